@@ -1,0 +1,209 @@
+//! Why a request did not succeed: a closed list of classes, each naming the guilty side.
+//!
+//! A load tester that says "socket errors: 312" leaves its user to guess whether the server, the network, this
+//! machine or the command line is to blame. So every way a request can end badly is one line of the table below,
+//! with the side at fault, what it means, and what to do. The alternative, an error type with text, would
+//! allocate on the request path and could not be added up over workers.
+//!
+//! Invariant: the list is closed. Every request that fell due ends as answered, as exactly one of these, or unsent.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Who is to blame for a [`Failure`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The server broke the protocol, closed, stalled or answered with an error status.
+    Server,
+    /// Something between here and there: routes, name servers, packets lost.
+    Network,
+    /// This machine ran out of ports, files or time, so the figure says nothing about the server.
+    ThisMachine,
+    /// The plan asked for it: a certificate it does not trust, too few redirects allowed.
+    Plan,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Server => "server",
+            Self::Network => "network",
+            Self::ThisMachine => "this machine",
+            Self::Plan => "plan",
+        })
+    }
+}
+
+macro_rules! failures {
+    ($($name:ident, $code:literal, $side:ident, $about:literal, $remedy:literal;)*) => {
+        /// The class of a failed request. `Copy`, one byte, never formatted on the request path.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Failure {
+            $(#[doc = $about] $name,)*
+        }
+
+        impl Failure {
+            /// Every class, in the order of [`Failure::index`].
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The stable name of the class in JSON and reports, such as `connect.refused`.
+            #[must_use]
+            pub const fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            /// The guilty side.
+            #[must_use]
+            pub const fn side(self) -> Side {
+                match self { $(Self::$name => Side::$side,)* }
+            }
+
+            /// What happened, in words that complete "97 requests: …".
+            #[must_use]
+            pub const fn about(self) -> &'static str {
+                match self { $(Self::$name => $about,)* }
+            }
+
+            /// What the user can do about it.
+            #[must_use]
+            pub const fn remedy(self) -> &'static str {
+                match self { $(Self::$name => $remedy,)* }
+            }
+        }
+    };
+}
+
+failures! {
+    DnsNotFound, "dns.nxdomain", Plan, "the name does not exist", "check the host's spelling";
+    DnsTimeout, "dns.timeout", Network, "the name server did not answer in time", "check this machine's resolver";
+    DnsEmpty, "dns.empty", Network, "the name has no address", "check the name's A and AAAA records";
+    DnsOther, "dns.other", Network, "the name could not be resolved", "check this machine's resolver";
+
+    ConnectRefused, "connect.refused", Server, "connection refused", "nothing listens there any more: look whether the server still runs";
+    ConnectTimeout, "connect.timeout", Network, "no connection within the connect timeout", "a firewall drops packets or the accept queue is full: look at the listener's backlog";
+    ConnectUnreachable, "connect.unreachable", Network, "host or network unreachable", "check the route to the target";
+    ConnectReset, "connect.reset", Server, "connection reset while connecting", "the listener's backlog overflows: raise it, or connect more slowly";
+    ConnectLocalPorts, "connect.local_ports", ThisMachine, "this machine has no free port left", "give more --source-ip addresses, or widen net.ipv4.ip_local_port_range";
+    ConnectLocalFds, "connect.local_fds", ThisMachine, "this process may open no more files", "raise ulimit -n, or use fewer --connections";
+    ConnectProxy, "connect.proxy", Server, "the proxy did not open a tunnel", "check that the proxy allows CONNECT to this target";
+    ConnectOther, "connect.other", Network, "the connection could not be opened", "the example holds the system's own words";
+
+    TlsTimeout, "tls.timeout", Server, "no TLS handshake within the connect timeout", "the server is too busy for handshakes, or the port speaks no TLS";
+    TlsCertExpired, "tls.cert_expired", Server, "the certificate is expired or not yet valid", "renew it, or measure all the same with --insecure";
+    TlsCertName, "tls.cert_name", Server, "the certificate is for another name", "give the right name with --sni, or --insecure";
+    TlsCertUntrusted, "tls.cert_untrusted", Plan, "the certificate's issuer is not trusted", "give the issuer with --cacert, or --insecure";
+    TlsAlpn, "tls.alpn", Server, "the server agreed to a protocol we did not offer", "check the server's ALPN settings";
+    TlsAlert, "tls.alert", Server, "the server ended the handshake with an alert", "the server may want a client certificate (--cert, --key) or another --tls-version";
+    TlsEof, "tls.eof", Server, "the connection closed during the TLS handshake", "look at the server's TLS log";
+    TlsProtocol, "tls.protocol", Server, "no valid TLS was spoken", "does this port speak plain HTTP? then use http://";
+
+    SendReset, "send.reset", Server, "connection reset while sending", "the server dropped the request: look at its limits on bodies and headers";
+    SendClosed, "send.closed", Server, "connection closed while sending", "the server dropped the request: look at its limits on bodies and headers";
+    SendTimeout, "send.timeout", Server, "the server stopped reading the request", "its receive buffer stayed full until the timeout";
+
+    RecvReset, "recv.reset", Server, "connection reset before the answer was complete", "the server or a proxy dropped the connection: look at its log at that time";
+    RecvEofBeforeResponse, "recv.eof_before_response", Server, "closed before answering", "the server dropped the request: look at its log at that time";
+    RecvEofInHead, "recv.eof_in_head", Server, "closed in the middle of the answer's head", "the server died or was cut off while answering";
+    RecvEofInBody, "recv.eof_in_body", Server, "closed in the middle of the answer's body", "the server died while answering, or announced a wrong length";
+    RecvIdleTimeout, "recv.idle_timeout", Server, "no answer within the timeout", "not a byte came: the server is overloaded or hangs";
+    RecvTotalTimeout, "recv.total_timeout", Server, "the answer was not complete within the timeout", "it began, then took too long: a slow body, or a stall";
+
+    ProtoStatusLine, "proto1.status_line", Server, "the answer does not start with a valid status line", "is this an HTTP/1 port?";
+    ProtoHeader, "proto1.header", Server, "a malformed header", "the example holds the bytes";
+    ProtoLength, "proto1.length", Server, "an invalid or contradicting Content-Length", "the example holds the bytes";
+    ProtoTransferEncoding, "proto1.transfer_encoding", Server, "a faulty Transfer-Encoding", "the example holds the bytes";
+    ProtoChunk, "proto1.chunk", Server, "a malformed chunk", "the example holds the bytes";
+    ProtoExtraData, "proto1.extra_data", Server, "bytes after the end of the answer", "the announced length is wrong, or two answers were sent";
+    ProtoVersion, "proto1.version", Server, "an HTTP version that is not 1.0 or 1.1", "is this an HTTP/2-only port?";
+    ProtoSwitch, "proto1.switch", Server, "switched protocols though nobody asked", "the server answered 101 to a plain request";
+
+    LimitHeadBytes, "limit.head_bytes", Server, "the answer's head is larger than 64 KiB", "the server sends too many or too long headers";
+    LimitHeaderCount, "limit.header_count", Server, "the answer has more than 256 headers", "the server sends too many headers";
+    LimitInterim, "limit.interim", Server, "more than 8 interim (1xx) answers", "the server floods with 1xx";
+    LimitChunkExt, "limit.chunk_ext", Server, "more than 8 KiB of chunk extensions", "the server pads its chunks";
+    LimitChunkOverhead, "limit.chunk_overhead", Server, "chunks so tiny that framing outweighs data", "the server writes byte by byte: buffer its output";
+    LimitTrailers, "limit.trailers", Server, "more than 8 KiB of trailers", "the server sends too many trailers";
+
+    RedirectLimit, "redirect.limit", Plan, "more redirects than --follow allows", "raise --follow, or look for a redirect loop";
+    RedirectTarget, "redirect.target", Server, "a redirect that cannot be followed", "its Location is missing, doubled, or not http(s)";
+
+    CheckStatus, "check.status", Server, "an error status (400 or above)", "the answer says so itself: look at the example and the server's log";
+
+    StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "its keep-alive timeout is shorter than the time between requests";
+
+    ClientInternal, "client.internal", ThisMachine, "loadline failed internally", "please report this with the example";
+}
+
+impl Failure {
+    /// How many classes there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// The class's place in [`Failure::ALL`], for arrays of counts.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The class of that name, if there is one.
+    #[must_use]
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|class| class.code() == code)
+    }
+
+    /// Whether the request was given up because its time was over. Such requests are recorded in the
+    /// response-time histogram at the limit; other failures have no response time.
+    #[must_use]
+    pub const fn is_timeout(self) -> bool {
+        matches!(self, Self::SendTimeout | Self::RecvIdleTimeout | Self::RecvTotalTimeout)
+    }
+
+    /// Whether no connection could be had, so that the next attempt has to wait (back-off).
+    #[must_use]
+    pub fn is_connect(self) -> bool {
+        let code = self.code();
+        code.starts_with("connect.") || code.starts_with("tls.") || code.starts_with("dns.")
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl Serialize for Failure {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code())
+    }
+}
+
+impl<'de> Deserialize<'de> for Failure {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let code = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        Self::from_code(&code).ok_or_else(|| serde::de::Error::custom(format!("unknown failure class '{code}'")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_class_is_found_by_its_code_and_codes_are_unique() {
+        for (index, class) in Failure::ALL.iter().enumerate() {
+            assert_eq!(class.index(), index);
+            assert_eq!(Failure::from_code(class.code()), Some(*class), "{} is not unique", class.code());
+        }
+    }
+
+    #[test]
+    fn every_class_says_what_happened_and_what_to_do() {
+        for class in Failure::ALL {
+            assert!(!class.about().is_empty() && !class.remedy().is_empty(), "{class}");
+            assert!(!class.about().ends_with('.') && !class.remedy().ends_with('.'), "{class}: no full stop");
+        }
+    }
+}
