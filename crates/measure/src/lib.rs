@@ -1,9 +1,28 @@
-//! What happened: from one request's [`Failure`] or success to the figures of a whole run.
+//! What happened: from one request's [`Outcome`] to the [`Summary`] of a whole run.
 //!
-//! Pure: no I/O, no clock, no Tokio. Time comes in as an argument.
+//! Pure: no I/O, no clock, no Tokio. Time comes in as an argument. Workers record into a [`Recorder`] of their own and
+//! hand over a [`Snapshot`] once an interval; Snapshots add up exactly, so the [`Collector`] cannot tell one thread
+//! from many, nor a thread from a machine.
 
+mod collector;
 mod failure;
+pub mod fixtures;
+mod histogram;
+mod outcome;
 mod quirk;
+mod recorder;
+mod snapshot;
+mod summary;
+mod tick;
 
+pub use collector::{Collector, SourceId};
 pub use failure::{Failure, Side};
+pub use histogram::{Histogram, Packed, QUANTILES, quantile_is_known};
+pub use outcome::Outcome;
 pub use quirk::{Quirk, Quirks};
+pub use recorder::{Recorder, Span};
+pub use snapshot::{Closer, Connections, Example, Snapshot};
+pub use summary::{
+    Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryError,
+};
+pub use tick::Tick;

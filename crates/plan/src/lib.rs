@@ -1,1 +1,32 @@
-//! What to do.
+//! What to do: from what the user wrote ([`Draft`]) to what will be done ([`Plan`]).
+//!
+//! Pure: no I/O, no clock, no Tokio. A [`Plan`] can only be made from a [`Draft`], in one place, which reports every
+//! mistake at once; whoever holds a Plan never asks again whether it is valid.
+
+mod arrivals;
+mod draft;
+mod error;
+mod given;
+mod ladder;
+mod load;
+mod plan;
+mod random;
+mod request;
+mod share;
+mod target;
+mod timetable;
+mod units;
+
+pub use arrivals::Arrivals;
+pub use draft::Draft;
+pub use error::{PlanError, PlanErrors};
+pub use given::Given;
+pub use ladder::{Ladder, LadderDraft, Level, Rung};
+pub use load::{Load, Pause, Spacing};
+pub use plan::{Connection, Identity, Keepalive, Plan, Preflight, Proxy, Tls, TlsVersion, Verification};
+pub use random::Random;
+pub use request::{Body, FormPart, FormValue, Request};
+pub use share::Share;
+pub use target::{HostPort, Scheme, Target};
+pub use timetable::{Stage, Timetable};
+pub use units::{Nanos, Rate};

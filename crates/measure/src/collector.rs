@@ -1,0 +1,298 @@
+//! Puts Snapshots together into Ticks and a Summary.
+//!
+//! It does not know the clock, and it cannot tell threads from machines: whoever sends a Snapshot is a source with a
+//! number. An interval is over when every source has handed it over, so a Tick is exact, however late it comes.
+//!
+//! Memory does not grow with time either: the timeline holds at most [`TICKS_MAX`] intervals. When it is full,
+//! neighbours are put together and intervals count twice as long from then on.
+
+use std::collections::BTreeMap;
+
+use plan::{Nanos, Plan};
+
+use crate::{End, Snapshot, Summary, Tick};
+
+/// Who sent a Snapshot: a thread or a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceId(pub u32);
+
+/// An hour in seconds.
+const TICKS_MAX: usize = 3600;
+
+/// The run so far.
+#[derive(Debug)]
+pub struct Collector {
+    plan: Plan,
+    interval: Nanos,
+    /// How many intervals each source has handed over.
+    sources: BTreeMap<SourceId, u32>,
+    /// Processor time by source.
+    cpu: BTreeMap<SourceId, Nanos>,
+    /// Intervals not yet complete, by number.
+    open: BTreeMap<u32, Snapshot>,
+    /// The first interval without a Tick.
+    next: u32,
+    totals: Snapshot,
+    timeline: Vec<Tick>,
+    /// Each entry of the timeline holds so many intervals.
+    stride: u32,
+    connections_peak: u64,
+    /// Due and ended requests in all ticks so far, warm-up included in neither.
+    in_flight: u64,
+}
+
+impl Collector {
+    /// Waits for `sources` sources, numbered from 0, that each hand over a Snapshot every `interval`.
+    #[must_use]
+    pub fn new(plan: Plan, sources: u32, interval: Nanos) -> Self {
+        Self {
+            plan,
+            interval,
+            sources: (0..sources).map(|source| (SourceId(source), 0)).collect(),
+            cpu: BTreeMap::new(),
+            open: BTreeMap::new(),
+            next: 0,
+            totals: Snapshot::default(),
+            timeline: Vec::new(),
+            stride: 1,
+            connections_peak: 0,
+            in_flight: 0,
+        }
+    }
+
+    /// Takes the counts of one interval of one source.
+    pub fn absorb(&mut self, source: SourceId, snapshot: &Snapshot) {
+        let handed_over = self.sources.entry(source).or_insert(0);
+        *handed_over = (*handed_over).max(snapshot.interval + 1);
+        *self.cpu.entry(source).or_default() += snapshot.cpu;
+        self.totals.add(snapshot);
+        self.open.entry(snapshot.interval).or_insert_with(|| Snapshot::empty(snapshot.interval)).add(snapshot);
+    }
+
+    /// A source that will send no more: the others are not waited for in vain.
+    pub fn leave(&mut self, source: SourceId) {
+        self.sources.insert(source, u32::MAX);
+    }
+
+    /// The next interval that every source has handed over, if there is one.
+    pub fn tick(&mut self) -> Option<Tick> {
+        let complete = self.sources.values().copied().min().unwrap_or(0);
+        if self.next >= complete || (complete == u32::MAX && self.open.is_empty()) {
+            return None;
+        }
+        Some(self.close(self.next))
+    }
+
+    fn close(&mut self, interval: u32) -> Tick {
+        let counts = self.open.remove(&interval).unwrap_or_default();
+        self.next = interval + 1;
+        self.in_flight = (self.in_flight + counts.due).saturating_sub(counts.succeeded + counts.failed() + counts.unsent);
+        let totals = &self.totals.connections;
+        // What later, still open intervals hold has happened after this one.
+        let later = self.open.values().fold((0, 0), |(opened, closed), later| {
+            let connections = &later.connections;
+            (opened + connections.opened, closed + connections.closed_by_server + connections.closed_by_us)
+        });
+        let open = (totals.opened - later.0).saturating_sub(totals.closed_by_server + totals.closed_by_us - later.1);
+        self.connections_peak = self.connections_peak.max(open);
+        let from = Nanos(u64::from(interval) * self.interval.0);
+        let mut tick = Tick::new(from, from.plus(self.interval), &counts, self.in_flight, open);
+        tick.warmup = from < self.plan.warmup();
+        self.keep(interval, &tick);
+        tick
+    }
+
+    fn keep(&mut self, interval: u32, tick: &Tick) {
+        match self.timeline.last_mut() {
+            Some(last) if interval % self.stride != 0 => last.extend(tick),
+            _ => {
+                if self.timeline.len() == TICKS_MAX {
+                    let halves = std::mem::take(&mut self.timeline);
+                    let mut pairs = halves.into_iter();
+                    while let Some(mut first) = pairs.next() {
+                        if let Some(second) = pairs.next() {
+                            first.extend(&second);
+                        }
+                        self.timeline.push(first);
+                    }
+                    self.stride *= 2;
+                }
+                self.timeline.push(tick.clone());
+            }
+        }
+    }
+
+    /// The totals so far.
+    #[must_use]
+    pub const fn totals(&self) -> &Snapshot {
+        &self.totals
+    }
+
+    /// The finished run. Machine, start, name resolution and warnings are the caller's to add.
+    ///
+    /// # Panics
+    /// If a request is unaccounted for: that is our mistake, never the server's.
+    #[must_use]
+    pub fn finish(mut self, end: End) -> Summary {
+        while let Some(interval) = self.open.keys().next().copied() {
+            self.close(interval);
+        }
+        if let Some(last) = self.timeline.last_mut() {
+            // The last interval is as long as the run, not longer.
+            last.to = last.to.min(end.drained_at.max(last.from.plus(Nanos(1))));
+        }
+        let busiest = self.cpu.values().copied().max().unwrap_or_default();
+        let drained_at = end.drained_at;
+        let mut summary = Summary::new(self.plan, &self.totals, self.timeline, end, self.connections_peak);
+        if drained_at > Nanos::ZERO {
+            summary.generator.cpu_share_busiest = busiest.as_secs_f64() / drained_at.as_secs_f64();
+        }
+        summary
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+    use crate::{Ending, Outcome, Recorder, Span};
+    use proptest::prelude::*;
+
+    fn outcome(due: u64, done: u64, result: Result<u16, crate::Failure>) -> Outcome {
+        let (due, done) = (Nanos(due), Nanos(done));
+        Outcome { due, ready: due, sent: due, first_byte: done, done, bytes_out: 50, bytes_in: 150, result }
+    }
+
+    fn end(secs: u64) -> End {
+        End { how: Ending::Finished, load_until: Nanos::from_secs(secs), drained_at: Nanos::from_secs(secs) }
+    }
+
+    /// Records outcomes into as many sources as asked, an interval at a time, handing over in the given order.
+    fn summary_of(outcomes: &[Outcome], sources: u32, backwards: bool) -> Summary {
+        let plan = fixtures::plan("http://a.test/");
+        let mut collector = Collector::new(plan, sources, Nanos::SECOND);
+        let mut snapshots = Vec::new();
+        for source in 0..sources {
+            let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::from_secs(10) });
+            for interval in 0..10u32 {
+                for (at, outcome) in outcomes.iter().enumerate() {
+                    if at as u32 % sources == source && (outcome.done.0 / 1_000_000_000).min(9) == u64::from(interval) {
+                        recorder.due(outcome.due);
+                        recorder.record(outcome);
+                    }
+                }
+                snapshots.push((SourceId(source), recorder.swap(Snapshot::empty(interval + 1))));
+            }
+        }
+        if backwards {
+            snapshots.reverse();
+        }
+        for (source, snapshot) in &snapshots {
+            collector.absorb(*source, snapshot);
+            while collector.tick().is_some() {}
+        }
+        collector.finish(end(10))
+    }
+
+    fn outcomes() -> impl Strategy<Value = Vec<Outcome>> {
+        let result = prop_oneof![
+            4 => Just(Ok(200)), 1 => Just(Ok(503)), 1 => Just(Err(crate::Failure::RecvReset)), 1 => Just(Err(crate::Failure::RecvIdleTimeout)),
+        ];
+        prop::collection::vec((0u64..9_000_000_000, 1u64..2_000_000_000, result), 0..200)
+            .prop_map(|drawn| drawn.into_iter().map(|(due, took, result)| outcome(due, due + took, result)).collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+        #[test]
+        fn any_split_over_sources_and_any_order_give_the_same_result(outcomes in outcomes(), sources in 1u32..5, backwards: bool) {
+            let whole = summary_of(&outcomes, 1, false);
+            let split = summary_of(&outcomes, sources, backwards);
+            prop_assert_eq!(&whole.requests, &split.requests);
+            prop_assert_eq!(&whole.response_time, &split.response_time);
+            prop_assert_eq!(&whole.status, &split.status);
+            if !backwards {
+                prop_assert_eq!(whole.timeline, split.timeline);
+            }
+        }
+    }
+
+    #[test]
+    fn throughput_counts_what_was_answered_in_the_measured_span() {
+        // Ten answers within the ten seconds, one after the load had ended.
+        let mut outcomes: Vec<_> = (0..10).map(|k| outcome(k * 900_000_000, k * 900_000_000 + 1_000_000, Ok(200))).collect();
+        outcomes.push(outcome(9_500_000_000, 12_000_000_000, Ok(200)));
+        let summary = summary_of(&outcomes, 1, false);
+        assert_eq!((summary.qps, summary.requests.succeeded), (1.0, 11));
+    }
+
+    #[test]
+    fn a_fast_error_does_not_count_as_success_nor_lose_its_time() {
+        let summary = summary_of(&[outcome(0, 5_000_000, Ok(200)), outcome(0, 1_000_000, Ok(503))], 1, false);
+        assert_eq!((summary.requests.succeeded, summary.requests.failed), (1, 1));
+        assert_eq!((summary.response_time.count(), summary.response_time_succeeded.count()), (2, 1));
+        assert_eq!(summary.failures[0].class, crate::Failure::CheckStatus);
+    }
+
+    #[test]
+    fn a_timeout_is_in_the_histogram_at_its_limit_and_a_refusal_is_not() {
+        let limit = 30_000_000_000;
+        let summary = summary_of(
+            &[outcome(0, limit, Err(crate::Failure::RecvIdleTimeout)), outcome(0, 1, Err(crate::Failure::ConnectRefused))],
+            1,
+            false,
+        );
+        assert_eq!((summary.response_time.count(), summary.response_time.max()), (1, Some(Nanos(limit))));
+        assert_eq!(summary.requests.failed, 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "every request that fell due")]
+    fn a_lost_request_is_our_mistake() {
+        let mut collector = Collector::new(fixtures::plan("http://a.test/"), 1, Nanos::SECOND);
+        let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::NEVER });
+        recorder.due(Nanos::ZERO);
+        collector.absorb(SourceId(0), &recorder.swap(Snapshot::default()));
+        let _ = collector.finish(end(1));
+    }
+
+    #[test]
+    fn ten_hours_and_a_hundred_million_requests_take_no_more_memory_than_an_hour() {
+        let mut collector = Collector::new(fixtures::plan("http://a.test/"), 1, Nanos::SECOND);
+        let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::NEVER });
+        let mut spare = Snapshot::default();
+        let mut random = plan::Random::new(1, 1);
+        let mut sizes = Vec::new();
+        for second in 0..36_000u32 {
+            let begin = u64::from(second) * 1_000_000_000;
+            // 2,778 a second are 10⁸ in ten hours.
+            for k in 0..2_778u64 {
+                let due = begin + k * 359_000;
+                recorder.due(Nanos(due));
+                recorder.record(&outcome(due, due + 50_000 + (random.unit() * 1e6) as u64, Ok(200)));
+            }
+            spare.clear(second + 1);
+            let full = recorder.swap(spare);
+            collector.absorb(SourceId(0), &full);
+            spare = full;
+            while collector.tick().is_some() {}
+            sizes.push((collector.timeline.len(), collector.open.len()));
+        }
+        assert_eq!(collector.totals().succeeded, 100_008_000);
+        assert!(sizes.iter().all(|(ticks, open)| *ticks <= TICKS_MAX && *open <= 1));
+        let ticks: u64 = collector.timeline.iter().map(|tick| tick.answered).sum();
+        assert_eq!(ticks, 100_008_000, "putting ticks together loses nothing");
+        let summary = collector.finish(end(36_000));
+        assert_eq!(summary.timeline.len() as u32, 36_000u32.div_ceil(16));
+    }
+
+    #[test]
+    fn a_written_result_reads_back() {
+        for (name, summary) in fixtures::summaries() {
+            let text = serde_json::to_string(&summary).unwrap();
+            let read: Summary = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            // Secrets are left out in writing, so it is the second text that must be the first.
+            assert_eq!(serde_json::to_string(&read).unwrap(), text, "{name}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Made-up finished runs that between them show everything a report can show: for golden tests here and elsewhere.
+
+use plan::{Draft, Given, Nanos, Plan, Random};
+
+use crate::{
+    Closer, Collector, End, Ending, Failure, Machine, Outcome, Quirk, Quirks, Recorder, Resolution, Snapshot, SourceId, Span, Summary,
+};
+
+/// A plan for the URL, with everything else as by default and two threads.
+///
+/// # Panics
+/// If the URL is not valid.
+#[must_use]
+pub fn plan(url: &str) -> Plan {
+    decided(Draft { url: Some(url.to_owned()), ..Draft::default() })
+}
+
+fn decided(draft: Draft) -> Plan {
+    let threads = draft.threads.clone().or_else(|| "2".parse().ok());
+    Plan::try_from(Draft { threads, ..draft }).expect("fixtures are valid")
+}
+
+fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+where
+    T::Err: std::fmt::Display,
+{
+    text.parse().ok()
+}
+
+/// Every fixture, by a name that says what it shows.
+#[must_use]
+pub fn summaries() -> Vec<(&'static str, Summary)> {
+    vec![
+        ("closed_all_well", closed_all_well()),
+        ("open_with_a_stall", open_with_a_stall()),
+        ("failures_of_every_side", failures_of_every_side()),
+        ("a_single_request", a_single_request()),
+        ("nothing_answered", nothing_answered()),
+        ("interrupted_with_warmup", interrupted_with_warmup()),
+    ]
+}
+
+struct Making {
+    plan: Plan,
+    recorder: Recorder,
+    collector: Collector,
+    interval: u32,
+}
+
+impl Making {
+    fn new(plan: Plan) -> Self {
+        let recorder = Recorder::new(Span { from: plan.warmup(), until: plan.end() });
+        Self { collector: Collector::new(plan.clone(), 1, Nanos::SECOND), recorder, plan, interval: 0 }
+    }
+
+    /// Hands over intervals until the one that `at` lies in.
+    fn until(&mut self, at: Nanos) {
+        while u64::from(self.interval) < at.0 / 1_000_000_000 {
+            self.interval += 1;
+            self.recorder.cpu(Nanos::from_millis(310));
+            let full = self.recorder.swap(Snapshot::empty(self.interval));
+            self.collector.absorb(SourceId(0), &full);
+            while self.collector.tick().is_some() {}
+        }
+    }
+
+    fn answer(&mut self, due: Nanos, wait: Nanos, service: Nanos, result: Result<u16, Failure>) {
+        let ready = due.plus(wait);
+        let sent = ready.plus(Nanos::from_micros(9));
+        let done = sent.plus(service);
+        self.recorder.due(due);
+        self.recorder.record(&Outcome {
+            due,
+            ready,
+            sent,
+            first_byte: Nanos(sent.0 + service.0 * 9 / 10),
+            done,
+            bytes_out: 92,
+            bytes_in: if result.is_ok() { 170 } else { 0 },
+            result,
+        });
+    }
+
+    fn finish(mut self, how: Ending, load_until: Nanos, drained_at: Nanos) -> Summary {
+        self.until(drained_at.plus(Nanos::SECOND));
+        let target = self.plan.target().clone();
+        let mut summary = self.collector.finish(End { how, load_until, drained_at });
+        summary.machine = Machine {
+            loadline: "loadline 0.0.0".to_owned(),
+            system: "Linux 6.1.0".to_owned(),
+            processor: "Example CPU at 3 GHz".to_owned(),
+            cores: 2,
+            memory_bytes: 8 << 30,
+            files_max: 20_000,
+        };
+        summary.started = "2026-01-02T03:04:05Z".to_owned();
+        summary.resolution = Resolution {
+            name: target.host().to_owned(),
+            addresses: vec![format!("192.0.2.7:{}", target.port())],
+            took: Some(Nanos::from_micros(1_830)),
+        };
+        summary.generator.memory_bytes_max = Some(12 << 20);
+        summary
+    }
+}
+
+fn exponential(random: &mut Random, mean_us: f64) -> Nanos {
+    Nanos((random.exponential() * mean_us * 1e3) as u64 + 200_000)
+}
+
+fn closed_all_well() -> Summary {
+    let plan = decided(Draft {
+        url: Some("http://127.0.0.1:8080/healthz".to_owned()),
+        connections: given("200"),
+        duration: given("10s"),
+        ..Draft::default()
+    });
+    let mut making = Making::new(plan);
+    let mut random = Random::new(1, 9);
+    for _ in 0..200 {
+        making.recorder.opened(Nanos::from_micros(90 + random.between(0, 60)), None);
+    }
+    for k in 0..120_000u64 {
+        let due = Nanos(k * 83_333);
+        making.until(due);
+        making.answer(due, Nanos::ZERO, exponential(&mut random, 1_500.0), Ok(200));
+    }
+    (0..200).for_each(|_| making.recorder.closed(Closer::Us));
+    making.finish(Ending::Finished, Nanos::from_secs(10), Nanos::from_millis(10_012))
+}
+
+fn open_with_a_stall() -> Summary {
+    let plan = decided(Draft {
+        url: Some("https://api.test/orders?limit=10".to_owned()),
+        connections: given("400"),
+        duration: given("20s"),
+        rate: given("1000/s"),
+        json: Some("{\"item\":7}".to_owned()),
+        bearer: Some("a-secret".to_owned()),
+        ..Draft::default()
+    });
+    let mut making = Making::new(plan);
+    let mut random = Random::new(2, 9);
+    for _ in 0..400 {
+        making.recorder.opened(Nanos::from_micros(350), Some(Nanos::from_micros(1_900)));
+    }
+    for k in 0..20_000u64 {
+        let due = Nanos::from_millis(k);
+        making.until(due);
+        // The server stalls for a second at 8 s: first all connections fill up, then requests wait for one.
+        let into = due.since(Nanos::from_secs(8));
+        let stalled = due >= Nanos::from_secs(8) && into < Nanos::SECOND;
+        let left = Nanos::SECOND.since(into);
+        let busy = stalled && into > Nanos::from_millis(400);
+        let (wait, service) = match (stalled, busy) {
+            (true, true) => (left, Nanos::from_millis(2)),
+            (true, false) => (Nanos::ZERO, left.plus(Nanos::from_millis(2))),
+            _ => (Nanos::ZERO, exponential(&mut random, 2_000.0)),
+        };
+        making.answer(due, wait, service, if k % 997 == 3 { Ok(503) } else { Ok(201) });
+    }
+    making
+        .recorder
+        .example(Failure::CheckStatus, Nanos::from_millis(12_400), || "503 Service Unavailable «upstream connect error»".to_owned());
+    making.finish(Ending::Finished, Nanos::from_secs(20), Nanos::from_millis(20_009))
+}
+
+fn failures_of_every_side() -> Summary {
+    let plan = decided(Draft { url: Some("http://api.test:8080/".to_owned()), duration: given("10s"), ..Draft::default() });
+    let mut making = Making::new(plan);
+    let mut random = Random::new(3, 9);
+    let failures = [
+        Failure::ConnectRefused,
+        Failure::ConnectTimeout,
+        Failure::ConnectLocalPorts,
+        Failure::RecvReset,
+        Failure::RecvIdleTimeout,
+        Failure::StaleReuse,
+        Failure::ProtoChunk,
+        Failure::RedirectLimit,
+    ];
+    for k in 0..5_000u64 {
+        let due = Nanos(k * 2_000_000);
+        making.until(due);
+        let result = match k % 50 {
+            0 => Err(failures[(k / 50) as usize % failures.len()]),
+            1 => Ok([404, 429, 500, 503][(k / 50) as usize % 4]),
+            _ => Ok(200),
+        };
+        if let Err(failure) = result {
+            making.recorder.closed(if failure.is_timeout() { Closer::Us } else { Closer::Server });
+            making.recorder.opened(Nanos::from_micros(200), None);
+            let text = format!("what was seen of {failure}: \\x1b[31mred\\x1b[0m <b>bold</b>");
+            making.recorder.example(failure, due, || text);
+        }
+        let service = if result == Err(Failure::RecvIdleTimeout) { Nanos::from_secs(30) } else { exponential(&mut random, 3_000.0) };
+        making.answer(due, Nanos::ZERO, service, result);
+    }
+    let mut quirks = Quirks::default();
+    quirks.insert(Quirk::BareLf);
+    quirks.insert(Quirk::Unsolicited);
+    making.recorder.quirks(quirks);
+    let mut summary = making.finish(Ending::Finished, Nanos::from_secs(10), Nanos::from_secs(38));
+    summary.warnings.push("certificates were not verified (--insecure)".to_owned());
+    summary
+}
+
+fn a_single_request() -> Summary {
+    let plan = decided(Draft { url: Some("http://127.0.0.1:8080/".to_owned()), requests: given("1"), ..Draft::default() });
+    let mut making = Making::new(plan);
+    making.recorder.opened(Nanos::from_micros(80), None);
+    making.answer(Nanos::from_micros(100), Nanos::ZERO, Nanos::from_micros(412), Ok(200));
+    making.recorder.closed(Closer::Us);
+    making.finish(Ending::Finished, Nanos::from_micros(521), Nanos::from_micros(521))
+}
+
+fn nothing_answered() -> Summary {
+    let plan =
+        decided(Draft { url: Some("http://127.0.0.1:9/".to_owned()), connections: given("10"), timeout: given("2s"), ..Draft::default() });
+    let mut making = Making::new(plan);
+    for k in 0..50u64 {
+        let due = Nanos::from_millis(k / 10 * 2000 + k % 10);
+        making.until(due);
+        making.answer(due, Nanos::ZERO, Nanos(1_999_991_000), Err(Failure::RecvIdleTimeout));
+    }
+    making.finish(Ending::Finished, Nanos::from_secs(10), Nanos::from_secs(10))
+}
+
+fn interrupted_with_warmup() -> Summary {
+    let plan = decided(Draft {
+        url: Some("http://[::1]:8080/search?q=a%20b".to_owned()),
+        connections: given("8"),
+        duration: given("1m"),
+        warmup: given("2s"),
+        pause: given("100ms..300ms"),
+        insecure: false,
+        ..Draft::default()
+    });
+    let mut making = Making::new(plan);
+    let mut random = Random::new(4, 9);
+    (0..8).for_each(|_| making.recorder.opened(Nanos::from_micros(120), None));
+    for k in 0..300u64 {
+        let due = Nanos::from_millis(k * 25);
+        making.until(due);
+        making.answer(due, Nanos::ZERO, exponential(&mut random, 4_000.0), Ok(200));
+    }
+    making.finish(Ending::Interrupted, Nanos::from_millis(7_480), Nanos::from_millis(7_486))
+}

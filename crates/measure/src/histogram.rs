@@ -1,0 +1,365 @@
+//! A distribution of times that adds up exactly: HdrHistogram with three significant digits, and exact sums beside it.
+//!
+//! Keeping samples costs memory without end; t-digests merge differently in different order. HdrHistogram's buckets
+//! are fixed (at most 0.1 % wide), so any split over threads and intervals gives the same totals. Its own mean and
+//! deviation are made from bucket middles; ours come from integer sums, so that clamping or loss would show.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hdrhistogram::serialization::{Deserializer as HdrReader, Serializer as HdrWriter, V2DeflateSerializer};
+use plan::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// The quantiles that reports show.
+pub const QUANTILES: [f64; 7] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999];
+
+/// Three digits: buckets at most 0.1 % wide, far below sampling error (MEASUREMENT §1.7).
+const DIGITS: u8 = 3;
+
+/// Fewer samples than this beyond a quantile say nothing about it (MEASUREMENT §1.5).
+const TAIL_SAMPLES_MIN: f64 = 10.0;
+
+/// Whether `count` samples are enough to print quantile `q` as a number: at least ten lie beyond it.
+#[must_use]
+pub fn quantile_is_known(count: u64, q: f64) -> bool {
+    // Rounded, because 1 − 0.99 is not exactly 0.01 and a thousand samples are enough for it.
+    (count as f64 * (1.0 - q) * 1e6).round() / 1e6 >= TAIL_SAMPLES_MIN
+}
+
+/// Times in nanoseconds: counts by bucket, and exact count, sum, sum of squares, least and greatest.
+#[derive(Clone)]
+pub struct Histogram {
+    buckets: hdrhistogram::Histogram<u64>,
+    sum: u128,
+    squares: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Histogram {
+    /// Empty. Grows with the greatest value, not with their number.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut buckets = hdrhistogram::Histogram::new(DIGITS).expect("3 digits are allowed");
+        buckets.auto(true);
+        Self { buckets, sum: 0, squares: 0, min: u64::MAX, max: 0 }
+    }
+
+    /// Adds one time.
+    #[inline]
+    pub fn record(&mut self, time: Nanos) {
+        let value = time.0;
+        self.buckets.record(value).expect("the histogram grows with its values");
+        self.sum += u128::from(value);
+        self.squares += u128::from(value) * u128::from(value);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Adds another's counts: exact, in any order.
+    pub fn add(&mut self, other: &Self) {
+        if other.is_empty() {
+            return;
+        }
+        self.buckets.add(&other.buckets).expect("the histogram grows with its values");
+        self.sum += other.sum;
+        self.squares += other.squares;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Forgets everything but keeps its memory.
+    pub fn clear(&mut self) {
+        if !self.is_empty() {
+            self.buckets.reset();
+        }
+        (self.sum, self.squares, self.min, self.max) = (0, 0, u64::MAX, 0);
+    }
+
+    /// How many times were recorded.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.buckets.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// The exact sum, in nanoseconds.
+    #[must_use]
+    pub const fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// The exact mean in nanoseconds; `None` when empty.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (!self.is_empty()).then(|| self.sum as f64 / self.count() as f64)
+    }
+
+    /// The sample standard deviation (n − 1) in nanoseconds; `None` below two samples.
+    #[must_use]
+    pub fn stdev(&self) -> Option<f64> {
+        let n = self.count();
+        if n < 2 {
+            return None;
+        }
+        // n·Σx² − (Σx)² in whole numbers where it fits, so that nothing cancels.
+        let exact = u128::from(n).checked_mul(self.squares).zip(self.sum.checked_mul(self.sum)).map(|(a, b)| a.saturating_sub(b) as f64);
+        let spread = exact.unwrap_or_else(|| (n as f64 * self.squares as f64 - self.sum as f64 * self.sum as f64).max(0.0));
+        Some((spread / n as f64 / (n - 1) as f64).sqrt())
+    }
+
+    /// The least; `None` when empty.
+    #[must_use]
+    pub fn min(&self) -> Option<Nanos> {
+        (!self.is_empty()).then_some(Nanos(self.min))
+    }
+
+    /// The greatest; `None` when empty.
+    #[must_use]
+    pub fn max(&self) -> Option<Nanos> {
+        (!self.is_empty()).then_some(Nanos(self.max))
+    }
+
+    /// The value at quantile `q` (0 to 1), within 0.1 % above the true one; `None` when empty.
+    /// Whether it means anything at this count, [`quantile_is_known`] tells.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> Option<Nanos> {
+        (!self.is_empty()).then(|| Nanos(self.buckets.value_at_quantile(q).clamp(self.min, self.max)))
+    }
+
+    /// As [`Histogram::quantile`], but `None` too where there are too few samples behind it.
+    #[must_use]
+    pub fn known_quantile(&self, q: f64) -> Option<Nanos> {
+        if quantile_is_known(self.count(), q) { self.quantile(q) } else { None }
+    }
+
+    /// Every bucket with something in it, ascending: its greatest value, and how many.
+    pub fn recorded(&self) -> impl Iterator<Item = (Nanos, u64)> {
+        self.buckets.iter_recorded().map(|bucket| (Nanos(bucket.value_iterated_to()), bucket.count_since_last_iteration()))
+    }
+
+    /// The buckets of the underlying HdrHistogram, for formats that print them its way.
+    #[must_use]
+    pub const fn buckets(&self) -> &hdrhistogram::Histogram<u64> {
+        &self.buckets
+    }
+
+    /// At rest: some hundred bytes for a typical second.
+    #[must_use]
+    pub fn pack(&self) -> Packed {
+        Packed(self.written(&PACKED_QUANTILES))
+    }
+
+    fn written(&self, quantiles: &[f64]) -> Written {
+        let mut bytes = Vec::new();
+        if !self.is_empty() {
+            // The encoding names the range, and that depends on the order in which a histogram grew: the range of the
+            // greatest value makes equal histograms equal bytes.
+            let mut fitted = hdrhistogram::Histogram::new_with_max(self.max.max(2), DIGITS).expect("the range is above 1");
+            fitted.auto(true);
+            fitted.add(&self.buckets).expect("the histogram grows with its values");
+            V2DeflateSerializer::new().serialize(&fitted, &mut bytes).expect("writing to memory does not fail");
+        }
+        Written {
+            count: self.count(),
+            mean_ns: self.mean(),
+            stdev_ns: self.stdev(),
+            min_ns: self.min().map(|min| min.0),
+            max_ns: self.max().map(|max| max.0),
+            quantiles: quantiles.iter().map(|q| (q.to_string(), self.known_quantile(*q).map(|value| value.0))).collect(),
+            sum_ns: self.sum.to_string(),
+            squares_ns: self.squares.to_string(),
+            hdr: BASE64_STANDARD.encode(&bytes),
+        }
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        (self.sum, self.squares, self.min, self.max) == (other.sum, other.squares, other.min, other.max) && self.buckets == other.buckets
+    }
+}
+
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Histogram")
+            .field("count", &self.count())
+            .field("min", &self.min())
+            .field("max", &self.max())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The quantiles a packed histogram tells without being unpacked.
+const PACKED_QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
+
+/// A histogram at rest, as an hour's timeline keeps thousands: compressed, its main figures at hand.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Packed(Written);
+
+impl Packed {
+    /// How many times it holds.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.0.count
+    }
+
+    /// The quantile 0.5, 0.9 or 0.99; `None` for others and with too few samples.
+    #[must_use]
+    pub fn known_quantile(&self, q: f64) -> Option<Nanos> {
+        self.0.quantiles.get(&q.to_string()).copied().flatten().map(Nanos)
+    }
+
+    /// The exact mean in nanoseconds; `None` when empty.
+    #[must_use]
+    pub const fn mean(&self) -> Option<f64> {
+        self.0.mean_ns
+    }
+
+    /// The greatest; `None` when empty.
+    #[must_use]
+    pub fn max(&self) -> Option<Nanos> {
+        self.0.max_ns.map(Nanos)
+    }
+
+    /// The histogram again.
+    ///
+    /// # Errors
+    /// In words, if it is not a histogram of ours.
+    pub fn unpack(&self) -> Result<Histogram, String> {
+        self.0.read()
+    }
+}
+
+/// What stands in a file: figures for people and their scripts, and the buckets for those who compute further.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Written {
+    count: u64,
+    mean_ns: Option<f64>,
+    stdev_ns: Option<f64>,
+    min_ns: Option<u64>,
+    max_ns: Option<u64>,
+    /// `null` where there are too few samples behind a quantile.
+    #[serde(default)]
+    quantiles: BTreeMap<String, Option<u64>>,
+    /// Decimal text, because the squares go beyond 64 bits.
+    sum_ns: String,
+    squares_ns: String,
+    /// HdrHistogram V2, compressed, base64: what its tools read.
+    hdr: String,
+}
+
+impl Written {
+    fn read(&self) -> Result<Histogram, String> {
+        let bytes = BASE64_STANDARD.decode(&self.hdr).map_err(|why| format!("a histogram is not base64: {why}"))?;
+        let mut histogram = Histogram::new();
+        if !bytes.is_empty() {
+            let read: hdrhistogram::Histogram<u64> =
+                HdrReader::new().deserialize(&mut bytes.as_slice()).map_err(|why| format!("a histogram cannot be read: {why}"))?;
+            if read.sigfig() != DIGITS {
+                return Err(format!("a histogram has {} digits, not {DIGITS}", read.sigfig()));
+            }
+            histogram.buckets.add(&read).map_err(|why| format!("a histogram cannot be read: {why}"))?;
+        }
+        if histogram.count() != self.count {
+            return Err(format!("a histogram holds {} samples, not the {} it says", histogram.count(), self.count));
+        }
+        let whole = |text: &str| text.parse::<u128>().map_err(|why| format!("a histogram's sum '{text}' is no number: {why}"));
+        histogram.sum = whole(&self.sum_ns)?;
+        histogram.squares = whole(&self.squares_ns)?;
+        histogram.min = self.min_ns.unwrap_or(u64::MAX);
+        histogram.max = self.max_ns.unwrap_or(0);
+        if histogram.count() > 0 && (histogram.min > histogram.max || histogram.sum < u128::from(histogram.max)) {
+            return Err("a histogram's sums contradict each other".to_owned());
+        }
+        Ok(histogram)
+    }
+}
+
+impl Serialize for Histogram {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.written(&QUANTILES).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Histogram {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Written::deserialize(deserializer)?.read().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::new();
+        values.iter().for_each(|value| histogram.record(Nanos(*value)));
+        histogram
+    }
+
+    #[test]
+    fn mean_and_deviation_are_exact() {
+        let histogram = of(&[2_000_001, 4_000_003, 6_000_005]);
+        assert_eq!(histogram.mean(), Some(4_000_003.0));
+        assert_eq!(histogram.stdev(), Some(2_000_002.0));
+        assert_eq!((histogram.min(), histogram.max()), (Some(Nanos(2_000_001)), Some(Nanos(6_000_005))));
+    }
+
+    #[test]
+    fn an_empty_histogram_says_nothing_rather_than_zero() {
+        let histogram = Histogram::new();
+        assert_eq!((histogram.mean(), histogram.stdev(), histogram.quantile(0.5), histogram.max()), (None, None, None, None));
+    }
+
+    #[test]
+    fn a_quantile_is_known_with_ten_samples_beyond_it() {
+        assert!(quantile_is_known(1_000, 0.99) && !quantile_is_known(999, 0.99));
+        assert!(quantile_is_known(100_000, 0.9999) && !quantile_is_known(99_999, 0.9999));
+        assert!(quantile_is_known(20, 0.5) && !quantile_is_known(19, 0.5));
+    }
+
+    proptest! {
+        #[test]
+        fn a_quantile_is_within_a_thousandth(mut values in prop::collection::vec(1u64..100_000_000_000, 1..300), q in 0.0..1.0f64) {
+            let got = of(&values).quantile(q).unwrap().0 as f64;
+            values.sort_unstable();
+            let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
+            let truth = values[rank - 1] as f64;
+            prop_assert!((got - truth).abs() <= truth * 0.001 + 1.0, "{} against {}", got, truth);
+        }
+
+        #[test]
+        fn adding_is_exact_in_any_order(a in prop::collection::vec(1u64..1_000_000_000_000, 0..99), b in prop::collection::vec(1u64..1_000_000, 0..99)) {
+            let (mut ab, mut ba) = (of(&a), of(&b));
+            ab.add(&of(&b));
+            ba.add(&of(&a));
+            let all = of(&[a, b].concat());
+            prop_assert_eq!(&ab, &all);
+            prop_assert_eq!(&ba, &all);
+        }
+
+        #[test]
+        fn a_written_histogram_reads_back(values in prop::collection::vec(1u64..1_000_000_000_000, 0..99)) {
+            let histogram = of(&values);
+            let text = serde_json::to_string(&histogram).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), histogram);
+        }
+    }
+}

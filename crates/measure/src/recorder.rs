@@ -1,0 +1,148 @@
+//! One worker's running counts: where an [`Outcome`] ends.
+//!
+//! Recording neither allocates, locks nor formats, save once for the first example of a failure class. Which counts
+//! an outcome belongs to is decided here and nowhere else:
+//!
+//! * a request belongs to the measured span by when it fell **due**; earlier ones are only counted as excluded,
+//! * throughput counts answers by when their last byte **came**, so that neither the ramp nor the drain distorts it,
+//! * an answer with a status of 400 or above is a failure ([`Failure::CheckStatus`]) and still has times,
+//! * a timeout is recorded at its limit; other failures have no response time.
+
+use plan::Nanos;
+
+use crate::{Closer, Example, Failure, Outcome, Quirks, Snapshot};
+
+/// The measured part of a run: from the end of the warm-up to when the last request may fall due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The end of the warm-up.
+    pub from: Nanos,
+    /// The end of the load; [`Nanos::NEVER`] where a number of requests ends it.
+    pub until: Nanos,
+}
+
+/// One worker's running counts.
+#[derive(Debug)]
+pub struct Recorder {
+    span: Span,
+    counts: Snapshot,
+}
+
+impl Recorder {
+    /// Counts nothing yet, in interval 0.
+    #[must_use]
+    pub fn new(span: Span) -> Self {
+        Self { span, counts: Snapshot::default() }
+    }
+
+    /// A request fell due.
+    #[inline]
+    pub fn due(&mut self, due: Nanos) {
+        if due >= self.span.from {
+            self.counts.due += 1;
+        }
+    }
+
+    /// A request that had fallen due came to its end.
+    #[inline]
+    pub fn record(&mut self, outcome: &Outcome) {
+        let counts = &mut self.counts;
+        counts.bytes_sent += u64::from(outcome.bytes_out);
+        counts.bytes_received += outcome.bytes_in;
+        let well = matches!(outcome.result, Ok(status) if status < 400);
+        if outcome.result.is_ok() && outcome.done >= self.span.from && outcome.done <= self.span.until {
+            counts.answered += 1;
+            counts.answered_well += u64::from(well);
+        }
+        if outcome.due < self.span.from {
+            counts.excluded += 1;
+            return;
+        }
+        match outcome.result {
+            Ok(status) => {
+                counts.count_status(status);
+                counts.first_byte.record(outcome.first_byte.since(outcome.sent));
+                if well {
+                    counts.succeeded += 1;
+                    counts.response_succeeded.record(outcome.response_time());
+                } else {
+                    counts.failures[Failure::CheckStatus.index()] += 1;
+                    counts.response_failed.record(outcome.response_time());
+                }
+                counts.service.record(outcome.service_time());
+            }
+            Err(failure) => {
+                counts.failures[failure.index()] += 1;
+                if failure.is_timeout() {
+                    counts.response_failed.record(outcome.response_time());
+                    counts.service.record(outcome.service_time());
+                }
+                if failure.is_connect() {
+                    return;
+                }
+            }
+        }
+        counts.wait.record(outcome.wait());
+        counts.lag.record(outcome.lag());
+    }
+
+    /// A request that had fallen due was never sent, and its time is over: it is recorded at `limit`, its timeout.
+    pub fn unsent(&mut self, due: Nanos, limit: Nanos) {
+        if due < self.span.from {
+            self.counts.excluded += 1;
+        } else {
+            self.counts.unsent += 1;
+            self.counts.response_failed.record(limit);
+        }
+    }
+
+    /// A connection was opened: what TCP took, and TLS where it was spoken.
+    pub fn opened(&mut self, connect: Nanos, tls: Option<Nanos>) {
+        self.counts.connections.opened += 1;
+        self.counts.connect.record(connect);
+        if let Some(tls) = tls {
+            self.counts.tls.record(tls);
+        }
+    }
+
+    /// A connection was closed.
+    pub fn closed(&mut self, by: Closer) {
+        match by {
+            Closer::Server => self.counts.connections.closed_by_server += 1,
+            Closer::Us => self.counts.connections.closed_by_us += 1,
+        }
+    }
+
+    /// A redirect was followed.
+    pub fn redirected(&mut self) {
+        self.counts.redirects += 1;
+    }
+
+    /// Oddities of an answer.
+    pub fn quirks(&mut self, quirks: Quirks) {
+        for quirk in quirks.iter() {
+            self.counts.quirks[quirk.index()] += 1;
+        }
+    }
+
+    /// What a failure looked like. `text` is made only for the first of its class in an interval.
+    pub fn example(&mut self, failure: Failure, at: Nanos, text: impl FnOnce() -> String) {
+        self.counts.examples.entry(failure).or_insert_with(|| Example { at, text: text() });
+    }
+
+    /// Processor time the worker's thread used since it last said so.
+    pub fn cpu(&mut self, used: Nanos) {
+        self.counts.cpu += used;
+    }
+
+    /// The counts since the last swap, in exchange for `empty`, whose interval number the next counts carry.
+    pub fn swap(&mut self, empty: Snapshot) -> Snapshot {
+        std::mem::replace(&mut self.counts, empty)
+    }
+
+    /// The counts so far in this interval.
+    #[must_use]
+    pub const fn counts(&self) -> &Snapshot {
+        &self.counts
+    }
+}

@@ -1,0 +1,252 @@
+//! Counts over a span, which add up exactly: any split over threads, agents and intervals gives the same totals.
+//!
+//! No figure that is derived (a rate, a percentage, a quantile) is kept here, since such figures do not add up.
+
+use std::collections::BTreeMap;
+
+use plan::Nanos;
+use serde::{Deserialize, Serialize};
+
+use crate::{Failure, Histogram, Quirk};
+
+/// Statuses are three digits.
+const STATUSES: usize = 1000;
+
+/// What one worker counted in one interval, or what all counted in the whole run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    /// Which interval of the run this is, from 0.
+    pub interval: u32,
+    /// Requests that fell due in the measured span.
+    pub due: u64,
+    /// Answered with a status below 400.
+    pub succeeded: u64,
+    /// Fell due and were never sent: no Lane came free in time.
+    pub unsent: u64,
+    /// Requests that did not succeed, by [`Failure::index`].
+    pub failures: [u64; Failure::COUNT],
+    /// Requests of the warm-up that came to an end: not part of anything else here but `answered`.
+    pub excluded: u64,
+    /// Answers whose last byte came within the measured span, whenever they fell due: what throughput counts.
+    pub answered: u64,
+    /// Of these, those with a status below 400.
+    pub answered_well: u64,
+    /// Answers by status.
+    statuses: Box<[u64; STATUSES]>,
+    /// Bytes written, heads included.
+    pub bytes_sent: u64,
+    /// Bytes read, heads included.
+    pub bytes_received: u64,
+    /// Redirects that were followed.
+    pub redirects: u64,
+    /// Response times of the requests that succeeded.
+    pub response_succeeded: Histogram,
+    /// Response times of those answered with an error status, timed out (at their limit) or unsent (at their limit).
+    pub response_failed: Histogram,
+    /// From sent to the last byte, for every request that was answered or timed out.
+    pub service: Histogram,
+    /// From sent to the first byte.
+    pub first_byte: Histogram,
+    /// From due until a Lane was free.
+    pub wait: Histogram,
+    /// From ready to sent.
+    pub lag: Histogram,
+    /// Opening TCP connections, proxy included.
+    pub connect: Histogram,
+    /// TLS handshakes.
+    pub tls: Histogram,
+    /// Connections opened and closed.
+    pub connections: Connections,
+    /// Oddities of answers, by [`Quirk::index`].
+    pub quirks: [u64; Quirk::COUNT],
+    /// The first example of each class.
+    pub examples: BTreeMap<Failure, Example>,
+    /// Processor time the worker's thread used.
+    pub cpu: Nanos,
+}
+
+/// Connections opened, and who closed them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Connections {
+    /// Opened with success.
+    pub opened: u64,
+    /// Closed by the server, announced or not.
+    pub closed_by_server: u64,
+    /// Closed by us: after a failure, without keep-alive, or at the end.
+    pub closed_by_us: u64,
+}
+
+/// Who closed a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closer {
+    /// The server, announced or not.
+    Server,
+    /// loadline.
+    Us,
+}
+
+/// What the first failure of its class looked like.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Example {
+    /// When it was, from the start of the run.
+    #[serde(rename = "at_ns")]
+    pub at: Nanos,
+    /// What was seen: the answer's first bytes, escaped, or the system's words. At most some 1,000 characters.
+    pub text: String,
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        Self {
+            interval: 0,
+            due: 0,
+            succeeded: 0,
+            unsent: 0,
+            failures: [0; Failure::COUNT],
+            excluded: 0,
+            answered: 0,
+            answered_well: 0,
+            statuses: Box::new([0; STATUSES]),
+            bytes_sent: 0,
+            bytes_received: 0,
+            redirects: 0,
+            response_succeeded: Histogram::new(),
+            response_failed: Histogram::new(),
+            service: Histogram::new(),
+            first_byte: Histogram::new(),
+            wait: Histogram::new(),
+            lag: Histogram::new(),
+            connect: Histogram::new(),
+            tls: Histogram::new(),
+            connections: Connections::default(),
+            quirks: [0; Quirk::COUNT],
+            examples: BTreeMap::new(),
+            cpu: Nanos::ZERO,
+        }
+    }
+}
+
+impl Snapshot {
+    /// Nothing yet, for interval `interval`.
+    #[must_use]
+    pub fn empty(interval: u32) -> Self {
+        Self { interval, ..Self::default() }
+    }
+
+    /// Adds another's counts: exact, in any order. The interval number stays its own.
+    pub fn add(&mut self, other: &Self) {
+        // Taken apart without `..`, so that a count nobody adds does not compile.
+        let Self {
+            interval: _,
+            due,
+            succeeded,
+            unsent,
+            failures,
+            excluded,
+            answered,
+            answered_well,
+            statuses,
+            bytes_sent,
+            bytes_received,
+            redirects,
+            response_succeeded,
+            response_failed,
+            service,
+            first_byte,
+            wait,
+            lag,
+            connect,
+            tls,
+            connections,
+            quirks,
+            examples,
+            cpu,
+        } = other;
+        self.due += due;
+        self.succeeded += succeeded;
+        self.unsent += unsent;
+        add_all(&mut self.failures, failures);
+        self.excluded += excluded;
+        self.answered += answered;
+        self.answered_well += answered_well;
+        add_all(&mut *self.statuses, &**statuses);
+        self.bytes_sent += bytes_sent;
+        self.bytes_received += bytes_received;
+        self.redirects += redirects;
+        self.response_succeeded.add(response_succeeded);
+        self.response_failed.add(response_failed);
+        self.service.add(service);
+        self.first_byte.add(first_byte);
+        self.wait.add(wait);
+        self.lag.add(lag);
+        self.connect.add(connect);
+        self.tls.add(tls);
+        self.connections.opened += connections.opened;
+        self.connections.closed_by_server += connections.closed_by_server;
+        self.connections.closed_by_us += connections.closed_by_us;
+        add_all(&mut self.quirks, quirks);
+        for (class, example) in examples {
+            // The earliest wins, and between two of the same moment the lesser text, so that order cannot matter.
+            let kept = self.examples.entry(*class).or_insert_with(|| example.clone());
+            if *example < *kept {
+                *kept = example.clone();
+            }
+        }
+        self.cpu += *cpu;
+    }
+
+    /// Back to nothing, for interval `interval`; keeps its memory.
+    pub fn clear(&mut self, interval: u32) {
+        let mut fresh = Self::empty(interval);
+        for (old, new) in [
+            (&mut self.response_succeeded, &mut fresh.response_succeeded),
+            (&mut self.response_failed, &mut fresh.response_failed),
+            (&mut self.service, &mut fresh.service),
+            (&mut self.first_byte, &mut fresh.first_byte),
+            (&mut self.wait, &mut fresh.wait),
+            (&mut self.lag, &mut fresh.lag),
+            (&mut self.connect, &mut fresh.connect),
+            (&mut self.tls, &mut fresh.tls),
+        ] {
+            old.clear();
+            std::mem::swap(old, new);
+        }
+        *self = fresh;
+    }
+
+    /// All requests that did not succeed, unsent ones apart.
+    #[must_use]
+    pub fn failed(&self) -> u64 {
+        self.failures.iter().sum()
+    }
+
+    /// How many answers had that status.
+    #[must_use]
+    pub fn status(&self, status: u16) -> u64 {
+        self.statuses.get(usize::from(status)).copied().unwrap_or(0)
+    }
+
+    /// Every status that occurred, ascending, with its count.
+    pub fn statuses(&self) -> impl Iterator<Item = (u16, u64)> {
+        self.statuses.iter().enumerate().filter(|(_, count)| **count > 0).map(|(status, count)| (status as u16, *count))
+    }
+
+    /// Counts an answer's status.
+    #[inline]
+    pub fn count_status(&mut self, status: u16) {
+        // A status beyond three digits is refused by the reader, so the last slot stays empty in practice.
+        self.statuses[usize::from(status).min(STATUSES - 1)] += 1;
+    }
+
+    /// Response times of all requests, good and bad together.
+    #[must_use]
+    pub fn response(&self) -> Histogram {
+        let mut all = self.response_succeeded.clone();
+        all.add(&self.response_failed);
+        all
+    }
+}
+
+fn add_all(to: &mut [u64], from: &[u64]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+}

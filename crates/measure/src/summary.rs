@@ -1,0 +1,331 @@
+//! The finished run: what reports read, history stores, and a later run repeats.
+//!
+//! Its JSON form is the result file. Figures that people and scripts want (rates, quantiles) stand beside the exact
+//! counts and histograms they were made from, so that any later question can be answered without running again.
+
+use std::collections::BTreeMap;
+
+use plan::{Load, Nanos, Plan};
+use serde::{Deserialize, Serialize};
+
+use crate::{Connections, Example, Failure, Histogram, Quirk, Side, Snapshot, Tick};
+
+/// The version of the result file. A reader of this version refuses any other by name.
+pub const SCHEMA: &str = "loadline.run/1";
+
+/// The finished run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// What was done; it can be done again.
+    pub plan: Plan,
+    /// Where the load came from.
+    pub machine: Machine,
+    /// When it began: RFC 3339, UTC.
+    pub started: String,
+    /// How it ended.
+    pub ended: End,
+    /// The measured span in seconds, warm-up and drain not included.
+    pub duration_s: f64,
+    /// Users in closed load; in open load the most connections open at once.
+    pub concurrency: u64,
+    /// Answers a second in the measured span, whatever their status.
+    pub qps: f64,
+    /// Answers a second with a status below 400.
+    pub qps_succeeded: f64,
+    /// What was asked for: the mean rate of the timetable; `None` in closed load.
+    pub qps_offered: Option<f64>,
+    /// Requests by how they ended.
+    pub requests: Requests,
+    /// What the warm-up held, and nothing else here.
+    pub excluded: Excluded,
+    /// Answers by status.
+    pub status: BTreeMap<u16, u64>,
+    /// Failures by class, most frequent first.
+    pub failures: Vec<FailureCount>,
+    /// What went over the wire, warm-up included.
+    pub bytes: Bytes,
+    /// From due to the last byte: every request that was answered, timed out or unsent (at the limit).
+    pub response_time: Histogram,
+    /// The same of those alone that succeeded.
+    pub response_time_succeeded: Histogram,
+    /// From sent to the last byte.
+    pub service_time: Histogram,
+    /// From sent to the first byte.
+    pub ttfb: Histogram,
+    /// Opening TCP connections.
+    pub connect: Histogram,
+    /// TLS handshakes.
+    pub tls: Histogram,
+    /// From due until a Lane was free.
+    pub wait: Histogram,
+    /// From ready to sent: what loadline added.
+    pub lag: Histogram,
+    /// Connections over the whole run, warm-up included.
+    pub connections: Connections,
+    /// Redirects followed.
+    pub redirects: u64,
+    /// Oddities of answers.
+    pub quirks: Vec<QuirkCount>,
+    /// Where the target's name led.
+    pub resolution: Resolution,
+    /// One entry an interval: seconds for an hour, longer ones after.
+    pub timeline: Vec<Tick>,
+    /// What the load cost this machine.
+    pub generator: Generator,
+    /// What the user should know besides.
+    pub warnings: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// As planned.
+    Finished,
+    /// By the user.
+    Interrupted,
+    /// By an error; what was measured until then is here.
+    CutShort,
+}
+
+/// How the run ended, and what the collector cannot count itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// As planned or not.
+    pub how: Ending,
+    /// When the load ended, from the start: the planned end, or when the last request of a counted run was done, or the interruption.
+    #[serde(rename = "load_until_ns")]
+    pub load_until: Nanos,
+    /// When the last request was done, drain included.
+    #[serde(rename = "drained_at_ns")]
+    pub drained_at: Nanos,
+}
+
+/// Requests by how they ended. `due = succeeded + failed + unsent`, always.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Requests {
+    /// Fell due in the measured span.
+    pub due: u64,
+    /// Answered with a status below 400.
+    pub succeeded: u64,
+    /// Failed, by one of the classes.
+    pub failed: u64,
+    /// Never sent: no Lane came free in time.
+    pub unsent: u64,
+}
+
+impl Requests {
+    /// The share that succeeded, in percent; 100 if nothing fell due.
+    #[must_use]
+    pub fn success_percent(&self) -> f64 {
+        if self.due == 0 { 100.0 } else { self.succeeded as f64 * 100.0 / self.due as f64 }
+    }
+}
+
+/// The warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Excluded {
+    /// How long it was.
+    pub duration_s: f64,
+    /// How many requests it held.
+    pub requests: u64,
+}
+
+/// Failures of one class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureCount {
+    /// The class, such as `connect.refused`.
+    pub class: Failure,
+    /// The guilty side.
+    pub side: Side,
+    /// How many requests.
+    pub count: u64,
+    /// The first of them.
+    pub example: Option<Example>,
+}
+
+/// Oddities of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuirkCount {
+    /// Its code, such as `bare_lf`.
+    pub quirk: String,
+    /// How many answers had it.
+    pub count: u64,
+    /// What the server did, in words.
+    pub about: String,
+}
+
+/// Bytes over the wire, heads included, TLS not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Bytes {
+    /// To the server.
+    pub sent: u64,
+    /// From the server.
+    pub received: u64,
+}
+
+/// Where the target's name led: looked up once, before the run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Resolution {
+    /// What was looked up.
+    pub name: String,
+    /// Every address, in the order connections are spread over them.
+    pub addresses: Vec<String>,
+    /// How long it took; `None` where nothing had to be looked up.
+    #[serde(rename = "took_ns")]
+    pub took: Option<Nanos>,
+}
+
+/// The generator's own health.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Generator {
+    /// Cores' worth of processor time the workers used, on average over the run.
+    pub cpu_share: f64,
+    /// Processor time of the workers, in nanoseconds.
+    pub cpu_ns: u64,
+    /// The greatest share of one core a single worker used on average.
+    pub cpu_share_busiest: f64,
+    /// How many workers, one thread each.
+    pub threads: u32,
+    /// Resident memory at most, in bytes; `None` where the system does not tell.
+    pub memory_bytes_max: Option<u64>,
+}
+
+/// The machine the load came from.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Machine {
+    /// The program and its version.
+    pub loadline: String,
+    /// Operating system and kernel.
+    pub system: String,
+    /// The processor's name.
+    pub processor: String,
+    /// Cores this process may use.
+    pub cores: u32,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Files this process may open.
+    pub files_max: u64,
+}
+
+impl Summary {
+    /// Puts the totals of a finished run into their final form. Called by the collector.
+    ///
+    /// # Panics
+    /// If a request is unaccounted for: that is our mistake, never the server's.
+    pub(crate) fn new(plan: Plan, totals: &Snapshot, timeline: Vec<Tick>, end: End, connections_peak: u64) -> Self {
+        let failed = totals.failed();
+        assert_eq!(
+            totals.due,
+            totals.succeeded + failed + totals.unsent,
+            "every request that fell due ends as succeeded ({}), failed ({failed}) or unsent ({})",
+            totals.succeeded,
+            totals.unsent
+        );
+        let measured = end.load_until.since(plan.warmup()).as_secs_f64();
+        let a_second = |count: u64| if measured > 0.0 { count as f64 / measured } else { 0.0 };
+        let mut failures: Vec<FailureCount> = Failure::ALL
+            .iter()
+            .map(|class| FailureCount {
+                class: *class,
+                side: class.side(),
+                count: totals.failures[class.index()],
+                example: totals.examples.get(class).cloned(),
+            })
+            .filter(|failure| failure.count > 0)
+            .collect();
+        failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
+        let threads = plan.threads().get();
+        let (concurrency, qps_offered) = match plan.load() {
+            Load::Closed { users, .. } => (users.get().into(), None),
+            Load::Open { timetable, .. } => {
+                (connections_peak, (measured > 0.0).then(|| timetable.expected_until(Nanos((measured * 1e9) as u64)) / measured))
+            }
+        };
+        Self {
+            schema: SCHEMA.to_owned(),
+            machine: Machine::default(),
+            started: String::new(),
+            duration_s: measured,
+            concurrency,
+            qps: a_second(totals.answered),
+            qps_succeeded: a_second(totals.answered_well),
+            qps_offered,
+            requests: Requests { due: totals.due, succeeded: totals.succeeded, failed, unsent: totals.unsent },
+            excluded: Excluded { duration_s: plan.warmup().as_secs_f64().min(end.load_until.as_secs_f64()), requests: totals.excluded },
+            status: totals.statuses().collect(),
+            failures,
+            bytes: Bytes { sent: totals.bytes_sent, received: totals.bytes_received },
+            response_time: totals.response(),
+            response_time_succeeded: totals.response_succeeded.clone(),
+            service_time: totals.service.clone(),
+            ttfb: totals.first_byte.clone(),
+            connect: totals.connect.clone(),
+            tls: totals.tls.clone(),
+            wait: totals.wait.clone(),
+            lag: totals.lag.clone(),
+            connections: totals.connections,
+            redirects: totals.redirects,
+            quirks: Quirk::ALL
+                .iter()
+                .map(|quirk| QuirkCount {
+                    quirk: quirk.code().to_owned(),
+                    count: totals.quirks[quirk.index()],
+                    about: quirk.about().to_owned(),
+                })
+                .filter(|quirk| quirk.count > 0)
+                .collect(),
+            resolution: Resolution::default(),
+            timeline,
+            generator: Generator {
+                cpu_share: if end.drained_at > Nanos::ZERO { totals.cpu.as_secs_f64() / end.drained_at.as_secs_f64() } else { 0.0 },
+                cpu_ns: totals.cpu.0,
+                threads,
+                ..Generator::default()
+            },
+            warnings: Vec::new(),
+            ended: end,
+            plan,
+        }
+    }
+
+    /// Reads a result file.
+    ///
+    /// # Errors
+    /// If the text is not JSON, not a result of this version, or damaged.
+    pub fn check_schema(schema: Option<&str>) -> Result<(), SummaryError> {
+        match schema {
+            Some(SCHEMA) => Ok(()),
+            Some(other) => Err(SummaryError::Version(other.to_owned())),
+            None => Err(SummaryError::NotAResult),
+        }
+    }
+
+    /// What the server answered of what it was asked for, from 0 to 1; `None` in closed load.
+    #[must_use]
+    pub fn achieved_share(&self) -> Option<f64> {
+        self.qps_offered.filter(|offered| *offered > 0.0).map(|offered| self.qps / offered)
+    }
+}
+
+/// Why a file is not a result that can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SummaryError {
+    /// It says another version.
+    Version(String),
+    /// It says none.
+    NotAResult,
+}
+
+impl std::fmt::Display for SummaryError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Version(version) => write!(f, "it is written as '{version}', and this loadline reads '{SCHEMA}'"),
+            Self::NotAResult => f.write_str("it is not a result of loadline"),
+        }
+    }
+}
+
+impl std::error::Error for SummaryError {}

@@ -1,0 +1,97 @@
+//! One interval of the whole run: what a live display shows, and one point of the result's timeline.
+
+use plan::Nanos;
+use serde::{Deserialize, Serialize};
+
+use crate::{Packed, Snapshot};
+
+/// Exact counts of one interval, and its response times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tick {
+    /// When it began, from the start of the run.
+    #[serde(rename = "from_ns")]
+    pub from: Nanos,
+    /// When it ended.
+    #[serde(rename = "to_ns")]
+    pub to: Nanos,
+    /// Whether it lies in the warm-up, so that nothing of it counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub warmup: bool,
+    /// Answers whose last byte came in it.
+    pub answered: u64,
+    /// Requests that fell due in it.
+    pub due: u64,
+    /// Requests that succeeded in it.
+    pub succeeded: u64,
+    /// Requests that failed in it.
+    pub failed: u64,
+    /// Requests given up unsent in it.
+    pub unsent: u64,
+    /// Bytes written.
+    pub bytes_sent: u64,
+    /// Bytes read.
+    pub bytes_received: u64,
+    /// Requests that fell due and had no end yet, at its end.
+    pub in_flight: u64,
+    /// Connections open at its end.
+    pub connections: u64,
+    /// Processor time of all workers.
+    #[serde(rename = "cpu_ns")]
+    pub cpu: Nanos,
+    /// Greatest lag.
+    #[serde(rename = "lag_max_ns")]
+    pub lag_max: Nanos,
+    /// Response times, failures at their limit included.
+    pub response_time: Packed,
+}
+
+impl Tick {
+    /// From the counts of an interval. What is open at its end, the collector knows.
+    #[must_use]
+    pub(crate) fn new(from: Nanos, to: Nanos, counts: &Snapshot, in_flight: u64, connections: u64) -> Self {
+        Self {
+            from,
+            to,
+            warmup: false,
+            answered: counts.answered,
+            due: counts.due,
+            succeeded: counts.succeeded,
+            failed: counts.failed(),
+            unsent: counts.unsent,
+            bytes_sent: counts.bytes_sent,
+            bytes_received: counts.bytes_received,
+            in_flight,
+            connections,
+            cpu: counts.cpu,
+            lag_max: counts.lag.max().unwrap_or_default(),
+            response_time: counts.response().pack(),
+        }
+    }
+
+    /// Answers a second.
+    #[must_use]
+    pub fn qps(&self) -> f64 {
+        let secs = self.to.since(self.from).as_secs_f64();
+        if secs > 0.0 { self.answered as f64 / secs } else { 0.0 }
+    }
+
+    /// This interval and the one after it as one.
+    pub(crate) fn extend(&mut self, next: &Self) {
+        self.to = next.to;
+        self.warmup = self.warmup && next.warmup;
+        self.answered += next.answered;
+        self.due += next.due;
+        self.succeeded += next.succeeded;
+        self.failed += next.failed;
+        self.unsent += next.unsent;
+        self.bytes_sent += next.bytes_sent;
+        self.bytes_received += next.bytes_received;
+        self.in_flight = next.in_flight;
+        self.connections = next.connections;
+        self.cpu += next.cpu;
+        self.lag_max = self.lag_max.max(next.lag_max);
+        let mut both = self.response_time.unpack().expect("a tick packs what it unpacks");
+        both.add(&next.response_time.unpack().expect("a tick packs what it unpacks"));
+        self.response_time = both.pack();
+    }
+}

@@ -1,0 +1,251 @@
+//! What the user wrote: every setting optional, nothing checked.
+//!
+//! Settings are listed once, here. A field is a flag, its doc comment the flag's help, and its name the key in files
+//! and results. [`Plan`](crate::Plan)'s making takes this struct apart without `..`, so that a setting nobody reads
+//! does not compile.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use clap::{ArgAction, Args};
+use serde::{Deserialize, Serialize};
+
+use crate::plan::TlsVersion;
+use crate::{Given, HostPort, Nanos, Pause, Spacing, Timetable};
+
+/// Every setting of one load, as typed.
+#[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Draft {
+    /// Where to send requests, such as http://127.0.0.1:8080/healthz
+    #[arg(value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+
+    /// So many connections, each asking again as soon as it is answered; with --rate, at most so many [default: 50]
+    #[arg(short = 'c', long, value_name = "N", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Given<NonZeroU32>>,
+
+    /// Measure for this long, such as 30s or 5m [default: 10s, unless --requests or the stages of --rate end the run]
+    #[arg(short = 'd', long, value_name = "TIME", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Given<Nanos>>,
+
+    /// Send exactly so many requests
+    #[arg(short = 'n', long, value_name = "N", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<Given<NonZeroU64>>,
+
+    /// Send at this rate whether answered or not: 500/s, or stages: '0/s to 500/s for 1m, 500/s for 5m'
+    #[arg(short = 'r', long, value_name = "RATE", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Given<Timetable>>,
+
+    /// How requests stand within the rate: poisson (as independent users come) or even [default: poisson]
+    #[arg(long, value_name = "KIND", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Given<Spacing>>,
+
+    /// The seed of everything drawn by chance; the same seed gives the same arrivals [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<Given<u64>>,
+
+    /// Wait between an answer and the same user's next request: 200ms, or a range 100ms..300ms
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Given<Pause>>,
+
+    /// Load for this long before measuring; excluded from the result, and shown as excluded
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<Given<Nanos>>,
+
+    /// Generate load with so many threads [default: the cores this process may use, never more than connections]
+    #[arg(short = 't', long, value_name = "N", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<Given<NonZeroU32>>,
+
+    /// The request method [default: GET, or POST with a body]
+    #[arg(short = 'X', long, value_name = "METHOD", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+
+    /// A header 'Name: value'; 'Name:' leaves out one that is sent by default (repeatable)
+    #[arg(short = 'H', long, value_name = "HEADER", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub header: Vec<String>,
+
+    /// Send this text, @FILE, or @- for standard input, as the body
+    #[arg(long, value_name = "TEXT", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+
+    /// Send this JSON text, or @FILE, with the headers that belong to it
+    #[arg(long, value_name = "TEXT", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub json: Option<String>,
+
+    /// A field of a multipart form: name=value, or name=@FILE[;type=MEDIA] to upload (repeatable)
+    #[arg(long, value_name = "FIELD", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub form: Vec<String>,
+
+    /// Authenticate with name:password (Basic)
+    #[arg(long, value_name = "USER", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+
+    /// Authenticate with this bearer token
+    #[arg(long, value_name = "TOKEN", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bearer: Option<String>,
+
+    /// A cookie name=value (repeatable)
+    #[arg(long, value_name = "COOKIE", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cookie: Vec<String>,
+
+    /// Follow up to so many redirects; a followed chain is one request [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follow: Option<Given<u8>>,
+
+    /// Give a request up after this long, from when it fell due to its last byte [default: 30s]
+    #[arg(long, value_name = "TIME", help_heading = "Connection")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Given<Nanos>>,
+
+    /// Give up opening a connection, TLS included, after this long [default: 5s]
+    #[arg(long, value_name = "TIME", help_heading = "Connection")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connect_timeout: Option<Given<Nanos>>,
+
+    /// Open a new connection for every request
+    #[arg(long, action = ArgAction::SetTrue, help_heading = "Connection")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_keepalive: bool,
+
+    /// Connect to HOST:PORT instead of the URL's; Host header and TLS name stay
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Connection")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connect_to: Option<Given<HostPort>>,
+
+    /// Send from this address; several are taken in turn (repeatable)
+    #[arg(long, value_name = "IP", help_heading = "Connection")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub source_ip: Vec<Given<std::net::IpAddr>>,
+
+    /// Connect to this Unix socket instead of the URL's host
+    #[arg(long, value_name = "PATH", help_heading = "Connection")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unix_socket: Option<String>,
+
+    /// Send through this HTTP proxy: http://[user:password@]HOST:PORT (CONNECT for https)
+    #[arg(long, value_name = "URL", help_heading = "Connection")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+
+    /// Start without first opening one connection to see whether the server is there
+    #[arg(long, action = ArgAction::SetTrue, help_heading = "Connection")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_preflight: bool,
+
+    /// Accept any certificate; recorded in the result
+    #[arg(short = 'k', long, action = ArgAction::SetTrue, help_heading = "TLS")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub insecure: bool,
+
+    /// Trust the issuers in this PEM file instead of the system's
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cacert: Option<String>,
+
+    /// Show this client certificate (PEM, with --key)
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cert: Option<String>,
+
+    /// The client certificate's private key (PEM)
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+
+    /// Ask for and expect this name in the TLS handshake [default: the URL's host]
+    #[arg(long, value_name = "NAME", help_heading = "TLS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sni: Option<String>,
+
+    /// Speak only this TLS version: 1.2 or 1.3 [default: either]
+    #[arg(long, value_name = "VERSION", help_heading = "TLS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_version: Option<Given<TlsVersion>>,
+}
+
+impl Draft {
+    /// This draft with everything `over` says put in its place, as flags go over a saved plan.
+    /// Lists are replaced where `over` has any; headers are replaced by name.
+    #[must_use]
+    pub fn overlaid(self, over: Self) -> Self {
+        fn list<T>(under: Vec<T>, over: Vec<T>) -> Vec<T> {
+            if over.is_empty() { under } else { over }
+        }
+        fn header_name(line: &str) -> String {
+            line.split([':', ';']).next().unwrap_or_default().trim().to_ascii_lowercase()
+        }
+        // A body given anew takes the place of the old one, of whatever kind that was.
+        let new_body = over.data.is_some() || over.json.is_some() || !over.form.is_empty();
+        let new_load = over.rate.is_some() || over.duration.is_some() || over.requests.is_some();
+        let new_target = over.url.is_some();
+        let mut dropped: Vec<String> = over.header.iter().map(|line| header_name(line)).collect();
+        if new_body {
+            dropped.extend(["content-type".to_owned(), "content-length".to_owned()]);
+        }
+        if new_target {
+            dropped.push("host".to_owned());
+        }
+        if over.user.is_some() || over.bearer.is_some() {
+            dropped.push("authorization".to_owned());
+        }
+        if !over.cookie.is_empty() {
+            dropped.push("cookie".to_owned());
+        }
+        let mut header: Vec<String> = self.header.into_iter().filter(|line| !dropped.contains(&header_name(line))).collect();
+        header.extend(over.header);
+        Self {
+            url: over.url.or(self.url),
+            connections: over.connections.or(self.connections),
+            duration: over.duration.or(if new_load { None } else { self.duration }),
+            requests: over.requests.or(if new_load { None } else { self.requests }),
+            rate: over.rate.or(self.rate),
+            arrivals: over.arrivals.or(self.arrivals),
+            seed: over.seed.or(self.seed),
+            pause: over.pause.or(self.pause),
+            warmup: over.warmup.or(self.warmup),
+            threads: over.threads.or(self.threads),
+            method: over.method.or(self.method),
+            header,
+            data: if new_body { over.data } else { self.data },
+            json: if new_body { over.json } else { self.json },
+            form: if new_body { over.form } else { self.form },
+            user: over.user.or(self.user),
+            bearer: over.bearer.or(self.bearer),
+            cookie: list(self.cookie, over.cookie),
+            follow: over.follow.or(self.follow),
+            timeout: over.timeout.or(self.timeout),
+            connect_timeout: over.connect_timeout.or(self.connect_timeout),
+            no_keepalive: over.no_keepalive || self.no_keepalive,
+            connect_to: over.connect_to.or(self.connect_to),
+            source_ip: list(self.source_ip, over.source_ip),
+            unix_socket: over.unix_socket.or(self.unix_socket),
+            proxy: over.proxy.or(self.proxy),
+            no_preflight: over.no_preflight || self.no_preflight,
+            insecure: over.insecure || self.insecure,
+            cacert: over.cacert.or(self.cacert),
+            cert: over.cert.or(self.cert),
+            key: over.key.or(self.key),
+            sni: over.sni.or(self.sni),
+            tls_version: over.tls_version.or(self.tls_version),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The loads of a sweep: a ladder of concurrency levels, or of rates.
+
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use clap::{ArgAction, Args};
+
+use crate::{Given, Nanos, PlanError, PlanErrors, Rate};
+
+/// Every setting of a sweep besides those of one load, as typed.
+#[derive(Debug, Clone, Default, Args)]
+pub struct LadderDraft {
+    /// Concurrency levels, such as 1,10,100; 'wrktest' is 200 to 50,000 as in that script [default: 1 2 5 … 5000]
+    #[arg(long, value_name = "N,N,…", help_heading = "Sweep")]
+    pub levels: Option<Given<Levels>>,
+
+    /// Climb over rates instead, in open load, such as 100/s,200/s,500/s
+    #[arg(long, value_name = "RATE,…", help_heading = "Sweep")]
+    pub rates: Option<Given<Rates>>,
+
+    /// Measure every level so many times [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Sweep")]
+    pub repeat: Option<Given<NonZeroU32>>,
+
+    /// Rest for this long between levels [default: 500ms]
+    #[arg(long, value_name = "TIME", help_heading = "Sweep")]
+    pub cooldown: Option<Given<Nanos>>,
+
+    /// Measure every level, even when nothing is gained any more
+    #[arg(long, action = ArgAction::SetTrue, help_heading = "Sweep")]
+    pub all_levels: bool,
+}
+
+/// A list of concurrency levels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Levels(Vec<NonZeroU32>);
+
+/// A list of rates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rates(Vec<Rate>);
+
+/// What is varied, and one value of it.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub enum Level {
+    /// So many users at once (closed load).
+    Users(NonZeroU32),
+    /// So many arrivals a second (open load).
+    Offered(Rate),
+}
+
+impl Level {
+    /// As a number: users, or arrivals a second.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        match self {
+            Self::Users(users) => users.get().into(),
+            Self::Offered(rate) => rate.as_per_second(),
+        }
+    }
+}
+
+/// Whether the sweep ends when nothing is gained any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rung {
+    /// It ends as soon as a stop rule holds.
+    WhileItPays,
+    /// Every level is measured.
+    Every,
+}
+
+/// The sweep, decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ladder {
+    /// Ascending, without repetition.
+    pub levels: Vec<Level>,
+    /// How often each is measured.
+    pub repeat: NonZeroU32,
+    /// The rest between two measurements.
+    pub cooldown: Nanos,
+    /// When it ends.
+    pub climb: Rung,
+}
+
+/// The default levels: 1-2-5 steps, as far as most servers go.
+const LEVELS: [u32; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
+/// The levels of the well-known sweep script around wrk.
+const WRKTEST_LEVELS: [u32; 10] = [200, 500, 1000, 3000, 5000, 10_000, 15_000, 20_000, 25_000, 50_000];
+const COOLDOWN: Nanos = Nanos::from_millis(500);
+
+impl FromStr for Levels {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "wrktest" {
+            return Ok(Self(WRKTEST_LEVELS.into_iter().filter_map(NonZeroU32::new).collect()));
+        }
+        let mut levels = text
+            .split([',', ' '])
+            .filter(|part| !part.is_empty())
+            .map(|part| part.parse().map_err(|_| format!("holds '{part}', which is not a number of users above 0")))
+            .collect::<Result<Vec<NonZeroU32>, String>>()?;
+        levels.sort_unstable();
+        levels.dedup();
+        if levels.is_empty() { Err("names no level".to_owned()) } else { Ok(Self(levels)) }
+    }
+}
+
+impl FromStr for Rates {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut rates = text
+            .split(',')
+            .map(|part| {
+                part.trim()
+                    .parse()
+                    .ok()
+                    .filter(|rate: &Rate| rate.as_per_second() > 0.0)
+                    .ok_or_else(|| format!("holds '{part}', which is not a rate above 0 such as 500/s"))
+            })
+            .collect::<Result<Vec<Rate>, String>>()?;
+        rates.sort_by(|a, b| a.as_per_second().total_cmp(&b.as_per_second()));
+        rates.dedup();
+        Ok(Self(rates))
+    }
+}
+
+impl LadderDraft {
+    /// Decides the sweep. `users_max` is how many connections this machine can open: it shortens the default levels only.
+    ///
+    /// # Errors
+    /// Every mistake, together.
+    pub fn decide(self, users_max: NonZeroU32) -> Result<Ladder, PlanErrors> {
+        let Self { levels, rates, repeat, cooldown, all_levels } = self;
+        let mut errors = PlanErrors::default();
+        let mut wrong = |setting, given: String, why: &str, help: &str| {
+            errors.push(PlanError::new(setting, format!("--{setting} '{given}' {why}"), help));
+        };
+        if levels.is_some() && rates.is_some() {
+            wrong("levels", String::new(), "and --rates are two ladders", "keep one of them");
+        }
+        let climbed = match (levels, rates) {
+            (_, Some(Given::Value(Rates(rates)))) => rates.into_iter().map(Level::Offered).collect(),
+            (_, Some(Given::Wrong { text, why })) => {
+                wrong("rates", text, &why, "give rates such as --rates 100/s,200/s,500/s");
+                Vec::new()
+            }
+            (Some(Given::Value(Levels(levels))), None) => levels.into_iter().map(Level::Users).collect(),
+            (Some(Given::Wrong { text, why }), None) => {
+                wrong("levels", text, &why, "give numbers such as --levels 1,10,100, or --levels wrktest");
+                Vec::new()
+            }
+            (None, None) => LEVELS.into_iter().filter_map(NonZeroU32::new).filter(|level| *level <= users_max).map(Level::Users).collect(),
+        };
+        let repeat = match repeat {
+            None => NonZeroU32::MIN,
+            Some(Given::Value(repeat)) => repeat,
+            Some(Given::Wrong { text, .. }) => {
+                wrong("repeat", text, "is not a number above 0", "give a whole number, such as --repeat 3");
+                NonZeroU32::MIN
+            }
+        };
+        let cooldown = match cooldown {
+            None => COOLDOWN,
+            Some(Given::Value(cooldown)) => cooldown,
+            Some(Given::Wrong { text, why }) => {
+                wrong("cooldown", text, &why, "give a time, such as --cooldown 1s");
+                COOLDOWN
+            }
+        };
+        if errors.is_empty() {
+            Ok(Ladder { levels: climbed, repeat, cooldown, climb: if all_levels { Rung::Every } else { Rung::WhileItPays } })
+        } else {
+            Err(errors)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given<T: FromStr<Err = String>>(text: &str) -> Option<Given<T>> {
+        text.parse().ok()
+    }
+
+    #[test]
+    fn the_default_ladder_goes_as_far_as_the_machine() {
+        let ladder = LadderDraft::default().decide(NonZeroU32::new(1000).unwrap()).unwrap();
+        assert_eq!(ladder.levels.last(), Some(&Level::Users(NonZeroU32::new(1000).unwrap())));
+        assert_eq!(ladder.levels.len(), 10);
+    }
+
+    #[test]
+    fn levels_are_sorted_and_said_once() {
+        let ladder = LadderDraft { levels: given("50, 1,10,10"), ..LadderDraft::default() }.decide(NonZeroU32::MAX).unwrap();
+        assert_eq!(ladder.levels.iter().map(|level| level.value()).collect::<Vec<_>>(), [1.0, 10.0, 50.0]);
+        let wrktest = LadderDraft { levels: given("wrktest"), ..LadderDraft::default() }.decide(NonZeroU32::MIN).unwrap();
+        assert_eq!(wrktest.levels.len(), 10);
+    }
+
+    #[test]
+    fn mistakes_come_together() {
+        let draft = LadderDraft { levels: given("1,0"), repeat: "0".parse().ok(), cooldown: given("x"), ..LadderDraft::default() };
+        let settings: Vec<_> = draft.decide(NonZeroU32::MAX).unwrap_err().0.into_iter().map(|error| error.setting).collect();
+        assert_eq!(settings, ["levels", "repeat", "cooldown"]);
+    }
+}

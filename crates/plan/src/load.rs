@@ -1,0 +1,127 @@
+//! How much: so many users, or a timetable of arrivals.
+//!
+//! *Closed* load is a fixed number of users, each sending when its last answer came (and its pause is over): it finds
+//! the highest throughput, and slows down with the server. *Open* load arrives at its own rate, whether the server keeps
+//! up or not: it shows what independent users feel. Mixing the two up is the most common error of load tests, so they
+//! are two cases of one type, never a flag.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use crate::{Nanos, Random, Timetable};
+
+/// How much load, and of which kind.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Load {
+    /// So many users, each sends when its last answer came.
+    Closed {
+        /// How many users; each keeps one connection.
+        users: NonZeroU32,
+        /// What a user waits between an answer and its next request.
+        pause: Option<Pause>,
+    },
+    /// Requests arrive by a timetable, answered or not.
+    Open {
+        /// The rates, warm-up not included. Its length is the run's, or without end if a number of requests ends it.
+        timetable: Timetable,
+        /// How arrivals stand within the rate.
+        spacing: Spacing,
+        /// At most so many connections; a request that finds none free waits, and the wait counts.
+        connections_max: NonZeroU32,
+    },
+}
+
+/// How arrivals stand within their rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spacing {
+    /// As independent users arrive: exponential gaps.
+    Poisson,
+    /// At equal distances, which flatters the server.
+    Even,
+}
+
+impl FromStr for Spacing {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "poisson" => Ok(Self::Poisson),
+            "even" => Ok(Self::Even),
+            _ => Err("is neither 'poisson' nor 'even'".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Spacing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Poisson => "poisson",
+            Self::Even => "even",
+        })
+    }
+}
+
+/// What a user waits between an answer and its next request: fixed, or uniform in a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pause {
+    low: Nanos,
+    high: Nanos,
+}
+
+impl Pause {
+    /// One pause.
+    pub fn draw(self, random: &mut Random) -> Nanos {
+        Nanos(random.between(self.low.0, self.high.0))
+    }
+
+    /// The mean pause.
+    #[must_use]
+    pub const fn mean(self) -> Nanos {
+        Nanos(self.low.0 / 2 + self.high.0 / 2)
+    }
+}
+
+/// Reads `200ms`, or a range `100ms..300ms`.
+impl FromStr for Pause {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read =
+            |part: &str| part.parse::<Nanos>().map_err(|_| "is neither a time such as 200ms nor a range such as 100ms..300ms".to_owned());
+        let (low, high) = match text.split_once("..") {
+            Some((low, high)) => (read(low)?, read(high)?),
+            None => (read(text)?, read(text)?),
+        };
+        if low > high {
+            return Err("is a range that ends before it begins".to_owned());
+        }
+        Ok(Self { low, high })
+    }
+}
+
+impl fmt::Display for Pause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.low)?;
+        if self.low != self.high { write!(f, "..{}", self.high) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_a_time_or_a_range() {
+        let pause: Pause = "100ms..300ms".parse().unwrap();
+        let mut random = Random::new(3, 3);
+        for _ in 0..1000 {
+            let drawn = pause.draw(&mut random);
+            assert!(Nanos::from_millis(100) <= drawn && drawn <= Nanos::from_millis(300));
+        }
+        assert_eq!("50ms".parse::<Pause>().unwrap().draw(&mut random), Nanos::from_millis(50));
+        assert_eq!(pause.to_string().parse(), Ok(pause));
+        assert!("300ms..100ms".parse::<Pause>().is_err());
+        assert!("long".parse::<Pause>().is_err());
+    }
+}

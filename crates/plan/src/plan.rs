@@ -1,0 +1,908 @@
+//! What will be done: valid, complete, and contained in every result so that the result can be run again.
+//!
+//! There is one way to a Plan, `Plan::try_from(Draft)`, and it reports every mistake at once. A Plan turns back into
+//! a Draft that says all that was decided, which is how it is written to files.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Body, Draft, FormPart, FormValue, Given, HostPort, Load, Nanos, PlanError, PlanErrors, Rate, Request, Scheme, Spacing, Stage, Target,
+    Timetable,
+};
+
+/// One load, decided in full.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Draft", into = "Draft")]
+pub struct Plan {
+    target: Target,
+    request: Request,
+    load: Load,
+    duration: Option<Nanos>,
+    requests: Option<NonZeroU64>,
+    warmup: Nanos,
+    seed: u64,
+    threads: NonZeroU32,
+    connection: Connection,
+}
+
+/// How connections are made and kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Connection {
+    /// From due to the last byte of one request.
+    pub timeout: Nanos,
+    /// For TCP, proxy and TLS together.
+    pub connect_timeout: Nanos,
+    /// Whether one connection carries many requests.
+    pub keepalive: Keepalive,
+    /// Where to connect instead of the target's host and port.
+    pub connect_to: Option<HostPort>,
+    /// Local addresses, taken in turn; empty leaves the choice to the system.
+    pub source_ips: Vec<IpAddr>,
+    /// A socket in the file system instead of TCP.
+    pub unix_socket: Option<String>,
+    /// A proxy in between.
+    pub proxy: Option<Proxy>,
+    /// So many redirects are followed.
+    pub follow: u8,
+    /// Whether one connection is tried before the run.
+    pub preflight: Preflight,
+    /// What is asked of TLS; read for https only.
+    pub tls: Tls,
+}
+
+/// Whether connections are used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keepalive {
+    /// One connection carries many requests.
+    Reuse,
+    /// A new connection for every request.
+    CloseEach,
+}
+
+/// Whether the server is looked for before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preflight {
+    /// One connection is opened first; if that fails the run does not start.
+    Connect,
+    /// The run starts at once.
+    Skip,
+}
+
+/// An HTTP proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// Where it listens.
+    pub at: HostPort,
+    /// The value of Proxy-Authorization, if it wants one.
+    pub authorization: Option<String>,
+}
+
+/// What is asked of TLS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tls {
+    /// Whether certificates are verified.
+    pub verification: Verification,
+    /// PEM file of trusted issuers, instead of the system's.
+    pub cacert: Option<String>,
+    /// The client's own certificate and key.
+    pub identity: Option<Identity>,
+    /// The name asked for and expected; `None`: the target's host.
+    pub sni: Option<String>,
+    /// The only version spoken.
+    pub version: Option<TlsVersion>,
+}
+
+/// A client certificate and its key: paths of PEM files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The certificate chain.
+    pub cert: String,
+    /// The private key.
+    pub key: String,
+}
+
+/// Whether certificates are verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verification {
+    /// Against the trusted issuers and the expected name.
+    On,
+    /// Any certificate will do.
+    Off,
+}
+
+/// A version of TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsVersion {
+    /// TLS 1.2
+    V12,
+    /// TLS 1.3
+    V13,
+}
+
+impl FromStr for TlsVersion {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "1.2" => Ok(Self::V12),
+            "1.3" => Ok(Self::V13),
+            _ => Err("is neither 1.2 nor 1.3".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for TlsVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::V12 => "1.2",
+            Self::V13 => "1.3",
+        })
+    }
+}
+
+impl Plan {
+    /// Where requests go.
+    #[must_use]
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// What is sent.
+    #[must_use]
+    pub const fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// How much.
+    #[must_use]
+    pub const fn load(&self) -> &Load {
+        &self.load
+    }
+
+    /// How long is measured, warm-up not included; `None` if only the number of requests ends the run.
+    #[must_use]
+    pub const fn duration(&self) -> Option<Nanos> {
+        self.duration
+    }
+
+    /// How many requests are sent at most, warm-up included.
+    #[must_use]
+    pub const fn requests(&self) -> Option<NonZeroU64> {
+        self.requests
+    }
+
+    /// How long is loaded before measuring.
+    #[must_use]
+    pub const fn warmup(&self) -> Nanos {
+        self.warmup
+    }
+
+    /// When the last request may fall due, from the start: warm-up and duration.
+    #[must_use]
+    pub fn end(&self) -> Nanos {
+        self.duration.map_or(Nanos::NEVER, |duration| self.warmup.plus(duration))
+    }
+
+    /// The seed of everything drawn by chance.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// With how many threads; never more than connections.
+    #[must_use]
+    pub fn threads(&self) -> NonZeroU32 {
+        self.threads.min(self.connections_max())
+    }
+
+    /// How connections are made and kept.
+    #[must_use]
+    pub const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// How many connections are open at once at most.
+    #[must_use]
+    pub const fn connections_max(&self) -> NonZeroU32 {
+        match self.load {
+            Load::Closed { users, .. } => users,
+            Load::Open { connections_max, .. } => connections_max,
+        }
+    }
+
+    /// The arrivals' timetable with the warm-up before it; `None` for closed load.
+    #[must_use]
+    pub fn timetable(&self) -> Option<Timetable> {
+        let Load::Open { timetable, .. } = &self.load else { return None };
+        let mut stages = Vec::with_capacity(timetable.stages().len() + 1);
+        if self.warmup > Nanos::ZERO {
+            stages.push(Stage::constant(timetable.rate_at(Nanos::ZERO), Some(self.warmup)));
+        }
+        stages.extend_from_slice(timetable.stages());
+        Some(Timetable::new(stages))
+    }
+
+    /// Names of headers whose values were left out when this plan was saved. Such a plan can be read but not run.
+    pub fn redacted(&self) -> impl Iterator<Item = &str> {
+        self.request.headers.iter().filter(|(_, value)| value == REDACTED).map(|(name, _)| name.as_str())
+    }
+}
+
+/// Stands for a secret in a saved plan.
+const REDACTED: &str = "***";
+
+/// Headers whose values are secrets: never written to a result.
+const SECRET_HEADERS: [&str; 6] = ["authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token", "x-amz-security-token"];
+
+/// Sent unless overridden or removed.
+const DEFAULT_HEADERS: [(&str, &str); 2] = [("User-Agent", concat!("loadline/", env!("CARGO_PKG_VERSION"))), ("Accept", "*/*")];
+
+const CONNECTIONS: NonZeroU32 = NonZeroU32::new(50).unwrap();
+/// Enough for 20,000/s on a server that takes half a second; what one process can open by default on most machines.
+const OPEN_CONNECTIONS_MAX: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
+const DURATION: Nanos = Nanos::from_secs(10);
+const TIMEOUT: Nanos = Nanos::from_secs(30);
+const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(5);
+/// A connection is a file, and Linux does not count further (`fs.nr_open` has a ceiling of 2^30).
+const CONNECTIONS_MAX: u32 = 10_000_000;
+/// Every thread holds its own buffers and histograms; more than this is a slip of the finger.
+const THREADS_MAX: u32 = 1024;
+/// The arithmetic of arrivals has nanoseconds; beyond this, several fall on the same one.
+const RATE_MAX: f64 = 100_000_000.0;
+
+/// Collects mistakes while a draft is taken apart.
+struct Reading {
+    errors: PlanErrors,
+}
+
+impl Reading {
+    fn wrong(&mut self, setting: &'static str, message: impl Into<String>, help: impl Into<String>) {
+        self.errors.push(PlanError::new(setting, message, help));
+    }
+
+    fn value<T>(&mut self, setting: &'static str, given: Option<Given<T>>, help: &str) -> Option<T> {
+        match given? {
+            Given::Value(value) => Some(value),
+            Given::Wrong { text, why } => {
+                // The standard library's words for numbers are terse; ours name the value.
+                let why = match why.as_str() {
+                    "number would be zero for non-zero type" => "is zero".to_owned(),
+                    "invalid digit found in string" => "is not a whole number".to_owned(),
+                    "number too large to fit in target type" => "is too large".to_owned(),
+                    "cannot parse integer from empty string" => "is empty".to_owned(),
+                    "invalid IP address syntax" => "is not an IP address".to_owned(),
+                    _ => why,
+                };
+                self.wrong(setting, format!("--{setting} '{text}' {why}"), help.to_owned());
+                None
+            }
+        }
+    }
+}
+
+impl TryFrom<Draft> for Plan {
+    type Error = PlanErrors;
+
+    fn try_from(draft: Draft) -> Result<Self, PlanErrors> {
+        let Draft {
+            url,
+            connections,
+            duration,
+            requests,
+            rate,
+            arrivals,
+            seed,
+            pause,
+            warmup,
+            threads,
+            method,
+            header,
+            data,
+            json,
+            form,
+            user,
+            bearer,
+            cookie,
+            follow,
+            timeout,
+            connect_timeout,
+            no_keepalive,
+            connect_to,
+            source_ip,
+            unix_socket,
+            proxy,
+            no_preflight,
+            insecure,
+            cacert,
+            cert,
+            key,
+            sni,
+            tls_version,
+        } = draft;
+        let mut reading = Reading { errors: PlanErrors::default() };
+        let r = &mut reading;
+
+        let target = read_target(r, url.as_deref());
+        let seed = r.value("seed", seed, "give a whole number, such as --seed 1").unwrap_or(1);
+
+        let ending = Ending { duration, requests };
+        let (load, duration, requests, warmup) = read_load(r, ending, LoadWords { connections, rate, arrivals, pause, warmup });
+        let threads = r.value("threads", threads, "give a whole number, such as --threads 2").unwrap_or(NonZeroU32::MIN);
+        if threads.get() > THREADS_MAX {
+            r.wrong(
+                "threads",
+                format!("--threads {threads} is more than {THREADS_MAX}"),
+                "one thread a core is enough; leave --threads out",
+            );
+        }
+
+        let body = read_body(r, data, json.clone(), &form, seed);
+        let method = read_method(r, method, &body);
+        let credentials = target.as_ref().and_then(|target| target.credentials().cloned());
+        let headers =
+            read_headers(r, &HeaderWords { header, user, bearer, cookie, credentials, json: json.is_some() }, target.as_ref(), &body);
+
+        let timeout = r.value("timeout", timeout, "give a time, such as --timeout 30s").unwrap_or(TIMEOUT);
+        let connect_timeout =
+            r.value("connect-timeout", connect_timeout, "give a time, such as --connect-timeout 5s").unwrap_or(CONNECT_TIMEOUT);
+        for (setting, value) in [("timeout", timeout), ("connect-timeout", connect_timeout)] {
+            if value == Nanos::ZERO {
+                r.wrong(
+                    setting,
+                    format!("--{setting} is zero, so every request would fail"),
+                    format!("give a time, such as --{setting} 5s"),
+                );
+            }
+        }
+        let connect_to = r.value("connect-to", connect_to, "give the address to connect to, such as --connect-to 10.0.0.7:8080");
+        let source_ips: Vec<IpAddr> = source_ip
+            .into_iter()
+            .filter_map(|ip| r.value("source-ip", Some(ip), "give an address of this machine, such as --source-ip 10.0.0.2"))
+            .collect();
+        let follow = r.value("follow", follow, "give a whole number up to 255, such as --follow 5").unwrap_or(0);
+        let proxy = read_proxy(r, proxy);
+        if let Some(path) = &unix_socket {
+            for (given, flag) in
+                [(connect_to.is_some(), "--connect-to"), (proxy.is_some(), "--proxy"), (!source_ips.is_empty(), "--source-ip")]
+            {
+                if given {
+                    r.wrong("unix-socket", format!("--unix-socket {path} and {flag} both say how to connect"), "leave one of them out");
+                }
+            }
+        }
+        if connect_to.is_some() && proxy.is_some() {
+            r.wrong("connect-to", "--connect-to and --proxy both say where to connect", "leave one of them out");
+        }
+
+        let tls_version = r.value("tls-version", tls_version, "give --tls-version 1.2 or 1.3");
+        let identity = match (cert, key) {
+            (Some(cert), Some(key)) => Some(Identity { cert, key }),
+            (None, None) => None,
+            (Some(_), None) => {
+                r.wrong("cert", "--cert is given without its private key", "give the key's PEM file with --key");
+                None
+            }
+            (None, Some(_)) => {
+                r.wrong("key", "--key is given without its certificate", "give the certificate's PEM file with --cert");
+                None
+            }
+        };
+        if insecure && cacert.is_some() {
+            r.wrong("insecure", "--insecure accepts any certificate, and --cacert says whom to trust", "leave one of them out");
+        }
+        let over_tls = target.as_ref().is_none_or(|target| target.scheme() == Scheme::Https) || follow > 0;
+        for (given, flag) in [
+            (insecure, "insecure"),
+            (cacert.is_some(), "cacert"),
+            (identity.is_some(), "cert"),
+            (sni.is_some(), "sni"),
+            (tls_version.is_some(), "tls-version"),
+        ] {
+            if given && !over_tls {
+                r.wrong(flag, format!("--{flag} is about TLS, and the URL is http://"), format!("use https://, or leave --{flag} out"));
+            }
+        }
+
+        match (target, load) {
+            (Some(target), Some(load)) if reading.errors.is_empty() => Ok(Self {
+                target,
+                request: Request { method, headers, body },
+                load,
+                duration,
+                requests,
+                warmup,
+                seed,
+                threads,
+                connection: Connection {
+                    timeout,
+                    connect_timeout,
+                    keepalive: if no_keepalive { Keepalive::CloseEach } else { Keepalive::Reuse },
+                    connect_to,
+                    source_ips,
+                    unix_socket,
+                    proxy,
+                    follow,
+                    preflight: if no_preflight { Preflight::Skip } else { Preflight::Connect },
+                    tls: Tls {
+                        verification: if insecure { Verification::Off } else { Verification::On },
+                        cacert,
+                        identity,
+                        sni,
+                        version: tls_version,
+                    },
+                },
+            }),
+            _ => Err(reading.errors),
+        }
+    }
+}
+
+fn read_target(r: &mut Reading, url: Option<&str>) -> Option<Target> {
+    let Some(url) = url else {
+        r.wrong("url", "no URL is given", "say where to send requests, such as http://127.0.0.1:8080/healthz");
+        return None;
+    };
+    match url.parse::<Target>() {
+        Ok(target) if target.port() == 0 => {
+            r.wrong("url", format!("the URL '{url}' has port 0"), "give the port the server listens on");
+            None
+        }
+        Ok(target) => Some(target),
+        Err(why) => {
+            let help = if why == "has no scheme" {
+                format!("write http://{url} or https://{url}", url = url.trim_start_matches('/'))
+            } else {
+                "give a URL such as http://127.0.0.1:8080/healthz".to_owned()
+            };
+            r.wrong("url", format!("the URL '{url}' {why}"), help);
+            None
+        }
+    }
+}
+
+struct Ending {
+    duration: Option<Given<Nanos>>,
+    requests: Option<Given<NonZeroU64>>,
+}
+
+struct LoadWords {
+    connections: Option<Given<NonZeroU32>>,
+    rate: Option<Given<Timetable>>,
+    arrivals: Option<Given<Spacing>>,
+    pause: Option<Given<crate::Pause>>,
+    warmup: Option<Given<Nanos>>,
+}
+
+type Loaded = (Option<Load>, Option<Nanos>, Option<NonZeroU64>, Nanos);
+
+fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
+    let before = r.errors.0.len();
+    let connections = r.value("connections", words.connections, "give at least one, such as --connections 50");
+    if let Some(connections) = connections.filter(|connections| connections.get() > CONNECTIONS_MAX) {
+        r.wrong(
+            "connections",
+            format!("--connections {connections} is more than any machine can open"),
+            format!("give at most {CONNECTIONS_MAX}"),
+        );
+    }
+    let duration = r.value("duration", ending.duration, "give a time, such as --duration 30s");
+    if duration == Some(Nanos::ZERO) {
+        r.wrong("duration", "--duration 0s measures nothing", "give a time, such as --duration 30s");
+    }
+    let requests = r.value("requests", ending.requests, "give at least one, such as --requests 1000");
+    let rate = r.value("rate", words.rate, "give a rate such as --rate 500/s, or stages: --rate '0/s to 500/s for 1m, 500/s for 5m'");
+    let arrivals = r.value("arrivals", words.arrivals, "give --arrivals poisson or --arrivals even");
+    let pause = r.value("pause", words.pause, "give a time or a range, such as --pause 200ms or --pause 100ms..300ms");
+    let warmup = r.value("warmup", words.warmup, "give a time, such as --warmup 5s").unwrap_or(Nanos::ZERO);
+    if r.errors.0.len() > before {
+        return (None, None, None, warmup);
+    }
+
+    let Some(timetable) = rate else {
+        if let Some(arrivals) = arrivals {
+            r.wrong(
+                "arrivals",
+                format!("--arrivals {arrivals} is given without a rate"),
+                "give the rate with --rate, or leave --arrivals out",
+            );
+        }
+        let users = connections.unwrap_or_else(|| {
+            let by_requests = requests.map_or(u64::MAX, NonZeroU64::get);
+            NonZeroU32::new(u32::try_from(by_requests).unwrap_or(u32::MAX)).map_or(CONNECTIONS, |most| most.min(CONNECTIONS))
+        });
+        if let Some(requests) = requests.filter(|requests| requests.get() < u64::from(users.get())) {
+            r.wrong(
+                "requests",
+                format!("--requests {requests} is fewer than --connections {users}, so some connections would never send"),
+                format!("give at least --requests {users}, or at most --connections {requests}"),
+            );
+        }
+        let duration = duration.or(if requests.is_none() { Some(DURATION) } else { None });
+        return (Some(Load::Closed { users, pause }), duration, requests, warmup);
+    };
+
+    if let Some(pause) = pause {
+        r.wrong(
+            "pause",
+            format!("--pause {pause} is between a user's requests, and --rate sends whether users wait or not"),
+            "leave out --pause or --rate",
+        );
+    }
+    if timetable.peak().as_per_second() == 0.0 {
+        r.wrong("rate", format!("--rate {timetable} sends nothing"), "give a rate above 0, such as --rate 100/s");
+    }
+    if timetable.peak().as_per_second() > RATE_MAX {
+        r.wrong("rate", format!("--rate {timetable} is more than any machine can send"), "give at most 100M/s");
+    }
+    let (timetable, duration) = fit_stages(r, timetable, duration, requests.is_some());
+    if warmup > Nanos::ZERO && timetable.rate_at(Nanos::ZERO).as_per_second() == 0.0 {
+        r.wrong(
+            "warmup",
+            format!("--warmup {warmup} runs at the first rate of --rate, which is 0/s"),
+            "leave --warmup out: a ramp from 0/s warms up by itself",
+        );
+    }
+    let load = Load::Open {
+        timetable,
+        spacing: arrivals.unwrap_or(Spacing::Poisson),
+        connections_max: connections.unwrap_or(OPEN_CONNECTIONS_MAX),
+    };
+    (Some(load), duration, requests, warmup)
+}
+
+/// Brings the stages' lengths and the duration together: stages with lengths are the duration.
+fn fit_stages(r: &mut Reading, timetable: Timetable, duration: Option<Nanos>, counted: bool) -> (Timetable, Option<Nanos>) {
+    if let Some(zero) = timetable.stages().iter().position(|stage| stage.length == Some(Nanos::ZERO)) {
+        r.wrong("rate", format!("--rate stage {} takes no time", zero + 1), "give it a length, or leave it out");
+    }
+    if let Some(length) = timetable.length() {
+        if let Some(duration) = duration.filter(|duration| *duration != length) {
+            r.wrong(
+                "duration",
+                format!("the stages of --rate take {length}, but --duration says {duration}"),
+                "leave --duration out, or leave out the last stage's length to let it last for the rest",
+            );
+        }
+        return (timetable, Some(length));
+    }
+    let fixed = timetable.stages().iter().filter_map(|stage| stage.length).fold(Nanos::ZERO, Nanos::plus);
+    let total = duration.or(if counted { None } else { Some(fixed.plus(DURATION)) });
+    let rest = total.map_or(Nanos::NEVER, |total| total.since(fixed));
+    let mut stages = timetable.stages().to_vec();
+    let last = stages.last_mut().expect("a timetable has a stage");
+    if rest == Nanos::ZERO {
+        r.wrong(
+            "duration",
+            format!("the first stages of --rate take {fixed}, so nothing of --duration {} is left for the last", total.unwrap_or_default()),
+            "give a longer --duration",
+        );
+    } else if last.from != last.to && total.is_none() {
+        r.wrong("rate", format!("--rate goes from {} to {} without saying how long", last.from, last.to), "add its length, as in 'for 1m'");
+    }
+    last.length = Some(rest);
+    (Timetable::new(stages), total)
+}
+
+fn read_body(r: &mut Reading, data: Option<String>, json: Option<String>, form: &[String], seed: u64) -> Body {
+    let given: Vec<&str> = [(data.is_some(), "--data"), (json.is_some(), "--json"), (!form.is_empty(), "--form")]
+        .iter()
+        .filter(|g| g.0)
+        .map(|g| g.1)
+        .collect();
+    if given.len() > 1 {
+        r.wrong("data", format!("{} all give the body", given.join(" and ")), "keep one of them");
+    }
+    if !form.is_empty() {
+        let parts = form.iter().filter_map(|field| read_form_part(r, field)).collect();
+        // Random enough not to occur in a file, and the same every time the plan is run.
+        let mut random = crate::Random::new(seed, 2);
+        let boundary = format!("loadline-{:016x}{:016x}", random.between(0, u64::MAX - 1), random.between(0, u64::MAX - 1));
+        return Body::Form { boundary, parts };
+    }
+    match data.or(json) {
+        None => Body::Empty,
+        Some(text) => match text.strip_prefix('@') {
+            Some("") => {
+                r.wrong("data", "a body of '@' names no file", "write @FILE, or @- for standard input");
+                Body::Empty
+            }
+            Some(path) => Body::File(path.to_owned()),
+            None => Body::Bytes(text.into_bytes()),
+        },
+    }
+}
+
+fn read_form_part(r: &mut Reading, field: &str) -> Option<FormPart> {
+    let Some((name, value)) = field.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+        r.wrong("form", format!("--form '{field}' is not a field"), "write name=value, or name=@FILE to upload");
+        return None;
+    };
+    if name.contains(['"', '\r', '\n']) {
+        r.wrong("form", format!("--form '{}' has a quote or line break in its name", field.escape_debug()), "give a plain name");
+        return None;
+    }
+    let value = match value.strip_prefix('@') {
+        None => FormValue::Text(value.to_owned()),
+        Some(file) => {
+            let (path, media_type) = file.split_once(";type=").unwrap_or((file, "application/octet-stream"));
+            FormValue::File { path: path.to_owned(), media_type: media_type.to_owned() }
+        }
+    };
+    Some(FormPart { name: name.to_owned(), value })
+}
+
+fn read_method(r: &mut Reading, method: Option<String>, body: &Body) -> String {
+    let Some(method) = method else {
+        return if *body == Body::Empty { "GET" } else { "POST" }.to_owned();
+    };
+    if method.is_empty() || !method.bytes().all(is_token) {
+        r.wrong("method", format!("--method '{}' is not an HTTP method", method.escape_debug()), "give a word such as GET or POST");
+    } else if method == "CONNECT" {
+        r.wrong("method", "--method CONNECT opens a tunnel and has no answer to measure", "give another method");
+    }
+    method
+}
+
+/// A `tchar` of RFC 9110 §5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+struct HeaderWords {
+    header: Vec<String>,
+    user: Option<String>,
+    bearer: Option<String>,
+    cookie: Vec<String>,
+    credentials: Option<(String, String)>,
+    json: bool,
+}
+
+fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, body: &Body) -> Vec<(String, String)> {
+    let mut given: Vec<(String, String)> = Vec::new();
+    let mut removed: Vec<String> = Vec::new();
+    for line in &words.header {
+        // As in curl: 'Name;' sends the header with no value, 'Name:' does not send it.
+        let (name, value) = match (line.split_once(':'), line.strip_suffix(';')) {
+            (Some((name, value)), _) => (name, Some(value.trim()).filter(|value| !value.is_empty())),
+            (None, Some(name)) => (name, Some("")),
+            (None, None) => {
+                r.wrong("header", format!("--header '{}' has no colon", line.escape_debug()), "write 'Name: value'");
+                continue;
+            }
+        };
+        if name.is_empty() || !name.bytes().all(is_token) {
+            r.wrong(
+                "header",
+                format!("--header '{}' has no valid name", line.escape_debug()),
+                "write 'Name: value', the name without spaces",
+            );
+        } else if value.is_some_and(|value| value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f)) {
+            r.wrong("header", format!("--header '{}' has a control character in its value", line.escape_debug()), "leave it out");
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            r.wrong("header", "--header Transfer-Encoding contradicts the Content-Length that loadline sends", "leave it out");
+        } else if let Some(value) = value {
+            given.push((name.to_owned(), value.to_owned()));
+        } else {
+            removed.push(name.to_ascii_lowercase());
+        }
+    }
+    let has = |name: &str| given.iter().any(|(given, _)| given.eq_ignore_ascii_case(name)) || removed.iter().any(|gone| gone == name);
+
+    let mut headers: Vec<(String, String)> = Vec::new();
+    let host = given.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
+    match (host, target) {
+        (Some(at), _) => headers.push(given[at].clone()),
+        (None, Some(target)) if !has("host") => headers.push(("Host".to_owned(), target.authority())),
+        _ => {}
+    }
+    let accept = if words.json { "application/json" } else { "*/*" };
+    for (name, value) in DEFAULT_HEADERS {
+        if !has(&name.to_ascii_lowercase()) {
+            headers.push((name.to_owned(), if name == "Accept" { accept } else { value }.to_owned()));
+        }
+    }
+    let authorization: Vec<(&'static str, &str, String)> = [
+        words.user.as_ref().map(|user| ("user", "--user", format!("Basic {}", base64(user.as_bytes())))),
+        words.bearer.as_ref().map(|token| ("bearer", "--bearer", format!("Bearer {token}"))),
+        words
+            .credentials
+            .as_ref()
+            .map(|(user, password)| ("url", "the URL's user", format!("Basic {}", base64(format!("{user}:{password}").as_bytes())))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if authorization.len() > 1 || (authorization.len() == 1 && has("authorization")) {
+        let mut names: Vec<&str> = authorization.iter().map(|(_, name, _)| *name).collect();
+        if has("authorization") {
+            names.push("--header Authorization");
+        }
+        r.wrong(authorization[0].0, format!("{} all say how to authenticate", names.join(" and ")), "keep one of them");
+    } else if let Some((setting, _, value)) = authorization.into_iter().next() {
+        if value.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+            r.wrong(setting, format!("--{setting} has a control character in it"), "leave it out");
+        }
+        headers.push(("Authorization".to_owned(), value));
+    }
+    if !words.cookie.is_empty() {
+        for cookie in &words.cookie {
+            if !cookie.contains('=') || cookie.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+                r.wrong("cookie", format!("--cookie '{}' is not a cookie", cookie.escape_debug()), "write name=value");
+            }
+        }
+        if has("cookie") {
+            r.wrong("cookie", "--cookie and --header Cookie both give cookies", "keep one of them");
+        }
+        headers.push(("Cookie".to_owned(), words.cookie.join("; ")));
+    }
+    let typed = has("content-type");
+    headers.extend(given.into_iter().enumerate().filter(|(at, _)| Some(*at) != host).map(|(_, header)| header));
+    let content_type = match body {
+        Body::Empty => None,
+        Body::Form { boundary, .. } => Some(format!("multipart/form-data; boundary={boundary}")),
+        Body::Bytes(_) | Body::File(_) if words.json => Some("application/json".to_owned()),
+        Body::Bytes(_) | Body::File(_) => Some("application/x-www-form-urlencoded".to_owned()),
+    };
+    if let Some(content_type) = content_type.filter(|_| !typed) {
+        headers.push(("Content-Type".to_owned(), content_type));
+    }
+    headers
+}
+
+/// RFC 4648 §4, with padding: eleven lines, for which this crate would otherwise need another.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let bits = chunk.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let sextet = (bits >> (18 - 6 * place)) & 63;
+            text.push(if place <= chunk.len() { char::from(ALPHABET[sextet as usize]) } else { '=' });
+        }
+    }
+    text
+}
+
+fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
+    let text = proxy?;
+    let url = if text.contains("://") { text.clone() } else { format!("http://{text}") };
+    match url.parse::<Target>() {
+        Ok(target) if target.scheme() == Scheme::Http => Some(Proxy {
+            at: HostPort { host: target.host().to_owned(), port: target.port() },
+            authorization: target
+                .credentials()
+                .map(|(user, password)| format!("Basic {}", base64(format!("{user}:{password}").as_bytes()))),
+        }),
+        Ok(_) => {
+            r.wrong("proxy", format!("--proxy '{text}' is reached over TLS, which loadline does not do"), "give an http:// proxy");
+            None
+        }
+        Err(why) => {
+            r.wrong("proxy", format!("--proxy '{text}' {why}"), "give a proxy such as http://10.0.0.1:3128");
+            None
+        }
+    }
+}
+
+/// Everything that was decided, as it would be typed; secrets as `***`.
+impl From<Plan> for Draft {
+    fn from(plan: Plan) -> Self {
+        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection } = plan;
+        let Connection {
+            timeout,
+            connect_timeout,
+            keepalive,
+            connect_to,
+            source_ips,
+            unix_socket,
+            proxy,
+            follow,
+            preflight,
+            tls: Tls { verification, cacert, identity, sni, version },
+        } = connection;
+        let (connections, rate, arrivals, pause) = match load {
+            Load::Closed { users, pause } => (users, None, None, pause),
+            Load::Open { timetable, spacing, connections_max } => (connections_max, Some(timetable), Some(spacing), None),
+        };
+        // A timetable that ends with a number of requests has no length to write.
+        let rate = rate.map(|rate| {
+            let mut stages = rate.stages().to_vec();
+            if let Some(last) = stages.last_mut().filter(|_| duration.is_none()) {
+                last.length = None;
+            }
+            Timetable::new(stages)
+        });
+        let typed_duration = if rate.is_some() { None } else { duration };
+
+        let has = |name: &str| request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
+        let mut header: Vec<String> = request
+            .headers
+            .iter()
+            .filter(|(name, _)| !(matches!(request.body, Body::Form { .. }) && name.eq_ignore_ascii_case("content-type")))
+            .map(|(name, value)| {
+                if SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+                    format!("{name}: {REDACTED}")
+                } else if value.is_empty() {
+                    format!("{name};")
+                } else {
+                    format!("{name}: {value}")
+                }
+            })
+            .collect();
+        header.extend(["Host", "User-Agent", "Accept"].iter().filter(|name| !has(name)).map(|name| format!("{name}:")));
+        if request.body != Body::Empty && !has("content-type") {
+            header.push("Content-Type:".to_owned());
+        }
+
+        let (mut data, mut form) = (None, Vec::new());
+        match request.body {
+            Body::Empty => {}
+            Body::Bytes(bytes) => data = Some(String::from_utf8_lossy(&bytes).into_owned()),
+            Body::File(path) => data = Some(format!("@{path}")),
+            Body::Form { parts, .. } => {
+                form = parts
+                    .into_iter()
+                    .map(|part| match part.value {
+                        FormValue::Text(text) => format!("{}={text}", part.name),
+                        FormValue::File { path, media_type } => format!("{}=@{path};type={media_type}", part.name),
+                    })
+                    .collect();
+            }
+        }
+        let (cert, key) = identity.map_or((None, None), |identity| (Some(identity.cert), Some(identity.key)));
+        Self {
+            url: Some(target.to_string()),
+            connections: Some(Given::Value(connections)),
+            duration: typed_duration.map(Given::Value),
+            requests: requests.map(Given::Value),
+            rate: rate.map(Given::Value),
+            arrivals: arrivals.map(Given::Value),
+            seed: Some(Given::Value(seed)),
+            pause: pause.map(Given::Value),
+            warmup: (warmup > Nanos::ZERO).then_some(Given::Value(warmup)),
+            threads: Some(Given::Value(threads)),
+            method: Some(request.method),
+            header,
+            data,
+            json: None,
+            form,
+            user: None,
+            bearer: None,
+            cookie: Vec::new(),
+            follow: Some(Given::Value(follow)),
+            timeout: Some(Given::Value(timeout)),
+            connect_timeout: Some(Given::Value(connect_timeout)),
+            no_keepalive: keepalive == Keepalive::CloseEach,
+            connect_to: connect_to.map(Given::Value),
+            source_ip: source_ips.into_iter().map(Given::Value).collect(),
+            unix_socket,
+            proxy: proxy.map(|proxy| proxy.at.to_string()),
+            no_preflight: preflight == Preflight::Skip,
+            insecure: verification == Verification::Off,
+            cacert,
+            cert,
+            key,
+            sni,
+            tls_version: version.map(Given::Value),
+        }
+    }
+}
+
+impl Plan {
+    /// The peak of the timetable, or `None` for closed load.
+    #[must_use]
+    pub fn peak_rate(&self) -> Option<Rate> {
+        match &self.load {
+            Load::Closed { .. } => None,
+            Load::Open { timetable, .. } => Some(timetable.peak()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+use super::*;
+use clap::Parser;
+use proptest::prelude::*;
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    draft: Draft,
+}
+
+fn draft(line: &str) -> Draft {
+    let words =
+        std::iter::once("loadline".to_owned()).chain(line.split('~').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()));
+    Line::try_parse_from(words).unwrap_or_else(|error| panic!("{line}: {error}")).draft
+}
+
+fn plan(line: &str) -> Plan {
+    Plan::try_from(draft(line)).unwrap_or_else(|errors| panic!("{line}:\n{errors}"))
+}
+
+fn errors(line: &str) -> PlanErrors {
+    Plan::try_from(draft(line)).expect_err(line)
+}
+
+#[test]
+fn a_bare_url_means_fifty_users_for_ten_seconds() {
+    let plan = plan("http://a.test/x");
+    assert_eq!(*plan.load(), Load::Closed { users: NonZeroU32::new(50).unwrap(), pause: None });
+    assert_eq!((plan.duration(), plan.requests()), (Some(Nanos::from_secs(10)), None));
+    let headers: Vec<&str> = plan.request().headers.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(headers, ["Host", "User-Agent", "Accept"]);
+    assert_eq!(plan.request().method, "GET");
+}
+
+#[test]
+fn a_number_of_requests_alone_has_no_time_limit_and_no_idle_connections() {
+    let plan = plan("http://a.test/ ~ -n ~ 7");
+    assert_eq!((plan.duration(), plan.connections_max().get()), (None, 7));
+}
+
+#[test]
+fn every_mistake_is_reported_at_once_with_its_setting() {
+    let errors = errors("a.test ~ -c ~ 0 ~ -d ~ soon ~ --timeout ~ 0s ~ -H ~ nonsense ~ --cert ~ x.pem");
+    let settings: Vec<&str> = errors.0.iter().map(|error| error.setting).collect();
+    assert_eq!(settings, ["url", "connections", "duration", "header", "timeout", "cert"]);
+    for error in &errors.0 {
+        assert!(!error.help.is_empty() && !error.message.ends_with('.'), "{error}");
+    }
+}
+
+#[test]
+fn contradictions_are_named() {
+    for (line, part) in [
+        ("http://a/ ~ -n ~ 10 ~ -c ~ 50", "--requests 10 is fewer than --connections 50"),
+        ("http://a/ ~ --arrivals ~ even", "without a rate"),
+        ("http://a/ ~ --rate ~ 10/s ~ --pause ~ 1s", "--pause 1s"),
+        ("http://a/ ~ --rate ~ 0/s", "sends nothing"),
+        ("http://a/ ~ --rate ~ 10/s for 10s ~ -d ~ 20s", "--duration says 20s"),
+        ("http://a/ ~ --rate ~ 0/s to 9/s for 10s ~ --warmup ~ 1s", "which is 0/s"),
+        ("http://a/ ~ --data ~ x ~ --json ~ {}", "--data and --json"),
+        ("http://a/ ~ --user ~ a:b ~ --bearer ~ t", "--user and --bearer"),
+        ("http://u:p@a/ ~ -H ~ Authorization: x", "the URL's user and --header Authorization"),
+        ("http://a/ ~ -k", "the URL is http://"),
+        ("https://a/ ~ -k ~ --cacert ~ f", "--insecure"),
+        ("http://a/ ~ --unix-socket ~ /s ~ --proxy ~ p:1", "--proxy"),
+        ("http://a/ ~ -X ~ CONNECT", "CONNECT"),
+        ("http://a/ ~ -X ~ G T", "'G T' is not an HTTP method"),
+        ("http://a/ ~ --threads ~ 100000", "--threads 100000"),
+        ("http://a:0/", "port 0"),
+    ] {
+        let text = errors(line).to_string();
+        assert!(text.contains(part), "{line}:\n{text}");
+    }
+}
+
+#[test]
+fn headers_are_overridden_and_removed_by_name() {
+    let plan = plan("http://a.test/ ~ -H ~ accept: text/html ~ -H ~ User-Agent: ~ -H ~ X-Empty; ~ -H ~ host: b.test");
+    let headers: Vec<(&str, &str)> = plan.request().headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(headers, [("host", "b.test"), ("accept", "text/html"), ("X-Empty", "")]);
+}
+
+#[test]
+fn credentials_become_a_header_and_leave_the_url() {
+    let plan = plan("http://user:pass@a.test/");
+    assert!(plan.request().headers.contains(&("Authorization".to_owned(), "Basic dXNlcjpwYXNz".to_owned())));
+    assert_eq!(plan.target().to_string(), "http://a.test/");
+}
+
+#[test]
+fn a_saved_plan_holds_no_secret_and_says_which_it_left_out() {
+    let plan = plan("http://a.test/ ~ --bearer ~ tok-123 ~ --cookie ~ id=tok-456");
+    let saved = serde_json::to_string(&plan).unwrap();
+    assert!(!saved.contains("tok-123") && !saved.contains("tok-456"), "{saved}");
+    let read: Plan = serde_json::from_str(&saved).unwrap();
+    assert_eq!(read.redacted().collect::<Vec<_>>(), ["Authorization", "Cookie"]);
+    let again = Plan::try_from(Draft::from(read).overlaid(draft("--bearer ~ new ~ --cookie ~ id=1"))).unwrap();
+    assert_eq!(again.redacted().count(), 0);
+}
+
+#[test]
+fn stages_give_the_duration_and_the_last_one_may_last_for_the_rest() {
+    let ramp = plan("http://a/ ~ -r ~ 0/s to 10/s for 1m, 10/s ~ -d ~ 3m");
+    assert_eq!(ramp.duration(), Some(Nanos::from_secs(180)));
+    let staged = plan("http://a/ ~ -r ~ 0/s to 10/s for 1m, 10/s for 1m");
+    assert_eq!(staged.duration(), Some(Nanos::from_secs(120)));
+    let warmed = plan("http://a/ ~ -r ~ 10/s ~ -d ~ 10s ~ --warmup ~ 5s");
+    assert_eq!((warmed.end(), warmed.timetable().unwrap().length()), (Nanos::from_secs(15), Some(Nanos::from_secs(15))));
+}
+
+#[test]
+fn base64_is_that_of_the_standard() {
+    for (plain, coded) in
+        [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy")]
+    {
+        assert_eq!(base64(plain.as_bytes()), coded);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_saved_plan_is_the_same_plan(
+        closed: bool, connections in 1u32..20_000, secs in 1u64..10_000, requests in prop::option::of(20_000u64..1_000_000),
+        warmup in 0u64..100, rate in 1u32..100_000, body in 0usize..4, extra: bool, seed: u64,
+    ) {
+        let mut line = format!("https://a.test:8443/p?q=1 ~ -c ~ {connections} ~ --warmup ~ {warmup}s ~ --seed ~ {seed} ~ -t ~ 3");
+        if let Some(requests) = requests {
+            line += &format!(" ~ -n ~ {requests}");
+        }
+        if !closed {
+            line += &format!(" ~ -r ~ {rate}/s ~ --arrivals ~ even");
+        }
+        if closed || requests.is_none() || extra {
+            line += &format!(" ~ -d ~ {secs}s");
+        }
+        line += ["", " ~ --data ~ text", " ~ --json ~ @body.json", " ~ --form ~ a=b ~ --form ~ f=@x.png;type=image/png"][body];
+        if extra {
+            line += " ~ -H ~ Accept: ~ -H ~ X-A: 1 ~ --follow ~ 3 ~ --no-keepalive ~ --sni ~ b.test ~ --tls-version ~ 1.3 ~ --source-ip ~ 127.0.0.2";
+        }
+        let plan = plan(&line);
+        let saved = serde_json::to_string(&plan).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Plan>(&saved).unwrap(), plan, "{}", saved);
+    }
+}

@@ -1,0 +1,231 @@
+//! Where requests go: scheme, host, port and path.
+
+use std::fmt;
+use std::str::FromStr;
+
+use url::Url;
+
+/// Plain or over TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// `http://`
+    Http,
+    /// `https://`
+    Https,
+}
+
+impl Scheme {
+    /// The port meant when none is written.
+    #[must_use]
+    pub const fn default_port(self) -> u16 {
+        match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        }
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        })
+    }
+}
+
+/// A parsed URL: what requests are sent to. User and password move to [`Target::credentials`] and are never printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    scheme: Scheme,
+    host: String,
+    port: u16,
+    path_and_query: String,
+    credentials: Option<(String, String)>,
+}
+
+impl Target {
+    /// Plain or TLS.
+    #[must_use]
+    pub const fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// The host as a name or address; an IPv6 address without its brackets.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.host.trim_start_matches('[').trim_end_matches(']')
+    }
+
+    /// The port, written or meant.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What stands in the request line, such as `/search?q=1`. Starts with `/`.
+    #[must_use]
+    pub fn path_and_query(&self) -> &str {
+        &self.path_and_query
+    }
+
+    /// User and password written in the URL.
+    #[must_use]
+    pub const fn credentials(&self) -> Option<&(String, String)> {
+        self.credentials.as_ref()
+    }
+
+    /// The value of the Host header: the port only where it is not the scheme's own.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        if self.port == self.scheme.default_port() { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
+    }
+
+    /// Whether the other is reached by the same connection: scheme, host and port are equal.
+    #[must_use]
+    pub fn same_origin(&self, other: &Self) -> bool {
+        self.scheme == other.scheme && self.host == other.host && self.port == other.port
+    }
+
+    /// Where a `Location` header leads from here: absolute or relative.
+    ///
+    /// # Errors
+    /// In words that follow the location, if it is not an http or https URL.
+    pub fn join(&self, location: &str) -> Result<Self, String> {
+        let base = Url::parse(&self.to_string()).map_err(|why| why.to_string())?;
+        Self::from_url(&base.join(location).map_err(|why| format!("is not a URL ({why})"))?)
+    }
+
+    fn from_url(url: &Url) -> Result<Self, String> {
+        let scheme = match url.scheme() {
+            "http" => Scheme::Http,
+            "https" => Scheme::Https,
+            other => return Err(format!("has the scheme '{other}', and loadline speaks http and https")),
+        };
+        let host = url.host_str().filter(|host| !host.is_empty()).ok_or("has no host")?.to_owned();
+        let path_and_query = match url.query() {
+            Some(query) => format!("{}?{query}", url.path()),
+            None => url.path().to_owned(),
+        };
+        let credentials = (!url.username().is_empty() || url.password().is_some())
+            .then(|| (percent_decoded(url.username()), percent_decoded(url.password().unwrap_or_default())));
+        Ok(Self { scheme, host, port: url.port().unwrap_or(scheme.default_port()), path_and_query, credentials })
+    }
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let hex = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
+        if let (b'%', Some(high), Some(low)) = (byte, hex(0), hex(1)) {
+            bytes.push((high * 16 + low) as u8);
+            rest = &after[2..];
+        } else {
+            bytes.push(byte);
+            rest = after;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if !text.contains("://") {
+            return Err("has no scheme".to_owned());
+        }
+        if text.chars().any(|c| c.is_control()) {
+            return Err("contains a control character".to_owned());
+        }
+        let url = Url::parse(text).map_err(|why| format!("is not a URL ({why})"))?;
+        Self::from_url(&url)
+    }
+}
+
+/// The whole URL, without credentials.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}{}", self.scheme, self.authority(), self.path_and_query)
+    }
+}
+
+/// A host and a port, such as `10.0.0.7:8080` or `[::1]:8080`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPort {
+    /// A name or address; an IPv6 address without brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl FromStr for HostPort {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "is not HOST:PORT, such as 10.0.0.7:8080".to_owned();
+        let (host, port) = text.trim().rsplit_once(':').ok_or_else(wrong)?;
+        let bracketed = host.starts_with('[') && host.ends_with(']');
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        if host.is_empty() || (host.contains(':') && !bracketed) {
+            return Err(wrong());
+        }
+        let port = port.parse().ok().filter(|port| *port != 0).ok_or_else(wrong)?;
+        Ok(Self { host: host.to_owned(), port })
+    }
+}
+
+impl fmt::Display for HostPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') { write!(f, "[{}]:{}", self.host, self.port) } else { write!(f, "{}:{}", self.host, self.port) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_taken_apart() {
+        let target: Target = "http://user:p%40ss@[::1]:8080/a/b?x=1#part".parse().unwrap();
+        assert_eq!((target.host(), target.port(), target.path_and_query()), ("::1", 8080, "/a/b?x=1"));
+        assert_eq!(target.credentials(), Some(&("user".to_owned(), "p@ss".to_owned())));
+        assert_eq!(target.to_string(), "http://[::1]:8080/a/b?x=1");
+        let target: Target = "https://api.test".parse().unwrap();
+        assert_eq!((target.authority().as_str(), target.port(), target.path_and_query()), ("api.test", 443, "/"));
+    }
+
+    #[test]
+    fn what_is_no_target_is_refused_in_words() {
+        for (text, part) in [
+            ("127.0.0.1:8080/healthz", "no scheme"),
+            ("ftp://a/", "the scheme 'ftp'"),
+            ("http://", "not a URL"),
+            ("http://a:99999/", "not a URL"),
+            ("http://a b/", "not a URL"),
+        ] {
+            let why = text.parse::<Target>().unwrap_err();
+            assert!(why.contains(part), "{text}: {why}");
+        }
+    }
+
+    #[test]
+    fn locations_lead_on_relative_or_absolute_but_not_elsewhere() {
+        let target: Target = "http://a.test/x/y?q".parse().unwrap();
+        assert_eq!(target.join("../z").unwrap().to_string(), "http://a.test/z");
+        assert_eq!(target.join("//b.test/").unwrap().to_string(), "http://b.test/");
+        assert!(target.join("file:///etc/passwd").is_err());
+    }
+
+    #[test]
+    fn a_host_and_port_reads_back() {
+        for text in ["10.0.0.7:8080", "[::1]:80", "api.test:1"] {
+            assert_eq!(text.parse::<HostPort>().unwrap().to_string(), text);
+        }
+        for text in ["api.test", ":80", "a:0", "a:b", "::1:80"] {
+            assert!(text.parse::<HostPort>().is_err(), "{text}");
+        }
+    }
+}

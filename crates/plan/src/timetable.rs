@@ -1,0 +1,265 @@
+//! Rates over time, in stages, and the moment at which the k-th arrival falls due.
+//!
+//! A ticker that sleeps between sends loses whatever its sleeping is late, and a per-second budget sends in bursts.
+//! Instead the timetable is a function: the expected number of arrivals until a time, Λ(t), and its inverse. In a
+//! stage that goes from rate a to b over T,
+//!
+//! ```text
+//! Λ(t) = a·t + (b − a)·t²/(2T)        t(x) = 2x / (a + √(a² + 2·(b − a)·x/T))
+//! ```
+//!
+//! the second form being the stable solution of the quadratic. No clock is known here.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{Nanos, Rate};
+
+/// A rate that goes evenly from one value to another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stage {
+    /// The rate at the beginning.
+    pub from: Rate,
+    /// The rate at the end; the same for a constant stage.
+    pub to: Rate,
+    /// How long it takes. `None` only in a timetable as typed: as long as the run.
+    pub length: Option<Nanos>,
+}
+
+impl Stage {
+    /// A constant rate.
+    #[must_use]
+    pub const fn constant(rate: Rate, length: Option<Nanos>) -> Self {
+        Self { from: rate, to: rate, length }
+    }
+
+    /// How many arrivals it holds.
+    #[must_use]
+    pub fn arrivals(&self) -> f64 {
+        (self.from.as_per_second() + self.to.as_per_second()) / 2.0 * self.length.unwrap_or(Nanos::NEVER).as_secs_f64()
+    }
+
+    fn arrivals_until(&self, secs: f64) -> f64 {
+        let (from, to) = (self.from.as_per_second(), self.to.as_per_second());
+        let length = self.length.unwrap_or(Nanos::NEVER).as_secs_f64();
+        from * secs + (to - from) * secs * secs / (2.0 * length)
+    }
+
+    /// Seconds into the stage at which `x` arrivals are reached.
+    fn reached_at(&self, x: f64) -> f64 {
+        let (from, to) = (self.from.as_per_second(), self.to.as_per_second());
+        let length = self.length.unwrap_or(Nanos::NEVER).as_secs_f64();
+        let root = (from * from + 2.0 * (to - from) * x / length).max(0.0).sqrt();
+        if from + root == 0.0 { 0.0 } else { 2.0 * x / (from + root) }
+    }
+}
+
+/// Stages one after another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timetable {
+    stages: Vec<Stage>,
+}
+
+impl Timetable {
+    /// From its stages.
+    #[must_use]
+    pub const fn new(stages: Vec<Stage>) -> Self {
+        Self { stages }
+    }
+
+    /// A constant rate for that long.
+    #[must_use]
+    pub fn constant(rate: Rate, length: Nanos) -> Self {
+        Self { stages: vec![Stage::constant(rate, Some(length))] }
+    }
+
+    /// Its stages.
+    #[must_use]
+    pub fn stages(&self) -> &[Stage] {
+        &self.stages
+    }
+
+    /// How long it takes; `None` if its last stage has no end of its own.
+    #[must_use]
+    pub fn length(&self) -> Option<Nanos> {
+        self.stages.iter().try_fold(Nanos::ZERO, |sum, stage| stage.length.map(|length| sum.plus(length)))
+    }
+
+    /// The highest rate in it.
+    #[must_use]
+    pub fn peak(&self) -> Rate {
+        let zero = Rate::per_second(0.0).expect("0 is a rate");
+        self.stages.iter().flat_map(|stage| [stage.from, stage.to]).fold(zero, |max, rate| if rate > max { rate } else { max })
+    }
+
+    /// The rate at a moment; the last one after the end.
+    #[must_use]
+    pub fn rate_at(&self, at: Nanos) -> Rate {
+        let mut begin = Nanos::ZERO;
+        for stage in &self.stages {
+            let length = stage.length.unwrap_or(Nanos::NEVER);
+            if at.since(begin) < length {
+                let part = at.since(begin).as_secs_f64() / length.as_secs_f64();
+                let (from, to) = (stage.from.as_per_second(), stage.to.as_per_second());
+                return Rate::per_second(from + (to - from) * part).unwrap_or(stage.from);
+            }
+            begin = begin.plus(length);
+        }
+        self.stages.last().map_or(self.peak(), |stage| stage.to)
+    }
+
+    /// Λ(t): how many arrivals are expected until a moment.
+    #[must_use]
+    pub fn expected_until(&self, at: Nanos) -> f64 {
+        let mut begin = Nanos::ZERO;
+        let mut sum = 0.0;
+        for stage in &self.stages {
+            let length = stage.length.unwrap_or(Nanos::NEVER);
+            let inside = at.since(begin).min(length);
+            sum += stage.arrivals_until(inside.as_secs_f64());
+            begin = begin.plus(length);
+            if at < begin {
+                break;
+            }
+        }
+        sum
+    }
+
+    /// The inverse of [`Timetable::expected_until`]: when `x` arrivals are reached; `None` after the end.
+    #[must_use]
+    pub fn reached_at(&self, mut x: f64) -> Option<Nanos> {
+        let mut begin = Nanos::ZERO;
+        for stage in &self.stages {
+            let held = stage.arrivals();
+            // Half a nanosecond's worth of rounding must not push an arrival out of its stage, nor in twice:
+            // an arrival exactly on the border belongs to the next stage.
+            if x < held - held.max(1.0) * 1e-12 {
+                let secs = stage.reached_at(x);
+                return Some(begin.plus(Nanos((secs * 1e9).round() as u64)));
+            }
+            x = (x - held).max(0.0);
+            begin = begin.plus(stage.length?);
+        }
+        None
+    }
+}
+
+/// Reads `500/s` or stages: `0/s to 500/s for 1m, 500/s for 5m`. Only the last stage may lack its length.
+impl FromStr for Timetable {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split(',').collect();
+        let mut stages = Vec::with_capacity(parts.len());
+        for (place, part) in parts.iter().enumerate() {
+            let words: Vec<&str> = part.split_whitespace().collect();
+            let trouble = |what: String| if parts.len() > 1 { format!("is wrong in stage {}: {what}", place + 1) } else { what };
+            let (rates, length) = match words.as_slice() {
+                [rates @ .., "for", length] => (rates, Some(length.parse().map_err(|why| trouble(format!("'{length}' {why}")))?)),
+                rates => (rates, None),
+            };
+            if length.is_none() && place + 1 < parts.len() {
+                return Err(trouble("it needs its length, as in '500/s for 1m'".to_owned()));
+            }
+            let (from, to): (&str, &str) = match rates {
+                [rate] => (rate, rate),
+                [from, "to", to] => (from, to),
+                _ => return Err(trouble("is not a rate such as '500/s' or stages such as '0/s to 500/s for 1m, 500/s for 5m'".to_owned())),
+            };
+            let read = |rate: &str| rate.parse::<Rate>().map_err(|why| trouble(if rate == text { why } else { format!("'{rate}' {why}") }));
+            stages.push(Stage { from: read(from)?, to: read(to)?, length });
+        }
+        Ok(Self { stages })
+    }
+}
+
+impl fmt::Display for Timetable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, stage) in self.stages.iter().enumerate() {
+            if place > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{}", stage.from)?;
+            if stage.from != stage.to {
+                write!(f, " to {}", stage.to)?;
+            }
+            if let Some(length) = stage.length {
+                write!(f, " for {length}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn table(text: &str) -> Timetable {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_constant_rate_is_reached_evenly() {
+        let table = table("1000/s for 10s");
+        assert_eq!(table.reached_at(0.0), Some(Nanos::ZERO));
+        assert_eq!(table.reached_at(1.0), Some(Nanos::from_millis(1)));
+        assert_eq!(table.reached_at(9_999.0), Some(Nanos::from_millis(9_999)));
+        assert_eq!(table.reached_at(10_000.0), None);
+    }
+
+    #[test]
+    fn a_ramp_holds_half_of_its_end_rate() {
+        let table = table("0/s to 500/s for 1m, 500/s for 5m");
+        assert_eq!(table.length(), Some(Nanos::from_secs(360)));
+        assert!((table.expected_until(Nanos::from_secs(60)) - 15_000.0).abs() < 1e-6);
+        assert!((table.expected_until(Nanos::from_secs(360)) - 165_000.0).abs() < 1e-6);
+        assert_eq!(table.reached_at(15_000.0), Some(Nanos::from_secs(60)));
+        assert_eq!(table.rate_at(Nanos::from_secs(30)).as_per_second(), 250.0);
+    }
+
+    #[test]
+    fn a_pause_in_the_timetable_is_skipped_over() {
+        let table = table("10/s for 1s, 0/s for 5s, 10/s for 1s");
+        assert_eq!(table.reached_at(9.0), Some(Nanos::from_millis(900)));
+        assert_eq!(table.reached_at(10.0), Some(Nanos::from_secs(6)));
+        assert_eq!(table.reached_at(20.0), None);
+    }
+
+    #[test]
+    fn mistakes_name_the_stage() {
+        for (text, part) in [
+            ("500/s, 600/s for 1m", "stage 1: it needs its length"),
+            ("0/s to 500/s for soon", "'soon' is not a time"),
+            ("500/s for 1m, many/s for 1m", "stage 2: 'many/s' is not a rate"),
+            ("500/s until 1m", "is not a rate such as"),
+            ("fast", "is not a rate such as"),
+        ] {
+            let why = text.parse::<Timetable>().unwrap_err();
+            assert!(why.contains(part), "{text}: {why}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_printed_timetable_reads_back(stages in prop::collection::vec((0u32..5000, 0u32..5000, 1u64..10_000), 1..5)) {
+            let table = Timetable::new(stages.into_iter().map(|(from, to, millis)| Stage {
+                from: Rate::per_second(from.into()).unwrap(),
+                to: Rate::per_second(to.into()).unwrap(),
+                length: Some(Nanos::from_millis(millis)),
+            }).collect());
+            prop_assert_eq!(table.to_string().parse(), Ok(table));
+        }
+
+        #[test]
+        fn reaching_is_the_inverse_of_expecting(from in 0u32..5000, to in 1u32..5000, part in 0.0..0.999f64) {
+            let table = Timetable::new(vec![Stage {
+                from: Rate::per_second(from.into()).unwrap(), to: Rate::per_second(to.into()).unwrap(), length: Some(Nanos::from_secs(60)),
+            }]);
+            let x = part * table.expected_until(Nanos::from_secs(60));
+            let back = table.expected_until(table.reached_at(x).unwrap());
+            prop_assert!((back - x).abs() < 1e-3, "{} against {}", back, x);
+        }
+    }
+}
