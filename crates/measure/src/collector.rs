@@ -104,7 +104,7 @@ impl Collector {
 
     fn keep(&mut self, interval: u32, tick: &Tick) {
         match self.timeline.last_mut() {
-            Some(last) if interval % self.stride != 0 => last.extend(tick),
+            Some(last) if !interval.is_multiple_of(self.stride) => last.extend(tick),
             _ => {
                 if self.timeline.len() == TICKS_MAX {
                     let halves = std::mem::take(&mut self.timeline);
