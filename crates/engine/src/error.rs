@@ -1,0 +1,40 @@
+//! Why a run could not be carried out: each with what to do.
+
+use measure::Summary;
+
+/// The run could not be carried out, or not to its end.
+#[derive(Debug, thiserror::Error)]
+#[error("error: {message}\n  help: {help}")]
+pub struct RunError {
+    /// Which of the two kinds of the command line's exit codes it is.
+    pub kind: RunErrorKind,
+    /// The thing and its value.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+    /// What was measured before it happened.
+    pub measured: Option<Box<Summary>>,
+}
+
+/// Whether the user asked for something impossible, or the world did not allow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunErrorKind {
+    /// The plan names something that is not there or not readable, or needs more than this machine has.
+    Input,
+    /// The target cannot be reached, or the run broke off.
+    Run,
+}
+
+impl RunError {
+    /// The plan cannot be carried out on this machine.
+    #[must_use]
+    pub fn input(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { kind: RunErrorKind::Input, message: message.into(), help: help.into(), measured: None }
+    }
+
+    /// The target cannot be reached, or the run broke off.
+    #[must_use]
+    pub fn run(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { kind: RunErrorKind::Run, message: message.into(), help: help.into(), measured: None }
+    }
+}
