@@ -44,7 +44,7 @@ pub struct Chart {
     pub notes: Vec<Note>,
     /// What a hollow marker says, in the legend when there is one.
     pub hollow: Option<String>,
-    /// What is written in place of the data when there is nothing to draw.
+    /// What is written across the middle when there is nothing, or nothing but zeros, to see.
     pub empty: Option<String>,
 }
 
@@ -234,6 +234,8 @@ pub enum Note {
         side: Side,
         /// What to say.
         text: String,
+        /// The colour of the series it is about; black when there is only one.
+        ink: Ink,
     },
     /// One place along the bottom axis, as a line over the whole height.
     Place {
@@ -241,6 +243,8 @@ pub enum Note {
         x: f64,
         /// What to say.
         text: String,
+        /// The colour of the series it is about; black when there is only one.
+        ink: Ink,
     },
 }
 

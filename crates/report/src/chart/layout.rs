@@ -29,6 +29,8 @@ const INK_GRID: Colour = Colour(0xe4, 0xe4, 0xe4, 255);
 
 const SERIES_WIDTH: f64 = 2.75;
 const MARKER_RADIUS: f64 = 6.0;
+/// Of a marker in a crowd.
+const MARKER_RADIUS_MIN: f64 = 2.5;
 /// Of a marker on top of another.
 const NESTED_RADIUS: f64 = 3.6;
 const TICK_LENGTH: f64 = 6.0;
@@ -60,7 +62,7 @@ pub(crate) fn scene(chart: &Chart) -> Scene {
             Some(axis) => WIDTH - EDGE - widest(axis, &sheet) - beside,
             None => WIDTH - EDGE - 8.0,
         },
-        bottom: HEIGHT - EDGE - 2.0 * TEXT_SIZE * LINE_HEIGHT,
+        bottom: HEIGHT - EDGE - 2.1 * TEXT_SIZE * LINE_HEIGHT,
     };
     let frame = Frame { chart, plot };
     sheet.axis_titles(&frame, titles);
@@ -362,7 +364,7 @@ impl Sheet {
             let mark = Path::line(&[(x, plot.bottom), (x, plot.bottom + length)]);
             self.stroke(mark, INK_AXIS, 1.2, &[]);
             if let Some(label) = label {
-                let y = plot.bottom + TICK_LENGTH + TEXT_SIZE * 1.15;
+                let y = plot.bottom + TICK_LENGTH + TEXT_SIZE * 1.25;
                 self.text(label, TEXT_SIZE, Anchor::Middle, (x, y), INK_TEXT);
             }
         }
@@ -428,12 +430,12 @@ impl Sheet {
     /// The lines of notes that point out a place along the bottom axis.
     fn place_lines(&mut self, frame: &Frame, ground: &mut Ground) {
         for note in &frame.chart.notes {
-            let Note::Place { x, .. } = note else {
+            let Note::Place { x, ink, .. } = note else {
                 continue;
             };
             let x = frame.x(*x);
             let ends = [(x, frame.plot.top), (x, frame.plot.bottom)];
-            self.stroke(Path::line(&ends), INK_SOFT, 1.5, &[2.0, 4.0]);
+            self.stroke(Path::line(&ends), ink.text_colour(), 1.5, &[2.0, 4.0]);
             ground.lines.push((ends[0], ends[1]));
         }
     }
@@ -457,27 +459,31 @@ impl Sheet {
     }
 
     fn markers(&mut self, frame: &Frame, ground: &mut Ground) {
-        let mut drawn: Vec<(f64, f64)> = Vec::new();
+        let mut earlier: Vec<(f64, f64)> = Vec::new();
         for series in &frame.chart.series {
             let Marks::Points { points, marker, .. } = &series.marks else {
                 continue;
             };
+            let room = spacing(&frame.runs(series)) * 0.42;
+            let radius = MARKER_RADIUS.min(room.max(MARKER_RADIUS_MIN));
+            let mut drawn = Vec::new();
             for point in points {
                 let Some(y) = point.y else { continue };
                 let at = (frame.x(point.x), frame.y(y, series.side));
                 // Where values coincide the later marker is smaller, so that the earlier one shows around it.
-                let beneath = drawn
+                let beneath = earlier
                     .iter()
                     .any(|other| (other.0 - at.0).hypot(other.1 - at.1) < MARKER_RADIUS * 0.6);
                 let radius = if beneath {
-                    NESTED_RADIUS
+                    radius.min(NESTED_RADIUS)
                 } else {
-                    MARKER_RADIUS
+                    radius
                 };
                 drawn.push(at);
-                ground.markers.push(Area::around(at, MARKER_RADIUS + 2.0));
+                ground.markers.push(at);
                 self.marker(*marker, radius, series.ink.colour(), point.fill, at);
             }
+            earlier.extend(drawn);
         }
     }
 
@@ -536,7 +542,8 @@ impl Sheet {
         let room = (frame.plot.right - frame.plot.left) * 0.8;
         let height = NOTE_SIZE * 1.4;
         for note in &frame.chart.notes {
-            let (Note::Value { text, .. } | Note::Place { text, .. }) = note;
+            let (Note::Value { text, ink, .. } | Note::Place { text, ink, .. }) = note;
+            let colour = ink.text_colour();
             let text = self
                 .typeface
                 .shortened(text, Weight::Regular, NOTE_SIZE, room);
@@ -545,29 +552,45 @@ impl Sheet {
                 Note::Value { x, y, side, .. } => {
                     let point = (frame.x(*x), frame.y(*y, *side));
                     let ring = MARKER_RADIUS + 5.0;
-                    self.stroke(Path::circle(point.0, point.1, ring), INK_STRONG, 1.4, &[]);
+                    self.stroke(Path::circle(point.0, point.1, ring), colour, 1.4, &[]);
                     let area = ground.beside_point(point, size);
-                    self.leader(point, ring, &area);
+                    self.leader(point, ring, &area, colour);
                     area
                 }
                 Note::Place { x, .. } => ground.beside_line(frame.x(*x), size),
             };
-            self.label(&text, &area);
+            self.label(&text, &area, colour);
         }
         if let Some(text) = &frame.chart.empty {
-            let middle = (
-                (frame.plot.left + frame.plot.right) / 2.0,
-                (frame.plot.top + frame.plot.bottom) / 2.0,
-            );
-            let text = self
-                .typeface
-                .shortened(text, Weight::Regular, TITLE_SIZE * 0.8, room);
-            self.text(&text, TITLE_SIZE * 0.8, Anchor::Middle, middle, INK_SOFT);
+            self.across_the_middle(text, frame.plot, room);
         }
     }
 
+    fn across_the_middle(&mut self, text: &str, plot: Area, room: f64) {
+        const SIZE: f64 = 22.0;
+        let text = self.typeface.shortened(text, Weight::Regular, SIZE, room);
+        let middle = (
+            (plot.left + plot.right) / 2.0,
+            (plot.top + plot.bottom) / 2.0,
+        );
+        let width = self.width(&text, SIZE) + 24.0;
+        let height = SIZE * 1.7;
+        self.shapes.push(Shape::Path {
+            path: Path::rectangle(
+                middle.0 - width / 2.0,
+                middle.1 - height / 2.0,
+                width,
+                height,
+            ),
+            fill: Some(Colour::WHITE),
+            stroke: None,
+        });
+        let at = (middle.0, middle.1 + SIZE * 0.36);
+        self.text(&text, SIZE, Anchor::Middle, at, INK_SOFT);
+    }
+
     /// A thin line from the ring around a point to its label, when the label stands apart.
-    fn leader(&mut self, point: (f64, f64), ring: f64, area: &Area) {
+    fn leader(&mut self, point: (f64, f64), ring: f64, area: &Area, colour: Colour) {
         let end = area.nearest(point);
         let (dx, dy) = (end.0 - point.0, end.1 - point.1);
         let distance = dx.hypot(dy);
@@ -576,11 +599,11 @@ impl Sheet {
                 point.0 + dx / distance * ring,
                 point.1 + dy / distance * ring,
             );
-            self.stroke(Path::line(&[start, end]), INK_SOFT, 1.2, &[]);
+            self.stroke(Path::line(&[start, end]), colour, 1.2, &[]);
         }
     }
 
-    fn label(&mut self, text: &str, area: &Area) {
+    fn label(&mut self, text: &str, area: &Area, colour: Colour) {
         self.shapes.push(Shape::Path {
             path: Path::rectangle(
                 area.left,
@@ -595,12 +618,26 @@ impl Sheet {
             area.left + 4.0,
             (area.top + area.bottom) / 2.0 + NOTE_SIZE * 0.36,
         );
-        self.text(text, NOTE_SIZE, Anchor::Start, at, INK_STRONG);
+        self.text(text, NOTE_SIZE, Anchor::Start, at, colour);
     }
 }
 
 /// How opaque the area of a band is, of 255: a line and the grid are seen through it.
 const BAND_ALPHA: u8 = 51;
+
+/// A distance between neighbours that three quarters of them keep, in pixels.
+fn spacing(runs: &[Vec<(f64, f64)>]) -> f64 {
+    let mut distances: Vec<f64> = runs
+        .iter()
+        .flat_map(|run| run.windows(2))
+        .map(|pair| (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1))
+        .collect();
+    distances.sort_by(f64::total_cmp);
+    distances
+        .get(distances.len() / 4)
+        .copied()
+        .unwrap_or(f64::INFINITY)
+}
 
 fn lengths(dash: Dash) -> &'static [f64] {
     match dash {

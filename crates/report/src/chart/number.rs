@@ -53,7 +53,7 @@ pub fn figure(value: f64) -> String {
 ///
 /// One failure in a million requests is a failure, and a reader who sees `100` believes that there was none.
 pub fn percent(value: f64) -> String {
-    for decimals in 1..=DECIMALS_MAX {
+    for decimals in 2..=DECIMALS_MAX {
         let written = trimmed(&decimal(value, decimals));
         if written != "100" && written != "0" || value >= 100.0 || value <= 0.0 {
             return written;
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_single_failure_in_a_million_is_not_rounded_away() {
         assert_eq!(percent(100.0), "100");
-        assert_eq!(percent(97.25), "97.3");
+        assert_eq!(percent(97.2512), "97.25");
         assert_eq!(percent(99.9999), "99.9999");
         assert_eq!(percent(0.0), "0");
         assert_eq!(percent(0.0004), "0.0004");

@@ -95,13 +95,19 @@ impl Area {
 pub(crate) struct Ground {
     pub within: Area,
     pub lines: Vec<((f64, f64), (f64, f64))>,
-    pub markers: Vec<Area>,
+    pub markers: Vec<(f64, f64)>,
     pub labels: Vec<Area>,
 }
 
-const LINE_COST: f64 = 30.0;
-const MARKER_COST: f64 = 45.0;
+const LINE_COST: f64 = 60.0;
+const MARKER_COST: f64 = 90.0;
+/// For a leader that crosses a line: it is followed with the eye all the same.
+const LEADER_COST: f64 = 22.0;
+/// For a label that is nearer to another marker than to its own.
+const AMBIGUOUS_COST: f64 = 14.0;
 const LABEL_COST: f64 = 1_000.0;
+/// Free room around the centre of a marker.
+const MARKER_ROOM: f64 = 8.0;
 const OUTSIDE_COST: f64 = 5_000.0;
 
 impl Ground {
@@ -128,7 +134,8 @@ impl Ground {
                 let wanted = Area::at(corner, size);
                 let moved = wanted.moved_within(&self.within);
                 let far = (moved.left - wanted.left).abs() * 0.05;
-                places.push((moved, ring as f64 * 6.0 + turn as f64 * 1.5 + far));
+                let near = ring as f64 * 6.0 + turn as f64 * 1.5 + far;
+                places.push((moved, near + self.doubt(&moved, point)));
             }
         }
         self.cheapest(places)
@@ -157,8 +164,41 @@ impl Ground {
         best
     }
 
+    /// What it costs the reader to see that this label belongs to this point.
+    fn doubt(&self, area: &Area, point: (f64, f64)) -> f64 {
+        let distance = |to: (f64, f64)| {
+            let end = area.nearest(to);
+            (end.0 - to.0).hypot(end.1 - to.1)
+        };
+        let is_elsewhere =
+            |other: &&(f64, f64)| (other.0 - point.0).hypot(other.1 - point.1) > MARKER_ROOM;
+        let nearer = self
+            .markers
+            .iter()
+            .filter(is_elsewhere)
+            .filter(|other| distance(**other) < distance(point))
+            .count();
+        let end = area.nearest(point);
+        // From a little off the point, so that the lines through the point itself do not count.
+        let start = (
+            point.0 + (end.0 - point.0) * 0.3,
+            point.1 + (end.1 - point.1) * 0.3,
+        );
+        let crossed = self
+            .lines
+            .iter()
+            .filter(|(a, b)| cross(start, end, *a, *b))
+            .count();
+        AMBIGUOUS_COST * nearer as f64 + LEADER_COST * crossed as f64
+    }
+
     fn cost(&self, area: &Area) -> f64 {
-        let count = |areas: &[Area]| areas.iter().filter(|other| area.overlaps(other)).count();
+        let taken = |areas: &[Area]| areas.iter().filter(|other| area.overlaps(other)).count();
+        let covered = self
+            .markers
+            .iter()
+            .filter(|marker| area.overlaps(&Area::around(**marker, MARKER_ROOM)))
+            .count();
         let crossed = self
             .lines
             .iter()
@@ -171,9 +211,17 @@ impl Ground {
         };
         outside
             + LINE_COST * crossed as f64
-            + MARKER_COST * count(&self.markers) as f64
-            + LABEL_COST * count(&self.labels) as f64
+            + MARKER_COST * covered as f64
+            + LABEL_COST * taken(&self.labels) as f64
     }
+}
+
+/// Whether two straight lines have a point in common: the ends of each lie on both sides of the other.
+fn cross(a: (f64, f64), b: (f64, f64), c: (f64, f64), d: (f64, f64)) -> bool {
+    let side = |from: (f64, f64), to: (f64, f64), point: (f64, f64)| {
+        (to.0 - from.0) * (point.1 - from.1) - (to.1 - from.1) * (point.0 - from.0)
+    };
+    side(a, b, c) * side(a, b, d) < 0.0 && side(c, d, a) * side(c, d, b) < 0.0
 }
 
 #[cfg(test)]
@@ -216,6 +264,26 @@ mod tests {
         ground.lines.push(((0.0, 220.0), (1_000.0, 220.0)));
         let area = ground.beside_point((500.0, 250.0), (200.0, 20.0));
         assert!(!area.is_crossed((0.0, 220.0), (1_000.0, 220.0)));
+    }
+
+    #[test]
+    fn a_label_keeps_nearer_to_its_own_marker() {
+        let mut ground = ground();
+        let (own, other) = ((500.0, 270.0), (500.0, 250.0));
+        ground.markers.extend([own, other]);
+        let area = ground.beside_point(own, (120.0, 20.0));
+        let distance = |to: (f64, f64)| {
+            let end = area.nearest(to);
+            (end.0 - to.0).hypot(end.1 - to.1)
+        };
+        assert!(distance(own) < distance(other), "{area:?}");
+    }
+
+    #[test]
+    fn lines_that_only_touch_do_not_cross() {
+        assert!(cross((0.0, 0.0), (2.0, 2.0), (0.0, 2.0), (2.0, 0.0)));
+        assert!(!cross((0.0, 0.0), (2.0, 2.0), (2.0, 2.0), (3.0, 0.0)));
+        assert!(!cross((0.0, 0.0), (2.0, 2.0), (0.0, 1.0), (2.0, 3.0)));
     }
 
     proptest! {

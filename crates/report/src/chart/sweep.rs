@@ -5,7 +5,7 @@
 //! answers are written into them: the level with the highest QPS and the first level with failures. Levels at which the
 //! load generator was the limit are hollow, because there the picture shows the generator and not the server.
 
-use super::font::Typeface;
+use super::font::{Typeface, Weight};
 use super::ticks::{self, Growth};
 use super::{
     Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start, number,
@@ -74,6 +74,7 @@ pub fn success_rate_diff(a: &SweepCurve, b: &SweepCurve) -> Chart {
 
 const HOLLOW: &str = "hollow: the load generator was the limit";
 const NOTHING: &str = "No level was measured";
+const ALL_FAILED: &str = "No request succeeded";
 /// Above this ratio of the longest to the shortest TTLB its axis is logarithmic.
 const TTLB_LINEAR_RATIO_MAX: f64 = 50.0;
 /// Larger values are no measurements, and would have no digits left to label an axis with.
@@ -105,6 +106,9 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
         (left, Some(right))
     };
     let alone = curves.len() == 1;
+    let any_success = curves
+        .iter()
+        .any(|curve| curve.values(Clean::qps).any(|qps| qps > 0.0));
     let levels = all_levels(curves);
     let mut series = Vec::new();
     for curve in curves {
@@ -137,6 +141,7 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
         });
     }
     let mut notes: Vec<Note> = curves.iter().filter_map(Clean::peak).collect();
+    notes.extend(curves.iter().filter_map(Clean::only_ttlb));
     notes.extend(curves.iter().filter_map(|curve| {
         let first = curve.first_failing()?;
         Some(Note::Place {
@@ -145,6 +150,7 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
                 "first failures at {}",
                 curve.level_words(first.level)
             )),
+            ink: curve.note_ink(),
         })
     }));
     Chart {
@@ -172,7 +178,11 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
         series,
         notes,
         hollow: Some(HOLLOW.to_owned()),
-        empty: levels.is_empty().then(|| NOTHING.to_owned()),
+        empty: if levels.is_empty() {
+            Some(NOTHING.to_owned())
+        } else {
+            (!any_success).then(|| ALL_FAILED.to_owned())
+        },
     }
 }
 
@@ -214,6 +224,7 @@ fn success_rate_of(curves: &[Clean]) -> Chart {
                     curve.level_words(first.level),
                     number::percent(success)
                 )),
+                ink: curve.note_ink(),
             })
         })
         .collect();
@@ -272,8 +283,10 @@ struct Measured {
 
 fn pair<'a>(a: &'a SweepCurve, b: &'a SweepCurve) -> [Clean<'a>; 2] {
     let typeface = Typeface::built_in();
-    let short =
-        |name: &str| typeface.shortened(name, super::font::Weight::Regular, 17.0, NAME_WIDTH_MAX);
+    let short = |name: &str| {
+        let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+        typeface.shortened(&name, Weight::Regular, 17.0, NAME_WIDTH_MAX)
+    };
     let (mut first, mut second) = (short(&a.name), short(&b.name));
     if typeface.as_seen(&first).trim() == typeface.as_seen(&second).trim() {
         first = format!("A: {first}");
@@ -388,6 +401,11 @@ impl<'a> Clean<'a> {
         }
     }
 
+    /// Notes have the colour of their curve only where there are several to tell apart.
+    fn note_ink(&self) -> Ink {
+        if self.count > 1 { self.ink } else { Ink::Black }
+    }
+
     fn level_words(&self, level: f64) -> String {
         match self.curve.ladder {
             Ladder::Users => number::figure(level),
@@ -410,10 +428,35 @@ impl<'a> Clean<'a> {
             y: qps,
             side: Side::Left,
             text: self.said(&format!(
-                "highest QPS {} at {}",
+                "{} {} at {}{}",
+                if self.measured.len() > 1 {
+                    "highest QPS"
+                } else {
+                    "QPS"
+                },
                 number::figure(qps),
-                self.level_words(measured.level)
+                self.level_words(measured.level),
+                match measured.fill {
+                    Fill::Solid => "",
+                    Fill::Hollow => " (the generator's limit)",
+                }
             )),
+            ink: self.note_ink(),
+        })
+    }
+
+    /// The TTLB in words when there is only one level, and so no line to read it from.
+    fn only_ttlb(&self) -> Option<Note> {
+        let [measured] = self.measured.as_slice() else {
+            return None;
+        };
+        let ttlb = measured.ttlb?;
+        Some(Note::Value {
+            x: measured.level,
+            y: ttlb,
+            side: Side::Right,
+            text: self.said(&format!("mean TTLB {} ms", number::figure(ttlb))),
+            ink: self.note_ink(),
         })
     }
 

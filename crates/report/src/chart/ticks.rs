@@ -98,16 +98,16 @@ pub struct Tick {
 /// Round steps and what each costs: a reader counts in ones, twos and fives, less readily in threes.
 const STEPS: [(f64, f64); 9] = [
     (1.0, 0.0),
-    (1.5, 0.22),
+    (1.5, 0.28),
     (2.0, 0.0),
     (2.5, 0.04),
-    (3.0, 0.22),
-    (4.0, 0.14),
+    (3.0, 0.28),
+    (4.0, 0.16),
     (5.0, 0.0),
-    (6.0, 0.26),
-    (8.0, 0.26),
+    (6.0, 0.35),
+    (8.0, 0.35),
 ];
-/// Room kept free above the highest value, as a share of it, for its marker and its note.
+/// Room kept free beyond the outermost values, as a share of them, for their markers and notes.
 const HEADROOM: f64 = 0.09;
 /// How many intervals an axis from zero may have.
 const INTERVALS: std::ops::RangeInclusive<u32> = 4..=8;
@@ -132,12 +132,16 @@ pub fn pair_from_zero(left_max: f64, right_max: f64) -> [(Scale, Vec<Tick>); 2] 
     ]
 }
 
+/// Powers of ten over which labels at 1, 2 and 5 have room: fourteen of them on the height of a chart.
+const LABELLED_DECADES_MAX: f64 = 4.5;
+
 /// A logarithmic axis that holds `min` to `max`, both above zero.
 ///
-/// Up to four powers of ten the labels stand at 1, 2 and 5; beyond that the labels stand at the powers of ten.
+/// Labels stand at 1, 2 and 5 as long as there is room for them; on a longer axis they stand at the powers of ten.
 pub fn logarithmic(min: f64, max: f64) -> (Scale, Vec<Tick>) {
     let max = max.max(min) * (1.0 + HEADROOM);
-    let wide = (max / min).log10() > 4.0;
+    let min = min / (1.0 + HEADROOM);
+    let wide = (max / min).log10() > LABELLED_DECADES_MAX;
     let rounds: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };
     let decade_first = min.log10().floor() as i32 - 1;
     let decade_last = max.log10().ceil() as i32 + 1;
@@ -318,36 +322,32 @@ fn in_steps(max: f64, intervals: u32) -> (Scale, Vec<Tick>) {
     (Scale::linear(0.0, step * f64::from(intervals)), ticks)
 }
 
-/// The smallest round step with which this many intervals reach above `max`, and what it costs.
+/// The step with which this many intervals reach above `max` at the least cost, and that cost.
+///
+/// The cost is how far the axis is from what a reader wants: little empty room, round steps, about five of them.
 fn step_for(max: f64, intervals: u32) -> (f64, f64) {
     let max = if max > 0.0 && max.is_finite() {
         max
     } else {
         1.0
     };
-    let least = max * (1.0 + HEADROOM) / f64::from(intervals);
+    let count = f64::from(intervals);
+    let least = max * (1.0 + HEADROOM) / count;
     let decade = least.log10().floor() as i32;
     [decade - 1, decade, decade + 1]
         .into_iter()
-        .flat_map(|decade| {
-            STEPS
-                .iter()
-                .map(move |&(step, cost)| (power_of_ten(step, decade), cost))
+        .flat_map(|decade| STEPS.map(|(step, ugliness)| (power_of_ten(step, decade), ugliness)))
+        .filter(|(step, _)| *step >= least)
+        .map(|(step, ugliness)| (step, 1.0 - max / (step * count) + ugliness))
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .map_or((least, 1.0), |(step, cost)| {
+            (step, cost + 0.03 * f64::from(intervals.abs_diff(5)))
         })
-        .find(|(step, _)| *step >= least)
-        .unwrap_or((least, 1.0))
 }
 
-/// How far an axis with this many intervals is from what a reader wants: little empty room, round steps, about five.
+/// What [`step_for`] costs.
 fn cost(max: f64, intervals: u32) -> f64 {
-    let (step, ugliness) = step_for(max, intervals);
-    let max = if max > 0.0 && max.is_finite() {
-        max
-    } else {
-        1.0
-    };
-    let empty = 1.0 - max / (step * f64::from(intervals));
-    empty + ugliness + 0.03 * f64::from(intervals.abs_diff(5))
+    step_for(max, intervals).1
 }
 
 /// `round` × 10^`decade`, by division below one so that 5 × 10⁻² is the double nearest to 0.05.
@@ -359,7 +359,8 @@ fn power_of_ten(round: f64, decade: i32) -> f64 {
     }
 }
 
-/// How readily a label is given up, 0 last: powers of ten, then 5, 2, other single digits, then longer numbers.
+/// How readily a label is given up, 0 last: powers of ten, then 5, 2, other single digits and quarters, then longer
+/// numbers.
 fn roundness(value: f64) -> u32 {
     let digits = format!("{:e}", value.abs());
     let digits = digits
@@ -371,6 +372,7 @@ fn roundness(value: f64) -> u32 {
         "1" => 0,
         "5" => 1,
         "2" => 2,
+        "15" | "25" | "75" => 3,
         longer => 2 + longer.len() as u32,
     }
 }
@@ -416,9 +418,9 @@ mod tests {
             labels(&ticks),
             ["0.1", "1", "10", "100", "1,000", "10,000", "100,000"]
         );
-        assert_eq!((scale.from(), scale.to()), (0.05, 100_000.0));
+        assert_eq!((scale.from(), scale.to()), (0.02, 100_000.0));
         assert_eq!(
-            labels(&logarithmic(1.0, 80.0).1),
+            labels(&logarithmic(1.1, 80.0).1),
             ["1", "2", "5", "10", "20", "50", "100"]
         );
     }
