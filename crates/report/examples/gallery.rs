@@ -1,0 +1,190 @@
+//! Draws one chart of every kind into `target/gallery/`, to be looked at.
+//!
+//! Whether labels collide or a picture pleases, no assertion can say. `cargo run -p loadline-report --example gallery`
+//! renders ordinary sweeps and awkward ones, as PNG and SVG.
+
+use report::chart::Chart;
+use report::chart::sweep::{
+    Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff,
+};
+use report::png::Density;
+use std::path::Path;
+
+/// Level, QPS, mean TTLB in ms, success in percent.
+type Row = (f64, f64, f64, f64);
+
+const DEFAULT: [Row; 12] = [
+    (1.0, 3_812.4, 0.26, 100.0),
+    (2.0, 7_420.0, 0.27, 100.0),
+    (5.0, 16_830.0, 0.30, 100.0),
+    (10.0, 28_960.0, 0.34, 100.0),
+    (20.0, 39_400.0, 0.51, 100.0),
+    (50.0, 47_230.0, 1.06, 100.0),
+    (100.0, 49_980.0, 2.00, 100.0),
+    (200.0, 51_010.0, 3.92, 100.0),
+    (500.0, 50_340.0, 9.93, 100.0),
+    (1_000.0, 48_700.0, 20.5, 99.98),
+    (2_000.0, 44_120.0, 45.3, 99.41),
+    (5_000.0, 37_800.0, 132.0, 97.25),
+];
+const WRKTEST: [Row; 10] = [
+    (200.0, 41_200.0, 4.85, 100.0),
+    (500.0, 44_870.0, 11.1, 100.0),
+    (1_000.0, 45_300.0, 22.0, 100.0),
+    (3_000.0, 42_750.0, 70.1, 100.0),
+    (5_000.0, 39_600.0, 126.0, 99.9996),
+    (10_000.0, 33_120.0, 301.0, 99.2),
+    (15_000.0, 28_400.0, 520.0, 97.1),
+    (20_000.0, 25_010.0, 790.0, 95.4),
+    (25_000.0, 22_700.0, 1_090.0, 93.0),
+    (50_000.0, 12_300.0, 3_900.0, 71.4),
+];
+
+fn sweep(name: &str, rows: &[Row]) -> SweepCurve {
+    SweepCurve {
+        name: name.to_owned(),
+        target: Some("http://127.0.0.1:8080/get_result?a=1&b=2".to_owned()),
+        level_seconds: Some(10.0),
+        threads: Some(2),
+        ladder: Ladder::Users,
+        points: rows
+            .iter()
+            .map(|&(level, qps, ttlb, success_percent)| SweepPoint {
+                level,
+                qps,
+                ttlb_ms: Some(ttlb).filter(|ttlb| *ttlb > 0.0),
+                success_percent,
+                generator_limited: false,
+            })
+            .collect(),
+    }
+}
+
+fn charts() -> Vec<(&'static str, Chart)> {
+    let default = sweep("checkout", &DEFAULT);
+    let wrktest = sweep("orders", &WRKTEST);
+    let mut limited = sweep("static page", &DEFAULT[..9]);
+    for point in &mut limited.points[6..] {
+        point.generator_limited = true;
+        point.success_percent = 100.0;
+    }
+    let mut single = sweep("one level", &DEFAULT[7..8]);
+    single.threads = Some(1);
+    let better: Vec<Row> = DEFAULT
+        .iter()
+        .filter(|row| row.0 != 20.0 && row.0 != 500.0)
+        .map(|&(level, qps, ttlb, success)| {
+            (level, qps * 1.21, ttlb / 1.18, (success + 0.9).min(100.0))
+        })
+        .chain([(10_000.0, 36_100.0, 270.0, 98.8)])
+        .collect();
+    let mut b = sweep("checkout-cached", &better);
+    b.points[9].generator_limited = true;
+    let tiny = sweep(
+        "slow report",
+        &[
+            (1.0, 0.1, 9_800.0, 100.0),
+            (2.0, 0.2, 10_100.0, 100.0),
+            (5.0, 0.3, 16_400.0, 99.0),
+            (10.0, 0.28, 35_000.0, 91.0),
+            (20.0, 0.21, 60_000.0, 40.0),
+        ],
+    );
+    let huge = sweep(
+        "Größenrechner Ωmega 価格",
+        &[
+            (10.0, 190_000.0, 0.05, 100.0),
+            (100.0, 1_500_000.0, 0.07, 100.0),
+            (1_000.0, 3_000_000.0, 0.33, 100.0),
+            (10_000.0, 2_700_000.0, 3.7, 100.0),
+            (50_000.0, 900_000.0, 60_000.0, 100.0),
+        ],
+    );
+    let dead = sweep(
+        "dead",
+        &[
+            (1.0, 0.0, 0.0, 0.0),
+            (10.0, 0.0, 0.0, 0.0),
+            (100.0, 0.0, 0.0, 0.0),
+        ],
+    );
+    let mut long = sweep("checkout", &DEFAULT);
+    long.name = format!(
+        "a name that somebody let run on and on {}",
+        "and on ".repeat(20)
+    );
+    long.target = Some(format!(
+        "https://api.shop.example.com/v2/{}orders?customer=42&sort=asc",
+        "very/deep/path/".repeat(12)
+    ));
+    let mut offered = sweep(
+        "open load",
+        &[
+            (1_000.0, 1_000.0, 1.1, 100.0),
+            (2_000.0, 2_000.0, 1.2, 100.0),
+            (3_000.0, 3_000.0, 1.3, 100.0),
+            (4_000.0, 3_999.0, 1.9, 100.0),
+            (5_000.0, 4_950.0, 8.0, 100.0),
+            (6_000.0, 5_010.0, 480.0, 88.0),
+            (7_000.0, 4_900.0, 900.0, 71.0),
+        ],
+    );
+    offered.ladder = Ladder::OfferedRate;
+    offered.level_seconds = Some(300.0);
+    let mut dense = sweep("dense", &[]);
+    dense.points = (1..=80)
+        .map(|step| SweepPoint {
+            level: f64::from(step * 25),
+            qps: 20_000.0 * (1.0 - (-f64::from(step) / 12.0).exp()),
+            ttlb_ms: Some(0.8 + f64::from(step * step) / 400.0),
+            success_percent: 100.0,
+            generator_limited: false,
+        })
+        .collect();
+    let same = sweep("orders", &WRKTEST[..6]);
+    let empty = sweep("nothing", &[]);
+    let mut data_only = default.clone();
+    data_only.target = None;
+    data_only.level_seconds = None;
+    data_only.threads = None;
+    vec![
+        ("default_qps_ttlb", qps_ttlb(&default)),
+        ("default_successrate", success_rate(&default)),
+        ("wrktest_qps_ttlb", qps_ttlb(&wrktest)),
+        ("wrktest_successrate", success_rate(&wrktest)),
+        ("limited_qps_ttlb", qps_ttlb(&limited)),
+        ("limited_successrate", success_rate(&limited)),
+        ("single_qps_ttlb", qps_ttlb(&single)),
+        ("single_successrate", success_rate(&single)),
+        ("diff_qps_ttlb", qps_ttlb_diff(&default, &b)),
+        ("diff_successrate", success_rate_diff(&default, &b)),
+        ("diff_ladders_qps_ttlb", qps_ttlb_diff(&default, &wrktest)),
+        ("diff_same_name_qps_ttlb", qps_ttlb_diff(&wrktest, &same)),
+        ("tiny_qps_ttlb", qps_ttlb(&tiny)),
+        ("tiny_successrate", success_rate(&tiny)),
+        ("huge_qps_ttlb", qps_ttlb(&huge)),
+        ("dead_qps_ttlb", qps_ttlb(&dead)),
+        ("dead_successrate", success_rate(&dead)),
+        ("long_qps_ttlb", qps_ttlb(&long)),
+        ("long_diff_qps_ttlb", qps_ttlb_diff(&long, &huge)),
+        ("offered_qps_ttlb", qps_ttlb(&offered)),
+        ("dense_qps_ttlb", qps_ttlb(&dense)),
+        ("dense_successrate", success_rate(&dense)),
+        ("empty_qps_ttlb", qps_ttlb(&empty)),
+        ("dat_qps_ttlb", qps_ttlb(&data_only)),
+    ]
+}
+
+fn main() -> std::io::Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/gallery");
+    std::fs::create_dir_all(&folder)?;
+    for (name, chart) in charts() {
+        let svg = chart.svg();
+        let png = chart.png(Density::DOCUMENT);
+        println!("{name}: SVG {} bytes, PNG {} bytes", svg.len(), png.len());
+        std::fs::write(folder.join(format!("{name}.svg")), svg)?;
+        std::fs::write(folder.join(format!("{name}.png")), png)?;
+    }
+    println!("in {}", folder.display());
+    Ok(())
+}

@@ -1,0 +1,603 @@
+//! The charts of a sweep, and of two sweeps side by side.
+//!
+//! What a reader asks of a ladder of loads: how much does it carry, where, how fast is it there, and where does it start
+//! to fail. So throughput and response time share one picture over the same levels, the success rate has its own, and the
+//! answers are written into them: the level with the highest QPS and the first level with failures. Levels at which the
+//! load generator was the limit are hollow, because there the picture shows the generator and not the server.
+
+use super::font::{Typeface, Weight};
+use super::ticks::{self, Growth};
+use super::{
+    Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start, number,
+};
+
+/// A ladder of loads and what was measured at each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepCurve {
+    /// What the user calls it.
+    pub name: String,
+    /// The address that was loaded, if known.
+    pub target: Option<String>,
+    /// How long each level was measured, in seconds, if known.
+    pub level_seconds: Option<f64>,
+    /// Threads of the load generator, if known.
+    pub threads: Option<u32>,
+    /// What the levels count.
+    pub ladder: Ladder,
+    /// The levels, in any order.
+    pub points: Vec<SweepPoint>,
+}
+
+/// What the levels of a sweep count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ladder {
+    /// Closed load: users that each wait for their reply.
+    Users,
+    /// Open load: requests a second that fall due whatever the server does.
+    OfferedRate,
+}
+
+/// What was measured at one level. Values that are not finite, or below zero, count as not measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SweepPoint {
+    /// Users, or requests a second offered.
+    pub level: f64,
+    /// Requests a second that succeeded.
+    pub qps: f64,
+    /// Mean time to the last byte, in milliseconds; `None` when no request got a reply.
+    pub ttlb_ms: Option<f64>,
+    /// Requests that succeeded, in percent of those that fell due.
+    pub success_percent: f64,
+    /// Whether the load generator was the limit, and the server might have done more.
+    pub generator_limited: bool,
+}
+
+/// QPS (left) and mean TTLB (right) by level.
+pub fn qps_ttlb(curve: &SweepCurve) -> Chart {
+    qps_ttlb_of(&[Clean::of(curve, curve.name.clone(), 0)])
+}
+
+/// The share of requests that succeeded, in percent, by level.
+pub fn success_rate(curve: &SweepCurve) -> Chart {
+    success_rate_of(&[Clean::of(curve, curve.name.clone(), 0)])
+}
+
+/// QPS and mean TTLB of two sweeps by level. A level that only one of them has is a gap in the line of the other.
+pub fn qps_ttlb_diff(a: &SweepCurve, b: &SweepCurve) -> Chart {
+    qps_ttlb_of(&pair(a, b))
+}
+
+/// The success rates of two sweeps by level. A level that only one of them has is a gap in the line of the other.
+pub fn success_rate_diff(a: &SweepCurve, b: &SweepCurve) -> Chart {
+    success_rate_of(&pair(a, b))
+}
+
+const HOLLOW: &str = "hollow: the load generator was the limit";
+const NOTHING: &str = "No level was measured";
+const ALL_FAILED: &str = "No request succeeded";
+/// Above this ratio of the longest to the shortest TTLB its axis is logarithmic.
+const TTLB_LINEAR_RATIO_MAX: f64 = 50.0;
+/// Larger values are no measurements, and would have no digits left to label an axis with.
+const VALUE_MAX: f64 = 1e15;
+/// Longer names are cut in the middle, in pixels of text at size 17.
+const NAME_WIDTH_MAX: f64 = 300.0;
+/// Levels the description lists one by one.
+const DESCRIBED_MAX: usize = 100;
+
+fn qps_ttlb_of(curves: &[Clean]) -> Chart {
+    let max = |values: Vec<f64>| values.into_iter().fold(0.0, f64::max);
+    let qps: Vec<f64> = curves
+        .iter()
+        .flat_map(|curve| curve.values(Clean::qps))
+        .collect();
+    let ttlb: Vec<f64> = curves
+        .iter()
+        .flat_map(|curve| curve.values(Clean::ttlb))
+        .collect();
+    let shortest = ttlb.iter().copied().fold(f64::INFINITY, f64::min);
+    let longest = max(ttlb.clone());
+    let ((qps_scale, qps_ticks), ttlb_axis) = if ttlb.is_empty() {
+        (ticks::from_zero(max(qps)), None)
+    } else if shortest > 0.0 && longest / shortest > TTLB_LINEAR_RATIO_MAX {
+        let axis = ticks::logarithmic(shortest, longest);
+        (ticks::from_zero(max(qps)), Some(axis))
+    } else {
+        let [left, right] = ticks::pair_from_zero(max(qps), longest);
+        (left, Some(right))
+    };
+    let alone = curves.len() == 1;
+    let any_success = curves
+        .iter()
+        .any(|curve| curve.values(Clean::qps).any(|qps| qps > 0.0));
+    let levels = all_levels(curves);
+    let mut series = Vec::new();
+    for curve in curves {
+        series.push(Series {
+            name: curve.entry("QPS"),
+            side: Side::Left,
+            ink: curve.ink,
+            marks: Marks::Points {
+                points: curve.points(&levels, Clean::qps),
+                marker: curve.marker,
+                dash: Dash::Solid,
+            },
+        });
+    }
+    for curve in curves {
+        let values = curve.values(Clean::ttlb).count();
+        series.push(Series {
+            name: if values == 0 && !curve.measured.is_empty() {
+                format!("{} (no reply to time)", curve.entry("mean TTLB"))
+            } else {
+                curve.entry("mean TTLB")
+            },
+            side: Side::Right,
+            ink: if alone { Ink::Vermillion } else { curve.ink },
+            marks: Marks::Points {
+                points: curve.points(&levels, Clean::ttlb),
+                marker: curve.second_marker,
+                dash: Dash::Dashed,
+            },
+        });
+    }
+    let mut notes: Vec<Note> = curves.iter().filter_map(Clean::peak).collect();
+    notes.extend(curves.iter().filter_map(Clean::only_ttlb));
+    notes.extend(curves.iter().filter_map(|curve| {
+        let first = curve.first_failing()?;
+        Some(Note::Place {
+            x: first.level,
+            text: curve.said(&format!(
+                "first failures at {}",
+                curve.level_words(first.level)
+            )),
+            ink: curve.note_ink(),
+        })
+    }));
+    Chart {
+        title: titled("QPS & TTLB", curves),
+        subtitle: subtitle(curves),
+        description: description("QPS and mean TTLB", curves),
+        x: x_axis(curves, &levels),
+        y: Axis {
+            title: "QPS, requests a second (solid)".to_owned(),
+            scale: qps_scale,
+            ticks: qps_ticks,
+            start: Start::Whole,
+            ink: alone.then_some(Ink::Blue),
+        },
+        y2: ttlb_axis.map(|(scale, ticks)| Axis {
+            title: match scale.growth() {
+                Growth::Linear => "Mean TTLB, ms (dashed)".to_owned(),
+                Growth::Logarithmic => "Mean TTLB, ms, log scale (dashed)".to_owned(),
+            },
+            scale,
+            ticks,
+            start: Start::Whole,
+            ink: alone.then_some(Ink::Vermillion),
+        }),
+        series,
+        notes,
+        hollow: Some(HOLLOW.to_owned()),
+        empty: if levels.is_empty() {
+            Some(NOTHING.to_owned())
+        } else {
+            (!any_success).then(|| ALL_FAILED.to_owned())
+        },
+    }
+}
+
+fn success_rate_of(curves: &[Clean]) -> Chart {
+    let lowest = curves
+        .iter()
+        .flat_map(|curve| curve.values(Clean::success))
+        .fold(100.0, f64::min);
+    let (scale, ticks, cut) = ticks::percents(lowest);
+    let levels = all_levels(curves);
+    let series = curves
+        .iter()
+        .map(|curve| Series {
+            name: curve.entry("success rate"),
+            side: Side::Left,
+            ink: curve.ink,
+            marks: Marks::Points {
+                points: curve.points(&levels, Clean::success),
+                marker: curve.marker,
+                dash: if curve.index == 0 {
+                    Dash::Solid
+                } else {
+                    Dash::Dashed
+                },
+            },
+        })
+        .collect();
+    let notes = curves
+        .iter()
+        .filter_map(|curve| {
+            let first = curve.first_failing()?;
+            let success = first.success?;
+            Some(Note::Value {
+                x: first.level,
+                y: success,
+                side: Side::Left,
+                text: curve.said(&format!(
+                    "first failures at {}: {} % succeed",
+                    curve.level_words(first.level),
+                    number::percent(success)
+                )),
+                ink: curve.note_ink(),
+            })
+        })
+        .collect();
+    let title = match cut {
+        Some(cut) => format!(
+            "Requests that succeed, % (the axis is cut: it starts at {} %, not at 0)",
+            number::percent(cut)
+        ),
+        None => "Requests that succeed, %".to_owned(),
+    };
+    Chart {
+        title: titled("Success Rate", curves),
+        subtitle: subtitle(curves),
+        description: description("Success rate", curves),
+        x: x_axis(curves, &levels),
+        y: Axis {
+            title,
+            scale,
+            ticks,
+            start: if cut.is_some() {
+                Start::Cut
+            } else {
+                Start::Whole
+            },
+            ink: None,
+        },
+        y2: None,
+        series,
+        notes,
+        hollow: Some(HOLLOW.to_owned()),
+        empty: levels.is_empty().then(|| NOTHING.to_owned()),
+    }
+}
+
+/// A curve with sorted levels, where whatever is not a measurement is `None`, and how it is drawn.
+struct Clean<'a> {
+    curve: &'a SweepCurve,
+    /// The name as it is shown, empty when there is only one curve to show.
+    label: String,
+    index: usize,
+    count: usize,
+    ink: Ink,
+    marker: Marker,
+    second_marker: Marker,
+    measured: Vec<Measured>,
+}
+
+#[derive(Clone, Copy)]
+struct Measured {
+    level: f64,
+    qps: Option<f64>,
+    ttlb: Option<f64>,
+    success: Option<f64>,
+    fill: Fill,
+}
+
+fn pair<'a>(a: &'a SweepCurve, b: &'a SweepCurve) -> [Clean<'a>; 2] {
+    let typeface = Typeface::built_in();
+    let short = |name: &str| {
+        let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+        typeface.shortened(&name, Weight::Regular, 17.0, NAME_WIDTH_MAX)
+    };
+    let (mut first, mut second) = (short(&a.name), short(&b.name));
+    if typeface.as_seen(&first).trim() == typeface.as_seen(&second).trim() {
+        first = format!("A: {first}");
+        second = format!("B: {second}");
+    }
+    let mut pair = [Clean::of(a, first, 0), Clean::of(b, second, 1)];
+    for clean in &mut pair {
+        clean.count = 2;
+    }
+    pair
+}
+
+impl<'a> Clean<'a> {
+    fn of(curve: &'a SweepCurve, label: String, index: usize) -> Self {
+        let sound = |value: f64| (0.0..=VALUE_MAX).contains(&value).then_some(value);
+        let mut measured: Vec<Measured> = curve
+            .points
+            .iter()
+            .filter_map(|point| {
+                Some(Measured {
+                    level: sound(point.level)?,
+                    qps: sound(point.qps),
+                    ttlb: point.ttlb_ms.and_then(sound),
+                    success: sound(point.success_percent).map(|percent| percent.min(100.0)),
+                    fill: if point.generator_limited {
+                        Fill::Hollow
+                    } else {
+                        Fill::Solid
+                    },
+                })
+            })
+            .collect();
+        measured.sort_by(|a, b| a.level.total_cmp(&b.level));
+        let (ink, marker, second_marker) = match index {
+            0 => (Ink::Blue, Marker::Circle, Marker::Square),
+            _ => (Ink::Vermillion, Marker::Triangle, Marker::Diamond),
+        };
+        Self {
+            curve,
+            label,
+            index,
+            count: 1,
+            ink,
+            marker,
+            second_marker,
+            measured,
+        }
+    }
+
+    fn qps(measured: &Measured) -> Option<f64> {
+        measured.qps
+    }
+
+    fn ttlb(measured: &Measured) -> Option<f64> {
+        measured.ttlb
+    }
+
+    fn success(measured: &Measured) -> Option<f64> {
+        measured.success
+    }
+
+    fn values(&self, of: fn(&Measured) -> Option<f64>) -> impl Iterator<Item = f64> {
+        self.measured.iter().filter_map(of)
+    }
+
+    /// One point for every measurement, and one without a value for every level this curve does not have.
+    fn points(&self, levels: &[f64], of: fn(&Measured) -> Option<f64>) -> Vec<Point> {
+        let mut points: Vec<Point> = self
+            .measured
+            .iter()
+            .map(|measured| Point {
+                x: measured.level,
+                y: of(measured),
+                fill: measured.fill,
+            })
+            .collect();
+        points.extend(
+            levels
+                .iter()
+                .filter(|level| !self.measured.iter().any(|own| own.level == **level))
+                .map(|&x| Point {
+                    x,
+                    y: None,
+                    fill: Fill::Solid,
+                }),
+        );
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        points
+    }
+
+    /// The name of a quantity in the legend.
+    fn entry(&self, quantity: &str) -> String {
+        if self.count > 1 {
+            format!("{} {quantity}", self.label)
+        } else {
+            let mut letters = quantity.chars();
+            let first: String = letters
+                .next()
+                .into_iter()
+                .flat_map(char::to_uppercase)
+                .collect();
+            first + letters.as_str()
+        }
+    }
+
+    /// A remark, with whom it is about when that is not clear.
+    fn said(&self, remark: &str) -> String {
+        if self.count > 1 {
+            format!("{}: {remark}", self.label)
+        } else {
+            remark.to_owned()
+        }
+    }
+
+    /// Notes have the colour of their curve only where there are several to tell apart.
+    fn note_ink(&self) -> Ink {
+        if self.count > 1 { self.ink } else { Ink::Black }
+    }
+
+    fn level_words(&self, level: f64) -> String {
+        match self.curve.ladder {
+            Ladder::Users => number::figure(level),
+            Ladder::OfferedRate => format!("{}/s", number::figure(level)),
+        }
+    }
+
+    fn peak(&self) -> Option<Note> {
+        let mut best: Option<(&Measured, f64)> = None;
+        for measured in &self.measured {
+            if let Some(qps) = measured.qps
+                && qps > best.map_or(0.0, |(_, highest)| highest)
+            {
+                best = Some((measured, qps));
+            }
+        }
+        let (measured, qps) = best?;
+        Some(Note::Value {
+            x: measured.level,
+            y: qps,
+            side: Side::Left,
+            text: self.said(&format!(
+                "{} {} at {}{}",
+                if self.measured.len() > 1 {
+                    "highest QPS"
+                } else {
+                    "QPS"
+                },
+                number::figure(qps),
+                self.level_words(measured.level),
+                match measured.fill {
+                    Fill::Solid => "",
+                    Fill::Hollow => " (the generator's limit)",
+                }
+            )),
+            ink: self.note_ink(),
+        })
+    }
+
+    /// The TTLB in words when there is only one level, and so no line to read it from.
+    fn only_ttlb(&self) -> Option<Note> {
+        let [measured] = self.measured.as_slice() else {
+            return None;
+        };
+        let ttlb = measured.ttlb?;
+        Some(Note::Value {
+            x: measured.level,
+            y: ttlb,
+            side: Side::Right,
+            text: self.said(&format!("mean TTLB {} ms", number::figure(ttlb))),
+            ink: self.note_ink(),
+        })
+    }
+
+    fn first_failing(&self) -> Option<&Measured> {
+        self.measured
+            .iter()
+            .find(|measured| measured.success.is_some_and(|percent| percent < 100.0))
+    }
+
+    /// What is known about how it was measured.
+    fn circumstances(&self) -> Vec<String> {
+        let curve = self.curve;
+        let mut parts: Vec<String> = curve.target.iter().cloned().collect();
+        if let Some(seconds) = curve.level_seconds.filter(|seconds| seconds.is_finite()) {
+            parts.push(if seconds >= 120.0 && seconds % 60.0 == 0.0 {
+                format!("{} min a level", number::figure(seconds / 60.0))
+            } else {
+                format!("{} s a level", number::figure(seconds))
+            });
+        }
+        match curve.threads {
+            Some(1) => parts.push("1 thread".to_owned()),
+            Some(threads) => {
+                parts.push(format!(
+                    "{} threads",
+                    number::decimal(f64::from(threads), 0)
+                ));
+            }
+            None => {}
+        }
+        parts
+    }
+}
+
+fn all_levels(curves: &[Clean]) -> Vec<f64> {
+    let mut levels: Vec<f64> = curves
+        .iter()
+        .flat_map(|curve| curve.measured.iter().map(|measured| measured.level))
+        .collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    levels
+}
+
+fn x_axis(curves: &[Clean], levels: &[f64]) -> Axis {
+    let (scale, ticks) = ticks::levels(levels);
+    let mut quantities: Vec<&str> = curves
+        .iter()
+        .map(|curve| match curve.curve.ladder {
+            Ladder::Users => "concurrent users",
+            Ladder::OfferedRate => "requests a second offered",
+        })
+        .collect();
+    quantities.dedup();
+    let words = quantities.join(" or ");
+    let (first, rest) = words.split_at(1);
+    let scale_words = match scale.growth() {
+        Growth::Linear => "",
+        Growth::Logarithmic => " (log scale)",
+    };
+    Axis {
+        title: format!("{}{rest}{scale_words}", first.to_uppercase()),
+        scale,
+        ticks,
+        start: Start::Whole,
+        ink: None,
+    }
+}
+
+fn titled(what: &str, curves: &[Clean]) -> String {
+    let names: Vec<&str> = curves
+        .iter()
+        .map(|curve| curve.label.trim())
+        .filter(|name| !name.is_empty())
+        .collect();
+    if names.is_empty() {
+        what.to_owned()
+    } else {
+        format!("{what}: {}", names.join(" and "))
+    }
+}
+
+/// One line when all curves were measured alike, else one for each.
+fn subtitle(curves: &[Clean]) -> Vec<Vec<String>> {
+    let mut lines: Vec<Vec<String>> = curves.iter().map(Clean::circumstances).collect();
+    lines.dedup();
+    if lines.len() > 1 {
+        for (line, curve) in lines.iter_mut().zip(curves) {
+            match line.first_mut() {
+                Some(first) => *first = format!("{}: {first}", curve.label),
+                None => line.push(format!("{}: circumstances unknown", curve.label)),
+            }
+        }
+    }
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+/// The data in words.
+fn description(what: &str, curves: &[Clean]) -> String {
+    let mut sentences = Vec::new();
+    for curve in curves {
+        let mut about = vec![curve.curve.name.clone()];
+        about.extend(curve.circumstances());
+        sentences.push(format!("{what} of {}.", about.join(", ")));
+        let unit = match curve.curve.ladder {
+            Ladder::Users => "users",
+            Ladder::OfferedRate => "requests a second offered",
+        };
+        let or_none = |value: Option<String>| value.unwrap_or_else(|| "not measured".to_owned());
+        for measured in curve.measured.iter().take(DESCRIBED_MAX) {
+            sentences.push(format!(
+                "At {} {unit}: QPS {}, mean TTLB {}, success {}{}.",
+                number::figure(measured.level),
+                or_none(measured.qps.map(number::figure)),
+                or_none(measured.ttlb.map(|ms| format!("{} ms", number::figure(ms)))),
+                or_none(
+                    measured
+                        .success
+                        .map(|share| format!("{} %", number::percent(share)))
+                ),
+                match measured.fill {
+                    Fill::Solid => "",
+                    Fill::Hollow => ", limited by the load generator",
+                },
+            ));
+        }
+        if curve.measured.len() > DESCRIBED_MAX {
+            sentences.push(format!(
+                "And {} more levels.",
+                curve.measured.len() - DESCRIBED_MAX
+            ));
+        }
+        if let Some(Note::Value { text, .. }) = curve.peak() {
+            sentences.push(format!("In short: {text}."));
+        }
+        sentences.push(match curve.first_failing() {
+            Some(first) => format!("First failures at {} {unit}.", number::figure(first.level)),
+            None if curve.measured.is_empty() => format!("{NOTHING}."),
+            None => "No request failed.".to_owned(),
+        });
+    }
+    sentences.join(" ")
+}

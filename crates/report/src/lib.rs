@@ -1,0 +1,8 @@
+//! A finished measurement as bytes.
+//!
+//! A number that reaches the reader in the wrong shape is as good as lost: this crate turns what was measured into what
+//! people read. Everything here is a function from values to bytes. It opens no file, reads no clock, no environment and
+//! no installed font, so the same input gives the same bytes on every machine.
+
+pub mod chart;
+pub mod png;
