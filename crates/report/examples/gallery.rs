@@ -3,10 +3,10 @@
 //! Whether labels collide or a picture pleases, no assertion can say. `cargo run -p loadline-report --example gallery`
 //! renders ordinary sweeps and awkward ones, as PNG and SVG.
 
-use report::chart::Chart;
 use report::chart::sweep::{
     Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff,
 };
+use report::chart::{Axis, Chart, Dash, Ink, Marks, Note, Series, Side, Start, ticks};
 use report::png::Density;
 use std::path::Path;
 
@@ -170,9 +170,93 @@ fn charts() -> Vec<(&'static str, Chart)> {
         ("offered_qps_ttlb", qps_ttlb(&offered)),
         ("dense_qps_ttlb", qps_ttlb(&dense)),
         ("dense_successrate", success_rate(&dense)),
+        ("fitted", fitted(&default)),
+        ("over_time", over_time()),
         ("empty_qps_ttlb", qps_ttlb(&empty)),
         ("dat_qps_ttlb", qps_ttlb(&data_only)),
     ]
+}
+
+/// A measured sweep with a fitted curve and the interval around it.
+fn fitted(sweep: &SweepCurve) -> Chart {
+    let mut chart = qps_ttlb(sweep);
+    let throughput = |users: f64| {
+        4_000.0 * users / (1.0 + 0.068 * (users - 1.0) + 0.000_004 * users * (users - 1.0))
+    };
+    let steps = (0..=120).map(|step| 10f64.powf(f64::from(step) / 120.0 * 3.7));
+    let curve: Vec<(f64, f64)> = steps.map(|users| (users, throughput(users))).collect();
+    let series = |name: &str, marks| Series {
+        name: name.to_owned(),
+        side: Side::Left,
+        ink: Ink::Green,
+        marks,
+    };
+    chart.series = vec![
+        series(
+            "95 % interval",
+            Marks::Band {
+                points: curve
+                    .iter()
+                    .map(|&(x, y)| (x, y * 0.94, y * 1.05))
+                    .collect(),
+            },
+        ),
+        series(
+            "fitted",
+            Marks::Line {
+                points: curve.iter().map(|&(x, y)| (x, Some(y))).collect(),
+                dash: Dash::Dotted,
+            },
+        ),
+        chart.series.swap_remove(0),
+    ];
+    chart.y2 = None;
+    chart.title = "A fitted curve and its interval".to_owned();
+    chart
+}
+
+/// One value a second, with a hole.
+fn over_time() -> Chart {
+    let rate = |second: u32| 900.0 + 80.0 * (f64::from(second) / 9.0).sin();
+    let points: Vec<(f64, Option<f64>)> = (0..300)
+        .map(|second| {
+            let measured = !(120..150).contains(&second);
+            (f64::from(second), measured.then(|| rate(second)))
+        })
+        .collect();
+    let (y, y_ticks) = ticks::from_zero(980.0);
+    let (x, x_ticks) = ticks::from_zero(275.0);
+    let axis = |title: &str, scale, ticks| Axis {
+        title: title.to_owned(),
+        scale,
+        ticks,
+        start: Start::Whole,
+        ink: None,
+    };
+    Chart {
+        title: "Values over time".to_owned(),
+        subtitle: vec![vec!["one a second, none from 120 s to 150 s".to_owned()]],
+        description: "Values over time".to_owned(),
+        x: axis("Seconds since the start", x, x_ticks),
+        y: axis("Requests a second", y, y_ticks),
+        y2: None,
+        series: vec![Series {
+            name: "QPS".to_owned(),
+            side: Side::Left,
+            ink: Ink::Purple,
+            marks: Marks::Line {
+                points,
+                dash: Dash::Solid,
+            },
+        }],
+        notes: vec![Note::Place {
+            x: 120.0,
+            text: "the server was restarted".to_owned(),
+            ink: Ink::Black,
+        }],
+        hollow: None,
+        empty: None,
+    }
 }
 
 fn main() -> std::io::Result<()> {

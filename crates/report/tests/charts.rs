@@ -6,7 +6,7 @@ use report::chart::sweep::{
     Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff,
 };
 use report::chart::ticks::Growth;
-use report::chart::{Chart, Fill, Ink, Marks, Note, Point, Start};
+use report::chart::{Chart, Dash, Fill, Ink, Marks, Note, Point, Series, Side, Start};
 use report::png::Density;
 
 fn point(level: f64, qps: f64, ttlb_ms: f64, success_percent: f64) -> SweepPoint {
@@ -229,6 +229,41 @@ fn a_reply_that_never_came_leaves_a_gap_and_is_named() {
     assert_eq!(chart.series[1].name, "Mean TTLB (no reply to time)");
     assert_eq!(chart.empty.as_deref(), Some("No request succeeded"));
     assert_eq!(texts(&chart), ["first failures at 1"]);
+}
+
+#[test]
+fn lines_break_where_there_is_no_value_and_bands_let_the_grid_through() {
+    let mut chart = qps_ttlb(&checkout());
+    let shapes_before = chart.scene().shapes.len();
+    let values = [Some(1.0), Some(2.0), None, Some(3.0), Some(4.0)];
+    chart.series.push(Series {
+        name: "fitted".to_owned(),
+        side: Side::Left,
+        ink: Ink::Green,
+        marks: Marks::Line {
+            points: (1..).map(f64::from).zip(values).collect(),
+            dash: Dash::Dotted,
+        },
+    });
+    // In the legend a sample and its name, in the plot two pieces of line.
+    assert_eq!(chart.scene().shapes.len(), shapes_before + 4);
+    chart.series.push(Series {
+        name: "interval".to_owned(),
+        side: Side::Left,
+        ink: Ink::Purple,
+        marks: Marks::Band {
+            points: vec![(1.0, 0.0, 10_000.0), (5_000.0, 5_000.0, 30_000.0)],
+        },
+    });
+    let translucent =
+        |shape: &Shape| matches!(shape, Shape::Path { fill: Some(fill), .. } if fill.3 < 128);
+    let bands = chart
+        .scene()
+        .shapes
+        .iter()
+        .filter(|shape| translucent(shape))
+        .count();
+    assert_eq!(bands, 2, "one in the legend, one in the plot");
 }
 
 #[test]

@@ -67,8 +67,8 @@ pub(crate) fn scene(chart: &Chart) -> Scene {
     let frame = Frame { chart, plot };
     sheet.axis_titles(&frame, titles);
     sheet.grid_and_axes(&frame);
-    sheet.bands(&frame);
     let mut ground = frame.ground();
+    sheet.bands(&frame, &mut ground);
     sheet.place_lines(&frame, &mut ground);
     sheet.lines(&frame, &mut ground);
     sheet.markers(&frame, &mut ground);
@@ -408,7 +408,7 @@ impl Sheet {
         }
     }
 
-    fn bands(&mut self, frame: &Frame) {
+    fn bands(&mut self, frame: &Frame, ground: &mut Ground) {
         for series in &frame.chart.series {
             let Marks::Band { points } = &series.marks else {
                 continue;
@@ -419,6 +419,9 @@ impl Sheet {
                 .chain(lower)
                 .map(|(x, y)| (frame.x(x), frame.y(y, series.side)))
                 .collect();
+            ground
+                .lines
+                .extend(outline.windows(2).map(|pair| (pair[0], pair[1])));
             self.shapes.push(Shape::Path {
                 path: Path::polygon(&outline),
                 fill: Some(series.ink.colour().opaque(BAND_ALPHA)),
