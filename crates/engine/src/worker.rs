@@ -180,7 +180,7 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         let drained_at = self.last_done.get();
         let load_until = match self.stopped_at.get() {
             Some(stopped) => stopped.min(self.task.end),
-            None if self.budget.get() == 0 || self.task.end == Nanos::NEVER => drained_at.min(self.task.end),
+            None if self.task.plan.requests().is_some() => drained_at.min(self.task.end),
             None => self.task.end,
         };
         self.turn_interval(self.clock.now());
