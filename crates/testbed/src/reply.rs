@@ -160,7 +160,12 @@ impl Body for ReplyBody {
     fn is_end_stream(&self) -> bool {
         match self {
             ReplyBody::Whole(bytes) => bytes.is_empty(),
-            ReplyBody::Pieces(pieces) => pieces.content.len() == 0 && pieces.cut.is_none(),
+            // An empty body in chunks still has its last chunk to say.
+            ReplyBody::Pieces(pieces) => {
+                pieces.framing == Framing::Length
+                    && pieces.content.len() == 0
+                    && pieces.cut.is_none()
+            }
         }
     }
 
