@@ -149,7 +149,7 @@ impl FromStr for Behaviour {
                 "delay" => behaviour.delay = Some(value.parse()?),
                 "status" => behaviour.fall_for(Fault::Status(status(value)?))?,
                 "reset" if value == "before" => {
-                    behaviour.fall_for(Fault::Reset(ResetPoint::BeforeReply))?
+                    behaviour.fall_for(Fault::Reset(ResetPoint::BeforeReply))?;
                 }
                 "reset" => {
                     behaviour.fall_for(Fault::Reset(ResetPoint::AfterBodyBytes(number(
@@ -200,7 +200,7 @@ impl FromStr for Behaviour {
                 "limit" => {
                     behaviour.rate_limit = Some(RateLimit {
                         per_second: number("limit", value)?,
-                    })
+                    });
                 }
                 "breaks" => {
                     let (above, lasts) = two("breaks", value)?;

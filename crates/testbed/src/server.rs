@@ -809,9 +809,9 @@ impl Floor {
         });
         let status = response.status().as_u16();
         if cut.is_some() {
-            receipt.cut()
+            receipt.cut();
         } else {
-            receipt.settle(connection, status)
+            receipt.settle(connection, status);
         }
         let framing = behaviour.framing();
         Ok(response.map(|content| {
