@@ -76,6 +76,13 @@ impl Exchange {
     }
 }
 
+impl Exchange {
+    /// This exchange as the next part of a chain: its first send is the chain's, its bytes are all of them.
+    pub(crate) fn after(self, before: &Self) -> Self {
+        Self { sent: before.sent, written: before.written + self.written, received: before.received + self.received, ..self }
+    }
+}
+
 /// What a failed exchange looked like; made only when somebody wants to see it.
 #[derive(Debug)]
 pub(crate) enum Sight {

@@ -4,6 +4,7 @@
 //! signal and the channel on which counts leave. One path for every option: what is displayed, how many threads there
 //! are and whether load is open or closed never changes how a request is sent and measured.
 
+pub mod body;
 mod clock;
 mod collect;
 mod error;

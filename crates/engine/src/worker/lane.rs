@@ -282,15 +282,7 @@ impl<D: Dial + 'static> Lane<D> {
                 }
             };
             // The chain keeps its first send, its last first byte, and the bytes of all.
-            let so_far = whole.insert(match whole {
-                None => exchange,
-                Some(before) => Exchange {
-                    sent: before.sent,
-                    written: before.written + exchange.written,
-                    received: before.received + exchange.received,
-                    ..exchange
-                },
-            });
+            let so_far = whole.insert(whole.map_or(exchange, |before| exchange.after(&before)));
             let finished = match result {
                 Ok(finished) if matches!(finished.status, 301 | 302 | 303 | 307 | 308) => finished,
                 _ => return outcome(so_far, due, ready, done, result),
