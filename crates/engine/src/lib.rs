@@ -2,6 +2,7 @@
 
 mod error;
 pub mod machine;
+pub mod protocol;
 mod stop;
 
 pub use error::{RunError, RunErrorKind};
