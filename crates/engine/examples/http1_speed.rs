@@ -28,9 +28,7 @@ fn main() {
         ("small, by bytes", small, 1),
     ] {
         let pieces: Vec<&[u8]> = reply.as_bytes().chunks(piece.min(reply.len())).collect();
-        let best = (0..ROUNDS)
-            .map(|_| round(&pieces))
-            .fold(f64::INFINITY, f64::min);
+        let best = (0..ROUNDS).map(|_| round(&pieces)).fold(f64::INFINITY, f64::min);
         println!("{best:8.1} ns  {name} ({} bytes)", reply.len());
     }
 }
@@ -43,10 +41,7 @@ fn round(pieces: &[&[u8]]) -> f64 {
     for _ in 0..REPLIES {
         reader.begin(Asked::Other);
         for piece in pieces {
-            done += u32::from(matches!(
-                reader.feed(black_box(piece), &mut ()),
-                Progress::Done(_)
-            ));
+            done += u32::from(matches!(reader.feed(black_box(piece), &mut ()), Progress::Done(_)));
         }
     }
     let elapsed = started.elapsed();

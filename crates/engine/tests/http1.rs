@@ -10,13 +10,7 @@ use proptest::prelude::*;
 /// What came of a request; the quirks as a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Verdict {
-    Answered {
-        status: u16,
-        body_bytes: u64,
-        reusable: bool,
-        interims: u8,
-        quirks: Vec<Quirk>,
-    },
+    Answered { status: u16, body_bytes: u64, reusable: bool, interims: u8, quirks: Vec<Quirk> },
     Failed(Failure),
     Unfinished,
 }
@@ -31,10 +25,7 @@ impl Verdict {
                 interims: finished.interims,
                 // An empty line that turns out to begin a body, when the next piece comes, was not one.
                 quirks: (finished.quirks.iter())
-                    .filter(|quirk| {
-                        *quirk != Quirk::ExtraBlankLine
-                            || !finished.quirks.contains(Quirk::BodyUnexpected)
-                    })
+                    .filter(|quirk| *quirk != Quirk::ExtraBlankLine || !finished.quirks.contains(Quirk::BodyUnexpected))
                     .collect(),
             },
             Err(failure) => Self::Failed(failure),
@@ -44,19 +35,8 @@ impl Verdict {
     fn is(&self, expected: Expected) -> bool {
         match (self, expected) {
             (
-                Self::Answered {
-                    status,
-                    body_bytes,
-                    reusable,
-                    quirks,
-                    ..
-                },
-                Expected::Answered {
-                    status: s,
-                    body_bytes: b,
-                    reusable: r,
-                    quirks: q,
-                },
+                Self::Answered { status, body_bytes, reusable, quirks, .. },
+                Expected::Answered { status: s, body_bytes: b, reusable: r, quirks: q },
             ) => (*status, *body_bytes, *reusable, quirks.as_slice()) == (s, b, r, q),
             (Self::Failed(failure), Expected::Failed(f)) => *failure == f,
             (Self::Unfinished, Expected::Unfinished) => true,
@@ -66,12 +46,7 @@ impl Verdict {
 }
 
 /// Feeds the pieces in turn; what comes after the end is judged as one piece.
-fn read<'a>(
-    asked: Asked,
-    pieces: impl Iterator<Item = &'a [u8]>,
-    then: Then,
-    observer: &mut impl Observer,
-) -> Verdict {
+fn read<'a>(asked: Asked, pieces: impl Iterator<Item = &'a [u8]>, then: Then, observer: &mut impl Observer) -> Verdict {
     let mut reply = Reply::new();
     reply.begin(asked);
     let mut pieces = pieces;
@@ -88,11 +63,7 @@ fn read<'a>(
             }
         }
     }
-    if then == Then::Closes {
-        Verdict::of(reply.closed())
-    } else {
-        Verdict::Unfinished
-    }
+    if then == Then::Closes { Verdict::of(reply.closed()) } else { Verdict::Unfinished }
 }
 
 fn verdict(case: &Case, cuts: &[usize]) -> Verdict {
@@ -108,24 +79,14 @@ fn verdict(case: &Case, cuts: &[usize]) -> Verdict {
 
 fn shown(case: &Case) -> String {
     let sends = &case.sends[..case.sends.len().min(200)];
-    format!(
-        "case {} ({}): {}",
-        case.number,
-        case.name,
-        sends.escape_ascii()
-    )
+    format!("case {} ({}): {}", case.number, case.name, sends.escape_ascii())
 }
 
 #[test]
 fn every_case_gets_its_verdict() {
     for case in cases() {
         let verdict = verdict(&case, &[]);
-        assert!(
-            verdict.is(case.expected),
-            "{}\n got {verdict:?}\nwant {:?}",
-            shown(&case),
-            case.expected
-        );
+        assert!(verdict.is(case.expected), "{}\n got {verdict:?}\nwant {:?}", shown(&case), case.expected);
     }
 }
 
@@ -135,16 +96,10 @@ fn every_case_gets_its_verdict_cut_in_two_anywhere() {
         // Long cases are long by repetition: their beginning and their end are cut everywhere, the rest here and there.
         let length = case.sends.len();
         let step = length / 500 + 1;
-        let anywhere = (0..length.min(300))
-            .chain((0..length).step_by(step))
-            .chain(length.saturating_sub(100)..=length);
+        let anywhere = (0..length.min(300)).chain((0..length).step_by(step)).chain(length.saturating_sub(100)..=length);
         for cut in anywhere {
             let verdict = verdict(&case, &[cut]);
-            assert!(
-                verdict.is(case.expected),
-                "{}\ncut at {cut}: got {verdict:?}",
-                shown(&case)
-            );
+            assert!(verdict.is(case.expected), "{}\ncut at {cut}: got {verdict:?}", shown(&case));
         }
     }
 }
@@ -153,11 +108,7 @@ fn every_case_gets_its_verdict_cut_in_two_anywhere() {
 fn every_case_gets_its_verdict_one_byte_at_a_time() {
     for case in cases() {
         let verdict = read(case.asked, case.sends.chunks(1), case.then, &mut ());
-        assert!(
-            verdict.is(case.expected),
-            "{}\n got {verdict:?}",
-            shown(&case)
-        );
+        assert!(verdict.is(case.expected), "{}\n got {verdict:?}", shown(&case));
     }
 }
 
@@ -182,9 +133,7 @@ fn one_reader_reads_every_case_one_after_the_other() {
     }
     reply.begin(Asked::Other);
     let progress = reply.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", &mut ());
-    assert!(
-        matches!(progress, Progress::Done(finished) if finished.reusable && finished.quirks.is_empty())
-    );
+    assert!(matches!(progress, Progress::Done(finished) if finished.reusable && finished.quirks.is_empty()));
 }
 
 #[test]
@@ -192,24 +141,16 @@ fn a_tunnel_gets_the_bytes_that_follow_its_head() {
     let mut reply = Reply::new();
     reply.begin(Asked::Connect);
     let sends = b"HTTP/1.1 200 OK\r\n\r\ntunnelled";
-    let Progress::Done(finished) = reply.feed(sends, &mut ()) else {
-        panic!("not done")
-    };
+    let Progress::Done(finished) = reply.feed(sends, &mut ()) else { panic!("not done") };
     assert_eq!(&sends[finished.consumed..], b"tunnelled");
 }
 
 #[test]
 fn bytes_fed_after_the_end_are_our_own_mistake() {
     let mut reply = Reply::new();
-    assert!(matches!(
-        reply.feed(b"HTTP/1.1 204 X\r\n\r\n", &mut ()),
-        Progress::Done(_)
-    ));
+    assert!(matches!(reply.feed(b"HTTP/1.1 204 X\r\n\r\n", &mut ()), Progress::Done(_)));
     assert!(reply.is_over());
-    assert_eq!(
-        reply.feed(b"x", &mut ()),
-        Progress::Failed(Failure::ClientInternal)
-    );
+    assert_eq!(reply.feed(b"x", &mut ()), Progress::Failed(Failure::ClientInternal));
     assert_eq!(reply.closed(), Err(Failure::ClientInternal));
 }
 
@@ -224,10 +165,7 @@ struct Seen {
 
 impl Observer for Seen {
     fn head(&mut self, status: u16, headers: &[Header<'_>]) {
-        let headers = headers
-            .iter()
-            .map(|header| (header.name.to_owned(), header.value.to_vec()))
-            .collect();
+        let headers = headers.iter().map(|header| (header.name.to_owned(), header.value.to_vec())).collect();
         self.heads.push((status, headers));
     }
 
@@ -242,14 +180,7 @@ fn an_observer_sees_the_final_head_and_the_content_however_they_are_cut() {
         Empty:\r\n\r\n3;x\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: t\r\n\r\n";
     let header = |name: &str, value: &str| (name.to_owned(), value.as_bytes().to_vec());
     let expected = Seen {
-        heads: vec![(
-            200,
-            vec![
-                header("Set-Cookie", "a=b"),
-                header("Transfer-Encoding", "chunked"),
-                header("Empty", ""),
-            ],
-        )],
+        heads: vec![(200, vec![header("Set-Cookie", "a=b"), header("Transfer-Encoding", "chunked"), header("Empty", "")])],
         body: b"abcde".to_vec(),
     };
     for size in 1..=sends.len() {
@@ -264,18 +195,12 @@ fn a_folded_header_is_seen_on_one_line() {
     let mut seen = Seen::default();
     let sends = b"HTTP/1.1 204 X\r\nA: b\r\n\tc\n d\r\n\r\n";
     read(Asked::Other, sends.chunks(3), Then::Waits, &mut seen);
-    assert_eq!(
-        seen.heads,
-        [(204, vec![("A".to_owned(), b"b  \tc  d".to_vec())])]
-    );
+    assert_eq!(seen.heads, [(204, vec![("A".to_owned(), b"b  \tc  d".to_vec())])]);
 }
 
 /// A case small enough to be cut and mutated thousands of times, and the pieces it comes in.
 fn small_case() -> impl Strategy<Value = Case> {
-    let small: Vec<Case> = cases()
-        .into_iter()
-        .filter(|case| case.sends.len() < 2000)
-        .collect();
+    let small: Vec<Case> = cases().into_iter().filter(|case| case.sends.len() < 2000).collect();
     proptest::sample::select(small)
 }
 
@@ -285,20 +210,14 @@ fn cuts() -> impl Strategy<Value = Vec<u16>> {
 }
 
 fn places(cuts: &[u16], length: usize) -> Vec<usize> {
-    let mut places: Vec<usize> = cuts
-        .iter()
-        .map(|&cut| (usize::from(cut) * (length + 1)) >> 16)
-        .collect();
+    let mut places: Vec<usize> = cuts.iter().map(|&cut| (usize::from(cut) * (length + 1)) >> 16).collect();
     places.sort_unstable();
     places
 }
 
 /// Bytes that mean something to a parser, more often than any others.
 fn byte() -> impl Strategy<Value = u8> {
-    prop_oneof![
-        proptest::sample::select(b"\r\n\t :;,0159aAfFx-+\0\x7f\xffHTP/.".to_vec()),
-        any::<u8>()
-    ]
+    prop_oneof![proptest::sample::select(b"\r\n\t :;,0159aAfFx-+\0\x7f\xffHTP/.".to_vec()), any::<u8>()]
 }
 
 /// A change to a case: what, where, which byte.
@@ -314,12 +233,7 @@ fn change(bytes: &mut Vec<u8>, changes: &[(u8, u16, u8)]) {
             1 if at < bytes.len() => bytes[at] = byte,
             2 if at < bytes.len() => drop(bytes.remove(at)),
             3 => {
-                let copied: Vec<u8> = bytes
-                    .iter()
-                    .skip(at)
-                    .take(usize::from(byte))
-                    .copied()
-                    .collect();
+                let copied: Vec<u8> = bytes.iter().skip(at).take(usize::from(byte)).copied().collect();
                 bytes.splice(at..at, copied);
             }
             _ => {}
@@ -375,26 +289,11 @@ fn a_head_at_the_limit_gets_the_same_verdict_however_it_is_cut() {
         let mut sends = b"HTTP/1.1 204 X\r\nX: ".to_vec();
         sends.resize(length - 4, b'x');
         sends.extend(b"\r\n\r\n");
-        let whole = read(
-            Asked::Other,
-            std::iter::once(&sends[..]),
-            Then::Waits,
-            &mut (),
-        );
+        let whole = read(Asked::Other, std::iter::once(&sends[..]), Then::Waits, &mut ());
         let fits = length <= HEAD_BYTES_MAX;
         assert_eq!(matches!(whole, Verdict::Answered { .. }), fits, "{length}");
-        for size in [
-            1,
-            1000,
-            HEAD_BYTES_MAX - 1,
-            HEAD_BYTES_MAX,
-            HEAD_BYTES_MAX + 1,
-        ] {
-            assert_eq!(
-                read(Asked::Other, sends.chunks(size), Then::Waits, &mut ()),
-                whole,
-                "{length} by {size}"
-            );
+        for size in [1, 1000, HEAD_BYTES_MAX - 1, HEAD_BYTES_MAX, HEAD_BYTES_MAX + 1] {
+            assert_eq!(read(Asked::Other, sends.chunks(size), Then::Waits, &mut ()), whole, "{length} by {size}");
         }
     }
 }

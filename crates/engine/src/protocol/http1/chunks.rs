@@ -11,8 +11,7 @@ use measure::{Failure, Quirk, Quirks};
 
 use super::head::{is_token, is_value};
 use super::{
-    CHUNK_EXTENSION_BYTES_MAX, CHUNK_OVERHEAD_BYTES, CHUNK_OVERHEAD_RATIO, CHUNK_SIZE_DIGITS_MAX,
-    Observer, TRAILER_BYTES_MAX, work,
+    CHUNK_EXTENSION_BYTES_MAX, CHUNK_OVERHEAD_BYTES, CHUNK_OVERHEAD_RATIO, CHUNK_SIZE_DIGITS_MAX, Observer, TRAILER_BYTES_MAX, work,
 };
 
 /// Where in a chunked body the next byte stands.
@@ -51,14 +50,7 @@ enum Step {
 
 impl Chunks {
     pub(super) const fn new() -> Self {
-        Self {
-            left: 0,
-            overhead: 0,
-            extension_bytes: 0,
-            trailer_bytes: 0,
-            digits: 0,
-            step: Step::Size,
-        }
+        Self { left: 0, overhead: 0, extension_bytes: 0, trailer_bytes: 0, digits: 0, step: Step::Size }
     }
 
     /// Reads on. Returns what is left of `bytes` when the body ended in them, `None` when all of them belong to it.
@@ -72,9 +64,7 @@ impl Chunks {
         let mut rest = bytes;
         while self.step != Step::End {
             if self.step == Step::Data {
-                let here = usize::try_from(self.left)
-                    .unwrap_or(usize::MAX)
-                    .min(rest.len());
+                let here = usize::try_from(self.left).unwrap_or(usize::MAX).min(rest.len());
                 let Some((data, after)) = rest.split_at_checked(here) else {
                     return Ok(None);
                 };
@@ -104,24 +94,14 @@ impl Chunks {
         }
         self.overhead = self.overhead.saturating_add(1);
         match (self.step, byte) {
-            (Step::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F')
-                if self.digits < CHUNK_SIZE_DIGITS_MAX =>
-            {
-                let digit = if byte.is_ascii_digit() {
-                    byte - b'0'
-                } else {
-                    (byte | 0x20) - b'a' + 10
-                };
+            (Step::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') if self.digits < CHUNK_SIZE_DIGITS_MAX => {
+                let digit = if byte.is_ascii_digit() { byte - b'0' } else { (byte | 0x20) - b'a' + 10 };
                 self.left = self.left << 4 | u64::from(digit);
                 self.digits += 1;
                 Ok(Step::Size)
             }
-            (Step::Size | Step::SizeSpace, b' ' | b'\t') if self.digits > 0 => {
-                self.extension(Step::SizeSpace)
-            }
-            (Step::Size | Step::SizeSpace, b';') if self.digits > 0 => {
-                self.extension(Step::Extension)
-            }
+            (Step::Size | Step::SizeSpace, b' ' | b'\t') if self.digits > 0 => self.extension(Step::SizeSpace),
+            (Step::Size | Step::SizeSpace, b';') if self.digits > 0 => self.extension(Step::Extension),
             (Step::Size | Step::SizeSpace, b'\r') if self.digits > 0 => Ok(Step::SizeLf),
             (Step::Extension, b'\r') => Ok(Step::SizeLf),
             (Step::Size | Step::SizeSpace, b'\n') if self.digits > 0 => {
@@ -146,17 +126,12 @@ impl Chunks {
 
     fn extension(&mut self, step: Step) -> Result<Step, Failure> {
         self.extension_bytes = self.extension_bytes.saturating_add(1);
-        if self.extension_bytes > CHUNK_EXTENSION_BYTES_MAX {
-            Err(Failure::LimitChunkExt)
-        } else {
-            Ok(step)
-        }
+        if self.extension_bytes > CHUNK_EXTENSION_BYTES_MAX { Err(Failure::LimitChunkExt) } else { Ok(step) }
     }
 
     /// The size line is complete: what does it announce, and is it worth its framing?
     fn size_known(&self, data_bytes: u64) -> Result<Step, Failure> {
-        let allowed =
-            CHUNK_OVERHEAD_BYTES.saturating_add(data_bytes.saturating_mul(CHUNK_OVERHEAD_RATIO));
+        let allowed = CHUNK_OVERHEAD_BYTES.saturating_add(data_bytes.saturating_mul(CHUNK_OVERHEAD_RATIO));
         if self.overhead > allowed {
             Err(Failure::LimitChunkOverhead)
         } else if self.left == 0 {
@@ -188,9 +163,7 @@ impl Chunks {
                 quirks.insert(Quirk::ObsFold);
                 Ok(Step::TrailerValue)
             }
-            (Step::TrailerFirst | Step::TrailerStart | Step::TrailerName, _) if is_token(byte) => {
-                Ok(Step::TrailerName)
-            }
+            (Step::TrailerFirst | Step::TrailerStart | Step::TrailerName, _) if is_token(byte) => Ok(Step::TrailerName),
             (Step::TrailerName | Step::TrailerColon, b':') => Ok(Step::TrailerValue),
             (Step::TrailerName | Step::TrailerColon, b' ' | b'\t') => {
                 quirks.insert(Quirk::SpaceBeforeColon);

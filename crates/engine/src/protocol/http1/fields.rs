@@ -51,16 +51,8 @@ impl Fields {
     #[inline]
     fn note_length(&mut self, value: &[u8]) {
         // One short number is what nearly every reply has; 18 digits cannot overflow.
-        if self.length.is_none()
-            && !self.length_faulty
-            && matches!(value.len(), 1..=18)
-            && value.iter().all(u8::is_ascii_digit)
-        {
-            self.length = Some(
-                value
-                    .iter()
-                    .fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0')),
-            );
+        if self.length.is_none() && !self.length_faulty && matches!(value.len(), 1..=18) && value.iter().all(u8::is_ascii_digit) {
+            self.length = Some(value.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0')));
         } else {
             self.note_length_list(value);
         }
@@ -94,19 +86,13 @@ impl Fields {
         if self.coding == Coding::Absent {
             self.coding = Coding::Empty;
         }
-        for coding in value
-            .split(|&byte| byte == b',')
-            .map(trimmed)
-            .filter(|coding| !coding.is_empty())
-        {
+        for coding in value.split(|&byte| byte == b',').map(trimmed).filter(|coding| !coding.is_empty()) {
             let chunked = coding.eq_ignore_ascii_case(b"chunked");
             self.coding = match (self.coding, chunked) {
                 (Coding::Absent | Coding::Empty | Coding::Unchunked, true) => Coding::Chunked,
                 (Coding::Absent | Coding::Empty | Coding::Unchunked, false) => Coding::Unchunked,
                 (Coding::Chunked | Coding::ChunkedRepeated, true) => Coding::ChunkedRepeated,
-                (Coding::Chunked | Coding::ChunkedRepeated, false) | (Coding::Misplaced, _) => {
-                    Coding::Misplaced
-                }
+                (Coding::Chunked | Coding::ChunkedRepeated, false) | (Coding::Misplaced, _) => Coding::Misplaced,
             };
         }
     }
@@ -208,20 +194,14 @@ mod tests {
             (&[""], Coding::Empty),
             (&[" , "], Coding::Empty),
         ] {
-            let lines: Vec<_> = values
-                .iter()
-                .map(|value| ("Transfer-Encoding", *value))
-                .collect();
+            let lines: Vec<_> = values.iter().map(|value| ("Transfer-Encoding", *value)).collect();
             assert_eq!(fields(&lines).coding, coding, "{values:?}");
         }
     }
 
     #[test]
     fn connection_options_are_found_among_others() {
-        let fields = fields(&[
-            ("CONNECTION", "upgrade, Close\t,  Keep-Alive"),
-            ("Keep-Alive", "timeout=-1"),
-        ]);
+        let fields = fields(&[("CONNECTION", "upgrade, Close\t,  Keep-Alive"), ("Keep-Alive", "timeout=-1")]);
         assert!(fields.close && fields.keep_alive);
     }
 }

@@ -41,11 +41,7 @@ pub(super) struct Head<'read, 'bytes> {
 ///
 /// Returns how long it is, and what `seen` made of it; `None` says nothing but that it has to be gathered.
 #[inline]
-pub(super) fn whole<T>(
-    bytes: &[u8],
-    quirks: &mut Quirks,
-    seen: impl FnOnce(Head<'_, '_>, &mut Quirks) -> T,
-) -> Option<(usize, T)> {
+pub(super) fn whole<T>(bytes: &[u8], quirks: &mut Quirks, seen: impl FnOnce(Head<'_, '_>, &mut Quirks) -> T) -> Option<(usize, T)> {
     // httparse would skip any number of empty lines.
     if bytes.first() != Some(&b'H') {
         return None;
@@ -53,36 +49,20 @@ pub(super) fn whole<T>(
     let bytes = bytes.get(..HEAD_BYTES_MAX).unwrap_or(bytes);
     let mut slots = [const { MaybeUninit::uninit() }; WHOLE_HEADERS_MAX];
     let mut response = Response::new(&mut []);
-    let parsed = ParserConfig::default().parse_response_with_uninit_headers(
-        &mut response,
-        bytes,
-        &mut slots,
-    );
+    let parsed = ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, &mut slots);
     // An error is found inside the head, which is then counted by gathering.
     work::looked_at(match parsed {
         Ok(Status::Complete(length)) => length,
         Ok(Status::Partial) => bytes.len(),
         Err(_) => 0,
     });
-    let (Ok(Status::Complete(length)), Some(status @ 100..), Some(minor)) =
-        (parsed, response.code, response.version)
-    else {
+    let (Ok(Status::Complete(length)), Some(status @ 100..), Some(minor)) = (parsed, response.code, response.version) else {
         return None;
     };
     if has_bare_lf(bytes.get(..length)?, response.headers) {
         quirks.insert(Quirk::BareLf);
     }
-    Some((
-        length,
-        seen(
-            Head {
-                status,
-                minor,
-                headers: response.headers,
-            },
-            quirks,
-        ),
-    ))
+    Some((length, seen(Head { status, minor, headers: response.headers }, quirks)))
 }
 
 /// Whether a line of this head ends without CR, told from the places of the names: each begins a line.
@@ -126,10 +106,7 @@ impl Gathering {
         if bytes.capacity() > KEPT_BYTES_MAX {
             bytes = Vec::new();
         }
-        *self = Self {
-            bytes,
-            ..Self::default()
-        };
+        *self = Self { bytes, ..Self::default() };
     }
 
     /// Takes what belongs to the head. Returns the rest of `bytes` if the head ended in them.
@@ -137,20 +114,11 @@ impl Gathering {
     /// # Errors
     ///
     /// The fault of the first faulty line, once it is complete, or the limit that was reached before.
-    pub(super) fn take<'bytes>(
-        &mut self,
-        bytes: &'bytes [u8],
-        quirks: &mut Quirks,
-    ) -> Result<Option<&'bytes [u8]>, Failure> {
+    pub(super) fn take<'bytes>(&mut self, bytes: &'bytes [u8], quirks: &mut Quirks) -> Result<Option<&'bytes [u8]>, Failure> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let room = rest
-                .get(..HEAD_BYTES_MAX.saturating_sub(self.bytes.len()))
-                .unwrap_or(rest);
-            let line_end = room
-                .iter()
-                .position(|&byte| byte == b'\n')
-                .and_then(|at| at.checked_add(1));
+            let room = rest.get(..HEAD_BYTES_MAX.saturating_sub(self.bytes.len())).unwrap_or(rest);
+            let line_end = room.iter().position(|&byte| byte == b'\n').and_then(|at| at.checked_add(1));
             let Some((part, after)) = rest.split_at_checked(line_end.unwrap_or(room.len())) else {
                 return Ok(None);
             };
@@ -186,11 +154,7 @@ impl Gathering {
             if line.is_empty() {
                 quirks.insert(Quirk::LeadingBlankLine);
                 self.blank_lines = self.blank_lines.saturating_add(1);
-                return if self.blank_lines > BLANK_LINES_MAX {
-                    Err(Failure::ProtoStatusLine)
-                } else {
-                    Ok(false)
-                };
+                return if self.blank_lines > BLANK_LINES_MAX { Err(Failure::ProtoStatusLine) } else { Ok(false) };
             }
             // The reason may hold anything but what could hide another line (RFC 9112 section 2.2).
             if line.iter().any(|byte| matches!(byte, b'\r' | b'\0')) {
@@ -217,11 +181,7 @@ impl Gathering {
             Some(_) => {
                 judge_header(line, quirks)?;
                 self.headers = self.headers.saturating_add(1);
-                if self.headers > HEADERS_MAX {
-                    Err(Failure::LimitHeaderCount)
-                } else {
-                    Ok(false)
-                }
+                if self.headers > HEADERS_MAX { Err(Failure::LimitHeaderCount) } else { Ok(false) }
             }
         }
     }
@@ -236,31 +196,16 @@ impl Gathering {
         }
     }
 
-    fn read_into<'bytes, T>(
-        &'bytes self,
-        headers: &mut [Header<'bytes>],
-        seen: impl FnOnce(Head<'_, '_>) -> T,
-    ) -> T {
+    fn read_into<'bytes, T>(&'bytes self, headers: &mut [Header<'bytes>], seen: impl FnOnce(Head<'_, '_>) -> T) -> T {
         work::looked_at(self.bytes.len());
         let (start, end) = self.status_line.unwrap_or_default();
         let digit = |at: usize| {
-            let byte = start
-                .checked_add(at)
-                .and_then(|at| self.bytes.get(at))
-                .copied()
-                .unwrap_or_default();
+            let byte = start.checked_add(at).and_then(|at| self.bytes.get(at)).copied().unwrap_or_default();
             byte.wrapping_sub(b'0') % 10
         };
-        let lines = self
-            .bytes
-            .get(end..)
-            .unwrap_or_default()
-            .split_inclusive(|&byte| byte == b'\n');
+        let lines = self.bytes.get(end..).unwrap_or_default().split_inclusive(|&byte| byte == b'\n');
         let mut count = 0;
-        for (slot, line) in headers
-            .iter_mut()
-            .zip(lines.filter_map(|line| split(unterminated(line))))
-        {
+        for (slot, line) in headers.iter_mut().zip(lines.filter_map(|line| split(unterminated(line)))) {
             *slot = line;
             count += 1;
         }
@@ -276,27 +221,15 @@ impl Gathering {
 ///
 /// A server that speaks HTTP/2 at once is told from one that speaks nothing known: it opens with a SETTINGS frame.
 fn judge_opening(line: &[u8]) -> Result<(), Failure> {
-    let known = |pattern: &[u8]| {
-        line.iter()
-            .zip(pattern)
-            .all(|(byte, wanted)| byte == wanted)
-    };
+    let known = |pattern: &[u8]| line.iter().zip(pattern).all(|(byte, wanted)| byte == wanted);
     match line {
         [] | [b'\n', ..] | [b'\r'] | [b'\r', b'\n', ..] => return Ok(()),
         _ if known(b"HTTP/") => {}
         _ if known(b"PRI * HTTP/2.") => {
-            return if line.len() >= 13 {
-                Err(Failure::ProtoVersion)
-            } else {
-                Ok(())
-            };
+            return if line.len() >= 13 { Err(Failure::ProtoVersion) } else { Ok(()) };
         }
         _ if is_settings(line) => {
-            return if line.len() >= 9 {
-                Err(Failure::ProtoVersion)
-            } else {
-                Ok(())
-            };
+            return if line.len() >= 9 { Err(Failure::ProtoVersion) } else { Ok(()) };
         }
         _ => return Err(Failure::ProtoStatusLine),
     }
@@ -329,10 +262,7 @@ fn judge_header(line: &[u8], quirks: &mut Quirks) -> Result<(), Failure> {
         return Err(Failure::ProtoHeader);
     };
     let token = trimmed(name);
-    if token.is_empty()
-        || !token.iter().all(|&byte| is_token(byte))
-        || !value.iter().all(|&byte| is_value(byte))
-    {
+    if token.is_empty() || !token.iter().all(|&byte| is_token(byte)) || !value.iter().all(|&byte| is_value(byte)) {
         return Err(Failure::ProtoHeader);
     }
     if token.len() != name.len() {
@@ -345,10 +275,7 @@ fn judge_header(line: &[u8], quirks: &mut Quirks) -> Result<(), Failure> {
 fn split(line: &[u8]) -> Option<Header<'_>> {
     let mut parts = line.splitn(2, |&byte| byte == b':');
     let name = std::str::from_utf8(trimmed(parts.next()?)).ok()?;
-    Some(Header {
-        name,
-        value: trimmed(parts.next()?),
-    })
+    Some(Header { name, value: trimmed(parts.next()?) })
 }
 
 /// A line without its CRLF or LF.

@@ -34,12 +34,7 @@ impl Opening {
     /// The first bytes of the reply, of which `fed` came last.
     #[must_use]
     pub fn example(&self, fed: &[u8]) -> Vec<u8> {
-        self.bytes
-            .iter()
-            .chain(fed)
-            .take(OPENING_BYTES_MAX)
-            .copied()
-            .collect()
+        self.bytes.iter().chain(fed).take(OPENING_BYTES_MAX).copied().collect()
     }
 }
 

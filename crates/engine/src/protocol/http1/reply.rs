@@ -192,11 +192,7 @@ impl Reply {
             gathering.clear();
             gathering
         });
-        *self = Self {
-            asked,
-            gathering,
-            ..Self::new()
-        };
+        *self = Self { asked, gathering, ..Self::new() };
     }
 
     /// Takes the bytes just read. They need not be kept afterwards.
@@ -235,11 +231,7 @@ impl Reply {
     /// The status of the final head, once it is complete.
     #[must_use]
     pub const fn status(&self) -> Option<u16> {
-        if self.status == 0 {
-            None
-        } else {
-            Some(self.status)
-        }
+        if self.status == 0 { None } else { Some(self.status) }
     }
 
     /// How many heads have begun to arrive, interim ones included. Whenever this number has changed, the first byte
@@ -274,11 +266,7 @@ impl Reply {
     }
 
     #[inline]
-    fn read<O: Observer>(
-        &mut self,
-        bytes: &[u8],
-        observer: &mut O,
-    ) -> Result<Option<Finished>, Failure> {
+    fn read<O: Observer>(&mut self, bytes: &[u8], observer: &mut O) -> Result<Option<Finished>, Failure> {
         let mut rest = bytes;
         // One turn for each interim head, one for the final head, one for the body.
         loop {
@@ -320,9 +308,7 @@ impl Reply {
                 Phase::Over => return Err(Failure::ClientInternal),
             }
         }
-        self.finished(bytes.len().saturating_sub(rest.len()))
-            .followed_by(rest)
-            .map(Some)
+        self.finished(bytes.len().saturating_sub(rest.len())).followed_by(rest).map(Some)
     }
 
     fn finished(&self, consumed: usize) -> Finished {
@@ -339,19 +325,11 @@ impl Reply {
 
     /// Reads on in a head. Returns what follows it, or `None` if it needs more.
     #[inline]
-    fn read_head<'bytes, O: Observer>(
-        &mut self,
-        bytes: &'bytes [u8],
-        observer: &mut O,
-    ) -> Result<Option<&'bytes [u8]>, Failure> {
+    fn read_head<'bytes, O: Observer>(&mut self, bytes: &'bytes [u8], observer: &mut O) -> Result<Option<&'bytes [u8]>, Failure> {
         if bytes.is_empty() {
             return Ok(None);
         }
-        if self
-            .gathering
-            .as_ref()
-            .is_none_or(|gathering| gathering.is_empty())
-        {
+        if self.gathering.as_ref().is_none_or(|gathering| gathering.is_empty()) {
             let mut quirks = self.quirks;
             if let Some((length, settled)) = head::whole(bytes, &mut quirks, |head, quirks| {
                 self.quirks = *quirks;
@@ -367,11 +345,7 @@ impl Reply {
     }
 
     #[cold]
-    fn gather_head<'bytes, O: Observer>(
-        &mut self,
-        bytes: &'bytes [u8],
-        observer: &mut O,
-    ) -> Result<Option<&'bytes [u8]>, Failure> {
+    fn gather_head<'bytes, O: Observer>(&mut self, bytes: &'bytes [u8], observer: &mut O) -> Result<Option<&'bytes [u8]>, Failure> {
         let mut gathering = self.gathering.take().unwrap_or_default();
         let taken = gathering.take(bytes, &mut self.quirks);
         if !self.begun && gathering.has_begun() {
@@ -456,11 +430,7 @@ impl Reply {
         self.quirks.insert(Quirk::Interim);
         self.interims = self.interims.saturating_add(1);
         self.begun = false;
-        if self.interims > INTERIMS_MAX {
-            Err(Failure::LimitInterim)
-        } else {
-            Ok(())
-        }
+        if self.interims > INTERIMS_MAX { Err(Failure::LimitInterim) } else { Ok(()) }
     }
 }
 
@@ -493,22 +463,11 @@ mod tests {
         let interims = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(9);
         let mut endless_reason = b"HTTP/1.1 200 ".to_vec();
         endless_reason.resize(1 << 20, b'x');
-        for reply in [
-            long_header,
-            many_headers,
-            folded,
-            chunks,
-            interims,
-            endless_reason,
-        ] {
+        for reply in [long_header, many_headers, folded, chunks, interims, endless_reason] {
             for piece in [1, 2, 3, 17, 1000, reply.len()] {
                 // Seen once by each of: the attempt on the whole head, gathering, judging, reading.
                 let looked_at = looked_at(&reply, piece);
-                assert!(
-                    looked_at <= 4 * reply.len() + 64,
-                    "{looked_at} of {} bytes by {piece}",
-                    reply.len()
-                );
+                assert!(looked_at <= 4 * reply.len() + 64, "{looked_at} of {} bytes by {piece}", reply.len());
             }
         }
     }
@@ -523,11 +482,7 @@ mod tests {
         let (first, last) = head.split_at(50_000);
         assert_eq!(reply.feed(first, &mut ()), Progress::More);
         assert!(matches!(reply.feed(last, &mut ()), Progress::Done(_)));
-        assert!(
-            reply
-                .gathering
-                .is_some_and(|gathering| gathering.is_empty())
-        );
+        assert!(reply.gathering.is_some_and(|gathering| gathering.is_empty()));
     }
 
     #[test]

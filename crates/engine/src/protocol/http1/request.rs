@@ -33,9 +33,7 @@ pub enum RequestError {
         is: usize,
     },
     /// Transfer-Encoding was given, but the body is sent whole.
-    #[error(
-        "the header Transfer-Encoding cannot be given: the body is sent whole, with a Content-Length"
-    )]
+    #[error("the header Transfer-Encoding cannot be given: the body is sent whole, with a Content-Length")]
     TransferEncoding,
 }
 
@@ -58,11 +56,7 @@ pub fn serialise<N: AsRef<str>, V: AsRef<[u8]>>(
     if method.is_empty() || !method.bytes().all(is_token) {
         return Err(RequestError::Method(method.to_owned()));
     }
-    if target.is_empty()
-        || !target
-            .bytes()
-            .all(|byte| byte.is_ascii_graphic() && byte != b'#')
-    {
+    if target.is_empty() || !target.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
         return Err(RequestError::Target(target.to_owned()));
     }
     let mut bytes = Vec::with_capacity(256 + body.len());
@@ -83,10 +77,7 @@ pub fn serialise<N: AsRef<str>, V: AsRef<[u8]>>(
         }
         if name.eq_ignore_ascii_case("content-length") {
             if value != body.len().to_string().as_bytes() {
-                return Err(RequestError::Length {
-                    said: String::from_utf8_lossy(value).into_owned(),
-                    is: body.len(),
-                });
+                return Err(RequestError::Length { said: String::from_utf8_lossy(value).into_owned(), is: body.len() });
             }
             if std::mem::replace(&mut length_given, true) {
                 continue;
@@ -112,15 +103,8 @@ mod tests {
 
     #[test]
     fn a_request_is_one_contiguous_buffer() {
-        let bytes = serialise(
-            "POST",
-            "/a?b=c",
-            &[("Host", "example.com"), ("X", " y\t")],
-            b"body",
-        )
-        .unwrap();
-        let expected =
-            "POST /a?b=c HTTP/1.1\r\nHost: example.com\r\nX: y\r\nContent-Length: 4\r\n\r\nbody";
+        let bytes = serialise("POST", "/a?b=c", &[("Host", "example.com"), ("X", " y\t")], b"body").unwrap();
+        let expected = "POST /a?b=c HTTP/1.1\r\nHost: example.com\r\nX: y\r\nContent-Length: 4\r\n\r\nbody";
         assert_eq!(String::from_utf8(bytes).unwrap(), expected);
     }
 
@@ -131,63 +115,31 @@ mod tests {
             ("PUT", "", "PUT * HTTP/1.1\r\nContent-Length: 0\r\n\r\n"),
             ("GET", "ab", "GET * HTTP/1.1\r\nContent-Length: 2\r\n\r\nab"),
         ] {
-            assert_eq!(
-                serialise(method, "*", NONE, body.as_bytes()).unwrap(),
-                expected.as_bytes()
-            );
+            assert_eq!(serialise(method, "*", NONE, body.as_bytes()).unwrap(), expected.as_bytes());
         }
-        let given = serialise(
-            "PUT",
-            "/",
-            &[("content-length", "2"), ("Content-Length", "2")],
-            b"ab",
-        )
-        .unwrap();
+        let given = serialise("PUT", "/", &[("content-length", "2"), ("Content-Length", "2")], b"ab").unwrap();
         assert_eq!(given, b"PUT / HTTP/1.1\r\ncontent-length: 2\r\n\r\nab");
     }
 
     #[test]
     fn nothing_can_be_smuggled_into_a_request() {
-        let refused = |method: &str, target: &str, header: (&str, &str)| {
-            serialise(method, target, &[header], b"ab")
-        };
+        let refused = |method: &str, target: &str, header: (&str, &str)| serialise(method, target, &[header], b"ab");
         let fine = ("A", "b");
         for method in ["", "GE T", "GET\r\n", "G\u{e9}T"] {
-            assert!(
-                matches!(refused(method, "/", fine), Err(RequestError::Method(_))),
-                "{method:?}"
-            );
+            assert!(matches!(refused(method, "/", fine), Err(RequestError::Method(_))), "{method:?}");
         }
         for target in ["", "/a b", "/\r\nX: y", "/\0", "/\u{e9}", "/#a", "/\x7f"] {
-            assert!(
-                matches!(refused("GET", target, fine), Err(RequestError::Target(_))),
-                "{target:?}"
-            );
+            assert!(matches!(refused("GET", target, fine), Err(RequestError::Target(_))), "{target:?}");
         }
         for name in ["", "A:", "A ", "A\n", "\u{e9}"] {
-            assert!(
-                matches!(
-                    refused("GET", "/", (name, "b")),
-                    Err(RequestError::HeaderName(_))
-                ),
-                "{name:?}"
-            );
+            assert!(matches!(refused("GET", "/", (name, "b")), Err(RequestError::HeaderName(_))), "{name:?}");
         }
         for value in ["b\r\nX: y", "b\nX", "\0", "\x1b[2J", "\x7f"] {
-            assert!(
-                matches!(
-                    refused("GET", "/", ("A", value)),
-                    Err(RequestError::HeaderValue(_))
-                ),
-                "{value:?}"
-            );
+            assert!(matches!(refused("GET", "/", ("A", value)), Err(RequestError::HeaderValue(_))), "{value:?}");
         }
         for length in ["3", "+2", "02", "", "2, 2"] {
             let refused = refused("GET", "/", ("content-length", length));
-            assert!(
-                matches!(refused, Err(RequestError::Length { is: 2, .. })),
-                "{length:?}"
-            );
+            assert!(matches!(refused, Err(RequestError::Length { is: 2, .. })), "{length:?}");
         }
         let coded = refused("GET", "/", ("Transfer-Encoding", "chunked"));
         assert_eq!(coded, Err(RequestError::TransferEncoding));
@@ -195,9 +147,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_value_without_its_control_characters() {
-        let error = serialise("GET", "/\x1b[2J", NONE, b"")
-            .unwrap_err()
-            .to_string();
+        let error = serialise("GET", "/\x1b[2J", NONE, b"").unwrap_err().to_string();
         assert!(error.contains("'/\\u{1b}[2J'"), "{error}");
     }
 }
