@@ -121,7 +121,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     pub(crate) fn past(&self, now: Nanos) -> String {
         match self.served {
             0 => "on a new connection".to_owned(),
-            served => format!("on a connection that had answered {served} requests, {:.1} s idle", now.since(self.idle_since).as_secs_f64()),
+            served => {
+                format!("on a connection that had answered {served} requests, {:.1} s idle", now.since(self.idle_since).as_secs_f64())
+            }
         }
     }
 

@@ -75,14 +75,10 @@ impl Simulation {
         self
     }
 
-    /// The signal that ends it.
-    pub(crate) fn stop(&self) -> Stop {
-        self.stop.clone()
-    }
-
-    /// How many connections were asked for.
-    pub(crate) fn dials(&self) -> u64 {
-        self.dial.dials.get()
+    /// Ended by this signal.
+    pub(crate) fn stopped_by(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
     }
 
     /// Runs the plan to its end.
@@ -105,8 +101,9 @@ impl Simulation {
             let mut workers = JoinSet::new();
             for (share, ready) in ready {
                 let (counts, last) = (sender.clone(), sender.clone());
-                let hand_over =
-                    Box::new(move |snapshot| counts.send(Message::Counts(SourceId(share.index()), Box::new(snapshot))).expect("a listener"));
+                let hand_over = Box::new(move |snapshot| {
+                    counts.send(Message::Counts(SourceId(share.index()), Box::new(snapshot))).expect("a listener")
+                });
                 let worker = Worker::new(task.clone(), share, self.dial.clone(), clock, self.stop.clone(), hand_over);
                 workers.spawn_local(async move {
                     let finished = worker.work(ready).await;

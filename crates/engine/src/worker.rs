@@ -110,21 +110,14 @@ pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, share: Share, 
 const DIALS_AT_ONCE: usize = 64;
 
 impl<D: Dial + 'static, C: Clock> Worker<D, C> {
-    pub(crate) fn new(
-        task: Arc<Task>,
-        share: Share,
-        dial: D,
-        clock: C,
-        stop: Stop,
-        hand_over: Box<dyn Fn(Snapshot)>,
-    ) -> Rc<Self> {
+    pub(crate) fn new(task: Arc<Task>, share: Share, dial: D, clock: C, stop: Stop, hand_over: Box<dyn Fn(Snapshot)>) -> Rc<Self> {
         let plan = &task.plan;
         let budget = plan.requests().map_or(u64::MAX, |requests| share.part(requests.get()));
         let arrivals = match plan.load() {
             Load::Closed { .. } => None,
-            Load::Open { spacing, .. } => plan.timetable().map(|timetable| {
-                Arrivals::new(timetable, *spacing, plan.seed(), plan.requests().map(Into::into), share).peekable()
-            }),
+            Load::Open { spacing, .. } => plan
+                .timetable()
+                .map(|timetable| Arrivals::new(timetable, *spacing, plan.seed(), plan.requests().map(Into::into), share).peekable()),
         };
         let span = Span { from: task.measured_from, until: task.end };
         Rc::new(Self {

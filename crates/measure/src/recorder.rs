@@ -50,7 +50,7 @@ impl Recorder {
         counts.bytes_sent += u64::from(outcome.bytes_out);
         counts.bytes_received += outcome.bytes_in;
         let well = matches!(outcome.result, Ok(status) if status < 400);
-        if outcome.result.is_ok() && outcome.done >= self.span.from && outcome.done <= self.span.until {
+        if outcome.result.is_ok() && outcome.done > self.span.from && outcome.done <= self.span.until {
             counts.answered += 1;
             counts.answered_well += u64::from(well);
         }

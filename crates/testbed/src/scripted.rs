@@ -64,10 +64,7 @@ pub struct Script {
 impl Script {
     /// These actions on every connection.
     pub fn new(actions: impl Into<Vec<Action>>) -> Script {
-        Script {
-            actions: actions.into(),
-            hostile: Portion::ALL,
-        }
+        Script { actions: actions.into(), hostile: Portion::ALL }
     }
 
     /// The commonest script: to every request, these bytes.
@@ -77,23 +74,14 @@ impl Script {
 
     /// To every request, these bytes, then the end of the stream.
     pub fn reply_and_fin(bytes: impl Into<Bytes>) -> Script {
-        Script::new([
-            Action::ExpectRequest,
-            Action::Send(bytes.into()),
-            Action::Fin,
-        ])
+        Script::new([Action::ExpectRequest, Action::Send(bytes.into()), Action::Fin])
     }
 
     /// To every request, these bytes in two parts, with a pause between them, so that the client reads twice.
     pub fn reply_in_two(bytes: impl Into<Bytes>, first_bytes: usize, pause: Duration) -> Script {
         let mut first: Bytes = bytes.into();
         let second = first.split_off(first_bytes.min(first.len()));
-        Script::new([
-            Action::ExpectRequest,
-            Action::Send(first),
-            Action::Pause(pause),
-            Action::Send(second),
-        ])
+        Script::new([Action::ExpectRequest, Action::Send(first), Action::Pause(pause), Action::Send(second)])
     }
 
     /// Plays on this portion of the connections only, spread evenly; the others are served by the healthy echo, which
@@ -140,45 +128,34 @@ impl Scripted {
         let (stop, mut stopped) = watch::channel(false);
         let (tell_bound, is_bound) = std::sync::mpsc::channel();
         let counted = Arc::clone(&tally);
-        let thread = std::thread::Builder::new()
-            .name("scripted".to_owned())
-            .spawn(move || {
-                let started = tokio::runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build();
-                let runtime = match started {
-                    Ok(runtime) => runtime,
+        let thread = std::thread::Builder::new().name("scripted".to_owned()).spawn(move || {
+            let started = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = match started {
+                Ok(runtime) => runtime,
+                Err(error) => {
+                    let _ = tell_bound.send(Err(error));
+                    return;
+                }
+            };
+            LocalSet::new().block_on(&runtime, async move {
+                let listener = match bind(&script) {
+                    Ok(listener) => listener,
                     Err(error) => {
                         let _ = tell_bound.send(Err(error));
                         return;
                     }
                 };
-                LocalSet::new().block_on(&runtime, async move {
-                    let listener = match bind(&script) {
-                        Ok(listener) => listener,
-                        Err(error) => {
-                            let _ = tell_bound.send(Err(error));
-                            return;
-                        }
-                    };
-                    let _ = tell_bound.send(listener.local_addr());
-                    let script = Arc::new(script);
-                    tokio::select! {
-                        // Either the sender says so or it is gone.
-                        _ = stopped.wait_for(|stopped| *stopped) => {}
-                        () = accept(&listener, &script, &counted) => {}
-                    }
-                });
-            })?;
-        let bound = is_bound
-            .recv()
-            .map_err(|_| io::Error::other("the scripted server ended before it began"))?;
-        Ok(Scripted {
-            address: bound?,
-            tally,
-            stop,
-            thread: Some(thread),
-        })
+                let _ = tell_bound.send(listener.local_addr());
+                let script = Arc::new(script);
+                tokio::select! {
+                    // Either the sender says so or it is gone.
+                    _ = stopped.wait_for(|stopped| *stopped) => {}
+                    () = accept(&listener, &script, &counted) => {}
+                }
+            });
+        })?;
+        let bound = is_bound.recv().map_err(|_| io::Error::other("the scripted server ended before it began"))?;
+        Ok(Scripted { address: bound?, tally, stop, thread: Some(thread) })
     }
 
     /// The address it listens at.
@@ -279,16 +256,9 @@ async fn accept(listener: &TcpListener, script: &Arc<Script>, tally: &Arc<Tally>
         }
         let (script, tally) = (Arc::clone(script), Arc::clone(tally));
         tokio::task::spawn_local(async move {
-            let mut stage = Stage {
-                stream,
-                unread: BytesMut::new(),
-            };
+            let mut stage = Stage { stream, unread: BytesMut::new() };
             // An error is the client's going away, which is how most of these conversations end.
-            let _ = if hostile {
-                stage.perform(&script.actions, &tally).await
-            } else {
-                stage.echo(&tally).await
-            };
+            let _ = if hostile { stage.perform(&script.actions, &tally).await } else { stage.echo(&tally).await };
             drop(stage);
             add_one(&tally.ended);
         });
@@ -310,8 +280,7 @@ enum Cue {
 
 impl Stage {
     async fn perform(&mut self, actions: &[Action], tally: &Tally) -> io::Result<()> {
-        let expects =
-            |action: &Action| matches!(action, Action::ExpectRequest | Action::ExpectHead);
+        let expects = |action: &Action| matches!(action, Action::ExpectRequest | Action::ExpectHead);
         let mut next = actions;
         while let Cue::Next = self.play_all(next, tally).await? {
             match actions.iter().position(expects) {
@@ -322,11 +291,7 @@ impl Stage {
         Ok(())
     }
 
-    fn play_all<'a>(
-        &'a mut self,
-        actions: &'a [Action],
-        tally: &'a Tally,
-    ) -> Pin<Box<dyn Future<Output = io::Result<Cue>> + 'a>> {
+    fn play_all<'a>(&'a mut self, actions: &'a [Action], tally: &'a Tally) -> Pin<Box<dyn Future<Output = io::Result<Cue>> + 'a>> {
         Box::pin(async move {
             for action in actions {
                 if let Cue::Over = self.play(action, tally).await? {
@@ -340,11 +305,7 @@ impl Stage {
     async fn play(&mut self, action: &Action, tally: &Tally) -> io::Result<Cue> {
         match action {
             Action::ExpectRequest | Action::ExpectHead => {
-                let body = if *action == Action::ExpectRequest {
-                    Reading::WithBody
-                } else {
-                    Reading::HeadOnly
-                };
+                let body = if *action == Action::ExpectRequest { Reading::WithBody } else { Reading::HeadOnly };
                 if self.request(body).await?.is_none() {
                     return Ok(Cue::Over);
                 }
@@ -391,18 +352,13 @@ impl Stage {
         while let Some(head) = self.request(Reading::WithBody).await? {
             add_one(&tally.healthy_requests);
             let id = header(&head, "x-id").unwrap_or_default();
-            let mut reply = format!(
-                "HTTP/1.1 200 OK\r\nX-Id: {id}\r\nContent-Length: {}\r\n\r\n{id}",
-                id.len()
-            )
-            .into_bytes();
+            let mut reply = format!("HTTP/1.1 200 OK\r\nX-Id: {id}\r\nContent-Length: {}\r\n\r\n{id}", id.len()).into_bytes();
             if head.starts_with("HEAD ") {
                 reply.truncate(reply.len() - id.len());
             }
             self.stream.write_all(&reply).await?;
             add_one(&tally.healthy_replies);
-            if header(&head, "connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
-            {
+            if header(&head, "connection").is_some_and(|value| value.eq_ignore_ascii_case("close")) {
                 return Ok(());
             }
         }
@@ -433,14 +389,11 @@ impl Stage {
         if let Reading::HeadOnly = reading {
             return Ok(Some(head));
         }
-        let chunked = header(&head, "transfer-encoding")
-            .is_some_and(|value| value.eq_ignore_ascii_case("chunked"));
+        let chunked = header(&head, "transfer-encoding").is_some_and(|value| value.eq_ignore_ascii_case("chunked"));
         let complete = if chunked {
             self.skip_chunks().await?
         } else {
-            let length = header(&head, "content-length")
-                .and_then(|value| value.parse().ok())
-                .unwrap_or(0);
+            let length = header(&head, "content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
             self.skip(length).await?
         };
         Ok(complete.then_some(head))
@@ -467,8 +420,7 @@ impl Stage {
                 return Ok(false);
             };
             let digits = line.split(';').next().unwrap_or_default().trim();
-            let size = u64::from_str_radix(digits, 16)
-                .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+            let size = u64::from_str_radix(digits, 16).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
             if size == 0 {
                 break;
             }
@@ -518,9 +470,7 @@ enum Reading {
 const HEAD_BYTES_MAX: usize = 1 << 20;
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack
-        .windows(needle.len())
-        .position(|window| window == needle)
+    haystack.windows(needle.len()).position(|window| window == needle)
 }
 
 /// The value of a header.
@@ -544,10 +494,7 @@ mod tests {
 
     #[test]
     fn a_script_that_never_reads_is_recognised_in_its_depth() {
-        let deep = Script::new([Action::Repeat(
-            2,
-            vec![Action::Repeat(1, vec![Action::NeverRead])],
-        )]);
+        let deep = Script::new([Action::Repeat(2, vec![Action::Repeat(1, vec![Action::NeverRead])])]);
         assert!(refuses_to_read(&deep.actions));
         assert!(!refuses_to_read(&Script::reply("x").actions));
     }

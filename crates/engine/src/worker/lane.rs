@@ -84,7 +84,7 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>
         worker.idle.borrow_mut().push(lane.place);
         worker.relieve();
         match lane.wait_for_work(worker).await {
-            Some(assigned) => (due, free_at) = (assigned, assigned),
+            Some(assigned) => (due, free_at) = (assigned, assigned.max(now)),
             None => break,
         }
     }
@@ -446,7 +446,8 @@ impl Location {
 
 impl Observer for Location {
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
-        self.values = headers.iter().filter(|header| header.name.eq_ignore_ascii_case("location")).map(|header| header.value.to_vec()).collect();
+        self.values =
+            headers.iter().filter(|header| header.name.eq_ignore_ascii_case("location")).map(|header| header.value.to_vec()).collect();
     }
 }
 
@@ -465,4 +466,3 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         }
     }
 }
-

@@ -35,9 +35,7 @@ impl Client {
     pub fn connect(address: SocketAddr) -> Client {
         let stream = TcpStream::connect(address).unwrap();
         // A test that waits in vain ends with an error instead of never.
-        stream
-            .set_read_timeout(Some(Duration::from_secs(30)))
-            .unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         stream.set_nodelay(true).unwrap();
         Client::over(stream)
     }
@@ -45,9 +43,7 @@ impl Client {
 
 impl<S: Read + Write> Client<S> {
     pub fn over(stream: S) -> Client<S> {
-        Client {
-            reader: BufReader::new(stream),
-        }
+        Client { reader: BufReader::new(stream) }
     }
 
     pub fn stream(&mut self) -> &mut S {
@@ -66,12 +62,7 @@ impl<S: Read + Write> Client<S> {
     pub fn receive(&mut self) -> io::Result<Reply> {
         let head = self.head()?;
         let status = head[9..12].parse().unwrap();
-        let mut reply = Reply {
-            status,
-            head,
-            body: Vec::new(),
-            chunks: Vec::new(),
-        };
+        let mut reply = Reply { status, head, body: Vec::new(), chunks: Vec::new() };
         if reply.header("transfer-encoding") == Some("chunked") {
             loop {
                 let mut line = String::new();
@@ -86,9 +77,7 @@ impl<S: Read + Write> Client<S> {
                 reply.body.extend_from_slice(&chunk[..size]);
             }
         } else {
-            let length = reply
-                .header("content-length")
-                .map_or(0, |length| length.parse().unwrap());
+            let length = reply.header("content-length").map_or(0, |length| length.parse().unwrap());
             reply.body = vec![0; length];
             self.reader.read_exact(&mut reply.body)?;
         }

@@ -13,9 +13,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 /// Fetches `/healthz` over TLS, trusting only the given authority.
 fn fetch(testbed: &Testbed, ca_pem: &str, identity: Option<&Identity>) -> io::Result<String> {
     let mut roots = RootCertStore::empty();
-    roots
-        .add(CertificateDer::from_pem_slice(ca_pem.as_bytes()).unwrap())
-        .unwrap();
+    roots.add(CertificateDer::from_pem_slice(ca_pem.as_bytes()).unwrap()).unwrap();
     let builder = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
@@ -23,26 +21,17 @@ fn fetch(testbed: &Testbed, ca_pem: &str, identity: Option<&Identity>) -> io::Re
     let config = match identity {
         None => builder.with_no_client_auth(),
         Some(identity) => {
-            let certificate =
-                CertificateDer::from_pem_slice(identity.certificate_pem.as_bytes()).unwrap();
+            let certificate = CertificateDer::from_pem_slice(identity.certificate_pem.as_bytes()).unwrap();
             let key = PrivateKeyDer::from_pem_slice(identity.key_pem.as_bytes()).unwrap();
-            builder
-                .with_client_auth_cert(vec![certificate], key)
-                .unwrap()
+            builder.with_client_auth_cert(vec![certificate], key).unwrap()
         }
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let tcp = tokio::net::TcpStream::connect(testbed.addr()).await?;
         let name = ServerName::try_from("127.0.0.1").unwrap();
-        let mut tls = TlsConnector::from(Arc::new(config))
-            .connect(name, tcp)
-            .await?;
-        tls.write_all(b"GET /healthz HTTP/1.1\r\nHost: testbed\r\nConnection: close\r\n\r\n")
-            .await?;
+        let mut tls = TlsConnector::from(Arc::new(config)).connect(name, tcp).await?;
+        tls.write_all(b"GET /healthz HTTP/1.1\r\nHost: testbed\r\nConnection: close\r\n\r\n").await?;
         let mut reply = String::new();
         tls.read_to_string(&mut reply).await?;
         Ok(reply)
@@ -58,10 +47,7 @@ fn showing(certificate: ServerCertificate) -> (Testbed, Tls) {
 fn a_client_that_trusts_the_authority_is_served() {
     let (testbed, tls) = showing(ServerCertificate::Valid);
     let reply = fetch(&testbed, tls.ca_pem(), None).unwrap();
-    assert!(
-        reply.starts_with("HTTP/1.1 200") && reply.ends_with(r#"{"status":"ok"}"#),
-        "{reply}"
-    );
+    assert!(reply.starts_with("HTTP/1.1 200") && reply.ends_with(r#"{"status":"ok"}"#), "{reply}");
     assert!(testbed.url("/").starts_with("https://127.0.0.1:"));
     assert_eq!(testbed.counts().path("/healthz"), 1);
 }
@@ -96,9 +82,5 @@ fn a_required_client_certificate_must_be_shown() {
     assert!(fetch(&testbed, tls.ca_pem(), Some(&stranger)).is_err());
     assert_eq!(testbed.counts().received, 0);
     let identity = tls.client_identity().unwrap();
-    assert!(
-        fetch(&testbed, tls.ca_pem(), Some(&identity))
-            .unwrap()
-            .starts_with("HTTP/1.1 200")
-    );
+    assert!(fetch(&testbed, tls.ca_pem(), Some(&identity)).unwrap().starts_with("HTTP/1.1 200"));
 }
