@@ -1,7 +1,9 @@
 //! Doing it: what turns a Plan into requests on the wire and their ends into Outcomes.
 
+pub mod body;
 mod error;
 pub mod machine;
+pub mod net;
 mod stop;
 
 pub use error::{RunError, RunErrorKind};
