@@ -134,6 +134,7 @@ failures! {
 
     StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "its keep-alive timeout is shorter than the time between requests";
 
+    ClientInterrupted, "client.interrupted", Plan, "given up because the run was ended at once", "let the run end by itself, or interrupt it only once";
     ClientInternal, "client.internal", ThisMachine, "loadline failed internally", "please report this with the example";
 }
 
@@ -157,7 +158,7 @@ impl Failure {
     /// response-time histogram at the limit; other failures have no response time.
     #[must_use]
     pub const fn is_timeout(self) -> bool {
-        matches!(self, Self::SendTimeout | Self::RecvIdleTimeout | Self::RecvTotalTimeout)
+        matches!(self, Self::ConnectTimeout | Self::TlsTimeout | Self::SendTimeout | Self::RecvIdleTimeout | Self::RecvTotalTimeout)
     }
 
     /// Whether no connection could be had, so that the next attempt has to wait (back-off).

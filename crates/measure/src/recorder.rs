@@ -50,7 +50,7 @@ impl Recorder {
         counts.bytes_sent += u64::from(outcome.bytes_out);
         counts.bytes_received += outcome.bytes_in;
         let well = matches!(outcome.result, Ok(status) if status < 400);
-        if outcome.result.is_ok() && outcome.done >= self.span.from && outcome.done <= self.span.until {
+        if outcome.result.is_ok() && outcome.done > self.span.from && outcome.done <= self.span.until {
             counts.answered += 1;
             counts.answered_well += u64::from(well);
         }
@@ -75,10 +75,13 @@ impl Recorder {
                 counts.failures[failure.index()] += 1;
                 if failure.is_timeout() {
                     counts.response_failed.record(outcome.response_time());
-                    counts.service.record(outcome.service_time());
                 }
+                // What was never sent has no wait, lag or service time.
                 if failure.is_connect() {
                     return;
+                }
+                if failure.is_timeout() {
+                    counts.service.record(outcome.service_time());
                 }
             }
         }
@@ -111,6 +114,11 @@ impl Recorder {
             Closer::Server => self.counts.connections.closed_by_server += 1,
             Closer::Us => self.counts.connections.closed_by_us += 1,
         }
+    }
+
+    /// The load ends earlier than planned: answers after this moment no longer count as throughput.
+    pub fn end_at(&mut self, until: Nanos) {
+        self.span.until = self.span.until.min(until);
     }
 
     /// A redirect was followed.

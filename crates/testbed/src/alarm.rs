@@ -23,21 +23,14 @@ pub(crate) struct Alarms {
 impl Alarms {
     /// No alarms yet. Must be called inside the runtime of the thread.
     pub(crate) fn new() -> io::Result<Rc<Alarms>> {
-        Ok(Rc::new(Alarms {
-            waiting: RefCell::default(),
-            numbered: Cell::new(0),
-            timer: Timer::new()?,
-        }))
+        Ok(Rc::new(Alarms { waiting: RefCell::default(), numbered: Cell::new(0), timer: Timer::new()? }))
     }
 
     /// An alarm at the given instant.
     pub(crate) fn at(self: &Rc<Alarms>, at: Instant) -> Alarm {
         let number = self.numbered.get();
         self.numbered.set(number + 1);
-        Alarm {
-            alarms: Rc::clone(self),
-            key: (at, number),
-        }
+        Alarm { alarms: Rc::clone(self), key: (at, number) }
     }
 
     /// Wakes whoever is due, for ever; runs as a task of the thread.
@@ -82,9 +75,7 @@ impl Future for Alarm {
         let earliest = {
             let mut waiting = self.alarms.waiting.borrow_mut();
             waiting.insert(self.key, context.waker().clone());
-            waiting
-                .first_key_value()
-                .is_some_and(|(key, _)| *key == self.key)
+            waiting.first_key_value().is_some_and(|(key, _)| *key == self.key)
         };
         // A timer that cannot be armed means a broken kernel; replying early is the lesser evil than never.
         if earliest && self.alarms.arm(now).is_err() {
@@ -109,13 +100,8 @@ struct Timer(tokio::net::unix::pipe::Receiver);
 impl Timer {
     fn new() -> io::Result<Timer> {
         use rustix::time::{TimerfdClockId, TimerfdFlags, timerfd_create};
-        let fd = timerfd_create(
-            TimerfdClockId::Monotonic,
-            TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC,
-        )?;
-        Ok(Timer(
-            tokio::net::unix::pipe::Receiver::from_owned_fd_unchecked(fd)?,
-        ))
+        let fd = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
+        Ok(Timer(tokio::net::unix::pipe::Receiver::from_owned_fd_unchecked(fd)?))
     }
 
     fn arm(&self, after: Duration) -> io::Result<()> {
@@ -123,14 +109,8 @@ impl Timer {
         // Zero would disarm it.
         let after = after.max(Duration::from_nanos(1));
         let once = Itimerspec {
-            it_interval: Timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            },
-            it_value: Timespec {
-                tv_sec: after.as_secs() as _,
-                tv_nsec: after.subsec_nanos().into(),
-            },
+            it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
+            it_value: Timespec { tv_sec: after.as_secs() as _, tv_nsec: after.subsec_nanos().into() },
         };
         timerfd_settime(&self.0, TimerfdTimerFlags::empty(), &once)?;
         Ok(())
@@ -158,10 +138,7 @@ struct Timer {
 #[cfg(not(target_os = "linux"))]
 impl Timer {
     fn new() -> io::Result<Timer> {
-        Ok(Timer {
-            armed: Cell::new(None),
-            changed: tokio::sync::Notify::new(),
-        })
+        Ok(Timer { armed: Cell::new(None), changed: tokio::sync::Notify::new() })
     }
 
     fn arm(&self, after: Duration) -> io::Result<()> {
@@ -191,10 +168,7 @@ mod tests {
     use super::*;
 
     fn on_a_serving_thread<T>(test: impl AsyncFnOnce(Rc<Alarms>) -> T) -> T {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         tokio::task::LocalSet::new().block_on(&runtime, async {
             let alarms = Alarms::new().unwrap();
             tokio::task::spawn_local(Rc::clone(&alarms).ring());

@@ -149,12 +149,10 @@ impl FromStr for Behaviour {
                 "delay" => behaviour.delay = Some(value.parse()?),
                 "status" => behaviour.fall_for(Fault::Status(status(value)?))?,
                 "reset" if value == "before" => {
-                    behaviour.fall_for(Fault::Reset(ResetPoint::BeforeReply))?
+                    behaviour.fall_for(Fault::Reset(ResetPoint::BeforeReply))?;
                 }
                 "reset" => {
-                    behaviour.fall_for(Fault::Reset(ResetPoint::AfterBodyBytes(number(
-                        "reset", value,
-                    )?)))?;
+                    behaviour.fall_for(Fault::Reset(ResetPoint::AfterBodyBytes(number("reset", value)?)))?;
                 }
                 "never" if value.is_empty() => behaviour.fall_for(Fault::Silence)?,
                 "share" => behaviour.share = value.parse()?,
@@ -165,23 +163,15 @@ impl FromStr for Behaviour {
                 "chunked" => behaviour.body = BodyFraming::Chunks(number("chunked", value)?),
                 "trickle" => {
                     let (drop_bytes, every) = two("trickle", value)?;
-                    behaviour.trickle = Some(Trickle {
-                        drop_bytes: number("trickle", drop_bytes)?,
-                        every: duration(every)?,
-                    });
+                    behaviour.trickle = Some(Trickle { drop_bytes: number("trickle", drop_bytes)?, every: duration(every)? });
                 }
                 "close" if value.is_empty() => behaviour.close_after = Some(NonZeroU32::MIN),
                 "close" => behaviour.close_after = Some(number("close", value)?),
                 "stall" => {
                     let (every, lasts) = two("stall", value)?;
-                    let stall = Stall {
-                        every: duration(every)?,
-                        lasts: duration(lasts)?,
-                    };
+                    let stall = Stall { every: duration(every)?, lasts: duration(lasts)? };
                     if stall.lasts > stall.every {
-                        return Err(format!(
-                            "stall={value} lasts longer than its period: write stall=2s:200ms"
-                        ));
+                        return Err(format!("stall={value} lasts longer than its period: write stall=2s:200ms"));
                     }
                     behaviour.stall = Some(stall);
                 }
@@ -191,28 +181,18 @@ impl FromStr for Behaviour {
                     if workers > WORKERS_MAX {
                         return Err(format!("pool={value} has more than {WORKERS_MAX} workers"));
                     }
-                    behaviour.pool = Some(Pool {
-                        workers,
-                        service: service.parse()?,
-                    });
+                    behaviour.pool = Some(Pool { workers, service: service.parse()? });
                 }
                 "usl" => behaviour.scalability = Some(scalability(value)?),
                 "limit" => {
-                    behaviour.rate_limit = Some(RateLimit {
-                        per_second: number("limit", value)?,
-                    })
+                    behaviour.rate_limit = Some(RateLimit { per_second: number("limit", value)? });
                 }
                 "breaks" => {
                     let (above, lasts) = two("breaks", value)?;
-                    behaviour.breakdown = Some(Breakdown {
-                        above: number("breaks", above)?,
-                        lasts: duration(lasts)?,
-                    });
+                    behaviour.breakdown = Some(Breakdown { above: number("breaks", above)?, lasts: duration(lasts)? });
                 }
                 _ => {
-                    return Err(format!(
-                        "{name}={value} says nothing about behaviour: / lists what does"
-                    ));
+                    return Err(format!("{name}={value} says nothing about behaviour: / lists what does"));
                 }
             }
         }
@@ -242,29 +222,20 @@ const CHUNK_BYTES: NonZeroU32 = NonZeroU32::new(1024).unwrap();
 const WORKERS_MAX: NonZeroU32 = NonZeroU32::new(1_000_000).unwrap();
 
 fn number<T: FromStr>(name: &str, value: &str) -> Result<T, String> {
-    value
-        .parse()
-        .map_err(|_| format!("{name}={value} needs a whole number in place of {value:?}"))
+    value.parse().map_err(|_| format!("{name}={value} needs a whole number in place of {value:?}"))
 }
 
 fn two<'a>(name: &str, value: &'a str) -> Result<(&'a str, &'a str), String> {
-    value
-        .split_once(':')
-        .ok_or_else(|| format!("{name}={value} needs two parts with a colon between them"))
+    value.split_once(':').ok_or_else(|| format!("{name}={value} needs two parts with a colon between them"))
 }
 
 fn status(value: &str) -> Result<u16, String> {
-    let status = value
-        .parse()
-        .ok()
-        .filter(|status| (200..=999).contains(status));
+    let status = value.parse().ok().filter(|status| (200..=999).contains(status));
     status.ok_or_else(|| format!("status={value} is no final status: write one from 200 to 999"))
 }
 
 fn size_bytes(value: &str) -> Result<u64, String> {
-    let split = value
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(value.len());
+    let split = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
     let (digits, unit) = value.split_at(split);
     let unit_bytes = match unit {
         "" | "B" => 1,
@@ -275,36 +246,20 @@ fn size_bytes(value: &str) -> Result<u64, String> {
         "MiB" => 1 << 20,
         "GiB" => 1 << 30,
         _ => {
-            return Err(format!(
-                "size={value} has an unknown unit: write B, kB, MB, GB, KiB, MiB or GiB"
-            ));
+            return Err(format!("size={value} has an unknown unit: write B, kB, MB, GB, KiB, MiB or GiB"));
         }
     };
-    let size = digits
-        .parse::<u64>()
-        .ok()
-        .and_then(|digits| digits.checked_mul(unit_bytes));
+    let size = digits.parse::<u64>().ok().and_then(|digits| digits.checked_mul(unit_bytes));
     size.ok_or_else(|| format!("size={value} needs a number of bytes, such as 1000 or 64KiB"))
 }
 
 fn scalability(value: &str) -> Result<Scalability, String> {
-    let numbers: Option<Vec<f64>> = value
-        .split(':')
-        .map(|part| part.parse().ok().filter(|number: &f64| number.is_finite()))
-        .collect();
+    let numbers: Option<Vec<f64>> = value.split(':').map(|part| part.parse().ok().filter(|number: &f64| number.is_finite())).collect();
     match numbers.as_deref() {
-        Some(&[lambda_per_second, sigma, kappa])
-            if lambda_per_second > 0.0 && (0.0..=1.0).contains(&sigma) && kappa >= 0.0 =>
-        {
-            Ok(Scalability {
-                lambda_per_second,
-                sigma,
-                kappa,
-            })
+        Some(&[lambda_per_second, sigma, kappa]) if lambda_per_second > 0.0 && (0.0..=1.0).contains(&sigma) && kappa >= 0.0 => {
+            Ok(Scalability { lambda_per_second, sigma, kappa })
         }
-        _ => Err(format!(
-            "usl={value} needs lambda above 0, sigma from 0 to 1 and kappa from 0: usl=1000:0.05:0.001"
-        )),
+        _ => Err(format!("usl={value} needs lambda above 0, sigma from 0 to 1 and kappa from 0: usl=1000:0.05:0.001")),
     }
 }
 
@@ -341,9 +296,7 @@ impl Conduct {
         Conduct {
             arrived: AtomicU64::new(0),
             in_flight: AtomicU64::new(0),
-            workers: behaviour
-                .pool
-                .map(|pool| Mutex::new(Workers::idle(pool.workers))),
+            workers: behaviour.pool.map(|pool| Mutex::new(Workers::idle(pool.workers))),
             window: Mutex::default(),
             health: Mutex::default(),
             behaviour,
@@ -352,10 +305,7 @@ impl Conduct {
 
     /// Counts a request as in flight for as long as the result lives.
     pub(crate) fn enter(&self) -> Presence<'_> {
-        Presence {
-            conduct: self,
-            in_flight: self.in_flight.fetch_add(1, Ordering::Relaxed) + 1,
-        }
+        Presence { conduct: self, in_flight: self.in_flight.fetch_add(1, Ordering::Relaxed) + 1 }
     }
 
     /// Decides about the next request, which arrives at `at`, with stalls counted from `anchor`.
@@ -369,28 +319,19 @@ impl Conduct {
         if let Some(limit) = behaviour.rate_limit {
             let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
             if let Err(seconds) = window.admit(limit, due) {
-                return Course {
-                    due,
-                    turn: Turn::TooMany(seconds),
-                };
+                return Course { due, turn: Turn::TooMany(seconds) };
             }
         }
         if let Some(breakdown) = behaviour.breakdown {
             let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
             if let Err(until) = health.admit(breakdown, due, presence.in_flight) {
                 let seconds = until.saturating_sub(due).as_secs_f64().ceil() as u64;
-                return Course {
-                    due,
-                    turn: Turn::Broken(seconds),
-                };
+                return Course { due, turn: Turn::Broken(seconds) };
             }
         }
         if let (Some(workers), Some(pool)) = (&self.workers, behaviour.pool) {
             let service = pool.service.sample(behaviour.seed, number);
-            due = workers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .admit(due, service);
+            due = workers.lock().unwrap_or_else(PoisonError::into_inner).admit(due, service);
         }
         if let Some(law) = behaviour.scalability {
             due += law.response_time(presence.in_flight);
@@ -400,15 +341,7 @@ impl Conduct {
             due += delay.sample(behaviour.seed ^ DELAY_SEED, number);
         }
         let turn = match behaviour.fault {
-            Some(fault)
-                if behaviour.share.chooses(
-                    behaviour.choice,
-                    behaviour.seed ^ FAULT_SEED,
-                    number,
-                ) =>
-            {
-                Turn::Fault(fault)
-            }
+            Some(fault) if behaviour.share.chooses(behaviour.choice, behaviour.seed ^ FAULT_SEED, number) => Turn::Fault(fault),
             _ => Turn::Reply,
         };
         Course { due, turn }
@@ -459,10 +392,7 @@ mod tests {
             seed: 7,
             size_bytes: Some(65_536),
             body: BodyFraming::Chunks(NonZeroU32::new(100).unwrap()),
-            trickle: Some(Trickle {
-                drop_bytes: NonZeroU32::new(10).unwrap(),
-                every: ms(100),
-            }),
+            trickle: Some(Trickle { drop_bytes: NonZeroU32::new(10).unwrap(), every: ms(100) }),
             close_after: NonZeroU32::new(3),
             ..Behaviour::default()
         };
@@ -472,19 +402,11 @@ mod tests {
 
     #[test]
     fn every_line_of_the_grammar_is_understood() {
-        let examples = GRAMMAR
-            .lines()
-            .filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()));
-        let examples: Vec<&str> = examples
-            .flat_map(|line| line[..24.min(line.len())].split(',').map(str::trim))
-            .collect();
+        let examples = GRAMMAR.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()));
+        let examples: Vec<&str> = examples.flat_map(|line| line[..24.min(line.len())].split(',').map(str::trim)).collect();
         assert!(examples.len() >= 18, "{examples:?}");
         for example in examples {
-            assert!(
-                example.parse::<Behaviour>().is_ok(),
-                "{example}: {:?}",
-                example.parse::<Behaviour>()
-            );
+            assert!(example.parse::<Behaviour>().is_ok(), "{example}: {:?}", example.parse::<Behaviour>());
         }
     }
 
@@ -518,17 +440,8 @@ mod tests {
     fn a_tenth_of_the_requests_fails_exactly() {
         let conduct = conduct("status=503&share=0.1");
         let turns: Vec<Turn> = (0..1000).map(|at| course(&conduct, ms(at)).turn).collect();
-        assert_eq!(
-            turns
-                .iter()
-                .filter(|turn| **turn == Turn::Fault(Fault::Status(503)))
-                .count(),
-            100
-        );
-        assert_eq!(
-            turns.iter().filter(|turn| **turn == Turn::Reply).count(),
-            900
-        );
+        assert_eq!(turns.iter().filter(|turn| **turn == Turn::Fault(Fault::Status(503))).count(), 100);
+        assert_eq!(turns.iter().filter(|turn| **turn == Turn::Reply).count(), 900);
     }
 
     #[test]
@@ -550,34 +463,10 @@ mod tests {
     #[test]
     fn requests_in_a_pool_wait_for_each_other_and_those_turned_away_take_no_worker() {
         let pool = conduct("pool=1:10ms&limit=2");
-        assert_eq!(
-            course(&pool, ms(0)),
-            Course {
-                due: ms(10),
-                turn: Turn::Reply
-            }
-        );
-        assert_eq!(
-            course(&pool, ms(0)),
-            Course {
-                due: ms(20),
-                turn: Turn::Reply
-            }
-        );
-        assert_eq!(
-            course(&pool, ms(1)),
-            Course {
-                due: ms(1),
-                turn: Turn::TooMany(NonZeroU64::MIN)
-            }
-        );
-        assert_eq!(
-            course(&pool, ms(1000)),
-            Course {
-                due: ms(1010),
-                turn: Turn::Reply
-            }
-        );
+        assert_eq!(course(&pool, ms(0)), Course { due: ms(10), turn: Turn::Reply });
+        assert_eq!(course(&pool, ms(0)), Course { due: ms(20), turn: Turn::Reply });
+        assert_eq!(course(&pool, ms(1)), Course { due: ms(1), turn: Turn::TooMany(NonZeroU64::MIN) });
+        assert_eq!(course(&pool, ms(1000)), Course { due: ms(1010), turn: Turn::Reply });
     }
 
     #[test]

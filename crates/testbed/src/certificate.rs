@@ -7,10 +7,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, date_time_ymd,
-};
+use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose, date_time_ymd};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
@@ -61,9 +58,7 @@ pub struct Identity {
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Identity")
-            .field("certificate_pem", &self.certificate_pem)
-            .finish_non_exhaustive()
+        f.debug_struct("Identity").field("certificate_pem", &self.certificate_pem).finish_non_exhaustive()
     }
 }
 
@@ -110,39 +105,25 @@ impl Tls {
         let mut params = named("loadline-testbed client", Vec::new()).map_err(io::Error::other)?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         let (certificate, key) = self.authority.sign(&params).map_err(io::Error::other)?;
-        Ok(Identity {
-            certificate_pem: certificate.pem(),
-            key_pem: key.serialize_pem(),
-        })
+        Ok(Identity { certificate_pem: certificate.pem(), key_pem: key.serialize_pem() })
     }
 
     pub(crate) fn acceptor(&self) -> io::Result<TlsAcceptor> {
-        let (certificate, key) = self
-            .authority
-            .for_server(self.certificate)
-            .map_err(io::Error::other)?;
+        let (certificate, key) = self.authority.for_server(self.certificate).map_err(io::Error::other)?;
         let provider = Arc::new(crypto::ring::default_provider());
-        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .map_err(io::Error::other)?;
+        let builder =
+            ServerConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions().map_err(io::Error::other)?;
         let builder = match self.client {
             ClientCertificate::NotAsked => builder.with_no_client_auth(),
             ClientCertificate::Required => {
                 let mut roots = RootCertStore::empty();
-                roots
-                    .add(self.authority.der.clone())
-                    .map_err(io::Error::other)?;
-                let verifier =
-                    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
-                        .build()
-                        .map_err(io::Error::other)?;
+                roots.add(self.authority.der.clone()).map_err(io::Error::other)?;
+                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build().map_err(io::Error::other)?;
                 builder.with_client_cert_verifier(verifier)
             }
         };
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let mut config = builder
-            .with_single_cert(vec![certificate.der().clone()], key)
-            .map_err(io::Error::other)?;
+        let mut config = builder.with_single_cert(vec![certificate.der().clone()], key).map_err(io::Error::other)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
@@ -156,9 +137,7 @@ struct Authority {
 
 impl fmt::Debug for Authority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Authority")
-            .field("pem", &self.pem)
-            .finish_non_exhaustive()
+        f.debug_struct("Authority").field("pem", &self.pem).finish_non_exhaustive()
     }
 }
 
@@ -169,30 +148,18 @@ impl Authority {
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let key = KeyPair::generate()?;
         let certificate = params.self_signed(&key)?;
-        Ok(Authority {
-            pem: certificate.pem(),
-            der: certificate.der().clone(),
-            issuer: Issuer::new(params, key),
-        })
+        Ok(Authority { pem: certificate.pem(), der: certificate.der().clone(), issuer: Issuer::new(params, key) })
     }
 
-    fn sign(
-        &self,
-        params: &CertificateParams,
-    ) -> Result<(rcgen::Certificate, KeyPair), rcgen::Error> {
+    fn sign(&self, params: &CertificateParams) -> Result<(rcgen::Certificate, KeyPair), rcgen::Error> {
         let key = KeyPair::generate()?;
         Ok((params.signed_by(&key, &self.issuer)?, key))
     }
 
-    fn for_server(
-        &self,
-        kind: ServerCertificate,
-    ) -> Result<(rcgen::Certificate, KeyPair), rcgen::Error> {
+    fn for_server(&self, kind: ServerCertificate) -> Result<(rcgen::Certificate, KeyPair), rcgen::Error> {
         let names = match kind {
             ServerCertificate::WrongName => vec!["wrong.example".to_owned()],
-            _ => ["localhost", "127.0.0.1", "::1"]
-                .map(str::to_owned)
-                .to_vec(),
+            _ => ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec(),
         };
         let mut params = named("loadline-testbed server", names)?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

@@ -54,11 +54,7 @@ impl Counts {
         let closed: u64 = shards.iter().map(|shard| shard.closed.value()).sum();
         for shard in shards {
             // Answers are read before receipts: a request that moves on meanwhile is never answered but not received.
-            let (answered, cut, abandoned) = (
-                shard.answered.value(),
-                shard.cut.value(),
-                shard.abandoned.value(),
-            );
+            let (answered, cut, abandoned) = (shard.answered.value(), shard.cut.value(), shard.abandoned.value());
             for (status, counter) in (0..).zip(&shard.by_status) {
                 if counter.value() > 0 {
                     *counts.by_status.entry(status).or_default() += counter.value();
@@ -77,11 +73,7 @@ impl Counts {
                     *counts.by_path.entry(path.clone()).or_default() += counter.value();
                 }
             }
-            for (path, count) in &*shard
-                .unknown_paths
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-            {
+            for (path, count) in &*shard.unknown_paths.lock().unwrap_or_else(PoisonError::into_inner) {
                 *counts.by_path.entry(path.clone()).or_default() += count;
             }
         }
@@ -130,14 +122,9 @@ impl Shard {
 
     /// Counts a request for a path nobody serves.
     pub(crate) fn receive_unknown(&self, path: &str) {
-        let mut unknown = self
-            .unknown_paths
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut unknown = self.unknown_paths.lock().unwrap_or_else(PoisonError::into_inner);
         let room = unknown.len() < UNKNOWN_PATHS_MAX || unknown.contains_key(path);
-        *unknown
-            .entry(if room { path } else { "(other)" }.to_owned())
-            .or_default() += 1;
+        *unknown.entry(if room { path } else { "(other)" }.to_owned()).or_default() += 1;
         drop(unknown);
         self.received.add_one();
     }
@@ -159,8 +146,7 @@ pub(crate) struct Counter(AtomicU64);
 impl Counter {
     /// Not a read-modify-write: there is one writer.
     pub(crate) fn add_one(&self) {
-        self.0
-            .store(self.0.load(Ordering::Relaxed) + 1, Ordering::Release);
+        self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
     pub(crate) fn value(&self) -> u64 {
@@ -184,28 +170,9 @@ mod tests {
         shards[1].receive_unknown("/c");
         shards[1].cut.add_one();
         let counts = Counts::sum(shards.iter(), &paths);
-        assert_eq!(
-            (
-                counts.path("/a"),
-                counts.path("/b"),
-                counts.path("/c"),
-                counts.path("/d")
-            ),
-            (2, 1, 1, 0)
-        );
-        assert_eq!(
-            (counts.status(200), counts.status(503), counts.status(404)),
-            (1, 1, 0)
-        );
-        assert_eq!(
-            (
-                counts.received,
-                counts.answered,
-                counts.cut,
-                counts.in_flight
-            ),
-            (4, 2, 1, 1)
-        );
+        assert_eq!((counts.path("/a"), counts.path("/b"), counts.path("/c"), counts.path("/d")), (2, 1, 1, 0));
+        assert_eq!((counts.status(200), counts.status(503), counts.status(404)), (1, 1, 0));
+        assert_eq!((counts.received, counts.answered, counts.cut, counts.in_flight), (4, 2, 1, 1));
     }
 
     #[test]

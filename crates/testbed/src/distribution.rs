@@ -52,9 +52,7 @@ impl Distribution {
             Distribution::Fixed(fixed) => fixed,
             Distribution::Uniform { from, to } => (from + to) / 2,
             Distribution::Exponential { mean } | Distribution::LogNormal { mean, .. } => mean,
-            Distribution::TwoPoint { usual, rare, share } => {
-                usual.mul_f64(1.0 - share.fraction()) + rare.mul_f64(share.fraction())
-            }
+            Distribution::TwoPoint { usual, rare, share } => usual.mul_f64(1.0 - share.fraction()) + rare.mul_f64(share.fraction()),
         }
     }
 
@@ -62,14 +60,10 @@ impl Distribution {
     pub fn sample(&self, seed: u64, n: u64) -> Duration {
         match *self {
             Distribution::Fixed(fixed) => fixed,
-            Distribution::Uniform { from, to } => {
-                from + to.saturating_sub(from).mul_f64(unit(seed, n))
-            }
+            Distribution::Uniform { from, to } => from + to.saturating_sub(from).mul_f64(unit(seed, n)),
             // Inverse of F(t) = 1 − exp(−t/mean).
             Distribution::Exponential { mean } => mean.mul_f64(-unit(seed, n).ln()),
-            Distribution::LogNormal { mean, sigma } => {
-                mean.mul_f64((sigma * standard_normal(seed, n) - sigma * sigma / 2.0).exp())
-            }
+            Distribution::LogNormal { mean, sigma } => mean.mul_f64((sigma * standard_normal(seed, n) - sigma * sigma / 2.0).exp()),
             Distribution::TwoPoint { usual, rare, share } => {
                 if unit(seed, n) < share.fraction() {
                     rare
@@ -90,35 +84,22 @@ impl FromStr for Distribution {
         let parts: Vec<&str> = text.split(':').collect();
         match parts[..] {
             [fixed] => Ok(Distribution::Fixed(duration(fixed)?)),
-            ["exp", mean] => Ok(Distribution::Exponential {
-                mean: duration(mean)?,
-            }),
+            ["exp", mean] => Ok(Distribution::Exponential { mean: duration(mean)? }),
             ["uniform", from, to] => {
                 let (from, to) = (duration(from)?, duration(to)?);
                 if from > to {
-                    return Err(format!(
-                        "{text:?} begins after its end: write the shorter duration first"
-                    ));
+                    return Err(format!("{text:?} begins after its end: write the shorter duration first"));
                 }
                 Ok(Distribution::Uniform { from, to })
             }
             ["lognormal", mean, sigma] => {
-                let sigma = sigma
-                    .parse::<f64>()
-                    .ok()
-                    .filter(|sigma| (0.0..=SIGMA_MAX).contains(sigma));
-                let sigma =
-                    sigma.ok_or_else(|| format!("{text:?} needs a sigma from 0 to {SIGMA_MAX}"))?;
-                Ok(Distribution::LogNormal {
-                    mean: duration(mean)?,
-                    sigma,
-                })
+                let sigma = sigma.parse::<f64>().ok().filter(|sigma| (0.0..=SIGMA_MAX).contains(sigma));
+                let sigma = sigma.ok_or_else(|| format!("{text:?} needs a sigma from 0 to {SIGMA_MAX}"))?;
+                Ok(Distribution::LogNormal { mean: duration(mean)?, sigma })
             }
-            ["two", usual, rare, share] => Ok(Distribution::TwoPoint {
-                usual: duration(usual)?,
-                rare: duration(rare)?,
-                share: share.parse()?,
-            }),
+            ["two", usual, rare, share] => {
+                Ok(Distribution::TwoPoint { usual: duration(usual)?, rare: duration(rare)?, share: share.parse()? })
+            }
             _ => Err(format!(
                 "{text:?} is not a duration or distribution: write 5ms, exp:5ms, uniform:1ms:9ms, lognormal:5ms:1.0 or \
                  two:1ms:100ms:0.1"
@@ -132,12 +113,8 @@ const SIGMA_MAX: f64 = 5.0;
 
 /// A duration such as `200us`, `5ms`, `1.5s`, `2m`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || {
-        format!("{text:?} is not a duration: write a number and ns, us, ms, s, m or h, such as 5ms")
-    };
-    let split = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .ok_or_else(wrong)?;
+    let wrong = || format!("{text:?} is not a duration: write a number and ns, us, ms, s, m or h, such as 5ms");
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
     let (number, unit) = text.split_at(split);
     let unit_seconds = match unit {
         "ns" => 1e-9,
@@ -150,9 +127,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;
     // A year: longer durations overflow the arithmetic of due times long before they mean anything.
-    let seconds = Some(number * unit_seconds)
-        .filter(|seconds| *seconds <= 31_536_000.0)
-        .ok_or_else(wrong)?;
+    let seconds = Some(number * unit_seconds).filter(|seconds| *seconds <= 31_536_000.0).ok_or_else(wrong)?;
     Ok(Duration::from_nanos((seconds * 1e9).round() as u64))
 }
 
@@ -192,40 +167,24 @@ mod tests {
 
     fn measured_mean(distribution: &Distribution) -> f64 {
         let count = 200_000;
-        let total: f64 = (0..count)
-            .map(|n| distribution.sample(42, n).as_secs_f64())
-            .sum();
+        let total: f64 = (0..count).map(|n| distribution.sample(42, n).as_secs_f64()).sum();
         total / count as f64
     }
 
     #[test]
     fn every_distribution_has_the_mean_it_says() {
-        let distributions = [
-            "7ms",
-            "exp:5ms",
-            "uniform:1ms:9ms",
-            "lognormal:5ms:0.5",
-            "lognormal:5ms:1.0",
-            "two:1ms:100ms:0.1",
-        ];
+        let distributions = ["7ms", "exp:5ms", "uniform:1ms:9ms", "lognormal:5ms:0.5", "lognormal:5ms:1.0", "two:1ms:100ms:0.1"];
         for text in distributions {
             let distribution: Distribution = text.parse().unwrap();
             let ratio = measured_mean(&distribution) / distribution.mean().as_secs_f64();
-            assert!(
-                (0.98..1.02).contains(&ratio),
-                "{text}: measured ÷ stated mean = {ratio}"
-            );
+            assert!((0.98..1.02).contains(&ratio), "{text}: measured ÷ stated mean = {ratio}");
         }
     }
 
     #[test]
     fn the_same_seed_gives_the_same_durations_and_another_seed_others() {
         let distribution = Distribution::Exponential { mean: 5 * MS };
-        let sequence = |seed| {
-            (0..100)
-                .map(|n| distribution.sample(seed, n))
-                .collect::<Vec<_>>()
-        };
+        let sequence = |seed| (0..100).map(|n| distribution.sample(seed, n)).collect::<Vec<_>>();
         assert_eq!(sequence(7), sequence(7));
         assert_ne!(sequence(7), sequence(8));
     }
@@ -233,53 +192,28 @@ mod tests {
     #[test]
     fn exponential_durations_have_a_median_of_ln_2_means() {
         let distribution = Distribution::Exponential { mean: 10 * MS };
-        let below = (0..100_000)
-            .filter(|n| distribution.sample(3, *n) < (10 * MS).mul_f64(2_f64.ln()))
-            .count();
+        let below = (0..100_000).filter(|n| distribution.sample(3, *n) < (10 * MS).mul_f64(2_f64.ln())).count();
         assert!((49_000..51_000).contains(&below), "{below}");
     }
 
     #[test]
     fn uniform_durations_stay_between_their_ends() {
-        let distribution = Distribution::Uniform {
-            from: MS,
-            to: 3 * MS,
-        };
-        assert!(
-            (0..10_000)
-                .map(|n| distribution.sample(1, n))
-                .all(|sample| (MS..=3 * MS).contains(&sample))
-        );
+        let distribution = Distribution::Uniform { from: MS, to: 3 * MS };
+        assert!((0..10_000).map(|n| distribution.sample(1, n)).all(|sample| (MS..=3 * MS).contains(&sample)));
     }
 
     #[test]
     fn durations_need_a_unit() {
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
         assert_eq!(duration("200us"), Ok(Duration::from_micros(200)));
-        for wrong in [
-            "",
-            "5",
-            "ms",
-            "5 ms",
-            "-5ms",
-            "1.2.3s",
-            "5parsecs",
-            "9999999999h",
-        ] {
+        for wrong in ["", "5", "ms", "5 ms", "-5ms", "1.2.3s", "5parsecs", "9999999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn wrong_distributions_are_refused() {
-        for wrong in [
-            "exp",
-            "exp:5",
-            "uniform:9ms:1ms",
-            "lognormal:5ms:-1",
-            "lognormal:5ms:60",
-            "two:1ms:2ms:3",
-        ] {
+        for wrong in ["exp", "exp:5", "uniform:9ms:1ms", "lognormal:5ms:-1", "lognormal:5ms:60", "two:1ms:2ms:3"] {
             assert!(wrong.parse::<Distribution>().is_err(), "{wrong}");
         }
     }

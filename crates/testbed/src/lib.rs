@@ -2,7 +2,7 @@
 //!
 //! A load generator's numbers can be checked only against a server of which the truth is known: how long it takes, when
 //! it stalls, where its capacity ends, how many requests it received. [`Testbed`] is that server, and at the same time
-//! the demo API; `scripted` plays exact bytes to clients that must survive them. A recorded or mocked server
+//! the demo API; [`scripted`] plays exact bytes to clients that must survive them. A recorded or mocked server
 //! would say what it is told, not what happened on a socket.
 
 mod alarm;
@@ -17,6 +17,7 @@ mod portion;
 mod query;
 mod reply;
 mod scalability;
+pub mod scripted;
 mod server;
 mod stall;
 mod wire;

@@ -24,10 +24,7 @@ impl Window {
     /// Lets a request at `at` pass, or tells after how many whole seconds to come again.
     pub fn admit(&mut self, limit: RateLimit, at: Duration) -> Result<(), NonZeroU64> {
         if at.as_secs() != self.second {
-            *self = Window {
-                second: at.as_secs(),
-                passed: 0,
-            };
+            *self = Window { second: at.as_secs(), passed: 0 };
         }
         if self.passed >= limit.per_second.get() {
             return Err(NonZeroU64::MIN);
@@ -54,12 +51,7 @@ pub struct Health {
 
 impl Health {
     /// Takes a request at `at` that makes `in_flight` in all; an error tells when the server will be well again.
-    pub fn admit(
-        &mut self,
-        breakdown: Breakdown,
-        at: Duration,
-        in_flight: u64,
-    ) -> Result<(), Duration> {
+    pub fn admit(&mut self, breakdown: Breakdown, at: Duration, in_flight: u64) -> Result<(), Duration> {
         if let Some(until) = self.broken_until {
             if at < until {
                 return Err(until);
@@ -85,15 +77,9 @@ mod tests {
 
     #[test]
     fn a_limit_lets_exactly_its_number_pass_in_each_second() {
-        let limit = RateLimit {
-            per_second: NonZeroU32::new(100).unwrap(),
-        };
+        let limit = RateLimit { per_second: NonZeroU32::new(100).unwrap() };
         let mut window = Window::default();
-        let passed = |window: &mut Window, from: u64| {
-            (0..1000)
-                .filter(|at| window.admit(limit, ms(from + at)).is_ok())
-                .count()
-        };
+        let passed = |window: &mut Window, from: u64| (0..1000).filter(|at| window.admit(limit, ms(from + at)).is_ok()).count();
         assert_eq!(passed(&mut window, 0), 100);
         assert_eq!(passed(&mut window, 1000), 100);
         assert_eq!(passed(&mut window, 7000), 100);
@@ -101,10 +87,7 @@ mod tests {
 
     #[test]
     fn a_broken_server_turns_everything_away_until_it_is_well_again() {
-        let breakdown = Breakdown {
-            above: NonZeroU32::new(10).unwrap(),
-            lasts: ms(500),
-        };
+        let breakdown = Breakdown { above: NonZeroU32::new(10).unwrap(), lasts: ms(500) };
         let mut health = Health::default();
         assert_eq!(health.admit(breakdown, ms(0), 10), Ok(()));
         assert_eq!(health.admit(breakdown, ms(1), 11), Err(ms(501)));

@@ -39,9 +39,7 @@ pub struct Workers {
 impl Workers {
     /// So many idle workers.
     pub fn idle(workers: NonZeroU32) -> Workers {
-        Workers {
-            free_at: vec![Reverse(Duration::ZERO); workers.get() as usize].into(),
-        }
+        Workers { free_at: vec![Reverse(Duration::ZERO); workers.get() as usize].into() }
     }
 
     /// Takes in a request that arrives at `arrival` and needs `service`; tells when its reply is due. Requests are
@@ -86,15 +84,9 @@ mod tests {
     fn a_saturated_pool_serves_workers_divided_by_service_time() {
         let mut workers = workers(4);
         let service = Duration::from_micros(250);
-        let last = (0..16_000)
-            .map(|_| workers.admit(Duration::ZERO, service))
-            .max()
-            .unwrap();
+        let last = (0..16_000).map(|_| workers.admit(Duration::ZERO, service)).max().unwrap();
         assert_eq!(last, ms(1000));
-        let pool = Pool {
-            workers: NonZeroU32::new(4).unwrap(),
-            service: Distribution::Fixed(service),
-        };
+        let pool = Pool { workers: NonZeroU32::new(4).unwrap(), service: Distribution::Fixed(service) };
         assert_eq!(pool.capacity_per_second(), 16_000.0);
     }
 

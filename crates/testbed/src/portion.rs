@@ -27,17 +27,13 @@ pub enum Choice {
 
 impl Portion {
     /// All.
-    pub const ALL: Portion = Portion {
-        millionths: MILLION,
-    };
+    pub const ALL: Portion = Portion { millionths: MILLION };
     /// None.
     pub const NONE: Portion = Portion { millionths: 0 };
 
     /// The portion for a fraction from 0 to 1, rounded to millionths; `None` for anything else.
     pub fn of(fraction: f64) -> Option<Portion> {
-        (0.0..=1.0).contains(&fraction).then(|| Portion {
-            millionths: (fraction * f64::from(MILLION)).round() as u32,
-        })
+        (0.0..=1.0).contains(&fraction).then(|| Portion { millionths: (fraction * f64::from(MILLION)).round() as u32 })
     }
 
     /// The portion as a fraction from 0 to 1.
@@ -47,8 +43,7 @@ impl Portion {
 
     /// Whether the `n`-th (from 0) is chosen by rotation.
     pub fn falls_on(self, n: u64) -> bool {
-        let chosen_before =
-            |n: u64| u128::from(n) * u128::from(self.millionths) / u128::from(MILLION);
+        let chosen_before = |n: u64| u128::from(n) * u128::from(self.millionths) / u128::from(MILLION);
         chosen_before(n.saturating_add(1)) > chosen_before(n)
     }
 
@@ -72,10 +67,7 @@ impl FromStr for Portion {
             Some(percent) => percent.parse::<f64>().map(|percent| percent / 100.0),
             None => text.parse::<f64>(),
         };
-        fraction
-            .ok()
-            .and_then(Portion::of)
-            .ok_or_else(|| format!("{text:?} is not a share: write 0.1 or 10%"))
+        fraction.ok().and_then(Portion::of).ok_or_else(|| format!("{text:?} is not a share: write 0.1 or 10%"))
     }
 }
 
@@ -99,18 +91,10 @@ mod tests {
     #[test]
     fn a_drawn_portion_is_the_same_in_every_run_and_near_its_size() {
         let portion = Portion::of(0.2).unwrap();
-        let chosen = |seed| {
-            (0..100_000)
-                .filter(|n| portion.chooses(Choice::Drawn, seed, *n))
-                .collect::<Vec<_>>()
-        };
+        let chosen = |seed| (0..100_000).filter(|n| portion.chooses(Choice::Drawn, seed, *n)).collect::<Vec<_>>();
         assert_eq!(chosen(1), chosen(1));
         assert_ne!(chosen(1), chosen(2));
-        assert!(
-            (19_000..21_000).contains(&chosen(1).len()),
-            "{}",
-            chosen(1).len()
-        );
+        assert!((19_000..21_000).contains(&chosen(1).len()), "{}", chosen(1).len());
     }
 
     #[test]

@@ -4,20 +4,15 @@ use std::borrow::Cow;
 
 /// The pairs of a query in their order; a name without `=` has an empty value.
 pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
-    query
-        .split('&')
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (decoded(name), decoded(value))
-        })
+    query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decoded(name), decoded(value))
+    })
 }
 
 /// The value of the first pair with this name.
 pub(crate) fn value<'a>(query: &'a str, wanted: &str) -> Option<Cow<'a, str>> {
-    pairs(query)
-        .find(|(name, _)| name == wanted)
-        .map(|(_, value)| value)
+    pairs(query).find(|(name, _)| name == wanted).map(|(_, value)| value)
 }
 
 /// Percent escapes and `+` resolved; what is no escape stays as it is, what is no UTF-8 becomes U+FFFD.
@@ -57,14 +52,7 @@ mod tests {
     #[test]
     fn pairs_come_in_order_and_names_may_stand_alone() {
         let pairs: Vec<_> = pairs("a=1&&close&b=x=y").collect();
-        assert_eq!(
-            pairs,
-            [
-                ("a".into(), "1".into()),
-                ("close".into(), "".into()),
-                ("b".into(), "x=y".into())
-            ]
-        );
+        assert_eq!(pairs, [("a".into(), "1".into()), ("close".into(), "".into()), ("b".into(), "x=y".into())]);
     }
 
     #[test]

@@ -68,11 +68,7 @@ pub(crate) struct CutOff {
 
 impl Pace {
     pub(crate) fn new(every: Duration, alarms: Rc<Alarms>) -> Pace {
-        Pace {
-            every,
-            alarms,
-            next: None,
-        }
+        Pace { every, alarms, next: None }
     }
 
     /// Ready for the first piece at once, for each further one `every` after the one before was due.
@@ -128,9 +124,7 @@ impl ReplyBody {
     pub(crate) fn plain(content: Content) -> ReplyBody {
         match content {
             Content::Bytes(bytes) => ReplyBody::Whole(bytes),
-            Content::Filler(len) if len <= FILLER.len() as u64 => {
-                ReplyBody::Whole(Bytes::from_static(&FILLER[..len as usize]))
-            }
+            Content::Filler(len) if len <= FILLER.len() as u64 => ReplyBody::Whole(Bytes::from_static(&FILLER[..len as usize])),
             content @ Content::Filler(_) => ReplyBody::Pieces(Box::new(Pieces {
                 content,
                 piece_bytes_max: FILLER.len(),
@@ -146,10 +140,7 @@ impl Body for ReplyBody {
     type Data = Bytes;
     type Error = Cut;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
         match self.get_mut() {
             ReplyBody::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             ReplyBody::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
@@ -160,16 +151,15 @@ impl Body for ReplyBody {
     fn is_end_stream(&self) -> bool {
         match self {
             ReplyBody::Whole(bytes) => bytes.is_empty(),
-            ReplyBody::Pieces(pieces) => pieces.content.len() == 0 && pieces.cut.is_none(),
+            // An empty body in chunks still has its last chunk to say.
+            ReplyBody::Pieces(pieces) => pieces.framing == Framing::Length && pieces.content.len() == 0 && pieces.cut.is_none(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            ReplyBody::Pieces(pieces) if pieces.framing == Framing::Length => {
-                SizeHint::with_exact(pieces.content.len())
-            }
+            ReplyBody::Pieces(pieces) if pieces.framing == Framing::Length => SizeHint::with_exact(pieces.content.len()),
             ReplyBody::Pieces(_) => SizeHint::default(),
         }
     }

@@ -22,8 +22,7 @@ impl Scalability {
     /// R(N) = (1/λ)(1 + σ(N−1) + κN(N−1)): the response time when `in_flight` requests, this one included, are served.
     pub fn response_time(&self, in_flight: u64) -> Duration {
         let n = in_flight.max(1) as f64;
-        let seconds =
-            (1.0 + self.sigma * (n - 1.0) + self.kappa * n * (n - 1.0)) / self.lambda_per_second;
+        let seconds = (1.0 + self.sigma * (n - 1.0) + self.kappa * n * (n - 1.0)) / self.lambda_per_second;
         Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST)
     }
 
@@ -46,11 +45,7 @@ const LONGEST: Duration = Duration::from_secs(31_536_000);
 mod tests {
     use super::*;
 
-    const LAW: Scalability = Scalability {
-        lambda_per_second: 1000.0,
-        sigma: 0.05,
-        kappa: 0.001,
-    };
+    const LAW: Scalability = Scalability { lambda_per_second: 1000.0, sigma: 0.05, kappa: 0.001 };
 
     #[test]
     fn one_user_sees_the_reciprocal_of_lambda() {
@@ -78,11 +73,7 @@ mod tests {
 
     #[test]
     fn without_contention_and_coherency_throughput_is_linear() {
-        let linear = Scalability {
-            sigma: 0.0,
-            kappa: 0.0,
-            ..LAW
-        };
+        let linear = Scalability { sigma: 0.0, kappa: 0.0, ..LAW };
         assert_eq!(linear.throughput_per_second(64), 64_000.0);
         assert!(linear.peak_users().is_infinite());
     }

@@ -154,11 +154,7 @@ impl Testbed {
             others.push(deal);
             let (ready, is_ready) = std::sync::mpsc::channel();
             started.push(is_ready);
-            let serving = Serving {
-                site: Arc::clone(&site),
-                index,
-                stopped: stopped.clone(),
-            };
+            let serving = Serving { site: Arc::clone(&site), index, stopped: stopped.clone() };
             threads.push(serving.spawn(ready, move |floor| async move {
                 floor.serve_dealt(dealt).await;
             })?);
@@ -167,11 +163,7 @@ impl Testbed {
         started.push(is_ready);
         let (tell_bound, is_bound) = std::sync::mpsc::channel();
         let listen = config.listen;
-        let serving = Serving {
-            site: Arc::clone(&site),
-            index: 0,
-            stopped,
-        };
+        let serving = Serving { site: Arc::clone(&site), index: 0, stopped };
         threads.push(serving.spawn(ready, move |floor| async move {
             let listener = match Listener::bind(&listen) {
                 Ok((listener, bound)) => {
@@ -190,12 +182,7 @@ impl Testbed {
             ready.recv().map_err(|_| gone())??;
         }
         let bound = is_bound.recv().map_err(|_| gone())??;
-        Ok(Testbed {
-            site,
-            bound,
-            stop,
-            threads,
-        })
+        Ok(Testbed { site, bound, stop, threads })
     }
 
     /// The address it listens at. For a Unix socket, which has none, 0.0.0.0:0.
@@ -218,11 +205,7 @@ impl Testbed {
 
     /// The URL of a path and query such as `/fib?n=20`. Over a Unix socket the host is `localhost`.
     pub fn url(&self, path_and_query: &str) -> String {
-        let scheme = if self.site.acceptor.is_some() {
-            "https"
-        } else {
-            "http"
-        };
+        let scheme = if self.site.acceptor.is_some() { "https" } else { "http" };
         match &self.bound {
             Bound::Tcp(address) => format!("{scheme}://{address}{path_and_query}"),
             #[cfg(unix)]
@@ -238,9 +221,7 @@ impl Testbed {
     /// Lets the schedules of all stalls begin anew, now. Without this they begin with the first request to an endpoint
     /// that has a behaviour.
     pub fn anchor_stalls(&self) {
-        self.site
-            .anchor
-            .store(nanos(self.site.age()), Ordering::Relaxed);
+        self.site.anchor.store(nanos(self.site.age()), Ordering::Relaxed);
     }
 
     /// Stops: closes the listener and every connection, and waits for the threads. Tells the final counts.
@@ -315,35 +296,21 @@ enum Serves {
 
 impl std::fmt::Debug for Site {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Site")
-            .field("paths", &self.paths)
-            .finish_non_exhaustive()
+        f.debug_struct("Site").field("paths", &self.paths).finish_non_exhaustive()
     }
 }
 
 impl Site {
     fn new(config: &Config, acceptor: Option<TlsAcceptor>) -> Site {
-        let everywhere = config
-            .everywhere
-            .clone()
-            .map(|behaviour| Arc::new(Conduct::new(behaviour)));
-        let mut served: Vec<(&str, Serves, Option<Arc<Conduct>>)> = ENDPOINTS
-            .iter()
-            .map(|endpoint| (endpoint.path, Serves::Api(endpoint), everywhere.clone()))
-            .collect();
+        let everywhere = config.everywhere.clone().map(|behaviour| Arc::new(Conduct::new(behaviour)));
+        let mut served: Vec<(&str, Serves, Option<Arc<Conduct>>)> =
+            ENDPOINTS.iter().map(|endpoint| (endpoint.path, Serves::Api(endpoint), everywhere.clone())).collect();
         served.push((ECHO, Serves::Echo, None));
         served.push((BEHAVE, Serves::Told, None));
         let mut routes = HashMap::new();
         let mut paths = Vec::new();
         for (path, serves, conduct) in served {
-            routes.insert(
-                path.to_owned(),
-                Route {
-                    slot: paths.len(),
-                    serves,
-                    conduct,
-                },
-            );
+            routes.insert(path.to_owned(), Route { slot: paths.len(), serves, conduct });
             paths.push(path.to_owned());
         }
         for (path, behaviour) in &config.routes {
@@ -356,30 +323,18 @@ impl Site {
                     }
                 }
                 None => {
-                    routes.insert(
-                        path.clone(),
-                        Route {
-                            slot: paths.len(),
-                            serves: Serves::Fine,
-                            conduct,
-                        },
-                    );
+                    routes.insert(path.clone(), Route { slot: paths.len(), serves: Serves::Fine, conduct });
                     paths.push(path.clone());
                 }
             }
         }
-        let plain_health = routes
-            .get("/healthz")
-            .filter(|route| route.conduct.is_none())
-            .map(|route| route.slot);
+        let plain_health = routes.get("/healthz").filter(|route| route.conduct.is_none()).map(|route| route.slot);
         Site {
             born: Instant::now(),
             anchor: AtomicU64::new(UNANCHORED),
             seed: config.seed,
             asked: AtomicU64::new(1),
-            shards: (0..config.threads.get())
-                .map(|_| Shard::new(paths.len()))
-                .collect(),
+            shards: (0..config.threads.get()).map(|_| Shard::new(paths.len())).collect(),
             paths,
             routes,
             plain_health,
@@ -394,12 +349,7 @@ impl Site {
 
     /// The anchor of the stalls: the first to ask sets it.
     fn anchored(&self, now: Duration) -> Duration {
-        match self.anchor.compare_exchange(
-            UNANCHORED,
-            nanos(now),
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        ) {
+        match self.anchor.compare_exchange(UNANCHORED, nanos(now), Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => now,
             Err(anchor) => Duration::from_nanos(anchor),
         }
@@ -413,9 +363,7 @@ impl Site {
         }
         let conduct = Arc::new(Conduct::new(query.parse()?));
         if told.len() >= TOLD_MAX {
-            return Err(format!(
-                "{TOLD_MAX} different behaviours are already in use: use one of them"
-            ));
+            return Err(format!("{TOLD_MAX} different behaviours are already in use: use one of them"));
         }
         told.insert(query.to_owned(), Arc::clone(&conduct));
         Ok(conduct)
@@ -437,56 +385,39 @@ struct Serving {
 }
 
 impl Serving {
-    fn spawn<F, R>(
-        self,
-        ready: std::sync::mpsc::Sender<io::Result<()>>,
-        run: F,
-    ) -> io::Result<std::thread::JoinHandle<()>>
+    fn spawn<F, R>(self, ready: std::sync::mpsc::Sender<io::Result<()>>, run: F) -> io::Result<std::thread::JoinHandle<()>>
     where
         F: FnOnce(Rc<Floor>) -> R + Send + 'static,
         R: Future<Output = ()>,
     {
-        let Serving {
-            site,
-            index,
-            mut stopped,
-        } = self;
-        std::thread::Builder::new()
-            .name(format!("testbed-{index}"))
-            .spawn(move || {
-                let runtime = match tokio::runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build()
-                {
-                    Ok(runtime) => runtime,
+        let Serving { site, index, mut stopped } = self;
+        std::thread::Builder::new().name(format!("testbed-{index}")).spawn(move || {
+            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime,
+                Err(error) => {
+                    let _ = ready.send(Err(error));
+                    return;
+                }
+            };
+            LocalSet::new().block_on(&runtime, async move {
+                let alarms = match Alarms::new() {
+                    Ok(alarms) => alarms,
                     Err(error) => {
                         let _ = ready.send(Err(error));
                         return;
                     }
                 };
-                LocalSet::new().block_on(&runtime, async move {
-                    let alarms = match Alarms::new() {
-                        Ok(alarms) => alarms,
-                        Err(error) => {
-                            let _ = ready.send(Err(error));
-                            return;
-                        }
-                    };
-                    let ringing = Rc::clone(&alarms).ring();
-                    let _ = ready.send(Ok(()));
-                    let floor = Rc::new(Floor {
-                        site,
-                        index,
-                        alarms,
-                    });
-                    tokio::select! {
-                        // Either the sender says so or it is gone.
-                        _ = stopped.wait_for(|stopped| *stopped) => {}
-                        _ = ringing => {}
-                        () = run(floor) => {}
-                    }
-                });
-            })
+                let ringing = Rc::clone(&alarms).ring();
+                let _ = ready.send(Ok(()));
+                let floor = Rc::new(Floor { site, index, alarms });
+                tokio::select! {
+                    // Either the sender says so or it is gone.
+                    _ = stopped.wait_for(|stopped| *stopped) => {}
+                    _ = ringing => {}
+                    () = run(floor) => {}
+                }
+            });
+        })
     }
 }
 
@@ -507,11 +438,7 @@ impl Listener {
     fn bind(listen: &Listen) -> io::Result<(Listener, Bound)> {
         match listen {
             Listen::Tcp(address) => {
-                let socket = if address.is_ipv4() {
-                    TcpSocket::new_v4()?
-                } else {
-                    TcpSocket::new_v6()?
-                };
+                let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
                 socket.set_reuseaddr(true)?;
                 socket.bind(*address)?;
                 let listener = socket.listen(BACKLOG)?;
@@ -519,10 +446,7 @@ impl Listener {
                 Ok((Listener::Tcp(listener), bound))
             }
             #[cfg(unix)]
-            Listen::Unix(path) => Ok((
-                Listener::Unix(tokio::net::UnixListener::bind(path)?),
-                Bound::Unix(path.clone()),
-            )),
+            Listen::Unix(path) => Ok((Listener::Unix(tokio::net::UnixListener::bind(path)?), Bound::Unix(path.clone()))),
         }
     }
 
@@ -553,11 +477,7 @@ impl Floor {
     }
 
     /// Accepts for all threads and serves its own share.
-    async fn accept(
-        self: Rc<Floor>,
-        listener: Listener,
-        others: Vec<mpsc::UnboundedSender<Accepted>>,
-    ) {
+    async fn accept(self: Rc<Floor>, listener: Listener, others: Vec<mpsc::UnboundedSender<Accepted>>) {
         let threads = others.len() + 1;
         for turn in (0..threads).cycle() {
             let stream = loop {
@@ -628,72 +548,41 @@ impl Floor {
             (stream, _) => stream,
         };
         let ending = Rc::new(Cell::new(Ending::Orderly));
-        let connection = Rc::new(Connection {
-            ending: Rc::clone(&ending),
-            replies: Cell::new(0),
-        });
+        let connection = Rc::new(Connection { ending: Rc::clone(&ending), replies: Cell::new(0) });
         let wire = TokioIo::new(Wire::new(stream, ending));
         let service = service_fn(|request| {
             let (floor, connection) = (Rc::clone(self), Rc::clone(&connection));
             async move { floor.serve(&connection, request).await }
         });
-        http1::Builder::new()
-            .pipeline_flush(true)
-            .serve_connection(wire, service)
-            .await
-            .is_ok()
+        http1::Builder::new().pipeline_flush(true).serve_connection(wire, service).await.is_ok()
     }
 
-    async fn serve(
-        self: Rc<Floor>,
-        connection: &Connection,
-        request: Request<Incoming>,
-    ) -> Result<Response<ReplyBody>, Cut> {
+    async fn serve(self: Rc<Floor>, connection: &Connection, request: Request<Incoming>) -> Result<Response<ReplyBody>, Cut> {
         if let Some(slot) = self.site.plain_health
             && request.uri().path() == "/healthz"
             && request.body().is_end_stream()
         {
             self.shard().receive(slot);
-            connection
-                .replies
-                .set(connection.replies.get().saturating_add(1));
+            connection.replies.set(connection.replies.get().saturating_add(1));
             self.shard().answer(200);
-            return Ok(reply(
-                200,
-                api::JSON,
-                ReplyBody::Whole(Bytes::from_static(api::HEALTHY)),
-            ));
+            return Ok(reply(200, api::JSON, ReplyBody::Whole(Bytes::from_static(api::HEALTHY))));
         }
         // On the heap, so that a connection that only checks health stays small.
         Box::pin(self.serve_fully(connection, request)).await
     }
 
-    async fn serve_fully(
-        &self,
-        connection: &Connection,
-        mut request: Request<Incoming>,
-    ) -> Result<Response<ReplyBody>, Cut> {
+    async fn serve_fully(&self, connection: &Connection, mut request: Request<Incoming>) -> Result<Response<ReplyBody>, Cut> {
         let route = self.site.routes.get(request.uri().path());
-        let echoes = matches!(
-            route,
-            Some(Route {
-                serves: Serves::Echo,
-                ..
-            })
-        );
+        let echoes = matches!(route, Some(Route { serves: Serves::Echo, .. }));
         let body = read(&mut request, if echoes { ECHO_BYTES_MAX } else { 0 }).await?;
         let arrival = self.site.age();
         let Some(route) = route else {
             self.shard().receive_unknown(request.uri().path());
-            let receipt = Receipt {
-                shard: self.shard(),
-            };
+            let receipt = Receipt { shard: self.shard() };
             return Ok(receipt.answer(connection, answered(api::unknown(request.uri().path()))));
         };
         self.shard().receive(route.slot);
-        let receipt = Receipt {
-            shard: self.shard(),
-        };
+        let receipt = Receipt { shard: self.shard() };
         let query = request.uri().query().unwrap_or("");
         let told;
         let conduct = match (&route.conduct, route.serves) {
@@ -712,21 +601,14 @@ impl Floor {
         let make = || match route.serves {
             Serves::Api(endpoint) => {
                 let number = self.site.asked.fetch_add(1, Ordering::Relaxed);
-                answered(endpoint.answer(&Asked {
-                    query,
-                    seed: self.site.seed,
-                    number,
-                }))
+                answered(endpoint.answer(&Asked { query, seed: self.site.seed, number }))
             }
             Serves::Echo => echo(&request, body),
             Serves::Told | Serves::Fine => answered(api::healthy()),
         };
         match conduct {
             None => Ok(receipt.answer(connection, make())),
-            Some(conduct) => {
-                self.behave(conduct, connection, receipt, arrival, make)
-                    .await
-            }
+            Some(conduct) => self.behave(conduct, connection, receipt, arrival, make).await,
         }
     }
 
@@ -754,11 +636,7 @@ impl Floor {
             Turn::Reply => make(),
             Turn::Fault(Fault::Status(status)) => {
                 let body = format!(r#"{{"status":{status}}}"#);
-                let content = if matches!(status, 204 | 304) {
-                    Bytes::new()
-                } else {
-                    body.into()
-                };
+                let content = if matches!(status, 204 | 304) { Bytes::new() } else { body.into() };
                 reply(status, api::JSON, Content::Bytes(content))
             }
             Turn::Fault(Fault::Silence) => std::future::pending().await,
@@ -777,52 +655,32 @@ impl Floor {
             && !matches!(response.status().as_u16(), 204 | 304)
         {
             *response.body_mut() = Content::Filler(size);
-            response
-                .headers_mut()
-                .insert(CONTENT_TYPE, HeaderValue::from_static(api::TEXT));
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(api::TEXT));
         }
         if let Some(after) = behaviour.close_after
             && connection.replies.get() + 1 >= after.get()
         {
-            response
-                .headers_mut()
-                .insert(CONNECTION, HeaderValue::from_static("close"));
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        let plain = behaviour.body == BodyFraming::Length
-            && behaviour.trickle.is_none()
-            && cut_after.is_none();
+        let plain = behaviour.body == BodyFraming::Length && behaviour.trickle.is_none() && cut_after.is_none();
         if plain {
             return Ok(receipt.answer(connection, response));
         }
-        let pace = behaviour
-            .trickle
-            .map(|trickle| Pace::new(trickle.every, Rc::clone(&self.alarms)));
+        let pace = behaviour.trickle.map(|trickle| Pace::new(trickle.every, Rc::clone(&self.alarms)));
         let piece_bytes_max = match (behaviour.trickle, behaviour.body) {
             (Some(trickle), _) => trickle.drop_bytes.get() as usize,
             (None, BodyFraming::Chunks(chunk)) => chunk.get() as usize,
             (None, BodyFraming::Length) => usize::MAX,
         };
-        let cut = cut_after.map(|after_bytes| CutOff {
-            after_bytes,
-            ending: Rc::clone(&connection.ending),
-            flushed: false,
-        });
+        let cut = cut_after.map(|after_bytes| CutOff { after_bytes, ending: Rc::clone(&connection.ending), flushed: false });
         let status = response.status().as_u16();
         if cut.is_some() {
-            receipt.cut()
+            receipt.cut();
         } else {
-            receipt.settle(connection, status)
+            receipt.settle(connection, status);
         }
         let framing = behaviour.framing();
-        Ok(response.map(|content| {
-            ReplyBody::Pieces(Box::new(Pieces {
-                content,
-                piece_bytes_max,
-                framing,
-                pace,
-                cut,
-            }))
-        }))
+        Ok(response.map(|content| ReplyBody::Pieces(Box::new(Pieces { content, piece_bytes_max, framing, pace, cut }))))
     }
 }
 
@@ -843,11 +701,7 @@ async fn read(request: &mut Request<Incoming>, kept_bytes_max: usize) -> Result<
 
 fn echo(request: &Request<Incoming>, body: Bytes) -> Response<Content> {
     let id = request.headers().get(X_ID);
-    let content = if body.is_empty() {
-        id.map(|id| Bytes::copy_from_slice(id.as_bytes()))
-    } else {
-        Some(body)
-    };
+    let content = if body.is_empty() { id.map(|id| Bytes::copy_from_slice(id.as_bytes())) } else { Some(body) };
     let mut response = reply(200, api::TEXT, Content::Bytes(content.unwrap_or_default()));
     if let Some(id) = id {
         response.headers_mut().insert(X_ID, id.clone());
@@ -859,11 +713,7 @@ fn echo(request: &Request<Incoming>, body: Bytes) -> Response<Content> {
 const X_ID: HeaderName = HeaderName::from_static("x-id");
 
 fn answered(answer: api::Answer) -> Response<Content> {
-    reply(
-        answer.status,
-        answer.media_type,
-        Content::Bytes(answer.body),
-    )
+    reply(answer.status, answer.media_type, Content::Bytes(answer.body))
 }
 
 fn turned_away(status: u16, seconds: u64) -> Response<Content> {
@@ -876,12 +726,8 @@ fn turned_away(status: u16, seconds: u64) -> Response<Content> {
 fn reply<B>(status: u16, media_type: &'static str, body: B) -> Response<B> {
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-    response
-        .headers_mut()
-        .insert(SERVER, HeaderValue::from_static("loadline-testbed"));
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response.headers_mut().insert(SERVER, HeaderValue::from_static("loadline-testbed"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }
 
@@ -915,9 +761,7 @@ impl Receipt<'_> {
     }
 
     fn settle(self, connection: &Connection, status: u16) {
-        connection
-            .replies
-            .set(connection.replies.get().saturating_add(1));
+        connection.replies.set(connection.replies.get().saturating_add(1));
         self.shard.answer(status);
         std::mem::forget(self);
     }

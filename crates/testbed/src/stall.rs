@@ -26,29 +26,19 @@ impl Stall {
         }
         let into_period = at.as_nanos() % every;
         let stall_begins = every.saturating_sub(self.lasts.as_nanos());
-        if into_period < stall_begins {
-            at
-        } else {
-            at + nanos(every - into_period)
-        }
+        if into_period < stall_begins { at } else { at + nanos(every - into_period) }
     }
 }
 
 fn nanos(nanos: u128) -> Duration {
-    Duration::new(
-        (nanos / 1_000_000_000) as u64,
-        (nanos % 1_000_000_000) as u32,
-    )
+    Duration::new((nanos / 1_000_000_000) as u64, (nanos % 1_000_000_000) as u32)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const STALL: Stall = Stall {
-        every: Duration::from_secs(2),
-        lasts: Duration::from_millis(200),
-    };
+    const STALL: Stall = Stall { every: Duration::from_secs(2), lasts: Duration::from_millis(200) };
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
@@ -71,9 +61,7 @@ mod tests {
 
     #[test]
     fn a_tenth_of_even_arrivals_waits_up_to_the_whole_stall() {
-        let mut waits: Vec<Duration> = (0..20_000)
-            .map(|at| STALL.release(ms(at)) - ms(at))
-            .collect();
+        let mut waits: Vec<Duration> = (0..20_000).map(|at| STALL.release(ms(at)) - ms(at)).collect();
         waits.sort();
         assert_eq!(waits.iter().filter(|wait| !wait.is_zero()).count(), 2_000);
         assert_eq!(waits[20_000 * 95 / 100], ms(101));
@@ -83,10 +71,7 @@ mod tests {
 
     #[test]
     fn a_stall_as_long_as_its_period_answers_once_a_period() {
-        let always = Stall {
-            every: ms(10),
-            lasts: ms(10),
-        };
+        let always = Stall { every: ms(10), lasts: ms(10) };
         assert_eq!(always.release(ms(0)), ms(10));
         assert_eq!(always.release(ms(10)), ms(20));
     }

@@ -1,0 +1,172 @@
+//! What time it is, and waiting for a time, without a clock known to anybody else.
+//!
+//! The engine is tested to the nanosecond, so time comes from one place that can be replaced: the system's monotonic
+//! clock in real runs, Tokio's paused clock in simulated ones. A wall clock would step; Tokio's timers have a grain of a
+//! millisecond, twenty arrivals long at 20,000/s, so waiting for an arrival goes through a timer of the kernel's own.
+
+use std::future::poll_fn;
+use std::os::fd::OwnedFd;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use plan::Nanos;
+use rustix::time::{ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
+use tokio::io::unix::AsyncFd;
+use tokio::time::Instant;
+
+/// Time since the start of a run, and alarms.
+pub(crate) trait Clock: Clone + 'static {
+    /// A timer that rings once at a time; of the finest grain there is.
+    type Alarm: Alarm;
+
+    /// Now.
+    fn now(&self) -> Nanos;
+
+    /// Processor time this thread has used so far.
+    fn cpu(&self) -> Nanos;
+
+    /// A timer of its own.
+    fn alarm(&self) -> Self::Alarm;
+
+    /// Waits until a time with the grain of a millisecond, for what is not on the request path.
+    fn sleep_until(&self, at: Nanos) -> tokio::time::Sleep;
+}
+
+/// A timer that rings once.
+pub(crate) trait Alarm {
+    /// Sets it; a time in the past rings at once.
+    fn set(&mut self, at: Nanos);
+
+    /// Ready once it has rung.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// Waits for it.
+    async fn rung(&mut self) {
+        poll_fn(|cx| self.poll(cx)).await;
+    }
+}
+
+/// The system's monotonic clock, counted from a start line that all workers of a run share.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Monotonic {
+    start: u64,
+}
+
+fn read(clock: ClockId) -> u64 {
+    let now = rustix::time::clock_gettime(clock);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+impl Monotonic {
+    /// A start line this much in the future.
+    pub(crate) fn starting_in(span: Nanos) -> Self {
+        Self { start: read(ClockId::Monotonic) + span.0 }
+    }
+}
+
+impl Clock for Monotonic {
+    type Alarm = Timer;
+
+    #[inline]
+    fn now(&self) -> Nanos {
+        Nanos(read(ClockId::Monotonic).saturating_sub(self.start))
+    }
+
+    fn cpu(&self) -> Nanos {
+        Nanos(read(ClockId::ThreadCPUTime))
+    }
+
+    fn alarm(&self) -> Timer {
+        let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)
+            .expect("a timer is one more open file, and room for it is reserved");
+        Timer { timer: AsyncFd::new(timer).expect("a timer can be polled"), clock: *self, at: Nanos::ZERO }
+    }
+
+    fn sleep_until(&self, at: Nanos) -> tokio::time::Sleep {
+        tokio::time::sleep(Duration::from(at.since(self.now())))
+    }
+}
+
+/// A timerfd: nanosecond resolution, absolute, and free of the 50 µs slack that sleeping has.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    timer: AsyncFd<OwnedFd>,
+    clock: Monotonic,
+    at: Nanos,
+}
+
+impl Alarm for Timer {
+    fn set(&mut self, at: Nanos) {
+        self.at = at;
+        let at = self.clock.start + at.0;
+        let zero = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let value = Timespec { tv_sec: (at / 1_000_000_000) as _, tv_nsec: (at % 1_000_000_000) as _ };
+        // Setting it also forgets that it rang before.
+        rustix::time::timerfd_settime(self.timer.get_ref(), TimerfdTimerFlags::ABSTIME, &Itimerspec { it_interval: zero, it_value: value })
+            .expect("the time is within what the kernel counts");
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if self.clock.now() >= self.at {
+                return Poll::Ready(());
+            }
+            match self.timer.poll_read_ready(cx) {
+                // Readiness may be left over from the time before; the clock has the last word.
+                Poll::Ready(Ok(mut ready)) => ready.clear_ready(),
+                Poll::Ready(Err(error)) => panic!("the timer cannot be polled: {error}"),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+/// Tokio's clock, which tests pause and which then jumps from timer to timer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Simulated {
+    start: Instant,
+}
+
+impl Simulated {
+    /// Starting now.
+    pub(crate) fn starting_now() -> Self {
+        Self { start: Instant::now() }
+    }
+}
+
+impl Clock for Simulated {
+    type Alarm = Ring;
+
+    fn now(&self) -> Nanos {
+        Instant::now().duration_since(self.start).into()
+    }
+
+    fn cpu(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    fn alarm(&self) -> Ring {
+        Ring { sleep: Box::pin(tokio::time::sleep(Duration::ZERO)), start: self.start }
+    }
+
+    fn sleep_until(&self, at: Nanos) -> tokio::time::Sleep {
+        tokio::time::sleep_until(self.start + Duration::from(at))
+    }
+}
+
+/// A timer of Tokio's.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    sleep: std::pin::Pin<Box<tokio::time::Sleep>>,
+    start: Instant,
+}
+
+impl Alarm for Ring {
+    fn set(&mut self, at: Nanos) {
+        self.sleep.as_mut().reset(self.start + Duration::from(at));
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.sleep.as_mut().poll(cx)
+    }
+}

@@ -1,0 +1,274 @@
+//! One request and its answer on one connection.
+//!
+//! The whole budget of a fast request is one write and one read. So the request is one ready-made buffer, reading goes
+//! into a large buffer that belongs to the worker (a short read tells Tokio that the socket is drained, without a second
+//! system call), and nothing of the answer is kept.
+//!
+//! Reading goes on while the request is still being written: a server may answer early and close (RFC 9112 §9.5), and a
+//! failed write may still leave an answer in our receive buffer.
+
+use std::cell::RefCell;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use measure::{Failure, Quirk, Quirks};
+use plan::Nanos;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::clock::Clock;
+use crate::protocol::http1::{Asked, Finished, Observer, Progress, Reply, is_blank};
+use crate::slot::{GiveUp, Slot};
+
+/// Large enough that a small answer is always a short read.
+pub(crate) const READ_BUFFER_BYTES: usize = 64 * 1024;
+
+/// After so many full buffers a connection lets the others have their turn.
+const READS_A_TURN: u32 = 4;
+
+/// So much of an answer is shown as the example of a failure.
+const EXAMPLE_BYTES: usize = 256;
+
+/// One connection, and what it can tell about itself.
+#[derive(Debug)]
+pub(crate) struct Connection<S> {
+    stream: S,
+    reply: Reply,
+    /// How many requests were answered on it.
+    served: u32,
+    /// When the last of them was.
+    idle_since: Nanos,
+}
+
+/// How far an exchange has got, and its times.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Exchange {
+    /// Just before the first write.
+    pub(crate) sent: Nanos,
+    /// When the final answer began; `None` before.
+    pub(crate) first_byte: Option<Nanos>,
+    /// When the last bytes were read.
+    pub(crate) last_byte: Nanos,
+    /// Bytes written.
+    pub(crate) written: usize,
+    /// Bytes read.
+    pub(crate) received: u64,
+    /// Oddities seen outside the answer itself.
+    pub(crate) quirks: Quirks,
+    heads: u8,
+    flushed: bool,
+    write_failed: Option<Failure>,
+}
+
+impl Exchange {
+    pub(crate) fn beginning(sent: Nanos) -> Self {
+        Self {
+            sent,
+            first_byte: None,
+            last_byte: sent,
+            written: 0,
+            received: 0,
+            quirks: Quirks::default(),
+            heads: 0,
+            flushed: false,
+            write_failed: None,
+        }
+    }
+}
+
+impl Exchange {
+    /// This exchange as the next part of a chain: its first send is the chain's, its bytes are all of them.
+    pub(crate) fn after(self, before: &Self) -> Self {
+        Self { sent: before.sent, written: before.written + self.written, received: before.received + self.received, ..self }
+    }
+}
+
+/// What a failed exchange looked like; made only when somebody wants to see it.
+#[derive(Debug)]
+pub(crate) enum Sight {
+    /// The bytes that were being read.
+    Bytes(Vec<u8>),
+    /// The system's words.
+    System(io::Error),
+    /// Nothing to show.
+    Nothing,
+}
+
+/// What an exchange needs of its worker.
+pub(crate) struct Surroundings<'a, C> {
+    pub(crate) clock: &'a C,
+    pub(crate) buffer: &'a RefCell<Box<[u8]>>,
+    pub(crate) slot: &'a Slot,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    pub(crate) fn new(stream: S) -> Self {
+        Self { stream, reply: Reply::new(), served: 0, idle_since: Nanos::ZERO }
+    }
+
+    /// Starts reading the answer to the next request.
+    pub(crate) fn begin(&mut self, asked: Asked) {
+        self.reply.begin(asked);
+    }
+
+    /// Its last answer was complete.
+    pub(crate) fn answered(&mut self, at: Nanos) {
+        self.served = self.served.saturating_add(1);
+        self.idle_since = at;
+    }
+
+    /// In words: whether it had been used, and how long it had been idle.
+    pub(crate) fn past(&self, now: Nanos) -> String {
+        match self.served {
+            0 => "on a new connection".to_owned(),
+            served => {
+                format!("on a connection that had answered {served} requests, {:.1} s idle", now.since(self.idle_since).as_secs_f64())
+            }
+        }
+    }
+
+    /// Drives the exchange. `sight` is filled when it fails or is answered with an error status.
+    pub(crate) fn poll_exchange<C: Clock, O: Observer>(
+        &mut self,
+        cx: &mut Context<'_>,
+        request: &[u8],
+        exchange: &mut Exchange,
+        around: &Surroundings<'_, C>,
+        observer: &mut O,
+        sight: &mut Sight,
+    ) -> Poll<Result<Finished, Failure>> {
+        if let Some(give_up) = around.slot.give_up() {
+            return Poll::Ready(Err(match give_up {
+                GiveUp::Aborted => Failure::ClientInterrupted,
+                GiveUp::Expired if exchange.written < request.len() => Failure::SendTimeout,
+                GiveUp::Expired if exchange.received == 0 => Failure::RecvIdleTimeout,
+                GiveUp::Expired => Failure::RecvTotalTimeout,
+            }));
+        }
+        self.poll_write(cx, request, exchange, sight);
+        for _ in 0..READS_A_TURN {
+            let mut buffer = around.buffer.borrow_mut();
+            let mut read = ReadBuf::new(&mut buffer);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut read) {
+                Poll::Pending => {
+                    around.slot.waits(cx);
+                    return Poll::Pending;
+                }
+                Poll::Ready(Err(error)) => {
+                    let failure = self.read_failure(&error, exchange);
+                    if matches!(sight, Sight::Nothing) {
+                        *sight = Sight::System(error);
+                    }
+                    return Poll::Ready(failure);
+                }
+                Poll::Ready(Ok(())) if read.filled().is_empty() => {
+                    return Poll::Ready(self.reply.closed().map_err(|failure| self.blame(failure, exchange)));
+                }
+                Poll::Ready(Ok(())) => {
+                    let now = around.clock.now();
+                    let bytes = read.filled();
+                    exchange.received += bytes.len() as u64;
+                    exchange.last_byte = now;
+                    let progress = self.reply.feed(bytes, observer);
+                    if self.reply.heads() != exchange.heads {
+                        exchange.heads = self.reply.heads();
+                        exchange.first_byte = Some(now);
+                    }
+                    match progress {
+                        Progress::More => {}
+                        Progress::Done(finished) => {
+                            if finished.status >= 400 {
+                                *sight = Sight::Bytes(bytes[..bytes.len().min(EXAMPLE_BYTES)].to_vec());
+                            }
+                            return Poll::Ready(Ok(finished));
+                        }
+                        Progress::Failed(failure) => {
+                            *sight = Sight::Bytes(bytes[..bytes.len().min(EXAMPLE_BYTES)].to_vec());
+                            return Poll::Ready(Err(failure));
+                        }
+                    }
+                }
+            }
+        }
+        around.slot.waits(cx);
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, request: &[u8], exchange: &mut Exchange, sight: &mut Sight) {
+        while exchange.write_failed.is_none() && exchange.written < request.len() {
+            match Pin::new(&mut self.stream).poll_write(cx, &request[exchange.written..]) {
+                Poll::Ready(Ok(0)) => exchange.write_failed = Some(Failure::SendClosed),
+                Poll::Ready(Ok(count)) => exchange.written += count,
+                Poll::Ready(Err(error)) => {
+                    exchange.write_failed = Some(match error.kind() {
+                        io::ErrorKind::BrokenPipe | io::ErrorKind::NotConnected | io::ErrorKind::WriteZero => Failure::SendClosed,
+                        _ => Failure::SendReset,
+                    });
+                    *sight = Sight::System(error);
+                }
+                Poll::Pending => return,
+            }
+        }
+        // TLS keeps what it could not write; a plain socket has nothing to flush.
+        if exchange.write_failed.is_none() && !exchange.flushed {
+            match Pin::new(&mut self.stream).poll_flush(cx) {
+                Poll::Ready(Ok(())) => exchange.flushed = true,
+                Poll::Ready(Err(error)) => {
+                    exchange.write_failed = Some(Failure::SendReset);
+                    *sight = Sight::System(error);
+                }
+                Poll::Pending => {}
+            }
+        }
+    }
+
+    fn read_failure(&mut self, error: &io::Error, exchange: &mut Exchange) -> Result<Finished, Failure> {
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            // TLS without close_notify: a complete answer stands, one that ends with the connection may be cut.
+            exchange.quirks.insert(Quirk::NoCloseNotify);
+            return match self.reply.closed() {
+                Ok(_) => Err(Failure::RecvEofInBody),
+                Err(failure) => Err(self.blame(failure, exchange)),
+            };
+        }
+        Err(self.blame(Failure::RecvReset, exchange))
+    }
+
+    /// The class of a connection that ended before its answer: a race on reuse, a failed write, or just that.
+    fn blame(&self, failure: Failure, exchange: &Exchange) -> Failure {
+        if exchange.received == 0 && self.served > 0 {
+            return Failure::StaleReuse;
+        }
+        if exchange.received == 0 { exchange.write_failed.unwrap_or(failure) } else { failure }
+    }
+
+    /// Watches an idle connection: ready when it cannot be used any more, with what was odd.
+    pub(crate) fn poll_idle<C: Clock>(&mut self, cx: &mut Context<'_>, around: &Surroundings<'_, C>) -> Poll<Quirks> {
+        let mut quirks = Quirks::default();
+        let mut buffer = around.buffer.borrow_mut();
+        loop {
+            let mut read = ReadBuf::new(&mut buffer);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut read) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(())) if !read.filled().is_empty() && is_blank(read.filled()) => {}
+                Poll::Ready(Ok(())) if !read.filled().is_empty() => {
+                    quirks.insert(Quirk::Unsolicited);
+                    return Poll::Ready(quirks);
+                }
+                Poll::Ready(_) => return Poll::Ready(quirks),
+            }
+        }
+    }
+}
+
+impl Sight {
+    /// As text: bytes escaped, so that no terminal or page takes them for its own.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Bytes(bytes) => bytes.escape_ascii().to_string(),
+            Self::System(error) => error.to_string(),
+            Self::Nothing => String::new(),
+        }
+    }
+}

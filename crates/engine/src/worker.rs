@@ -1,0 +1,295 @@
+//! One thread's part of the load: it computes what it has to send, sends it, and records what happened.
+//!
+//! A worker shares nothing with others but the Stop signal and the channel on which it hands over its counts. Inside
+//! it everything is single-threaded: cells instead of locks. Its parts are tasks of one Tokio runtime: a Lane per
+//! connection, a pacer in open load, and a warden that ends requests whose time is over.
+//!
+//! Arrivals that wait for a Lane are not kept in a queue: they are computable, so the line is only the place up to
+//! which arrivals have been taken, and a stalled server costs no memory.
+
+mod lane;
+mod pacer;
+
+use std::cell::{Cell, RefCell};
+use std::iter::Peekable;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use measure::{Closer, Failure, Outcome, Quirks, Recorder, Snapshot, Span};
+use plan::{Arrivals, Load, Nanos, Share};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+use crate::clock::Clock;
+use crate::exchange::{READ_BUFFER_BYTES, Surroundings};
+use crate::net::Dial;
+use crate::slot::Slot;
+use crate::task::Task;
+use crate::{Stop, Urgency};
+
+/// Counts are handed over this often.
+pub(crate) const INTERVAL: Nanos = Nanos::SECOND;
+
+/// How long past its deadline a request may go unnoticed at most, and the least pause between two looks.
+const LOOK_MAX: Nanos = Nanos::from_millis(50);
+const LOOK_MIN: Nanos = Nanos::from_millis(1);
+
+/// What a worker says when it is done.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Finished {
+    /// When the load ended: the plan's end, the last answer of a counted run, or the interruption.
+    pub(crate) load_until: Nanos,
+    /// When its last request was done.
+    pub(crate) drained_at: Nanos,
+    /// Whether it was stopped from outside.
+    pub(crate) interrupted: bool,
+}
+
+/// One thread's part of the load.
+pub(crate) struct Worker<D: Dial, C: Clock> {
+    task: Arc<Task>,
+    share: Share,
+    dial: D,
+    clock: C,
+    stop: Stop,
+    hand_over: Box<dyn Fn(Snapshot)>,
+    recorder: RefCell<Recorder>,
+    /// Where the current interval ends, and its number.
+    interval_end: Cell<Nanos>,
+    interval: Cell<u32>,
+    cpu: Cell<Nanos>,
+    buffer: RefCell<Box<[u8]>>,
+    slots: RefCell<Vec<Rc<Slot>>>,
+    /// Slots of Lanes that ended, to be used again.
+    vacant: RefCell<Vec<u32>>,
+    /// Requests still to be sent in closed load, where their number is limited.
+    budget: Cell<u64>,
+    /// Open load: what is still to come, and the Lanes without work, the one used last on top.
+    arrivals: RefCell<Option<Peekable<Arrivals>>>,
+    idle: RefCell<Vec<u32>>,
+    /// Rung when a Lane found nothing to do while the pacer was waiting for one.
+    relief: Notify,
+    pacer_waits: Cell<bool>,
+    dialled: Cell<u64>,
+    stopped_at: Cell<Option<Nanos>>,
+    stopping: Notify,
+    last_done: Cell<Nanos>,
+}
+
+/// Connections a worker has open before the start line.
+pub(crate) struct Ready<D: Dial> {
+    connections: Vec<lane::Opened<D>>,
+}
+
+/// A worker's connections opened before the run: closed load begins with all of them, so that the ramp is not measured.
+pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, share: Share, dial: &D, stop: &Stop) -> Ready<D> {
+    let Load::Closed { users, .. } = task.plan.load() else { return Ready { connections: Vec::new() } };
+    let users = share.part(users.get().into());
+    let mut opening = JoinSet::new();
+    let mut connections = Vec::new();
+    for number in 0..users {
+        let dial = dial.clone();
+        let global = number * u64::from(share.of()) + u64::from(share.index());
+        opening.spawn_local(async move { dial.dial(global).await.ok() });
+        // The server's backlog is finite: a wave at a time.
+        while opening.len() >= DIALS_AT_ONCE {
+            connections.extend(opening.join_next().await.and_then(Result::ok));
+        }
+        if stop.urgency() > Urgency::None {
+            break;
+        }
+    }
+    while let Some(opened) = opening.join_next().await {
+        connections.extend(opened.ok());
+    }
+    Ready { connections }
+}
+
+/// Half of the usual backlog of 128 for each of two workers.
+const DIALS_AT_ONCE: usize = 64;
+
+impl<D: Dial + 'static, C: Clock> Worker<D, C> {
+    pub(crate) fn new(task: Arc<Task>, share: Share, dial: D, clock: C, stop: Stop, hand_over: Box<dyn Fn(Snapshot)>) -> Rc<Self> {
+        let plan = &task.plan;
+        let budget = plan.requests().map_or(u64::MAX, |requests| share.part(requests.get()));
+        let arrivals = match plan.load() {
+            Load::Closed { .. } => None,
+            Load::Open { spacing, .. } => plan
+                .timetable()
+                .map(|timetable| Arrivals::new(timetable, *spacing, plan.seed(), plan.requests().map(Into::into), share).peekable()),
+        };
+        let span = Span { from: task.measured_from, until: task.end };
+        Rc::new(Self {
+            recorder: RefCell::new(Recorder::new(span)),
+            interval_end: Cell::new(INTERVAL),
+            interval: Cell::new(0),
+            cpu: Cell::new(clock.cpu()),
+            buffer: RefCell::new(vec![0; READ_BUFFER_BYTES].into_boxed_slice()),
+            slots: RefCell::default(),
+            vacant: RefCell::default(),
+            budget: Cell::new(budget),
+            arrivals: RefCell::new(arrivals),
+            idle: RefCell::default(),
+            relief: Notify::new(),
+            pacer_waits: Cell::new(false),
+            dialled: Cell::new(0),
+            stopped_at: Cell::new(None),
+            stopping: Notify::new(),
+            last_done: Cell::new(Nanos::ZERO),
+            task,
+            share,
+            dial,
+            clock,
+            stop,
+            hand_over,
+        })
+    }
+
+    /// Sends this worker's share to its end and waits for every answer. Must run in a `LocalSet`.
+    pub(crate) async fn work(self: Rc<Self>, ready: Ready<D>) -> Finished {
+        let mut background = JoinSet::new();
+        background.spawn_local(Self::warden(self.clone()));
+        background.spawn_local(Self::listener(self.clone()));
+
+        let mut lanes = JoinSet::new();
+        if matches!(self.task.plan.load(), Load::Closed { .. }) {
+            let users = self.share.part(self.task.plan.connections_max().get().into());
+            let mut connections = ready.connections.into_iter();
+            for number in 0..users {
+                lanes.spawn_local(lane::user(self.clone(), number, connections.next().flatten()));
+            }
+        } else {
+            pacer::pace(&self, &mut lanes).await;
+        }
+        while let Some(lane) = lanes.join_next().await {
+            // A Lane that panicked is our mistake, and the run must not go on as if nothing had happened.
+            if let Err(error) = lane {
+                std::panic::resume_unwind(error.into_panic());
+            }
+        }
+        background.abort_all();
+
+        let drained_at = self.last_done.get();
+        let load_until = match self.stopped_at.get() {
+            Some(stopped) => stopped.min(self.task.end),
+            None if self.task.plan.requests().is_some() => drained_at.min(self.task.end),
+            None => self.task.end,
+        };
+        self.turn_interval(self.clock.now());
+        self.give();
+        Finished { load_until, drained_at: drained_at.max(load_until), interrupted: self.stopped_at.get().is_some() }
+    }
+
+    /// Ends requests whose time is over, and hands counts over when no request does.
+    async fn warden(self: Rc<Self>) {
+        let span = Nanos(self.task.timeout.0.min(self.task.connect_timeout.0) / 20).clamp(LOOK_MIN, LOOK_MAX);
+        loop {
+            tokio::time::sleep(Duration::from(span)).await;
+            let now = self.clock.now();
+            for slot in self.slots.borrow().iter() {
+                slot.expire(now);
+            }
+            self.turn_interval(now);
+        }
+    }
+
+    /// Waits for the Stop.
+    async fn listener(self: Rc<Self>) {
+        self.stop.beyond(Urgency::None).await;
+        let now = self.clock.now();
+        self.stopped_at.set(Some(now));
+        self.recorder.borrow_mut().end_at(now);
+        self.stopping.notify_waiters();
+        self.relief.notify_one();
+        self.slots.borrow().iter().for_each(|slot| slot.wake());
+        self.stop.beyond(Urgency::Drain).await;
+        self.slots.borrow().iter().for_each(|slot| slot.abort());
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stopped_at.get().is_some()
+    }
+
+    fn around<'a>(&'a self, slot: &'a Slot) -> Surroundings<'a, C> {
+        Surroundings { clock: &self.clock, buffer: &self.buffer, slot }
+    }
+
+    /// A place among the slots: one that is vacant, or a new one.
+    fn take_slot(&self) -> (u32, Rc<Slot>) {
+        let mut slots = self.slots.borrow_mut();
+        if let Some(place) = self.vacant.borrow_mut().pop() {
+            let slot = Rc::new(Slot::default());
+            slots[place as usize] = slot.clone();
+            return (place, slot);
+        }
+        let slot = Rc::new(Slot::default());
+        slots.push(slot.clone());
+        ((slots.len() - 1) as u32, slot)
+    }
+
+    fn leave_slot(&self, place: u32) {
+        self.slots.borrow()[place as usize].end();
+        self.vacant.borrow_mut().push(place);
+    }
+
+    /// The number of the next connection of the whole run, so that addresses are taken in turn over all workers.
+    fn next_dial(&self) -> u64 {
+        let number = self.dialled.get();
+        self.dialled.set(number + 1);
+        number * u64::from(self.share.of()) + u64::from(self.share.index())
+    }
+
+    #[inline]
+    fn fell_due(&self, due: Nanos) {
+        self.recorder.borrow_mut().due(due);
+    }
+
+    #[inline]
+    fn record(&self, outcome: &Outcome) {
+        if outcome.done >= self.interval_end.get() {
+            self.turn_interval(outcome.done);
+        }
+        self.recorder.borrow_mut().record(outcome);
+        self.last_done.set(self.last_done.get().max(outcome.done));
+    }
+
+    fn unsent(&self, due: Nanos) {
+        self.fell_due(due);
+        self.recorder.borrow_mut().unsent(due, self.task.timeout);
+    }
+
+    fn closed(&self, by: Closer) {
+        self.recorder.borrow_mut().closed(by);
+    }
+
+    fn quirks(&self, quirks: Quirks) {
+        if !quirks.is_empty() {
+            self.recorder.borrow_mut().quirks(quirks);
+        }
+    }
+
+    fn example(&self, failure: Failure, at: Nanos, text: impl FnOnce() -> String) {
+        self.recorder.borrow_mut().example(failure, at, text);
+    }
+
+    /// Hands over every interval that ended before `now`.
+    fn turn_interval(&self, now: Nanos) {
+        while now >= self.interval_end.get() {
+            self.give();
+        }
+    }
+
+    /// Hands over the current interval and begins the next.
+    fn give(&self) {
+        let next = self.interval.get() + 1;
+        let cpu = self.clock.cpu();
+        let mut recorder = self.recorder.borrow_mut();
+        recorder.cpu(cpu.since(self.cpu.get()));
+        self.cpu.set(cpu);
+        let full = recorder.swap(Snapshot::empty(next));
+        self.interval.set(next);
+        self.interval_end.set(self.interval_end.get().plus(INTERVAL));
+        (self.hand_over)(full);
+    }
+}

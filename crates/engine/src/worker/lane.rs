@@ -1,0 +1,468 @@
+//! A Lane: one connection that carries one request at a time, for a user in closed load or for arrivals in open load.
+//!
+//! Between two requests of the plain path a Lane allocates, locks and formats nothing. What is rare (opening a
+//! connection, following a redirect, describing a failure) is boxed out of the way, so that an idle Lane stays small.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use measure::{Closer, Failure, Outcome, Quirk};
+use plan::{Keepalive, Load, Nanos, Random, Target};
+
+use super::Worker;
+use crate::clock::Clock;
+use crate::exchange::{Connection, Exchange, Sight};
+use crate::net::{Dial, DialFailed, Dialed};
+use crate::protocol::http1::{Finished, Header, Observer};
+use crate::slot::{GiveUp, Slot};
+use crate::task::asked;
+
+/// A connection opened before the start line, or none if that failed.
+pub(super) type Opened<D> = Option<Dialed<<D as Dial>::Stream>>;
+
+/// Streams of the seed from here on belong to users.
+const USERS: u64 = 1_000;
+
+/// A user in closed load: sends when its last answer came and its pause is over.
+pub(super) async fn user<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>>, number: u64, opened: Opened<D>) {
+    let worker = &*worker;
+    let mut lane = Lane::new(worker);
+    if let Some(dialed) = opened {
+        lane.adopt(worker, dialed);
+    }
+    let global = number * u64::from(worker.share.of()) + u64::from(worker.share.index());
+    let mut random = Random::new(worker.task.plan.seed(), USERS + global);
+    let pause = match worker.task.plan.load() {
+        Load::Closed { pause, .. } => *pause,
+        Load::Open { .. } => None,
+    };
+    let mut refusals = 0;
+    let mut due = worker.clock.now();
+    while due < worker.task.end && !worker.is_stopping() && worker.take_from_budget() {
+        worker.fell_due(due);
+        let outcome = lane.perform(worker, due, due).await;
+        let mut rest = pause.map_or(Nanos::ZERO, |pause| pause.draw(&mut random));
+        if outcome.result.is_err_and(Failure::is_connect) {
+            rest = rest.max(back_off(refusals, &mut random));
+            refusals += 1;
+        } else {
+            refusals = 0;
+        }
+        due = outcome.done;
+        if rest > Nanos::ZERO {
+            due = due.plus(rest);
+            Box::pin(lane.rest(worker, due.min(worker.task.end))).await;
+            due = worker.clock.now();
+        } else if outcome.result.is_err() {
+            // Recorded at its limit, but noticed somewhat later.
+            due = worker.clock.now();
+        }
+    }
+    lane.leave(worker);
+}
+
+/// A carrier in open load: begins with the arrival it was made for, then takes whatever is due.
+pub(super) async fn carrier<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>>, first: Nanos) {
+    let worker = &*worker;
+    let mut lane = Lane::new(worker);
+    let (mut due, mut free_at) = (first, first);
+    loop {
+        worker.fell_due(due);
+        lane.perform(worker, due, free_at).await;
+        let now = worker.clock.now();
+        if !worker.is_stopping()
+            && let Some(next) = worker.take_due(now)
+        {
+            (due, free_at) = (next, now);
+            continue;
+        }
+        if worker.arrivals_ended() || lane.connection.is_none() {
+            break;
+        }
+        worker.idle.borrow_mut().push(lane.place);
+        worker.relieve();
+        match lane.wait_for_work(worker).await {
+            Some(assigned) => (due, free_at) = (assigned, assigned.max(now)),
+            None => break,
+        }
+    }
+    lane.leave(worker);
+    worker.relieve();
+}
+
+/// How long to wait after the k-th refusal in a row: 10 ms · 2^k, at most 1 s, ± 50 % (MEASUREMENT §4.2).
+fn back_off(refusals: u32, random: &mut Random) -> Nanos {
+    let most = Nanos::from_millis(10 << refusals.min(7)).min(Nanos::SECOND).0;
+    Nanos(random.between(most / 2, most + most / 2))
+}
+
+/// One connection and the place it has in its worker.
+struct Lane<D: Dial> {
+    slot: Rc<Slot>,
+    place: u32,
+    connection: Option<Connection<D::Stream>>,
+    /// Where redirects to another origin led last.
+    detour: Option<Box<(Target, Connection<D::Stream>)>>,
+}
+
+impl<D: Dial + 'static> Lane<D> {
+    fn new<C: Clock>(worker: &Worker<D, C>) -> Self {
+        let (place, slot) = worker.take_slot();
+        Self { slot, place, connection: None, detour: None }
+    }
+
+    /// Closes what is open and gives the place back.
+    fn leave<C: Clock>(mut self, worker: &Worker<D, C>) {
+        self.close(worker, Closer::Us);
+        if self.detour.take().is_some() {
+            worker.closed(Closer::Us);
+        }
+        worker.leave_slot(self.place);
+    }
+
+    fn close<C: Clock>(&mut self, worker: &Worker<D, C>, by: Closer) {
+        if self.connection.take().is_some() {
+            worker.closed(by);
+        }
+    }
+
+    fn adopt<C: Clock>(&mut self, worker: &Worker<D, C>, dialed: Dialed<D::Stream>) {
+        worker.recorder.borrow_mut().opened(dialed.connect, dialed.tls);
+        self.connection = Some(Connection::new(dialed.stream));
+    }
+
+    /// Carries one request to its end and records it.
+    async fn perform<C: Clock>(&mut self, worker: &Worker<D, C>, due: Nanos, free_at: Nanos) -> Outcome {
+        self.slot.begin(due.plus(worker.task.timeout));
+        let mut ready = Ok(free_at);
+        if self.connection.is_none() {
+            ready = Box::pin(self.open(worker, due)).await.map(|()| worker.clock.now());
+        }
+        let outcome = match ready {
+            Err(outcome) => outcome,
+            Ok(ready) if worker.task.follow == 0 => self.send(worker, due, ready).await,
+            Ok(ready) => Box::pin(self.send_and_follow(worker, due, ready)).await,
+        };
+        self.slot.end();
+        worker.record(&outcome);
+        outcome
+    }
+
+    /// The plain path: one request, one answer.
+    async fn send<C: Clock>(&mut self, worker: &Worker<D, C>, due: Nanos, ready: Nanos) -> Outcome {
+        let connection = self.connection.as_mut().expect("a Lane sends on a connection");
+        connection.begin(worker.task.asked);
+        let around = worker.around(&self.slot);
+        let mut exchange = Exchange::beginning(worker.clock.now());
+        let mut sight = Sight::Nothing;
+        let request = worker.task.request.as_slice();
+        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut (), &mut sight)).await;
+        let done = self.done_at(worker, &exchange, result.is_ok());
+        self.judge(worker, &exchange, result, &sight, request.len(), done);
+        outcome(&exchange, due, ready, done, result)
+    }
+
+    /// When the exchange ended: with its last byte, exactly at its limit, or now.
+    fn done_at<C: Clock>(&self, worker: &Worker<D, C>, exchange: &Exchange, answered: bool) -> Nanos {
+        if answered {
+            exchange.last_byte
+        } else if self.slot.give_up() == Some(GiveUp::Expired) {
+            self.slot.deadline()
+        } else {
+            worker.clock.now()
+        }
+    }
+
+    /// What follows from the end of an exchange: whether the connection stays, quirks, and the example of a failure.
+    fn judge<C: Clock>(
+        &mut self,
+        worker: &Worker<D, C>,
+        exchange: &Exchange,
+        result: Result<Finished, Failure>,
+        sight: &Sight,
+        request_bytes: usize,
+        done: Nanos,
+    ) {
+        worker.quirks(exchange.quirks);
+        match result {
+            Ok(finished) => {
+                note_answer(worker, &finished, sight, done);
+                let sent_whole = exchange.written == request_bytes;
+                if finished.reusable && sent_whole && worker.task.keepalive == Keepalive::Reuse {
+                    if let Some(connection) = &mut self.connection {
+                        connection.answered(done);
+                    }
+                } else {
+                    let by = if finished.reusable || worker.task.keepalive == Keepalive::CloseEach { Closer::Us } else { Closer::Server };
+                    self.close(worker, by);
+                }
+            }
+            Err(failure) => {
+                let past = self.connection.as_ref().map(|connection| connection.past(done));
+                note_failure(worker, failure, sight, past.as_deref(), done);
+                self.close(worker, closer(failure));
+            }
+        }
+    }
+
+    /// Opens this Lane's connection, or says how the request ended that wanted it.
+    async fn open<C: Clock>(&mut self, worker: &Worker<D, C>, due: Nanos) -> Result<(), Outcome> {
+        let number = worker.next_dial();
+        let (failure, text) = match self.slot.unless_given_up(worker.dial.dial(number)).await {
+            Ok(Ok(dialed)) => {
+                self.adopt(worker, dialed);
+                return Ok(());
+            }
+            Ok(Err(DialFailed { failure, text })) => (failure, text),
+            Err(GiveUp::Expired) => (Failure::ConnectTimeout, "no connection before the request's own timeout".to_owned()),
+            Err(GiveUp::Aborted) => (Failure::ClientInterrupted, String::new()),
+        };
+        let done = if self.slot.give_up() == Some(GiveUp::Expired) { self.slot.deadline() } else { worker.clock.now() };
+        worker.example(failure, done, || text);
+        Err(Outcome { due, ready: done, sent: done, first_byte: done, done, bytes_out: 0, bytes_in: 0, result: Err(failure) })
+    }
+
+    /// Waits until a time, a Stop, or nothing else; notices when the connection is closed meanwhile.
+    async fn rest<C: Clock>(&mut self, worker: &Worker<D, C>, until: Nanos) {
+        let mut sleep = pin!(worker.clock.sleep_until(until));
+        poll_fn(|cx| {
+            if worker.is_stopping() || self.slot.give_up() == Some(GiveUp::Aborted) {
+                return Poll::Ready(());
+            }
+            self.slot.waits(cx);
+            self.poll_lost(cx, worker);
+            sleep.as_mut().poll(cx)
+        })
+        .await;
+    }
+
+    /// Waits for an arrival, as one of the idle. `None`: nothing comes any more, or the connection is lost.
+    async fn wait_for_work<C: Clock>(&mut self, worker: &Worker<D, C>) -> Option<Nanos> {
+        poll_fn(|cx| {
+            self.slot.waits(cx);
+            self.poll_lost(cx, worker);
+            if let Some(due) = self.slot.take_assigned() {
+                return Poll::Ready(Some(due));
+            }
+            if self.connection.is_none() {
+                worker.idle.borrow_mut().retain(|place| *place != self.place);
+                return Poll::Ready(None);
+            }
+            if worker.arrivals_ended() { Poll::Ready(None) } else { Poll::Pending }
+        })
+        .await
+    }
+
+    /// Lets go of an idle connection that the server closed or sent something on that nobody asked for.
+    fn poll_lost<C: Clock>(&mut self, cx: &mut std::task::Context<'_>, worker: &Worker<D, C>) {
+        let Some(connection) = &mut self.connection else { return };
+        if let Poll::Ready(quirks) = connection.poll_idle(cx, &worker.around(&self.slot)) {
+            worker.quirks(quirks);
+            self.close(worker, if quirks.is_empty() { Closer::Server } else { Closer::Us });
+        }
+    }
+
+    /// A request whose redirects are followed: a chain is one request, from the first byte sent to the last one read.
+    async fn send_and_follow<C: Clock>(&mut self, worker: &Worker<D, C>, due: Nanos, ready: Nanos) -> Outcome {
+        let mut place = worker.task.plan.target().clone();
+        let mut request = worker.task.request.clone();
+        let mut method = worker.task.plan.request().method.clone();
+        let mut whole: Option<Exchange> = None;
+        let mut hops = 0;
+        loop {
+            let mut location = Location::default();
+            let at_home = place.same_origin(worker.task.plan.target());
+            let (exchange, result, done) = match self.hop(worker, &place, at_home, &request, &method, &mut location).await {
+                Ok(hop) => hop,
+                Err((failure, done)) => {
+                    let exchange = whole.unwrap_or(Exchange::beginning(done));
+                    return outcome(&exchange, due, ready, done, Err(failure));
+                }
+            };
+            // The chain keeps its first send, its last first byte, and the bytes of all.
+            let so_far = whole.insert(whole.map_or(exchange, |before| exchange.after(&before)));
+            let finished = match result {
+                Ok(finished) if matches!(finished.status, 301 | 302 | 303 | 307 | 308) => finished,
+                _ => return outcome(so_far, due, ready, done, result),
+            };
+            let trouble = match location.target(&place) {
+                Err(why) => Some((Failure::RedirectTarget, why)),
+                Ok(_) if hops == worker.task.follow => Some((Failure::RedirectLimit, format!("{} redirects, the last from {place}", hops))),
+                Ok(to) => match worker.task.redirected(finished.status, &method, &to) {
+                    Some((next, next_method)) => {
+                        (request, method, place) = (next, next_method, to);
+                        None
+                    }
+                    None => Some((Failure::RedirectTarget, format!("{to} cannot be put into a request"))),
+                },
+            };
+            if let Some((failure, why)) = trouble {
+                worker.example(failure, done, || why);
+                return outcome(so_far, due, ready, done, Err(failure));
+            }
+            hops += 1;
+            worker.recorder.borrow_mut().redirected();
+        }
+    }
+
+    /// One request of a chain, here or elsewhere. An error is a connection that could not be had, and when.
+    async fn hop<C: Clock>(
+        &mut self,
+        worker: &Worker<D, C>,
+        place: &Target,
+        at_home: bool,
+        request: &[u8],
+        method: &str,
+        location: &mut Location,
+    ) -> Result<(Exchange, Result<Finished, Failure>, Nanos), (Failure, Nanos)> {
+        let give_up = |worker: &Worker<D, C>, slot: &Slot, failure, text: String| {
+            let done = if slot.give_up() == Some(GiveUp::Expired) { slot.deadline() } else { worker.clock.now() };
+            worker.example(failure, done, || text);
+            (failure, done)
+        };
+        if at_home {
+            if self.connection.is_none()
+                && let Err(outcome) = self.open(worker, Nanos::ZERO).await
+            {
+                return Err((outcome.result.err().unwrap_or(Failure::ClientInternal), outcome.done));
+            }
+        } else if self.detour.as_ref().is_none_or(|detour| !detour.0.same_origin(place)) {
+            if self.detour.take().is_some() {
+                worker.closed(Closer::Us);
+            }
+            match self.slot.unless_given_up(worker.dial.dial_other(place, worker.next_dial())).await {
+                Ok(Ok(dialed)) => {
+                    worker.recorder.borrow_mut().opened(dialed.connect, dialed.tls);
+                    self.detour = Some(Box::new((place.clone(), Connection::new(dialed.stream))));
+                }
+                Ok(Err(DialFailed { failure, text })) => return Err(give_up(worker, &self.slot, failure, text)),
+                Err(GiveUp::Expired) => return Err(give_up(worker, &self.slot, Failure::ConnectTimeout, String::new())),
+                Err(GiveUp::Aborted) => return Err(give_up(worker, &self.slot, Failure::ClientInterrupted, String::new())),
+            }
+        }
+        let connection = if at_home { self.connection.as_mut() } else { self.detour.as_mut().map(|detour| &mut detour.1) };
+        let connection = connection.expect("a Lane sends on a connection");
+        connection.begin(asked(method));
+        let around = worker.around(&self.slot);
+        let mut exchange = Exchange::beginning(worker.clock.now());
+        let mut sight = Sight::Nothing;
+        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, location, &mut sight)).await;
+        let done = self.done_at(worker, &exchange, result.is_ok());
+        if at_home {
+            self.judge(worker, &exchange, result, &sight, request.len(), done);
+            return Ok((exchange, result, done));
+        }
+        worker.quirks(exchange.quirks);
+        let stays = match result {
+            Ok(finished) => {
+                note_answer(worker, &finished, &sight, done);
+                finished.reusable && exchange.written == request.len()
+            }
+            Err(failure) => {
+                note_failure(worker, failure, &sight, None, done);
+                false
+            }
+        };
+        if stays {
+            if let Some(detour) = &mut self.detour {
+                detour.1.answered(done);
+            }
+        } else if self.detour.take().is_some() {
+            worker.closed(result.map_or_else(closer, |_| Closer::Server));
+        }
+        Ok((exchange, result, done))
+    }
+}
+
+fn note_answer<D: Dial + 'static, C: Clock>(worker: &Worker<D, C>, finished: &Finished, sight: &Sight, done: Nanos) {
+    let mut quirks = finished.quirks;
+    if finished.interims > 0 {
+        quirks.insert(Quirk::Interim);
+    }
+    worker.quirks(quirks);
+    if finished.status >= 400 {
+        worker.example(Failure::CheckStatus, done, || sight.text());
+    }
+}
+
+fn note_failure<D: Dial + 'static, C: Clock>(worker: &Worker<D, C>, failure: Failure, sight: &Sight, past: Option<&str>, done: Nanos) {
+    worker.example(failure, done, || {
+        let text = sight.text();
+        match past {
+            Some(past) if text.is_empty() => past.to_owned(),
+            Some(past) => format!("{past}: {text}"),
+            None => text,
+        }
+    });
+}
+
+fn outcome(exchange: &Exchange, due: Nanos, ready: Nanos, done: Nanos, result: Result<Finished, Failure>) -> Outcome {
+    Outcome {
+        due,
+        ready: ready.min(exchange.sent),
+        sent: exchange.sent,
+        first_byte: exchange.first_byte.unwrap_or(done),
+        done,
+        bytes_out: u32::try_from(exchange.written).unwrap_or(u32::MAX),
+        bytes_in: exchange.received,
+        result: result.map(|finished| finished.status),
+    }
+}
+
+/// Who ended the connection on which a request failed so.
+fn closer(failure: Failure) -> Closer {
+    match failure {
+        Failure::RecvReset
+        | Failure::RecvEofBeforeResponse
+        | Failure::RecvEofInHead
+        | Failure::RecvEofInBody
+        | Failure::SendReset
+        | Failure::SendClosed
+        | Failure::StaleReuse => Closer::Server,
+        _ => Closer::Us,
+    }
+}
+
+/// Picks the Location header out of an answer.
+#[derive(Debug, Default)]
+struct Location {
+    values: Vec<Vec<u8>>,
+}
+
+impl Location {
+    fn target(&self, from: &Target) -> Result<Target, String> {
+        match self.values.as_slice() {
+            [] => Err("a redirect without Location".to_owned()),
+            [value] => {
+                let text = String::from_utf8_lossy(value);
+                from.join(&text).map_err(|why| format!("Location '{}' {why}", value.escape_ascii()))
+            }
+            several => Err(format!("a redirect with {} Locations", several.len())),
+        }
+    }
+}
+
+impl Observer for Location {
+    fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
+        self.values =
+            headers.iter().filter(|header| header.name.eq_ignore_ascii_case("location")).map(|header| header.value.to_vec()).collect();
+    }
+}
+
+impl<D: Dial + 'static, C: Clock> Worker<D, C> {
+    /// Whether one more request may be sent, and if so takes it.
+    fn take_from_budget(&self) -> bool {
+        let left = self.budget.get();
+        self.budget.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// Wakes the pacer if it waits for a Lane.
+    fn relieve(&self) {
+        if self.pacer_waits.get() {
+            self.relief.notify_one();
+        }
+    }
+}
