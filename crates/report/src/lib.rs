@@ -5,4 +5,16 @@
 //! no installed font, so the same input gives the same bytes on every machine.
 
 pub mod chart;
+mod columns;
+mod format;
+pub mod json;
 pub mod png;
+mod quantity;
+mod reason;
+mod story;
+pub mod text;
+mod visible;
+
+pub use format::{Colour, FORMATS, Format, Style, format};
+pub use json::{ReadError, read_summary};
+pub use visible::visible;
