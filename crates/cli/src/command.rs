@@ -46,7 +46,14 @@ pub struct Manner {
     quiet: bool,
 
     /// Colour the report: auto (on a terminal, unless NO_COLOR is set), always, never
-    #[arg(long, visible_alias = "color", value_name = "WHEN", default_value = "auto", hide_possible_values = true, help_heading = "Output")]
+    #[arg(
+        long,
+        visible_alias = "color",
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
     colour: When,
 }
 

@@ -46,15 +46,19 @@ fn fill_in(draft: &mut Draft) {
 
 /// Puts standard input in the place of `@-`, so that the plan holds what was sent and can be run again.
 fn read_standard_input(draft: &mut Draft, input: &mut dyn Read, errors: &mut PlanErrors) {
-    for field in draft.form.iter().filter(|field| field.split_once('=').is_some_and(|(_, value)| matches!(value, "@-") || value.starts_with("@-;"))) {
+    for field in
+        draft.form.iter().filter(|field| field.split_once('=').is_some_and(|(_, value)| matches!(value, "@-") || value.starts_with("@-;")))
+    {
         errors.push(PlanError::new(
             "form",
             format!("--form '{field}' is to be read from standard input"),
             "save it to a file and give name=@FILE, or send it as the whole body with --data @-",
         ));
     }
-    let uses: Vec<(&'static str, &mut String)> =
-        [("data", draft.data.as_mut()), ("json", draft.json.as_mut())].into_iter().filter_map(|(setting, text)| Some((setting, text?))).collect();
+    let uses: Vec<(&'static str, &mut String)> = [("data", draft.data.as_mut()), ("json", draft.json.as_mut())]
+        .into_iter()
+        .filter_map(|(setting, text)| Some((setting, text?)))
+        .collect();
     let mut uses: Vec<_> = uses.into_iter().filter(|(_, text)| *text == "@-").collect();
     let Some((setting, text)) = uses.pop() else { return };
     if !uses.is_empty() {
@@ -63,7 +67,11 @@ fn read_standard_input(draft: &mut Draft, input: &mut dyn Read, errors: &mut Pla
     }
     let mut bytes = Vec::new();
     if let Err(why) = input.read_to_end(&mut bytes) {
-        errors.push(PlanError::new(setting, format!("--{setting} @-: standard input cannot be read: {}", plainly(&why)), "give --data @FILE"));
+        errors.push(PlanError::new(
+            setting,
+            format!("--{setting} @-: standard input cannot be read: {}", plainly(&why)),
+            "give --data @FILE",
+        ));
         return;
     }
     match String::from_utf8(bytes) {
@@ -83,7 +91,11 @@ fn look(plan: &Plan, errors: &mut PlanErrors) {
     let setting = if matches!(body, Body::Form { .. }) { "form" } else { "data" };
     for path in body.files() {
         if let Err(why) = readable(path) {
-            errors.push(PlanError::new(setting, format!("the file '{path}' of the body cannot be read: {why}"), "check the path after '@'"));
+            errors.push(PlanError::new(
+                setting,
+                format!("the file '{path}' of the body cannot be read: {why}"),
+                "check the path after '@'",
+            ));
         }
     }
     let tls = &plan.connection().tls;
@@ -97,7 +109,11 @@ fn look(plan: &Plan, errors: &mut PlanErrors) {
         let found = readable(path).and_then(|()| fs::read(path).map_err(|why| plainly(&why)));
         match found {
             Err(why) => {
-                errors.push(PlanError::new(setting, format!("--{setting} '{path}' cannot be read: {why}"), format!("give a PEM file with a {what}")));
+                errors.push(PlanError::new(
+                    setting,
+                    format!("--{setting} '{path}' cannot be read: {why}"),
+                    format!("give a PEM file with a {what}"),
+                ));
             }
             Ok(bytes) if !String::from_utf8_lossy(&bytes).contains(wanted) => {
                 errors.push(PlanError::new(
@@ -150,7 +166,8 @@ pub fn saved(path: &Path) -> Result<Draft, PlanError> {
     }
     let shown = path.display();
     let again = "give a file written with --out json=FILE";
-    let text = fs::read(path).map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be read: {}", plainly(&why)), again))?;
+    let text =
+        fs::read(path).map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be read: {}", plainly(&why)), again))?;
     let read: Saved = serde_json::from_slice(&text)
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged, or not a result: {why}"), again))?;
     Summary::check_schema(read.schema.as_deref())

@@ -71,12 +71,20 @@ impl Outputs {
         let mut all: Vec<(&'static Format, Place)> = Vec::new();
         for Out(given) in outs {
             let Some((name, file)) = given.split_once('=') else {
-                errors.push(PlanError::new("out", format!("--out '{given}' is not FORMAT=FILE"), format!("write --out {}", example(given))));
+                errors.push(PlanError::new(
+                    "out",
+                    format!("--out '{given}' is not FORMAT=FILE"),
+                    format!("write --out {}", example(given)),
+                ));
                 continue;
             };
             let Some(format) = FORMATS.iter().find(|format| format.name == name) else {
                 let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-                errors.push(PlanError::new("out", format!("--out '{given}' asks for the unknown format '{name}'"), format!("give one of {}", known.join(", "))));
+                errors.push(PlanError::new(
+                    "out",
+                    format!("--out '{given}' asks for the unknown format '{name}'"),
+                    format!("give one of {}", known.join(", ")),
+                ));
                 continue;
             };
             let place = match file {
@@ -92,7 +100,11 @@ impl Outputs {
             };
             if let Some((other, _)) = all.iter().find(|(_, taken)| same(taken, &place)) {
                 let into = if place == Place::Stdout { "standard output".to_owned() } else { format!("'{file}'") };
-                errors.push(PlanError::new("out", format!("--out {}=… and --out {name}=… both write to {into}", other.name), "give each its own file"));
+                errors.push(PlanError::new(
+                    "out",
+                    format!("--out {}=… and --out {name}=… both write to {into}", other.name),
+                    "give each its own file",
+                ));
                 continue;
             }
             all.push((format, place));
@@ -105,11 +117,6 @@ impl Outputs {
             Text::Stdout
         };
         Self { all, text }
-    }
-
-    /// Whether the text report would stand on standard error, where a quiet run says nothing.
-    pub fn talks_on_stderr(&self) -> bool {
-        self.text == Text::Stderr
     }
 
     /// Writes all of them. The text report comes last, so that nothing scrolls it away, and it always comes.
@@ -149,7 +156,11 @@ impl Outputs {
             }
             Text::Stdout => {
                 if let Err(why) = to_stdout(&rendered(report, summary, &styles.stdout)) {
-                    errors.push(PlanError::new("out", format!("the report could not be written to standard output: {}", plainly(&why)), "give --out text=FILE"));
+                    errors.push(PlanError::new(
+                        "out",
+                        format!("the report could not be written to standard output: {}", plainly(&why)),
+                        "give --out text=FILE",
+                    ));
                     let _ = io::stderr().lock().write_all(&rendered(report, summary, &styles.file));
                 }
             }
@@ -278,7 +289,9 @@ mod tests {
     #[test]
     fn mistakes_in_outputs_are_told_together() {
         let text = errors(&["json", "yaml=x", "json=", "json=/nowhere/at/all/x.json", "json=-", "text=-"], Existing::Keep);
-        for part in ["is not FORMAT=FILE", "unknown format 'yaml'", "names no file", "mkdir -p '/nowhere/at/all'", "both write to standard output"] {
+        for part in
+            ["is not FORMAT=FILE", "unknown format 'yaml'", "names no file", "mkdir -p '/nowhere/at/all'", "both write to standard output"]
+        {
             assert!(text.contains(part), "{part}:\n{text}");
         }
     }

@@ -48,14 +48,17 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
 
     let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())
-        .map_err(|why| Failed::new(Exit::NotCarriedOut, format_args!("Ctrl-C cannot be caught: {}", inputs::plainly(&why)), "allow signals"))?;
+    interrupt::raise_on_signal(&stop, screen.clone()).map_err(|why| {
+        Failed::new(Exit::NotCarriedOut, format_args!("Ctrl-C cannot be caught: {}", inputs::plainly(&why)), "allow signals")
+    })?;
     let mut progress = screen.follow(&plan, "");
     let ended = engine::run(&plan, &mut |tick| progress.tick(tick), &stop);
     screen.clear();
 
     let report = |summary: &Summary| {
-        outputs.write(summary, &manner.styles(), manner.voice()).map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })
+        outputs
+            .write(summary, &manner.styles(), manner.voice())
+            .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })
     };
     match ended {
         Ok(summary) => {
