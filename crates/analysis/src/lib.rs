@@ -4,4 +4,4 @@
 
 mod validity;
 
-pub use validity::{GeneratorLimit, generator_limit};
+pub use validity::{GeneratorLimit, generator_limit, processor_share_is_known};

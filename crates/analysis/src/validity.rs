@@ -17,6 +17,8 @@ const CPU_SHARE_MAX: f64 = 0.85;
 const LAG_P99_MIN: Nanos = Nanos::from_micros(100);
 /// Lag above this share of the median service time distorts what is measured (MEASUREMENT §1.9).
 const LAG_OF_SERVICE_MAX: f64 = 0.05;
+/// Starting threads and reading certificates takes some ten milliseconds: 1 % of this.
+const RUN_MIN: Nanos = Nanos::SECOND;
 
 /// Why the generator, not the server, limited a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +33,7 @@ pub enum GeneratorLimit {
 #[must_use]
 pub fn generator_limit(summary: &Summary) -> Option<GeneratorLimit> {
     let busiest = summary.generator.cpu_share_busiest;
-    if busiest >= CPU_SHARE_MAX {
+    if busiest >= CPU_SHARE_MAX && processor_share_is_known(summary) {
         return Some(GeneratorLimit::Processor(busiest));
     }
     // Of few samples the 99th percentile is the greatest, and one late send convicts nobody.
@@ -39,6 +41,12 @@ pub fn generator_limit(summary: &Summary) -> Option<GeneratorLimit> {
     let median = summary.service_time.quantile(0.5)?;
     let allowed = LAG_P99_MIN.max(Nanos((median.0 as f64 * LAG_OF_SERVICE_MAX) as u64));
     (lag > allowed).then_some(GeneratorLimit::Lag(lag))
+}
+
+/// Whether the run was long enough for a share of the processor: in a shorter one, starting up is most of it.
+#[must_use]
+pub fn processor_share_is_known(summary: &Summary) -> bool {
+    summary.ended.drained_at >= RUN_MIN
 }
 
 /// Completes "the load generator was the limit: …".
@@ -77,6 +85,14 @@ mod tests {
         let mut summary = healthy();
         summary.generator.cpu_share_busiest = 0.97;
         assert_eq!(generator_limit(&summary).unwrap().to_string(), "its busiest thread used 97 % of a core");
+    }
+
+    #[test]
+    fn a_run_too_short_to_tell_is_not_blamed_on_the_processor() {
+        let mut summary = healthy();
+        summary.generator.cpu_share_busiest = 0.97;
+        summary.ended.drained_at = Nanos::from_millis(20);
+        assert_eq!(generator_limit(&summary), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::io;
 
 use measure::Summary;
 
-use crate::{json, text};
+use crate::{csv, hdr, json, markdown, text};
 
 /// One way to write down a finished run.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub struct Format {
 }
 
 /// Every format of a run.
-pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT];
+pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, csv::FORMAT, hdr::FORMAT, markdown::FORMAT];
 
 /// The format of that name, if there is one.
 #[must_use]

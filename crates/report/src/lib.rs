@@ -6,8 +6,11 @@
 
 pub mod chart;
 mod columns;
+pub mod csv;
 mod format;
+pub mod hdr;
 pub mod json;
+pub mod markdown;
 pub mod png;
 mod quantity;
 mod reason;

@@ -1,15 +1,21 @@
 //! What a run was and how it came out, in sentences that every format for people shares.
 
 use measure::{Ending, Summary};
-use plan::{Keepalive, Load, Spacing, Stage};
+use plan::{Body, Keepalive, Load, Spacing, Stage};
 
 use crate::quantity::{self, count, counted};
 use crate::visible::visible;
 
-/// The method and where it was sent.
+/// The method, the URL and what the body is.
 pub(crate) fn request(summary: &Summary) -> String {
     let plan = &summary.plan;
-    format!("{} {}", visible(&plan.request().method), visible(&plan.target().to_string()))
+    let body = match &plan.request().body {
+        Body::Empty => String::new(),
+        Body::Bytes(bytes) => format!(" with a body of {}", quantity::bytes(bytes.len() as f64)),
+        Body::File(path) => format!(" with {} as its body", visible(path)),
+        Body::Form { parts, .. } => format!(" with a form of {}", counted(parts.len() as u64, "field")),
+    };
+    format!("{} {}{body}", visible(&plan.request().method), visible(&plan.target().to_string()))
 }
 
 /// The answer, in one sentence.
@@ -70,6 +76,9 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
         Keepalive::Reuse => "",
         Keepalive::CloseEach => ", with a new connection for every request",
     };
+    if plan.requests().is_some_and(|requests| requests.get() == 1) {
+        return vec!["a single request on one connection".to_owned()];
+    }
     match plan.load() {
         Load::Closed { users, pause } => {
             let after = match pause {

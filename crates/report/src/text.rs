@@ -9,7 +9,7 @@
 
 use std::io;
 
-use analysis::generator_limit;
+use analysis::{generator_limit, processor_share_is_known};
 use measure::{Failure, FailureCount, Histogram, QUANTILES, Summary, quantile_is_known};
 use plan::{Load, Nanos, Scheme};
 
@@ -27,6 +27,8 @@ pub const FORMAT: Format = Format { name: "text", about: "a report for people, t
 const MARGIN: usize = 19;
 /// Of an example, this much is shown; the JSON result holds the rest.
 const EXAMPLE_LETTERS_MAX: usize = 240;
+/// Fewer intervals say nothing about how steady it was.
+const INTERVALS_MIN: usize = 5;
 /// A drain shorter than this is part of every run.
 const DRAIN_WORTH_SAYING: Nanos = Nanos::SECOND;
 /// Response and service time that differ by less than this share coincide for every reader.
@@ -36,6 +38,7 @@ fn render(summary: &Summary, style: &Style, out: &mut dyn io::Write) -> io::Resu
     let mut page = Page { text: String::from("\n"), style };
     head(summary, &mut page);
     times(summary, &mut page);
+    steadiness(summary, &mut page);
     phases(summary, &mut page);
     answers(summary, &mut page);
     failures(summary, &mut page);
@@ -52,7 +55,9 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn gap(&mut self) {
-        self.text.push('\n');
+        if !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
     }
 
     /// A name in the margin and a text beside it, broken at the page's width.
@@ -98,6 +103,13 @@ fn head(summary: &Summary, page: &mut Page) {
         let addresses: Vec<String> = resolution.addresses.iter().map(|address| visible(address)).collect();
         page.entry("sent to", Tone::Normal, &addresses.join(", "));
     }
+    let connection = summary.plan.connection();
+    if let Some(proxy) = &connection.proxy {
+        page.entry("through", Tone::Normal, &format!("the proxy {}", visible(&proxy.at.to_string())));
+    }
+    if let Some(socket) = &connection.unix_socket {
+        page.entry("through", Tone::Normal, &format!("the socket {}", visible(socket)));
+    }
     let mut name = "load";
     for line in story::load(summary) {
         page.entry(name, Tone::Normal, &line);
@@ -136,7 +148,9 @@ fn times(summary: &Summary, page: &mut Page) {
     let same = coincide(summary);
     if !same {
         rows.push(("service time", &summary.service_time));
-        rows.push(("wait", &summary.wait));
+        if matches!(summary.plan.load(), Load::Open { .. }) {
+            rows.push(("wait", &summary.wait));
+        }
     }
     if response.count() == 1 {
         let mut columns = Columns::new(&["", "took"]);
@@ -173,9 +187,7 @@ fn times(summary: &Summary, page: &mut Page) {
 fn coincide(summary: &Summary) -> bool {
     let closed = matches!(summary.plan.load(), Load::Closed { .. });
     let means = summary.response_time.mean().zip(summary.service_time.mean());
-    closed
-        && summary.response_time.count() == summary.service_time.count()
-        && means.is_some_and(|(response, service)| (response - service).abs() <= response * SAME_WITHIN)
+    closed && means.is_some_and(|(response, service)| (response - service).abs() <= response * SAME_WITHIN)
 }
 
 /// What the rows and columns mean, in words.
@@ -183,14 +195,14 @@ fn legend(summary: &Summary, rows: &[(&str, &Histogram)], same: bool, page: &mut
     let mut said = Vec::new();
     if same {
         said.push(format!(
-            "Response time runs from when a user wants to send to the last byte of the answer. Service time, what the server took once \
-             asked, coincides with it in closed load (mean {}).",
+            "Response time (time to last byte, TTLB) runs from when a user wants to send to the last byte of the answer. Service time, \
+             what the server took once it was asked, coincides with it in closed load (mean {}).",
             summary.service_time.mean().map_or_else(|| NONE.to_owned(), time)
         ));
     } else {
         said.push(
-            "Response time is what users feel: from the moment a request was due to the last byte of its answer. Service time is what \
-             the server took once it was asked. Wait is the time until a connection was free."
+            "Response time (time to last byte, TTLB) is what users feel: from the moment a request was due to the last byte of its \
+             answer. Service time is what the server took once it was asked. Wait is the time until a connection was free."
                 .to_owned(),
         );
     }
@@ -209,12 +221,38 @@ fn legend(summary: &Summary, rows: &[(&str, &Histogram)], same: bool, page: &mut
         page.say(
             Tone::Aside,
             &format!(
-                "{NONE} is where there are too few requests to tell: {} requests, and here are {}.",
+                "{NONE} stands where too few requests were timed to tell: {} requests, and here are {}.",
                 missing.join(", "),
                 count(scarce)
             ),
         );
     }
+}
+
+/// How much throughput varied from interval to interval; in open load that is the timetable's doing.
+fn steadiness(summary: &Summary, page: &mut Page) {
+    let whole = summary.timeline.iter().filter(|tick| !tick.warmup && tick.to <= summary.ended.load_until);
+    let rates: Vec<f64> = whole.map(measure::Tick::qps).collect();
+    if summary.qps_offered.is_some() || rates.len() < INTERVALS_MIN {
+        return;
+    }
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let variance = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (rates.len() - 1) as f64;
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = rates.iter().copied().fold(0.0, f64::max);
+    page.gap();
+    page.entry(
+        "by interval",
+        Tone::Normal,
+        &format!(
+            "{} requests a second, sd {}, min {}, max {}, over {} intervals",
+            story::rate(mean),
+            story::rate(variance.sqrt()),
+            story::rate(least),
+            story::rate(greatest),
+            rates.len()
+        ),
+    );
 }
 
 fn phases(summary: &Summary, page: &mut Page) {
@@ -230,7 +268,7 @@ fn phases(summary: &Summary, page: &mut Page) {
             count(histogram.count()),
         ]);
     };
-    row("first byte", &summary.ttfb);
+    row("first byte TTFB", &summary.ttfb);
     row("connect", &summary.connect);
     let secure = summary.plan.target().scheme() == Scheme::Https;
     if secure {
@@ -331,14 +369,18 @@ fn one_failure(summary: &Summary, failure: &FailureCount, page: &mut Page) {
         measure::Side::Plan => "settings",
     };
     let part = share(failure.count, summary.requests.due);
-    page.entry(
-        &format!("  {side}"),
-        Tone::Bad,
-        &format!("{} × {} ({part}, {})", count(failure.count), failure.class.about(), failure.class.code()),
-    );
-    if failure.class == Failure::CheckStatus {
-        for (status, number) in summary.status.iter().filter(|(status, _)| **status >= 400) {
-            page.entry("", Tone::Normal, &format!("{} × {status} {}", count(*number), reason(*status)));
+    let errors: Vec<(u16, u64)> = match failure.class {
+        Failure::CheckStatus => summary.status.range(400..).map(|(status, number)| (*status, *number)).collect(),
+        _ => Vec::new(),
+    };
+    let about = match errors.as_slice() {
+        [(status, _)] => format!("{status} {}", reason(*status)),
+        _ => failure.class.about().to_owned(),
+    };
+    page.entry(&format!("  {side}"), Tone::Bad, &format!("{} × {about} ({part}, {})", count(failure.count), failure.class.code()));
+    if errors.len() > 1 {
+        for (status, number) in errors {
+            page.entry("", Tone::Normal, &format!("{} × {status} {}", count(number), reason(status)));
         }
     }
     if let Some(example) = &failure.example {
@@ -387,13 +429,17 @@ fn traffic(summary: &Summary, page: &mut Page) {
 fn trust(summary: &Summary, page: &mut Page) {
     let generator = &summary.generator;
     page.gap();
-    let mut text = format!(
-        "loadline used {} of {}, its busiest of {} {:.0} % of one",
-        crate::chart::number::decimal(generator.cpu_share, 2),
-        counted(summary.machine.cores.into(), "core"),
-        counted(generator.threads.into(), "thread"),
-        generator.cpu_share_busiest * 100.0
-    );
+    let mut text = if processor_share_is_known(summary) {
+        format!(
+            "loadline used {} of {}, its busiest of {} {:.0} % of one",
+            crate::chart::number::decimal(generator.cpu_share, 2),
+            counted(summary.machine.cores.into(), "core"),
+            counted(generator.threads.into(), "thread"),
+            generator.cpu_share_busiest * 100.0
+        )
+    } else {
+        format!("loadline used {} of processor time, its start included", time(generator.cpu_ns as f64))
+    };
     match (summary.lag.known_quantile(0.99), summary.lag.max()) {
         (Some(lag), _) => text.push_str(&format!("; 99 % of requests left at most {} after they could", nanos(Some(lag)))),
         (None, Some(lag)) => text.push_str(&format!("; every request left at most {} after it could", nanos(Some(lag)))),
