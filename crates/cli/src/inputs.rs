@@ -13,22 +13,22 @@ use measure::Summary;
 use plan::{Body, Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
 
-/// Decides a draft on this machine and looks at everything it names.
-///
-/// # Errors
-/// Every mistake, together.
-pub fn decide(mut draft: Draft) -> Result<Plan, PlanErrors> {
-    let mut errors = PlanErrors::default();
-    read_standard_input(&mut draft, &mut io::stdin(), &mut errors);
+/// Puts what stands on standard input into a draft that names it.
+pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
+    read_standard_input(draft, &mut io::stdin(), errors);
+}
+
+/// Decides a draft on this machine and looks at everything it names. Every mistake goes to `errors`.
+pub fn decide(mut draft: Draft, errors: &mut PlanErrors) -> Option<Plan> {
     fill_in(&mut draft);
     match Plan::try_from(draft) {
         Ok(plan) => {
-            look(&plan, &mut errors);
-            if errors.is_empty() { Ok(plan) } else { Err(errors) }
+            look(&plan, errors);
+            Some(plan)
         }
         Err(PlanErrors(mut mistakes)) => {
             errors.0.append(&mut mistakes);
-            Err(errors)
+            None
         }
     }
 }

@@ -6,22 +6,22 @@
 //! handler of our own would need `unsafe`. The thread is made when a load begins, so that nothing else pays for it; before
 //! that the system's own answer to Ctrl-C is the right one.
 
-use std::io;
 use std::thread;
 
 use engine::Stop;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Failed};
+use crate::inputs::plainly;
 use crate::screen::Screen;
 
 /// Raises `stop` with the first and the second signal from now on, and says so on the screen.
 ///
 /// # Errors
 /// If the system does not let signals be caught.
-pub fn raise_on_signal(stop: &Stop, screen: Screen) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+pub fn raise_on_signal(stop: &Stop, screen: Screen) -> Result<(), Failed> {
+    let mut signals = signals()?;
     let stop = stop.clone();
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for (count, _) in signals.forever().enumerate() {
@@ -32,6 +32,24 @@ pub fn raise_on_signal(stop: &Stop, screen: Screen) -> io::Result<()> {
             }
             stop.raise();
         }
-    })?;
+    })
+    .map_err(|why| uncaught(&why))?;
     Ok(())
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+///
+/// # Errors
+/// If the system does not let signals be caught.
+pub fn wait() -> Result<(), Failed> {
+    signals()?.forever().next();
+    Ok(())
+}
+
+fn signals() -> Result<Signals, Failed> {
+    Signals::new([SIGINT, SIGTERM]).map_err(|why| uncaught(&why))
+}
+
+fn uncaught(why: &std::io::Error) -> Failed {
+    Failed::new(Exit::NotCarriedOut, format_args!("Ctrl-C cannot be caught: {}", plainly(why)), "raise the limits of open files and of threads")
 }

@@ -9,6 +9,7 @@ use clap::{ArgAction, Args};
 use engine::Stop;
 use measure::{Ending, Summary};
 use plan::{Draft, Plan, PlanErrors};
+use report::FORMATS;
 
 use super::Manner;
 use crate::exit::{Exit, Failed};
@@ -26,8 +27,8 @@ pub struct Run {
     #[arg(long, value_name = "FILE", help_heading = "Load")]
     from: Option<PathBuf>,
 
-    /// Write the result also as FORMAT=FILE, with - for standard output: text, json, csv, hdr, markdown (repeatable)
-    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help_heading = "Output")]
+    /// Write the result also as FORMAT=FILE (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(), help_heading = "Output")]
     out: Vec<Out>,
 
     /// Replace files that exist
@@ -48,9 +49,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
 
     let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone()).map_err(|why| {
-        Failed::new(Exit::NotCarriedOut, format_args!("Ctrl-C cannot be caught: {}", inputs::plainly(&why)), "allow signals")
-    })?;
+    interrupt::raise_on_signal(&stop, screen.clone())?;
     let mut progress = screen.follow(&plan, "");
     let ended = engine::run(&plan, &mut |tick| progress.tick(tick), &stop);
     screen.clear();
@@ -74,10 +73,10 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     }
 }
 
-/// The plan, if there is no mistake in it.
+/// The plan, if it can be decided.
 fn decide(draft: Draft, from: Option<PathBuf>, errors: &mut PlanErrors) -> Option<Plan> {
     let again = from.is_some();
-    let draft = match from.map(|path| inputs::saved(&path)) {
+    let mut draft = match from.map(|path| inputs::saved(&path)) {
         None => draft,
         Some(Ok(saved)) => saved.overlaid(draft),
         Some(Err(error)) => {
@@ -85,16 +84,16 @@ fn decide(draft: Draft, from: Option<PathBuf>, errors: &mut PlanErrors) -> Optio
             return None;
         }
     };
-    match inputs::decide(draft) {
-        Ok(plan) => {
-            if again {
-                inputs::look_for_redacted(&plan, errors);
-            }
-            Some(plan)
-        }
-        Err(PlanErrors(mut mistakes)) => {
-            errors.0.append(&mut mistakes);
-            None
-        }
+    inputs::read(&mut draft, errors);
+    let plan = inputs::decide(draft, errors)?;
+    if again {
+        inputs::look_for_redacted(&plan, errors);
     }
+    Some(plan)
+}
+
+/// From the table of formats, so that none is missing.
+fn out_help() -> String {
+    let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    format!("Write the result also as FORMAT=FILE, with - for standard output: {} (repeatable)", known.join(", "))
 }
