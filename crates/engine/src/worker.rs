@@ -218,12 +218,15 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
     /// A place among the slots: one that is vacant, or a new one.
     fn take_slot(&self) -> (u32, Rc<Slot>) {
         let mut slots = self.slots.borrow_mut();
+        let slot = Rc::new(Slot::default());
+        if self.stop.urgency() == Urgency::Now {
+            // All slots there were have been told; this one comes too late for that.
+            slot.abort();
+        }
         if let Some(place) = self.vacant.borrow_mut().pop() {
-            let slot = Rc::new(Slot::default());
             slots[place as usize] = slot.clone();
             return (place, slot);
         }
-        let slot = Rc::new(Slot::default());
         slots.push(slot.clone());
         ((slots.len() - 1) as u32, slot)
     }
