@@ -40,6 +40,25 @@ pub(crate) struct Connection<S> {
     idle_since: Nanos,
 }
 
+/// What a connection had been through when an exchange began on it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Past {
+    served: u32,
+    idle_since: Nanos,
+}
+
+impl Past {
+    /// In words.
+    pub(crate) fn text(self, now: Nanos) -> String {
+        match self.served {
+            0 => "on a new connection".to_owned(),
+            served => {
+                format!("on a connection that had answered {served} requests, {:.1} s idle", now.since(self.idle_since).as_secs_f64())
+            }
+        }
+    }
+}
+
 /// How far an exchange has got, and its times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exchange {
@@ -83,11 +102,12 @@ impl Exchange {
     }
 }
 
-/// What a failed exchange looked like; made only when somebody wants to see it.
+/// What a failed exchange looked like; made into text only when somebody wants to see it.
 #[derive(Debug)]
 pub(crate) enum Sight {
-    /// The bytes that were being read.
-    Bytes(Vec<u8>),
+    /// So many bytes that were being read: they stand at the beginning of the worker's buffer until the next read of
+    /// whomever, which is later than the end of this poll.
+    Bytes(usize),
     /// The system's words.
     System(io::Error),
     /// Nothing to show.
@@ -117,14 +137,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.idle_since = at;
     }
 
-    /// In words: whether it had been used, and how long it had been idle.
-    pub(crate) fn past(&self, now: Nanos) -> String {
-        match self.served {
-            0 => "on a new connection".to_owned(),
-            served => {
-                format!("on a connection that had answered {served} requests, {:.1} s idle", now.since(self.idle_since).as_secs_f64())
-            }
-        }
+    /// Whether it had been used, and since when it had been idle.
+    pub(crate) fn past(&self) -> Past {
+        Past { served: self.served, idle_since: self.idle_since }
     }
 
     /// Drives the exchange. `sight` is filled when it fails or is answered with an error status.
@@ -178,12 +193,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                         Progress::More => {}
                         Progress::Done(finished) => {
                             if finished.status >= 400 {
-                                *sight = Sight::Bytes(bytes[..bytes.len().min(EXAMPLE_BYTES)].to_vec());
+                                *sight = Sight::Bytes(bytes.len().min(EXAMPLE_BYTES));
                             }
                             return Poll::Ready(Ok(finished));
                         }
                         Progress::Failed(failure) => {
-                            *sight = Sight::Bytes(bytes[..bytes.len().min(EXAMPLE_BYTES)].to_vec());
+                            *sight = Sight::Bytes(bytes.len().min(EXAMPLE_BYTES));
                             return Poll::Ready(Err(failure));
                         }
                     }
@@ -264,9 +279,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
 impl Sight {
     /// As text: bytes escaped, so that no terminal or page takes them for its own.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn text(&self, buffer: &[u8]) -> String {
         match self {
-            Self::Bytes(bytes) => bytes.escape_ascii().to_string(),
+            Self::Bytes(count) => buffer[..*count].escape_ascii().to_string(),
             Self::System(error) => error.to_string(),
             Self::Nothing => String::new(),
         }

@@ -93,6 +93,8 @@ fn neither_memory_nor_processor_time_grows_with_what_the_server_sends() {
     assert_eq!(summary.failures[0].class, Failure::RecvTotalTimeout, "{:?} {:?}", summary.failures, summary.bytes);
     assert_eq!(summary.failures[0].count, summary.requests.due);
     assert!(summary.bytes.received > 20_000_000, "{}", summary.bytes.received);
+    // The plan's end, the timeout, and a second.
+    assert!(summary.ended.drained_at <= plan::Nanos::from_millis(3_000), "{:?}", summary.ended);
     let grown = resident_bytes().saturating_sub(before);
     assert!(grown <= GROWTH_BYTES_MAX, "{} KiB after {} bytes", grown / 1024, summary.bytes.received);
 }

@@ -202,6 +202,10 @@ fn every_case_ends_as_it_should_and_harms_no_later_request() {
             Expected::Failed(failure) => {
                 let example = summary.failures[0].example.as_ref().expect("an example");
                 assert!(example.text.len() <= 4 * 256 + 100 && example.text.is_ascii(), "{shown}: {}", example.text);
+                if case.then == Then::Waits && case.sends.len() <= 256 {
+                    let sent = case.sends.escape_ascii().to_string();
+                    assert!(example.text.ends_with(&sent), "the example is what was sent: {shown}: {}", example.text);
+                }
                 assert!(!failure.is_timeout());
                 assert_eq!(summary.response_time.count(), 2, "a failure has no response time: {shown}");
             }
@@ -362,15 +366,21 @@ fn every_case_in_one_run_leaves_the_fair_connections_alone() {
             let expected = played.iter().filter(|expected| **expected == Expected::Failed(*class)).count() as u64;
             match class {
                 // Cases that wait for a timeout; connections closed by the server between two requests.
-                Failure::RecvTotalTimeout => assert_eq!(
-                    count(&summary, *class),
-                    played.iter().filter(|expected| **expected == Expected::Unfinished).count() as u64
-                ),
+                Failure::RecvTotalTimeout => {
+                    let unfinished = played.iter().filter(|expected| **expected == Expected::Unfinished).count() as u64;
+                    assert_eq!(count(&summary, *class), unfinished);
+                }
                 Failure::StaleReuse | Failure::RecvEofBeforeResponse | Failure::CheckStatus => {}
                 _ => assert_eq!(count(&summary, *class), expected, "{class}"),
             }
         }
         let classes: std::collections::BTreeSet<_> = summary.failures.iter().map(|failure| failure.class).collect();
-        assert!(classes.len() > 15, "open load: {open}: {} hostile, {:?}, {:?}, {classes:?}", played.len(), summary.requests, summary.connections);
+        assert!(
+            classes.len() > 15,
+            "open load: {open}: {} hostile, {:?}, {:?}, {classes:?}",
+            played.len(),
+            summary.requests,
+            summary.connections
+        );
     }
 }

@@ -13,7 +13,7 @@ use plan::{Keepalive, Load, Nanos, Random, Target};
 
 use super::Worker;
 use crate::clock::Clock;
-use crate::exchange::{Connection, Exchange, Sight};
+use crate::exchange::{Connection, Exchange, Past, Sight};
 use crate::net::{Dial, DialFailed, Dialed};
 use crate::protocol::http1::{Finished, Header, Observer};
 use crate::slot::{GiveUp, Slot};
@@ -200,8 +200,8 @@ impl<D: Dial + 'static> Lane<D> {
                 }
             }
             Err(failure) => {
-                let past = self.connection.as_ref().map(|connection| connection.past(done));
-                note_failure(worker, failure, sight, past.as_deref(), done);
+                let past = self.connection.as_ref().map(Connection::past);
+                note_failure(worker, failure, sight, past, done);
                 self.close(worker, closer(failure));
             }
         }
@@ -383,15 +383,15 @@ fn note_answer<D: Dial + 'static, C: Clock>(worker: &Worker<D, C>, finished: &Fi
     }
     worker.quirks(quirks);
     if finished.status >= 400 {
-        worker.example(Failure::CheckStatus, done, || sight.text());
+        worker.example(Failure::CheckStatus, done, || sight.text(&worker.buffer.borrow()));
     }
 }
 
-fn note_failure<D: Dial + 'static, C: Clock>(worker: &Worker<D, C>, failure: Failure, sight: &Sight, past: Option<&str>, done: Nanos) {
+fn note_failure<D: Dial + 'static, C: Clock>(worker: &Worker<D, C>, failure: Failure, sight: &Sight, past: Option<Past>, done: Nanos) {
     worker.example(failure, done, || {
-        let text = sight.text();
-        match past {
-            Some(past) if text.is_empty() => past.to_owned(),
+        let text = sight.text(&worker.buffer.borrow());
+        match past.map(|past| past.text(done)) {
+            Some(past) if text.is_empty() => past,
             Some(past) => format!("{past}: {text}"),
             None => text,
         }
