@@ -73,7 +73,6 @@ pub(crate) struct Worker<D: Dial, C: Clock> {
     pacer_waits: Cell<bool>,
     dialled: Cell<u64>,
     stopped_at: Cell<Option<Nanos>>,
-    stopping: Notify,
     last_done: Cell<Nanos>,
 }
 
@@ -146,7 +145,6 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
             pacer_waits: Cell::new(false),
             dialled: Cell::new(0),
             stopped_at: Cell::new(None),
-            stopping: Notify::new(),
             last_done: Cell::new(Nanos::ZERO),
             task,
             share,
@@ -211,7 +209,6 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         let now = self.clock.now();
         self.stopped_at.set(Some(now));
         self.recorder.borrow_mut().end_at(now);
-        self.stopping.notify_waiters();
         self.relief.notify_one();
         self.slots.borrow().iter().for_each(|slot| slot.wake());
         self.stop.beyond(Urgency::Drain).await;

@@ -4,12 +4,13 @@
 //! connection, following a redirect, describing a failure) is boxed out of the way, so that an idle Lane stays small.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
 use measure::{Closer, Failure, Outcome, Quirk};
 use plan::{Keepalive, Load, Nanos, Random, Target};
+use tokio::time::Sleep;
 
 use super::Worker;
 use crate::clock::Clock;
@@ -53,7 +54,7 @@ pub(super) async fn user<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>>, 
         due = outcome.done;
         if rest > Nanos::ZERO {
             due = due.plus(rest);
-            Box::pin(lane.rest(worker, due.min(worker.task.end))).await;
+            lane.rest(worker, due.min(worker.task.end)).await;
             due = worker.clock.now();
         } else if outcome.result.is_err() {
             // Recorded at its limit, but noticed somewhat later.
@@ -105,12 +106,14 @@ struct Lane<D: Dial> {
     connection: Option<Connection<D::Stream>>,
     /// Where redirects to another origin led last.
     detour: Option<Box<(Target, Connection<D::Stream>)>>,
+    /// What pauses are waited for with, made by the first of them.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl<D: Dial + 'static> Lane<D> {
     fn new<C: Clock>(worker: &Worker<D, C>) -> Self {
         let (place, slot) = worker.take_slot();
-        Self { slot, place, connection: None, detour: None }
+        Self { slot, place, connection: None, detour: None, timer: None }
     }
 
     /// Closes what is open and gives the place back.
@@ -226,16 +229,24 @@ impl<D: Dial + 'static> Lane<D> {
 
     /// Waits until a time, a Stop, or until nothing is left to be sent; notices when the connection is closed meanwhile.
     async fn rest<C: Clock>(&mut self, worker: &Worker<D, C>, until: Nanos) {
-        let mut sleep = pin!(worker.clock.sleep_until(until));
+        let sleep = worker.clock.sleep_until(until);
+        let mut timer = match self.timer.take() {
+            Some(mut timer) => {
+                timer.as_mut().reset(sleep.deadline());
+                timer
+            }
+            None => Box::pin(sleep),
+        };
         poll_fn(|cx| {
             if worker.is_stopping() || worker.is_spent() || self.slot.give_up() == Some(GiveUp::Aborted) {
                 return Poll::Ready(());
             }
             self.slot.waits(cx);
             self.poll_lost(cx, worker);
-            sleep.as_mut().poll(cx)
+            timer.as_mut().poll(cx)
         })
         .await;
+        self.timer = Some(timer);
     }
 
     /// Waits for an arrival, as one of the idle. `None`: nothing comes any more, or the connection is lost.
