@@ -1,7 +1,7 @@
 //! Counts against a server that counts: what is reported is what happened.
 
 use engine::{Stop, run};
-use measure::{Failure, Summary};
+use measure::{Ending, Failure, Summary};
 use plan::{Draft, Given, Nanos, Plan};
 use testbed::{Config, Counts, Testbed};
 
@@ -168,4 +168,44 @@ fn watched_or_not_the_counts_are_the_same() {
         (summary.requests, summary.status, received.by_path)
     });
     assert_eq!(counts[0], counts[1]);
+}
+
+#[test]
+fn a_stop_from_another_thread_ends_any_load_at_once() {
+    // Answered or not, resting, or in line for the only connection: a lost wake-up would be waited for for 30 s.
+    let loads: [(&str, Option<&str>, Option<&str>); 5] = [
+        ("/healthz", None, None),
+        ("/healthz", None, Some("1h")),
+        ("/healthz", Some("1/s"), None),
+        ("/behave?never", None, None),
+        ("/behave?never", Some("1000/s"), None),
+    ];
+    for (path, rate, pause) in loads {
+        let server = Testbed::start(Config::new()).expect("a server");
+        let plan = plan_for(server.url(path), |draft| {
+            (draft.connections, draft.threads, draft.duration) = (given("2"), given("2"), given("1h"));
+            (draft.rate, draft.pause) = (rate.and_then(given), pause.and_then(given));
+        });
+        let stop = Stop::new();
+        let summary = std::thread::scope(|threads| {
+            threads.spawn(|| {
+                // For a minute at most; without a request the run itself would show it.
+                for _ in 0..60_000 {
+                    if server.counts().received > 0 {
+                        break;
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                stop.raise();
+                stop.raise();
+            });
+            run(&plan, &mut |_| (), &stop).expect("a run")
+        });
+        let shown = format!("{path} {rate:?} {pause:?}: {:?} {:?}", summary.ended, summary.failures);
+        assert_eq!(summary.ended.how, Ending::Interrupted, "{shown}");
+        assert!(summary.ended.drained_at < Nanos::from_millis(20_000), "{shown}");
+        let requests = summary.requests;
+        assert_eq!(requests.due, requests.succeeded + requests.failed + requests.unsent, "{shown}");
+        assert_eq!(count(&summary, Failure::ClientInterrupted), requests.failed, "{shown}");
+    }
 }
