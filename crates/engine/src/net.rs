@@ -99,7 +99,7 @@ struct Prepared {
 /// Where connections to the target are opened to: itself, what stands in for it, or the proxy.
 #[derive(Debug)]
 enum Hop {
-    Tcp(Vec<SocketAddr>),
+    Tcp(Arc<[SocketAddr]>),
     Unix(String),
 }
 
@@ -125,13 +125,14 @@ impl Network {
         let begun = std::time::Instant::now();
         let all = resolve::addresses(&at).map_err(|failed| preflight::unresolved(plan, &at, &failed))?;
         let took = resolve::written(&at).is_none().then(|| begun.elapsed().into());
+        let all = preflight::fitting(plan, &at, all)?;
         let (addresses, warnings) = match connection.preflight {
             Preflight::Connect => preflight::reachable(plan, &at, all)?,
             Preflight::Skip => (resolve::one_family(all), Vec::new()),
         };
         limits::check_ports(plan, &addresses, LocalPorts::of_this_machine())?;
         let resolution = Resolution { name: at.host, addresses: addresses.iter().map(ToString::to_string).collect(), took };
-        Self::new(plan, credentials, Hop::Tcp(addresses), resolution, warnings).tried(plan)
+        Self::new(plan, credentials, Hop::Tcp(addresses.into()), resolution, warnings).tried(plan)
     }
 
     /// Where the target's name led.
@@ -277,7 +278,7 @@ impl Dial for Network {
             return self.open(&prepared.hop, target, tls, n).await;
         }
         let addresses = self.looked_up(HostPort { host: target.host().to_owned(), port: target.port() }).await?;
-        self.open(&Hop::Tcp(addresses.to_vec()), target, tls, n).await
+        self.open(&Hop::Tcp(addresses), target, tls, n).await
     }
 }
 
