@@ -260,20 +260,24 @@ impl Dial for Network {
     }
 
     /// By way of the proxy or Unix socket where the plan has one, like all connections; `--connect-to` and `--sni`
-    /// are about the target alone. The first connection to a host includes looking it up, in a blocking thread.
+    /// are about the target alone. Before the first connection to a host it is looked up, in a blocking thread; that
+    /// has a limit of the same length and counts in neither time.
     async fn dial_other(&self, target: &Target, n: u64) -> Opened {
         let prepared = &self.prepared;
         if target.same_origin(&prepared.origin) {
             return self.dial(n).await;
         }
-        let name = match target.scheme() {
+        let unreachable = |text: String| DialFailed { failure: Failure::RedirectTarget, text };
+        let name;
+        let tls = match target.scheme() {
             Scheme::Http => None,
-            Scheme::Https => Some(tls::server_name(target.host()).ok_or_else(|| DialFailed {
-                failure: Failure::RedirectTarget,
-                text: format!("{} is not a name a certificate can be for", target.host()),
-            })?),
+            Scheme::Https => {
+                let handshakes = prepared.tls.as_ref().ok_or_else(|| unreachable(format!("{target}: the plan follows no redirects")))?;
+                name = tls::server_name(target.host())
+                    .ok_or_else(|| unreachable(format!("{} is not a name a certificate can be for", target.host())))?;
+                Some((handshakes, &name))
+            }
         };
-        let tls = prepared.tls.as_ref().zip(name.as_ref());
         if prepared.proxy.is_some() || matches!(prepared.hop, Hop::Unix(_)) {
             return self.open(&prepared.hop, target, tls, n).await;
         }

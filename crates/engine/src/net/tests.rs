@@ -520,6 +520,14 @@ fn a_redirect_may_lead_from_plain_to_tls() {
     assert_eq!(on_runtime(network.dial_other(&to("127.0.0.1"), 0)).unwrap_err().failure, Failure::TlsCertName);
 }
 
+#[test]
+fn what_is_meant_for_tls_is_never_sent_in_the_clear() {
+    let (at, _peers) = noting_peers();
+    let network = Network::prepare(&plan(&format!("http://{at}/"), |_| {})).unwrap();
+    let target: Target = format!("https://{at}/").parse().unwrap();
+    assert_eq!(on_runtime(network.dial_other(&target, 0)).unwrap_err().failure, Failure::RedirectTarget);
+}
+
 // Proxies
 
 #[test]
