@@ -143,8 +143,8 @@ impl Network {
 
     /// What the user should know about these connections.
     #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.prepared.warnings
+    pub fn warnings(&self) -> Vec<String> {
+        self.prepared.warnings.clone()
     }
 
     fn new(plan: &Plan, credentials: Credentials, hop: Hop, resolution: Resolution, mut warnings: Vec<String>) -> Self {
