@@ -12,7 +12,6 @@ pub mod hdr;
 pub mod json;
 pub mod markdown;
 pub mod png;
-mod quantity;
 mod reason;
 mod story;
 pub mod text;
