@@ -7,6 +7,8 @@
 pub mod chart;
 mod columns;
 pub mod csv;
+pub mod dat;
+pub mod diff;
 mod format;
 pub mod hdr;
 pub mod json;
@@ -14,6 +16,7 @@ pub mod markdown;
 pub mod png;
 mod reason;
 mod story;
+pub mod sweep;
 pub mod text;
 mod visible;
 
