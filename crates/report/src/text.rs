@@ -231,7 +231,8 @@ fn legend(summary: &Summary, rows: &[(&str, &Histogram)], same: bool, page: &mut
 
 /// How much throughput varied from interval to interval; in open load that is the timetable's doing.
 fn steadiness(summary: &Summary, page: &mut Page) {
-    let whole = summary.timeline.iter().filter(|tick| !tick.warmup && tick.to <= summary.ended.load_until);
+    let mut whole = summary.timeline.iter().filter(|tick| !tick.warmup && tick.to <= summary.ended.load_until).peekable();
+    let interval = whole.peek().map_or(Nanos::SECOND, |tick| tick.to.since(tick.from));
     let rates: Vec<f64> = whole.map(measure::Tick::qps).collect();
     if summary.qps_offered.is_some() || rates.len() < INTERVALS_MIN {
         return;
@@ -245,12 +246,13 @@ fn steadiness(summary: &Summary, page: &mut Page) {
         "by interval",
         Tone::Normal,
         &format!(
-            "{} requests a second, sd {}, min {}, max {}, over {} intervals",
+            "{} requests a second, sd {}, min {}, max {}, over {} intervals of {}",
             story::rate(mean),
             story::rate(variance.sqrt()),
             story::rate(least),
             story::rate(greatest),
-            rates.len()
+            rates.len(),
+            quantity::length(interval)
         ),
     );
 }
@@ -448,6 +450,7 @@ fn trust(summary: &Summary, page: &mut Page) {
     let limit = generator_limit(summary);
     let (tone, verdict) = match &limit {
         Some(limit) => (Tone::Caution, format!("; it was the limit: {limit}")),
+        None if summary.requests.due == 0 => (Tone::Normal, String::new()),
         None => (Tone::Normal, "; it was not the limit".to_owned()),
     };
     page.entry("this machine", tone, &(text + &verdict));
