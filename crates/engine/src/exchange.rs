@@ -76,6 +76,13 @@ impl Exchange {
     }
 }
 
+impl Exchange {
+    /// This exchange as the next part of a chain: its first send is the chain's, its bytes are all of them.
+    pub(crate) fn after(self, before: &Self) -> Self {
+        Self { sent: before.sent, written: before.written + self.written, received: before.received + self.received, ..self }
+    }
+}
+
 /// What a failed exchange looked like; made only when somebody wants to see it.
 #[derive(Debug)]
 pub(crate) enum Sight {
@@ -114,7 +121,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     pub(crate) fn past(&self, now: Nanos) -> String {
         match self.served {
             0 => "on a new connection".to_owned(),
-            served => format!("on a connection that had answered {served} requests, {:.1} s idle", now.since(self.idle_since).as_secs_f64()),
+            served => {
+                format!("on a connection that had answered {served} requests, {:.1} s idle", now.since(self.idle_since).as_secs_f64())
+            }
         }
     }
 

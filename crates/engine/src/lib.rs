@@ -1,20 +1,25 @@
 //! Doing it: what turns a Plan into requests on the wire and their ends into Outcomes.
+//!
+//! One operating-system thread a core, each with a single-threaded Tokio runtime, sharing nothing but the [`Stop`]
+//! signal and the channel on which counts leave. One path for every option: what is displayed, how many threads there
+//! are and whether load is open or closed never changes how a request is sent and measured.
 
+pub mod body;
+mod clock;
+mod collect;
 mod error;
+mod exchange;
+mod launch;
 pub mod machine;
+pub mod net;
+pub mod protocol;
+#[cfg(test)]
+mod simulation;
+mod slot;
 mod stop;
+mod task;
+mod worker;
 
 pub use error::{RunError, RunErrorKind};
+pub use launch::run;
 pub use stop::{Stop, Urgency};
-
-use measure::{Summary, Tick};
-use plan::Plan;
-
-/// Carries a plan out on this machine and waits for its end. `watch` is called on this thread once an interval.
-///
-/// # Errors
-/// If the run cannot begin (files, limits, name resolution, preflight) or breaks off; then with what was measured.
-pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Summary, RunError> {
-    let _ = (plan, watch, stop);
-    Err(RunError::run("this build cannot send", "build the whole workspace"))
-}

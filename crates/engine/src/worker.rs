@@ -44,6 +44,8 @@ pub(crate) struct Finished {
     pub(crate) drained_at: Nanos,
     /// Whether it was stopped from outside.
     pub(crate) interrupted: bool,
+    /// How long it was ready to run and got no core; `None` where the system does not tell.
+    pub(crate) run_queue_wait: Option<Nanos>,
 }
 
 /// One thread's part of the load.
@@ -110,21 +112,14 @@ pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, share: Share, 
 const DIALS_AT_ONCE: usize = 64;
 
 impl<D: Dial + 'static, C: Clock> Worker<D, C> {
-    pub(crate) fn new(
-        task: Arc<Task>,
-        share: Share,
-        dial: D,
-        clock: C,
-        stop: Stop,
-        hand_over: Box<dyn Fn(Snapshot)>,
-    ) -> Rc<Self> {
+    pub(crate) fn new(task: Arc<Task>, share: Share, dial: D, clock: C, stop: Stop, hand_over: Box<dyn Fn(Snapshot)>) -> Rc<Self> {
         let plan = &task.plan;
         let budget = plan.requests().map_or(u64::MAX, |requests| share.part(requests.get()));
         let arrivals = match plan.load() {
             Load::Closed { .. } => None,
-            Load::Open { spacing, .. } => plan.timetable().map(|timetable| {
-                Arrivals::new(timetable, *spacing, plan.seed(), plan.requests().map(Into::into), share).peekable()
-            }),
+            Load::Open { spacing, .. } => plan
+                .timetable()
+                .map(|timetable| Arrivals::new(timetable, *spacing, plan.seed(), plan.requests().map(Into::into), share).peekable()),
         };
         let span = Span { from: task.measured_from, until: task.end };
         Rc::new(Self {
@@ -180,12 +175,12 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         let drained_at = self.last_done.get();
         let load_until = match self.stopped_at.get() {
             Some(stopped) => stopped.min(self.task.end),
-            None if self.budget.get() == 0 || self.task.end == Nanos::NEVER => drained_at.min(self.task.end),
+            None if self.task.plan.requests().is_some() => drained_at.min(self.task.end),
             None => self.task.end,
         };
         self.turn_interval(self.clock.now());
         self.give();
-        Finished { load_until, drained_at: drained_at.max(load_until), interrupted: self.stopped_at.get().is_some() }
+        Finished { load_until, drained_at: drained_at.max(load_until), interrupted: self.stopped_at.get().is_some(), run_queue_wait: None }
     }
 
     /// Ends requests whose time is over, and hands counts over when no request does.
@@ -250,6 +245,16 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
     #[inline]
     fn fell_due(&self, due: Nanos) {
         self.recorder.borrow_mut().due(due);
+    }
+
+    #[inline]
+    fn left(&self, at: Nanos) {
+        self.recorder.borrow_mut().left(at);
+    }
+
+    #[inline]
+    fn came_back(&self, at: Nanos) {
+        self.recorder.borrow_mut().came_back(at);
     }
 
     #[inline]

@@ -158,10 +158,7 @@ impl Failure {
     /// response-time histogram at the limit; other failures have no response time.
     #[must_use]
     pub const fn is_timeout(self) -> bool {
-        matches!(
-            self,
-            Self::ConnectTimeout | Self::TlsTimeout | Self::SendTimeout | Self::RecvIdleTimeout | Self::RecvTotalTimeout
-        )
+        matches!(self, Self::ConnectTimeout | Self::TlsTimeout | Self::SendTimeout | Self::RecvIdleTimeout | Self::RecvTotalTimeout)
     }
 
     /// Whether no connection could be had, so that the next attempt has to wait (back-off).

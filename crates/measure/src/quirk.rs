@@ -43,6 +43,8 @@ quirks! {
     ExtraBlankLine, "extra_blank_line", "answers were followed by an empty line";
     Unsolicited, "unsolicited", "idle connections got bytes nobody had asked for";
     NoCloseNotify, "no_close_notify", "TLS connections were closed without close_notify";
+    ChunkedRepeated, "chunked_repeated", "answers named chunked twice in Transfer-Encoding";
+    BodyUnexpected, "body_unexpected", "answers that may not have a body (HEAD, 204, 304) were followed by one, so the connection was closed";
     Interim, "interim", "interim (1xx) answers came before the final one";
 }
 
@@ -62,6 +64,9 @@ impl Quirk {
 pub struct Quirks(u16);
 
 impl Quirks {
+    /// No quirk.
+    pub const NONE: Self = Self(0);
+
     /// Adds one.
     pub const fn insert(&mut self, quirk: Quirk) {
         self.0 |= 1 << quirk.index();

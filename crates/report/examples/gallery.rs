@@ -3,9 +3,7 @@
 //! Whether labels collide or a picture pleases, no assertion can say. `cargo run -p loadline-report --example gallery`
 //! renders ordinary sweeps and awkward ones, as PNG and SVG.
 
-use report::chart::sweep::{
-    Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff,
-};
+use report::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
 use report::chart::{Axis, Chart, Dash, Ink, Marks, Note, Series, Side, Start, ticks};
 use report::png::Density;
 use std::path::Path;
@@ -73,9 +71,7 @@ fn charts() -> Vec<(&'static str, Chart)> {
     let better: Vec<Row> = DEFAULT
         .iter()
         .filter(|row| row.0 != 20.0 && row.0 != 500.0)
-        .map(|&(level, qps, ttlb, success)| {
-            (level, qps * 1.21, ttlb / 1.18, (success + 0.9).min(100.0))
-        })
+        .map(|&(level, qps, ttlb, success)| (level, qps * 1.21, ttlb / 1.18, (success + 0.9).min(100.0)))
         .chain([(10_000.0, 36_100.0, 270.0, 98.8)])
         .collect();
     let mut b = sweep("checkout-cached", &better);
@@ -100,23 +96,10 @@ fn charts() -> Vec<(&'static str, Chart)> {
             (50_000.0, 900_000.0, 60_000.0, 100.0),
         ],
     );
-    let dead = sweep(
-        "dead",
-        &[
-            (1.0, 0.0, 0.0, 0.0),
-            (10.0, 0.0, 0.0, 0.0),
-            (100.0, 0.0, 0.0, 0.0),
-        ],
-    );
+    let dead = sweep("dead", &[(1.0, 0.0, 0.0, 0.0), (10.0, 0.0, 0.0, 0.0), (100.0, 0.0, 0.0, 0.0)]);
     let mut long = sweep("checkout", &DEFAULT);
-    long.name = format!(
-        "a name that somebody let run on and on {}",
-        "and on ".repeat(20)
-    );
-    long.target = Some(format!(
-        "https://api.shop.example.com/v2/{}orders?customer=42&sort=asc",
-        "very/deep/path/".repeat(12)
-    ));
+    long.name = format!("a name that somebody let run on and on {}", "and on ".repeat(20));
+    long.target = Some(format!("https://api.shop.example.com/v2/{}orders?customer=42&sort=asc", "very/deep/path/".repeat(12)));
     let mut offered = sweep(
         "open load",
         &[
@@ -180,34 +163,13 @@ fn charts() -> Vec<(&'static str, Chart)> {
 /// A measured sweep with a fitted curve and the interval around it.
 fn fitted(sweep: &SweepCurve) -> Chart {
     let mut chart = qps_ttlb(sweep);
-    let throughput = |users: f64| {
-        4_000.0 * users / (1.0 + 0.068 * (users - 1.0) + 0.000_004 * users * (users - 1.0))
-    };
+    let throughput = |users: f64| 4_000.0 * users / (1.0 + 0.068 * (users - 1.0) + 0.000_004 * users * (users - 1.0));
     let steps = (0..=120).map(|step| 10f64.powf(f64::from(step) / 120.0 * 3.7));
     let curve: Vec<(f64, f64)> = steps.map(|users| (users, throughput(users))).collect();
-    let series = |name: &str, marks| Series {
-        name: name.to_owned(),
-        side: Side::Left,
-        ink: Ink::Green,
-        marks,
-    };
+    let series = |name: &str, marks| Series { name: name.to_owned(), side: Side::Left, ink: Ink::Green, marks };
     chart.series = vec![
-        series(
-            "95 % interval",
-            Marks::Band {
-                points: curve
-                    .iter()
-                    .map(|&(x, y)| (x, y * 0.94, y * 1.05))
-                    .collect(),
-            },
-        ),
-        series(
-            "fitted",
-            Marks::Line {
-                points: curve.iter().map(|&(x, y)| (x, Some(y))).collect(),
-                dash: Dash::Dotted,
-            },
-        ),
+        series("95 % interval", Marks::Band { points: curve.iter().map(|&(x, y)| (x, y * 0.94, y * 1.05)).collect() }),
+        series("fitted", Marks::Line { points: curve.iter().map(|&(x, y)| (x, Some(y))).collect(), dash: Dash::Dotted }),
         chart.series.swap_remove(0),
     ];
     chart.y2 = None;
@@ -226,13 +188,7 @@ fn over_time() -> Chart {
         .collect();
     let (y, y_ticks) = ticks::from_zero(980.0);
     let (x, x_ticks) = ticks::from_zero(275.0);
-    let axis = |title: &str, scale, ticks| Axis {
-        title: title.to_owned(),
-        scale,
-        ticks,
-        start: Start::Whole,
-        ink: None,
-    };
+    let axis = |title: &str, scale, ticks| Axis { title: title.to_owned(), scale, ticks, start: Start::Whole, ink: None };
     Chart {
         title: "Values over time".to_owned(),
         subtitle: vec![vec!["one a second, none from 120 s to 150 s".to_owned()]],
@@ -244,16 +200,9 @@ fn over_time() -> Chart {
             name: "QPS".to_owned(),
             side: Side::Left,
             ink: Ink::Purple,
-            marks: Marks::Line {
-                points,
-                dash: Dash::Solid,
-            },
+            marks: Marks::Line { points, dash: Dash::Solid },
         }],
-        notes: vec![Note::Place {
-            x: 120.0,
-            text: "the server was restarted".to_owned(),
-            ink: Ink::Black,
-        }],
+        notes: vec![Note::Place { x: 120.0, text: "the server was restarted".to_owned(), ink: Ink::Black }],
         hollow: None,
         empty: None,
     }

@@ -256,24 +256,14 @@ mod tests {
     fn luminance(Colour(red, green, blue, _): Colour) -> f64 {
         let linear = |channel: u8| {
             let share = f64::from(channel) / 255.0;
-            if share <= 0.04045 {
-                share / 12.92
-            } else {
-                ((share + 0.055) / 1.055).powf(2.4)
-            }
+            if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
         };
         0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
     }
 
     #[test]
     fn coloured_text_is_readable_on_white() {
-        for ink in [
-            Ink::Blue,
-            Ink::Vermillion,
-            Ink::Green,
-            Ink::Purple,
-            Ink::Black,
-        ] {
+        for ink in [Ink::Blue, Ink::Vermillion, Ink::Green, Ink::Purple, Ink::Black] {
             let contrast = 1.05 / (luminance(ink.text_colour()) + 0.05);
             assert!(contrast >= 4.5, "{ink:?}: {contrast}");
         }

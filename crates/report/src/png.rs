@@ -7,9 +7,7 @@
 
 use crate::chart::scene::{Colour, Path, Scene, Shape, Step};
 use std::num::NonZeroU8;
-use tiny_skia::{
-    FillRule, LineJoin, Paint, PathBuilder, Pixmap, PixmapMut, Stroke, StrokeDash, Transform,
-};
+use tiny_skia::{FillRule, LineJoin, Paint, PathBuilder, Pixmap, PixmapMut, Stroke, StrokeDash, Transform};
 
 /// How many pixels a unit of the scene takes, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,30 +39,16 @@ pub fn png(scene: &Scene, density: Density) -> Vec<u8> {
         paint(&mut pixels.as_mut(), shape, scale);
     }
     // Painted on opaque white, so nothing is lost with the fourth channel.
-    let opaque: Vec<u8> = pixels
-        .pixels()
-        .iter()
-        .flat_map(|pixel| [pixel.red(), pixel.green(), pixel.blue()])
-        .collect();
-    encoded(scene, (width, height), DOTS_PER_METRE * factor, &opaque)
-        .expect("a picture of known size is written to memory")
+    let opaque: Vec<u8> = pixels.pixels().iter().flat_map(|pixel| [pixel.red(), pixel.green(), pixel.blue()]).collect();
+    encoded(scene, (width, height), DOTS_PER_METRE * factor, &opaque).expect("a picture of known size is written to memory")
 }
 
-fn encoded(
-    scene: &Scene,
-    (width, height): (u32, u32),
-    dots_per_metre: u32,
-    pixels: &[u8],
-) -> Result<Vec<u8>, png::EncodingError> {
+fn encoded(scene: &Scene, (width, height): (u32, u32), dots_per_metre: u32, pixels: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_pixel_dims(Some(png::PixelDimensions {
-        xppu: dots_per_metre,
-        yppu: dots_per_metre,
-        unit: png::Unit::Meter,
-    }));
+    encoder.set_pixel_dims(Some(png::PixelDimensions { xppu: dots_per_metre, yppu: dots_per_metre, unit: png::Unit::Meter }));
     encoder.add_itxt_chunk("Title".to_owned(), scene.title.clone())?;
     encoder.add_itxt_chunk("Description".to_owned(), scene.description.clone())?;
     let mut writer = encoder.write_header()?;
@@ -91,13 +75,7 @@ fn paint(pixels: &mut PixmapMut, shape: &Shape, scale: Transform) {
                 pixels.stroke_path(&outline, &ink(stroke.colour), &pen, scale, None);
             }
         }
-        Shape::Text {
-            glyphs,
-            x,
-            y,
-            scale: size,
-            fill,
-        } => {
+        Shape::Text { glyphs, x, y, scale: size, fill } => {
             let unit = *size as f32;
             for glyph in glyphs {
                 let Some(outline) = outline(&glyph.outline) else {
@@ -105,23 +83,14 @@ fn paint(pixels: &mut PixmapMut, shape: &Shape, scale: Transform) {
                 };
                 let start = (x + glyph.start * size) as f32;
                 let place = Transform::from_row(unit, 0.0, 0.0, -unit, start, *y as f32);
-                pixels.fill_path(
-                    &outline,
-                    &ink(*fill),
-                    FillRule::Winding,
-                    place.post_concat(scale),
-                    None,
-                );
+                pixels.fill_path(&outline, &ink(*fill), FillRule::Winding, place.post_concat(scale), None);
             }
         }
     }
 }
 
 fn ink(Colour(red, green, blue, alpha): Colour) -> Paint<'static> {
-    let mut paint = Paint {
-        anti_alias: true,
-        ..Paint::default()
-    };
+    let mut paint = Paint { anti_alias: true, ..Paint::default() };
     paint.set_color_rgba8(red, green, blue, alpha);
     paint
 }
@@ -134,9 +103,7 @@ fn outline(path: &Path) -> Option<tiny_skia::Path> {
             Step::Move(x, y) => pen.move_to(x as f32, y as f32),
             Step::Line(x, y) => pen.line_to(x as f32, y as f32),
             Step::Quad(x1, y1, x, y) => pen.quad_to(x1 as f32, y1 as f32, x as f32, y as f32),
-            Step::Cubic(x1, y1, x2, y2, x, y) => pen.cubic_to(
-                x1 as f32, y1 as f32, x2 as f32, y2 as f32, x as f32, y as f32,
-            ),
+            Step::Cubic(x1, y1, x2, y2, x, y) => pen.cubic_to(x1 as f32, y1 as f32, x2 as f32, y2 as f32, x as f32, y as f32),
             Step::Close => pen.close(),
         }
     }

@@ -2,21 +2,13 @@
 
 use proptest::prelude::*;
 use report::chart::scene::Shape;
-use report::chart::sweep::{
-    Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff,
-};
+use report::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
 use report::chart::ticks::Growth;
 use report::chart::{Chart, Dash, Fill, Ink, Marks, Note, Point, Series, Side, Start};
 use report::png::Density;
 
 fn point(level: f64, qps: f64, ttlb_ms: f64, success_percent: f64) -> SweepPoint {
-    SweepPoint {
-        level,
-        qps,
-        ttlb_ms: Some(ttlb_ms),
-        success_percent,
-        generator_limited: false,
-    }
+    SweepPoint { level, qps, ttlb_ms: Some(ttlb_ms), success_percent, generator_limited: false }
 }
 
 fn curve(name: &str, points: Vec<SweepPoint>) -> SweepCurve {
@@ -62,9 +54,7 @@ fn texts(chart: &Chart) -> Vec<&str> {
 
 /// Width, height and the red, green and blue of every pixel.
 fn decoded(bytes: &[u8]) -> (u32, u32, Vec<[u8; 3]>) {
-    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
-        .read_info()
-        .expect("a PNG file");
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a PNG file");
     let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
     let info = reader.next_frame(&mut pixels).expect("a picture");
     assert_eq!(info.color_type, png::ColorType::Rgb);
@@ -75,28 +65,15 @@ fn decoded(bytes: &[u8]) -> (u32, u32, Vec<[u8; 3]>) {
 #[test]
 fn the_peak_and_the_first_failures_are_pointed_out() {
     let chart = qps_ttlb(&checkout());
-    assert_eq!(
-        texts(&chart),
-        ["highest QPS 51,010 at 200", "first failures at 1,000"]
-    );
-    assert_eq!(
-        texts(&success_rate(&checkout())),
-        ["first failures at 1,000: 99.98 % succeed"]
-    );
+    assert_eq!(texts(&chart), ["highest QPS 51,010 at 200", "first failures at 1,000"]);
+    assert_eq!(texts(&success_rate(&checkout())), ["first failures at 1,000: 99.98 % succeed"]);
 }
 
 #[test]
 fn titles_name_what_was_measured_and_axes_their_units() {
     let chart = qps_ttlb(&checkout());
     assert_eq!(chart.title, "QPS & TTLB: checkout");
-    assert_eq!(
-        chart.subtitle,
-        [[
-            "http://127.0.0.1:8080/get_result?a=1&b=2",
-            "10 s a level",
-            "2 threads"
-        ]]
-    );
+    assert_eq!(chart.subtitle, [["http://127.0.0.1:8080/get_result?a=1&b=2", "10 s a level", "2 threads"]]);
     assert_eq!(chart.x.title, "Concurrent users (log scale)");
     assert_eq!(chart.x.scale.growth(), Growth::Logarithmic);
     let ttlb = chart.y2.expect("an axis for TTLB");
@@ -117,11 +94,7 @@ fn an_open_ladder_is_not_called_concurrency() {
 fn a_cut_axis_says_so_in_words_and_is_drawn_broken() {
     let chart = success_rate(&checkout());
     assert_eq!(chart.y.start, Start::Cut);
-    assert!(
-        chart.y.title.contains("starts at 95 %, not at 0"),
-        "{}",
-        chart.y.title
-    );
+    assert!(chart.y.title.contains("starts at 95 %, not at 0"), "{}", chart.y.title);
     let mut failing = checkout();
     failing.points[4].success_percent = 40.0;
     let chart = success_rate(&failing);
@@ -134,31 +107,15 @@ fn levels_the_generator_limited_are_hollow_and_the_legend_says_why() {
     let mut limited = checkout();
     limited.points[2].generator_limited = true;
     let chart = qps_ttlb(&limited);
-    let hollow: Vec<f64> = points(&chart, 0)
-        .iter()
-        .filter(|point| point.fill == Fill::Hollow)
-        .map(|point| point.x)
-        .collect();
+    let hollow: Vec<f64> = points(&chart, 0).iter().filter(|point| point.fill == Fill::Hollow).map(|point| point.x).collect();
     assert_eq!(hollow, [200.0]);
-    assert!(
-        chart
-            .hollow
-            .as_ref()
-            .is_some_and(|words| words.contains("load generator"))
-    );
-    assert_eq!(
-        texts(&chart)[0],
-        "highest QPS 51,010 at 200 (the generator's limit)"
-    );
+    assert!(chart.hollow.as_ref().is_some_and(|words| words.contains("load generator")));
+    assert_eq!(texts(&chart)[0], "highest QPS 51,010 at 200 (the generator's limit)");
     let labels = |chart: &Chart| {
         let is_text = |shape: &&Shape| matches!(shape, Shape::Text { .. });
         chart.scene().shapes.iter().filter(is_text).count()
     };
-    assert_eq!(
-        labels(&chart),
-        labels(&qps_ttlb(&checkout())) + 1,
-        "the legend has one entry more"
-    );
+    assert_eq!(labels(&chart), labels(&qps_ttlb(&checkout())) + 1, "the legend has one entry more");
 }
 
 #[test]
@@ -169,12 +126,7 @@ fn a_level_only_one_side_has_is_a_gap_in_the_line_of_the_other() {
     b.points.remove(2);
     b.points.push(point(10_000.0, 30_000.0, 300.0, 95.0));
     let chart = qps_ttlb_diff(&a, &b);
-    let levels = |series| {
-        points(&chart, series)
-            .iter()
-            .map(|p| p.x)
-            .collect::<Vec<_>>()
-    };
+    let levels = |series| points(&chart, series).iter().map(|p| p.x).collect::<Vec<_>>();
     assert_eq!(levels(0), [1.0, 20.0, 200.0, 1_000.0, 5_000.0, 10_000.0]);
     assert_eq!(levels(0), levels(1));
     assert_eq!(points(&chart, 0)[5].y, None);
@@ -194,12 +146,7 @@ fn two_sweeps_that_look_alike_by_name_are_told_apart() {
 #[test]
 fn no_two_series_of_a_chart_differ_by_colour_alone() {
     let a = checkout();
-    for chart in [
-        qps_ttlb(&a),
-        success_rate(&a),
-        qps_ttlb_diff(&a, &a),
-        success_rate_diff(&a, &a),
-    ] {
+    for chart in [qps_ttlb(&a), success_rate(&a), qps_ttlb_diff(&a, &a), success_rate_diff(&a, &a)] {
         let markers: Vec<String> = chart
             .series
             .iter()
@@ -209,11 +156,7 @@ fn no_two_series_of_a_chart_differ_by_colour_alone() {
             })
             .collect();
         for (index, marker) in markers.iter().enumerate() {
-            assert!(
-                !markers[..index].contains(marker),
-                "{}: {markers:?}",
-                chart.title
-            );
+            assert!(!markers[..index].contains(marker), "{}: {markers:?}", chart.title);
         }
     }
 }
@@ -240,10 +183,7 @@ fn lines_break_where_there_is_no_value_and_bands_let_the_grid_through() {
         name: "fitted".to_owned(),
         side: Side::Left,
         ink: Ink::Green,
-        marks: Marks::Line {
-            points: (1..).map(f64::from).zip(values).collect(),
-            dash: Dash::Dotted,
-        },
+        marks: Marks::Line { points: (1..).map(f64::from).zip(values).collect(), dash: Dash::Dotted },
     });
     // In the legend a sample and its name, in the plot two pieces of line.
     assert_eq!(chart.scene().shapes.len(), shapes_before + 4);
@@ -251,28 +191,17 @@ fn lines_break_where_there_is_no_value_and_bands_let_the_grid_through() {
         name: "interval".to_owned(),
         side: Side::Left,
         ink: Ink::Purple,
-        marks: Marks::Band {
-            points: vec![(1.0, 0.0, 10_000.0), (5_000.0, 5_000.0, 30_000.0)],
-        },
+        marks: Marks::Band { points: vec![(1.0, 0.0, 10_000.0), (5_000.0, 5_000.0, 30_000.0)] },
     });
-    let translucent =
-        |shape: &Shape| matches!(shape, Shape::Path { fill: Some(fill), .. } if fill.3 < 128);
-    let bands = chart
-        .scene()
-        .shapes
-        .iter()
-        .filter(|shape| translucent(shape))
-        .count();
+    let translucent = |shape: &Shape| matches!(shape, Shape::Path { fill: Some(fill), .. } if fill.3 < 128);
+    let bands = chart.scene().shapes.iter().filter(|shape| translucent(shape)).count();
     assert_eq!(bands, 2, "one in the legend, one in the plot");
 }
 
 #[test]
 fn the_picture_can_be_read_without_seeing_it() {
     let svg = qps_ttlb(&checkout()).svg();
-    assert!(
-        svg.contains("role=\"img\"")
-            && svg.contains("<title id=\"title\">QPS &amp; TTLB: checkout")
-    );
+    assert!(svg.contains("role=\"img\"") && svg.contains("<title id=\"title\">QPS &amp; TTLB: checkout"));
     for words in [
         "At 200 users: QPS 51,010, mean TTLB 3.92 ms, success 100 %.",
         "In short: highest QPS 51,010 at 200.",
@@ -285,15 +214,7 @@ fn the_picture_can_be_read_without_seeing_it() {
 #[test]
 fn the_svg_depends_on_nothing_outside_itself() {
     let svg = qps_ttlb_diff(&checkout(), &checkout()).svg();
-    for foreign in [
-        "<text",
-        "font",
-        "<style",
-        "<script",
-        "<image",
-        "href=\"http",
-        "url(",
-    ] {
+    for foreign in ["<text", "font", "<style", "<script", "<image", "href=\"http", "url("] {
         assert!(!svg.contains(foreign), "{foreign}");
     }
     assert!(svg.len() < 150 * 1024, "{} bytes", svg.len());
@@ -353,28 +274,10 @@ fn any_value() -> impl Strategy<Value = f64> {
 }
 
 fn any_curve() -> impl Strategy<Value = SweepCurve> {
-    let point = (
-        any_value(),
-        any_value(),
-        proptest::option::of(any_value()),
-        any_value(),
-        any::<bool>(),
-    )
-        .prop_map(
-            |(level, qps, ttlb_ms, success_percent, generator_limited)| SweepPoint {
-                level,
-                qps,
-                ttlb_ms,
-                success_percent,
-                generator_limited,
-            },
-        );
-    (
-        "\\PC{0,60}",
-        proptest::option::of("\\PC{0,300}"),
-        proptest::option::of(any_value()),
-        proptest::collection::vec(point, 0..20),
-    )
+    let point = (any_value(), any_value(), proptest::option::of(any_value()), any_value(), any::<bool>()).prop_map(
+        |(level, qps, ttlb_ms, success_percent, generator_limited)| SweepPoint { level, qps, ttlb_ms, success_percent, generator_limited },
+    );
+    ("\\PC{0,60}", proptest::option::of("\\PC{0,300}"), proptest::option::of(any_value()), proptest::collection::vec(point, 0..20))
         .prop_map(|(name, target, level_seconds, points)| SweepCurve {
             name,
             target,

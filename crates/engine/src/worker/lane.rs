@@ -84,7 +84,7 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>
         worker.idle.borrow_mut().push(lane.place);
         worker.relieve();
         match lane.wait_for_work(worker).await {
-            Some(assigned) => (due, free_at) = (assigned, assigned),
+            Some(assigned) => (due, free_at) = (assigned, assigned.max(now)),
             None => break,
         }
     }
@@ -156,10 +156,12 @@ impl<D: Dial + 'static> Lane<D> {
         connection.begin(worker.task.asked);
         let around = worker.around(&self.slot);
         let mut exchange = Exchange::beginning(worker.clock.now());
+        worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
         let request = worker.task.request.as_slice();
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut (), &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
+        worker.came_back(done);
         self.judge(worker, &exchange, result, &sight, request.len(), done);
         outcome(&exchange, due, ready, done, result)
     }
@@ -282,15 +284,7 @@ impl<D: Dial + 'static> Lane<D> {
                 }
             };
             // The chain keeps its first send, its last first byte, and the bytes of all.
-            let so_far = whole.insert(match whole {
-                None => exchange,
-                Some(before) => Exchange {
-                    sent: before.sent,
-                    written: before.written + exchange.written,
-                    received: before.received + exchange.received,
-                    ..exchange
-                },
-            });
+            let so_far = whole.insert(whole.map_or(exchange, |before| exchange.after(&before)));
             let finished = match result {
                 Ok(finished) if matches!(finished.status, 301 | 302 | 303 | 307 | 308) => finished,
                 _ => return outcome(so_far, due, ready, done, result),
@@ -355,9 +349,11 @@ impl<D: Dial + 'static> Lane<D> {
         connection.begin(asked(method));
         let around = worker.around(&self.slot);
         let mut exchange = Exchange::beginning(worker.clock.now());
+        worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, location, &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
+        worker.came_back(done);
         if at_home {
             self.judge(worker, &exchange, result, &sight, request.len(), done);
             return Ok((exchange, result, done));
@@ -454,7 +450,8 @@ impl Location {
 
 impl Observer for Location {
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
-        self.values = headers.iter().filter(|header| header.name.eq_ignore_ascii_case("location")).map(|header| header.value.to_vec()).collect();
+        self.values =
+            headers.iter().filter(|header| header.name.eq_ignore_ascii_case("location")).map(|header| header.value.to_vec()).collect();
     }
 }
 
@@ -473,4 +470,3 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         }
     }
 }
-

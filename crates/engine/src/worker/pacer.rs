@@ -37,7 +37,10 @@ pub(super) async fn pace<D: Dial + 'static, C: Clock>(worker: &Rc<Worker<D, C>>,
         while lanes.try_join_next().is_some_and(|lane| rethrow(lane).is_some()) {}
         let idle = worker.idle.borrow_mut().pop();
         if let Some(place) = idle {
-            let Some(due) = worker.take_due(now) else { worker.idle.borrow_mut().push(place); continue };
+            let Some(due) = worker.take_due(now) else {
+                worker.idle.borrow_mut().push(place);
+                continue;
+            };
             worker.slots.borrow()[place as usize].assign(due);
         } else if (lanes.len() as u64) < lanes_max {
             let Some(due) = worker.take_due(now) else { continue };

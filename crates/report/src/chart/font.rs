@@ -30,31 +30,17 @@ impl Typeface {
     /// The typeface that is part of the program.
     pub fn built_in() -> Self {
         let face = |bytes| Face::parse(bytes, 0).expect("the built-in font can be read");
-        Self {
-            regular: face(notosans::REGULAR_TTF),
-            bold: face(notosans::BOLD_TTF),
-        }
+        Self { regular: face(notosans::REGULAR_TTF), bold: face(notosans::BOLD_TTF) }
     }
 
     /// The width of `text` in pixels at `size` pixels to the em.
     pub fn width(&self, text: &str, weight: Weight, size: f64) -> f64 {
         let face = self.face(weight);
-        advances(face, text)
-            .last()
-            .map_or(0.0, |&(_, start, advance)| {
-                (start + advance) * size / f64::from(face.units_per_em())
-            })
+        advances(face, text).last().map_or(0.0, |&(_, start, advance)| (start + advance) * size / f64::from(face.units_per_em()))
     }
 
     /// The outlines of `text`, starting at `x` on the base line `y`, in pixels.
-    pub fn text(
-        &self,
-        text: &str,
-        weight: Weight,
-        size: f64,
-        (x, y): (f64, f64),
-        fill: Colour,
-    ) -> Shape {
+    pub fn text(&self, text: &str, weight: Weight, size: f64, (x, y): (f64, f64), fill: Colour) -> Shape {
         let face = self.face(weight);
         let initial = match weight {
             Weight::Regular => 'r',
@@ -65,20 +51,10 @@ impl Typeface {
             .filter_map(|(glyph, start, _)| {
                 let mut pen = Pen::default();
                 face.outline_glyph(glyph, &mut pen)?;
-                Some(Glyph {
-                    name: format!("{initial}{}", glyph.0),
-                    outline: Rc::new(pen.path),
-                    start,
-                })
+                Some(Glyph { name: format!("{initial}{}", glyph.0), outline: Rc::new(pen.path), start })
             })
             .collect();
-        Shape::Text {
-            glyphs,
-            x,
-            y,
-            scale: size / f64::from(face.units_per_em()),
-            fill,
-        }
+        Shape::Text { glyphs, x, y, scale: size / f64::from(face.units_per_em()), fill }
     }
 
     /// `text` as it is when every character the typeface lacks shows as the same box.
@@ -86,13 +62,7 @@ impl Typeface {
     /// Two names for which this is equal cannot be told apart in a picture.
     pub fn as_seen(&self, text: &str) -> String {
         text.chars()
-            .map(|character| {
-                if self.regular.glyph_index(drawn(character)).is_some() {
-                    drawn(character)
-                } else {
-                    '\u{25a1}'
-                }
-            })
+            .map(|character| if self.regular.glyph_index(drawn(character)).is_some() { drawn(character) } else { '\u{25a1}' })
             .collect()
     }
 
@@ -108,11 +78,7 @@ impl Typeface {
             // Three fifths of what is kept stands at the start.
             let head = (kept * 3).div_ceil(5);
             let tail = kept - head;
-            characters[..head]
-                .iter()
-                .chain(std::iter::once(&'…'))
-                .chain(&characters[characters.len() - tail..])
-                .collect()
+            characters[..head].iter().chain(std::iter::once(&'…')).chain(&characters[characters.len() - tail..]).collect()
         };
         let mut fits = 0;
         let mut too_many = characters.len();
@@ -137,11 +103,7 @@ impl Typeface {
 
 /// The character that is drawn for this one: whatever moves a line or has no shape becomes a space.
 fn drawn(character: char) -> char {
-    if character.is_control() || character.is_whitespace() {
-        ' '
-    } else {
-        character
-    }
+    if character.is_control() || character.is_whitespace() { ' ' } else { character }
 }
 
 /// Every glyph of `text` with its start and its advance, in units of the font.
@@ -191,12 +153,8 @@ fn kern(tables: &[PairAdjustment], first: GlyphId, second: GlyphId) -> f64 {
             continue;
         };
         let adjustment = match table {
-            PairAdjustment::Format1 { sets, .. } => {
-                sets.get(covered).and_then(|set| set.get(second))
-            }
-            PairAdjustment::Format2 {
-                classes, matrix, ..
-            } => matrix.get((classes.0.get(first), classes.1.get(second))),
+            PairAdjustment::Format1 { sets, .. } => sets.get(covered).and_then(|set| set.get(second)),
+            PairAdjustment::Format2 { classes, matrix, .. } => matrix.get((classes.0.get(first), classes.1.get(second))),
         };
         // The first table that names the pair decides, as in OpenType's rule for subtables.
         if let Some((adjustment, _)) = adjustment {
@@ -227,14 +185,7 @@ impl OutlineBuilder for Pen {
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        let step = Step::Cubic(
-            x1.into(),
-            y1.into(),
-            x2.into(),
-            y2.into(),
-            x.into(),
-            y.into(),
-        );
+        let step = Step::Cubic(x1.into(), y1.into(), x2.into(), y2.into(), x.into(), y.into());
         self.path.steps.push(step);
     }
 
@@ -263,8 +214,7 @@ mod tests {
     #[test]
     fn pairs_that_leave_a_hole_are_set_closer() {
         let typeface = Typeface::built_in();
-        let apart = typeface.width("A", Weight::Regular, 100.0)
-            + typeface.width("V", Weight::Regular, 100.0);
+        let apart = typeface.width("A", Weight::Regular, 100.0) + typeface.width("V", Weight::Regular, 100.0);
         assert!(typeface.width("AV", Weight::Regular, 100.0) < apart);
     }
 
@@ -274,10 +224,7 @@ mod tests {
         let address = format!("http://example.com/{}/orders?page=2", "deep/".repeat(60));
         let short = typeface.shortened(&address, Weight::Regular, 16.0, 400.0);
         assert!(short.starts_with("http://example.com/deep/"), "{short}");
-        assert!(
-            short.contains('…') && short.ends_with("/orders?page=2"),
-            "{short}"
-        );
+        assert!(short.contains('…') && short.ends_with("/orders?page=2"), "{short}");
         assert!(typeface.width(&short, Weight::Regular, 16.0) <= 400.0);
     }
 

@@ -40,19 +40,12 @@ const LABEL_GAP: f64 = 14.0;
 
 /// The chart as a finished picture.
 pub(crate) fn scene(chart: &Chart) -> Scene {
-    let mut sheet = Sheet {
-        typeface: Typeface::built_in(),
-        shapes: Vec::new(),
-    };
+    let mut sheet = Sheet { typeface: Typeface::built_in(), shapes: Vec::new() };
     let head = sheet.heading(chart);
     let head = sheet.legend(chart, head);
     let titles = head + TEXT_SIZE * 1.9;
     let widest = |axis: &Axis, sheet: &Sheet| {
-        axis.ticks
-            .iter()
-            .filter_map(|tick| tick.label.as_deref())
-            .map(|label| sheet.width(label, TEXT_SIZE))
-            .fold(0.0, f64::max)
+        axis.ticks.iter().filter_map(|tick| tick.label.as_deref()).map(|label| sheet.width(label, TEXT_SIZE)).fold(0.0, f64::max)
     };
     let beside = TICK_LENGTH + 8.0;
     let plot = Area {
@@ -110,11 +103,7 @@ impl Frame<'_> {
         };
         values
             .split(|(_, value)| value.is_none())
-            .map(|run| {
-                run.iter()
-                    .filter_map(|&(x, y)| Some((self.x(x), self.y(y?, series.side))))
-                    .collect()
-            })
+            .map(|run| run.iter().filter_map(|&(x, y)| Some((self.x(x), self.y(y?, series.side)))).collect())
             .filter(|run: &Vec<_>| !run.is_empty())
             .collect()
     }
@@ -160,34 +149,20 @@ impl Sheet {
             Anchor::Middle => x - width / 2.0,
             Anchor::End => x - width,
         };
-        let shape = self
-            .typeface
-            .text(text, Weight::Regular, size, (x, y), colour);
+        let shape = self.typeface.text(text, Weight::Regular, size, (x, y), colour);
         self.shapes.push(shape);
     }
 
     fn stroke(&mut self, path: Path, colour: Colour, width: f64, dash: &'static [f64]) {
-        self.shapes.push(Shape::Path {
-            path,
-            fill: None,
-            stroke: Some(Stroke {
-                colour,
-                width,
-                dash,
-            }),
-        });
+        self.shapes.push(Shape::Path { path, fill: None, stroke: Some(Stroke { colour, width, dash }) });
     }
 
     /// Title and subtitle; returns where they end.
     fn heading(&mut self, chart: &Chart) -> f64 {
         let room = WIDTH - 2.0 * EDGE;
-        let title = self
-            .typeface
-            .shortened(&chart.title, Weight::Bold, TITLE_SIZE, room);
+        let title = self.typeface.shortened(&chart.title, Weight::Bold, TITLE_SIZE, room);
         let mut y = EDGE + TITLE_SIZE * 0.72;
-        let shape = self
-            .typeface
-            .text(&title, Weight::Bold, TITLE_SIZE, (EDGE, y), INK_STRONG);
+        let shape = self.typeface.text(&title, Weight::Bold, TITLE_SIZE, (EDGE, y), INK_STRONG);
         self.shapes.push(shape);
         y += 6.0;
         for parts in &chart.subtitle {
@@ -203,24 +178,16 @@ impl Sheet {
         const BETWEEN: &str = "  ·  ";
         let whole = parts.join(BETWEEN);
         let over = self.width(&whole, SUBTITLE_SIZE) - room;
-        let widest = (0..parts.len()).max_by(|&a, &b| {
-            self.width(&parts[a], SUBTITLE_SIZE)
-                .total_cmp(&self.width(&parts[b], SUBTITLE_SIZE))
-        });
+        let widest =
+            (0..parts.len()).max_by(|&a, &b| self.width(&parts[a], SUBTITLE_SIZE).total_cmp(&self.width(&parts[b], SUBTITLE_SIZE)));
         let (true, Some(widest)) = (over > 0.0, widest) else {
             return whole;
         };
         let mut parts = parts.to_vec();
         let left = self.width(&parts[widest], SUBTITLE_SIZE) - over - 2.0;
-        parts[widest] = self.typeface.shortened(
-            &parts[widest],
-            Weight::Regular,
-            SUBTITLE_SIZE,
-            left.max(60.0),
-        );
+        parts[widest] = self.typeface.shortened(&parts[widest], Weight::Regular, SUBTITLE_SIZE, left.max(60.0));
         // When other parts alone are too long, the line as a whole gives way.
-        self.typeface
-            .shortened(&parts.join(BETWEEN), Weight::Regular, SUBTITLE_SIZE, room)
+        self.typeface.shortened(&parts.join(BETWEEN), Weight::Regular, SUBTITLE_SIZE, room)
     }
 
     /// The legend in as many rows as it needs; returns where it ends.
@@ -228,31 +195,17 @@ impl Sheet {
         const BETWEEN: f64 = 34.0;
         let room = WIDTH - 2.0 * EDGE;
         let row_height = TEXT_SIZE * 1.6;
-        let mut entries: Vec<(Option<&Series>, String)> = chart
-            .series
-            .iter()
-            .map(|series| (Some(series), series.name.clone()))
-            .collect();
+        let mut entries: Vec<(Option<&Series>, String)> = chart.series.iter().map(|series| (Some(series), series.name.clone())).collect();
         let is_hollow = |point: &Point| point.fill == Fill::Hollow && point.y.is_some();
-        let any_hollow = chart.series.iter().any(|series| {
-            matches!(&series.marks, Marks::Points { points, .. } if points.iter().any(is_hollow))
-        });
+        let any_hollow =
+            chart.series.iter().any(|series| matches!(&series.marks, Marks::Points { points, .. } if points.iter().any(is_hollow)));
         if let (true, Some(meaning)) = (any_hollow, &chart.hollow) {
             entries.push((None, meaning.clone()));
         }
         let (mut x, mut y) = (EDGE, top + row_height * 0.8);
         for (series, name) in entries {
-            let sample = if series.is_some() {
-                SAMPLE_WIDTH
-            } else {
-                2.0 * MARKER_RADIUS + 4.0
-            };
-            let name = self.typeface.shortened(
-                &name,
-                Weight::Regular,
-                TEXT_SIZE,
-                room - SAMPLE_WIDTH - 10.0,
-            );
+            let sample = if series.is_some() { SAMPLE_WIDTH } else { 2.0 * MARKER_RADIUS + 4.0 };
+            let name = self.typeface.shortened(&name, Weight::Regular, TEXT_SIZE, room - SAMPLE_WIDTH - 10.0);
             let width = sample + 10.0 + self.width(&name, TEXT_SIZE);
             if x > EDGE && x + width > EDGE + room {
                 x = EDGE;
@@ -266,13 +219,7 @@ impl Sheet {
                     self.marker(Marker::Circle, MARKER_RADIUS, INK_SOFT, Fill::Hollow, at);
                 }
             }
-            self.text(
-                &name,
-                TEXT_SIZE,
-                Anchor::Start,
-                (x + sample + 10.0, y),
-                INK_TEXT,
-            );
+            self.text(&name, TEXT_SIZE, Anchor::Start, (x + sample + 10.0, y), INK_TEXT);
             x += width + BETWEEN;
         }
         y + 4.0
@@ -285,13 +232,7 @@ impl Sheet {
         match &series.marks {
             Marks::Points { marker, dash, .. } => {
                 self.stroke(line, colour, SERIES_WIDTH, lengths(*dash));
-                self.marker(
-                    *marker,
-                    MARKER_RADIUS,
-                    colour,
-                    Fill::Solid,
-                    (x + SAMPLE_WIDTH / 2.0, y),
-                );
+                self.marker(*marker, MARKER_RADIUS, colour, Fill::Solid, (x + SAMPLE_WIDTH / 2.0, y));
             }
             Marks::Line { dash, .. } => self.stroke(line, colour, SERIES_WIDTH, lengths(*dash)),
             Marks::Band { .. } => self.shapes.push(Shape::Path {
@@ -309,42 +250,21 @@ impl Sheet {
             if alone { 2.0 * half } else { half }
         };
         let colour = |axis: &Axis| axis.ink.map_or(INK_TEXT, Ink::text_colour);
-        let fitted = |sheet: &Self, text: &str, room: f64| {
-            sheet
-                .typeface
-                .shortened(text, Weight::Regular, TEXT_SIZE, room)
-        };
+        let fitted = |sheet: &Self, text: &str, room: f64| sheet.typeface.shortened(text, Weight::Regular, TEXT_SIZE, room);
         let left = fitted(self, &chart.y.title, room(chart.y2.is_none()));
         self.text(&left, TEXT_SIZE, Anchor::Start, (EDGE, y), colour(&chart.y));
         if let Some(axis) = &chart.y2 {
             let right = fitted(self, &axis.title, half);
-            self.text(
-                &right,
-                TEXT_SIZE,
-                Anchor::End,
-                (WIDTH - EDGE, y),
-                colour(axis),
-            );
+            self.text(&right, TEXT_SIZE, Anchor::End, (WIDTH - EDGE, y), colour(axis));
         }
         let bottom = fitted(self, &chart.x.title, room(true));
         let middle = (frame.plot.left + frame.plot.right) / 2.0;
-        self.text(
-            &bottom,
-            TEXT_SIZE,
-            Anchor::Middle,
-            (middle, HEIGHT - EDGE + 2.0),
-            INK_TEXT,
-        );
+        self.text(&bottom, TEXT_SIZE, Anchor::Middle, (middle, HEIGHT - EDGE + 2.0), INK_TEXT);
     }
 
     fn grid_and_axes(&mut self, frame: &Frame) {
         let (chart, plot) = (frame.chart, frame.plot);
-        let x_ticks = ticks::thinned(
-            &chart.x.ticks,
-            |value| frame.x(value),
-            |label| self.width(label, TEXT_SIZE),
-            LABEL_GAP,
-        );
+        let x_ticks = ticks::thinned(&chart.x.ticks, |value| frame.x(value), |label| self.width(label, TEXT_SIZE), LABEL_GAP);
         for tick in &chart.y.ticks {
             let y = frame.y(tick.value, Side::Left);
             if tick.label.is_some() && y < plot.bottom - 0.5 {
@@ -393,10 +313,7 @@ impl Sheet {
         let (chart, plot) = (frame.chart, frame.plot);
         let bottom = Path::line(&[(plot.left, plot.bottom), (plot.right, plot.bottom)]);
         self.stroke(bottom, INK_AXIS, 1.2, &[]);
-        let sides = [
-            Some((&chart.y, plot.left)),
-            chart.y2.as_ref().map(|axis| (axis, plot.right)),
-        ];
+        let sides = [Some((&chart.y, plot.left)), chart.y2.as_ref().map(|axis| (axis, plot.right))];
         for (axis, x) in sides.into_iter().flatten() {
             let mut points = vec![(x, plot.bottom)];
             if axis.start == Start::Cut {
@@ -415,13 +332,8 @@ impl Sheet {
             };
             let upper = points.iter().map(|&(x, _, high)| (x, high));
             let lower = points.iter().rev().map(|&(x, low, _)| (x, low));
-            let outline: Vec<(f64, f64)> = upper
-                .chain(lower)
-                .map(|(x, y)| (frame.x(x), frame.y(y, series.side)))
-                .collect();
-            ground
-                .lines
-                .extend(outline.windows(2).map(|pair| (pair[0], pair[1])));
+            let outline: Vec<(f64, f64)> = upper.chain(lower).map(|(x, y)| (frame.x(x), frame.y(y, series.side))).collect();
+            ground.lines.extend(outline.windows(2).map(|pair| (pair[0], pair[1])));
             self.shapes.push(Shape::Path {
                 path: Path::polygon(&outline),
                 fill: Some(series.ink.colour().opaque(BAND_ALPHA)),
@@ -451,9 +363,7 @@ impl Sheet {
             };
             for run in frame.runs(series) {
                 if run.len() > 1 {
-                    ground
-                        .lines
-                        .extend(run.windows(2).map(|pair| (pair[0], pair[1])));
+                    ground.lines.extend(run.windows(2).map(|pair| (pair[0], pair[1])));
                     let colour = series.ink.colour();
                     self.stroke(Path::line(&run), colour, SERIES_WIDTH, lengths(dash));
                 }
@@ -474,14 +384,8 @@ impl Sheet {
                 let Some(y) = point.y else { continue };
                 let at = (frame.x(point.x), frame.y(y, series.side));
                 // Where values coincide the later marker is smaller, so that the earlier one shows around it.
-                let beneath = earlier
-                    .iter()
-                    .any(|other| (other.0 - at.0).hypot(other.1 - at.1) < MARKER_RADIUS * 0.6);
-                let radius = if beneath {
-                    radius.min(NESTED_RADIUS)
-                } else {
-                    radius
-                };
+                let beneath = earlier.iter().any(|other| (other.0 - at.0).hypot(other.1 - at.1) < MARKER_RADIUS * 0.6);
+                let radius = if beneath { radius.min(NESTED_RADIUS) } else { radius };
                 drawn.push(at);
                 ground.markers.push(at);
                 self.marker(*marker, radius, series.ink.colour(), point.fill, at);
@@ -490,14 +394,7 @@ impl Sheet {
         }
     }
 
-    fn marker(
-        &mut self,
-        marker: Marker,
-        radius: f64,
-        colour: Colour,
-        fill: Fill,
-        (x, y): (f64, f64),
-    ) {
+    fn marker(&mut self, marker: Marker, radius: f64, colour: Colour, fill: Fill, (x, y): (f64, f64)) {
         let r = match fill {
             Fill::Solid => radius,
             // The line of a hollow marker lies half outside.
@@ -507,37 +404,18 @@ impl Sheet {
         let path = match marker {
             Marker::Circle => Path::circle(x, y, r),
             Marker::Square => Path::rectangle(x - r * 0.9, y - r * 0.9, r * 1.8, r * 1.8),
-            Marker::Triangle => Path::polygon(&[
-                (x, y - r * 1.3),
-                (x + r * 1.2, y + r * 0.85),
-                (x - r * 1.2, y + r * 0.85),
-            ]),
-            Marker::Diamond => Path::polygon(&[
-                (x, y - r * 1.35),
-                (x + r * 1.35, y),
-                (x, y + r * 1.35),
-                (x - r * 1.35, y),
-            ]),
+            Marker::Triangle => Path::polygon(&[(x, y - r * 1.3), (x + r * 1.2, y + r * 0.85), (x - r * 1.2, y + r * 0.85)]),
+            Marker::Diamond => Path::polygon(&[(x, y - r * 1.35), (x + r * 1.35, y), (x, y + r * 1.35), (x - r * 1.35, y)]),
         };
         if fill == Fill::Solid {
             // A white rim keeps markers apart from lines that pass behind them.
             self.stroke(path.clone(), Colour::WHITE, radius / 2.0, &[]);
         }
         self.shapes.push(match fill {
-            Fill::Solid => Shape::Path {
-                path,
-                fill: Some(colour),
-                stroke: None,
-            },
-            Fill::Hollow => Shape::Path {
-                path,
-                fill: Some(Colour::WHITE),
-                stroke: Some(Stroke {
-                    colour,
-                    width: radius * 0.4,
-                    dash: &[],
-                }),
-            },
+            Fill::Solid => Shape::Path { path, fill: Some(colour), stroke: None },
+            Fill::Hollow => {
+                Shape::Path { path, fill: Some(Colour::WHITE), stroke: Some(Stroke { colour, width: radius * 0.4, dash: &[] }) }
+            }
         });
     }
 
@@ -547,9 +425,7 @@ impl Sheet {
         for note in &frame.chart.notes {
             let (Note::Value { text, ink, .. } | Note::Place { text, ink, .. }) = note;
             let colour = ink.text_colour();
-            let text = self
-                .typeface
-                .shortened(text, Weight::Regular, NOTE_SIZE, room);
+            let text = self.typeface.shortened(text, Weight::Regular, NOTE_SIZE, room);
             let size = (self.width(&text, NOTE_SIZE) + 8.0, height);
             let area = match note {
                 Note::Value { x, y, side, .. } => {
@@ -572,19 +448,11 @@ impl Sheet {
     fn across_the_middle(&mut self, text: &str, plot: Area, room: f64) {
         const SIZE: f64 = 22.0;
         let text = self.typeface.shortened(text, Weight::Regular, SIZE, room);
-        let middle = (
-            (plot.left + plot.right) / 2.0,
-            (plot.top + plot.bottom) / 2.0,
-        );
+        let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
         let width = self.width(&text, SIZE) + 24.0;
         let height = SIZE * 1.7;
         self.shapes.push(Shape::Path {
-            path: Path::rectangle(
-                middle.0 - width / 2.0,
-                middle.1 - height / 2.0,
-                width,
-                height,
-            ),
+            path: Path::rectangle(middle.0 - width / 2.0, middle.1 - height / 2.0, width, height),
             fill: Some(Colour::WHITE),
             stroke: None,
         });
@@ -598,29 +466,18 @@ impl Sheet {
         let (dx, dy) = (end.0 - point.0, end.1 - point.1);
         let distance = dx.hypot(dy);
         if distance > ring + 8.0 {
-            let start = (
-                point.0 + dx / distance * ring,
-                point.1 + dy / distance * ring,
-            );
+            let start = (point.0 + dx / distance * ring, point.1 + dy / distance * ring);
             self.stroke(Path::line(&[start, end]), colour, 1.2, &[]);
         }
     }
 
     fn label(&mut self, text: &str, area: &Area, colour: Colour) {
         self.shapes.push(Shape::Path {
-            path: Path::rectangle(
-                area.left,
-                area.top,
-                area.right - area.left,
-                area.bottom - area.top,
-            ),
+            path: Path::rectangle(area.left, area.top, area.right - area.left, area.bottom - area.top),
             fill: Some(Colour::WHITE.opaque(210)),
             stroke: None,
         });
-        let at = (
-            area.left + 4.0,
-            (area.top + area.bottom) / 2.0 + NOTE_SIZE * 0.36,
-        );
+        let at = (area.left + 4.0, (area.top + area.bottom) / 2.0 + NOTE_SIZE * 0.36);
         self.text(text, NOTE_SIZE, Anchor::Start, at, colour);
     }
 }
@@ -630,16 +487,10 @@ const BAND_ALPHA: u8 = 51;
 
 /// A distance between neighbours that three quarters of them keep, in pixels.
 fn spacing(runs: &[Vec<(f64, f64)>]) -> f64 {
-    let mut distances: Vec<f64> = runs
-        .iter()
-        .flat_map(|run| run.windows(2))
-        .map(|pair| (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1))
-        .collect();
+    let mut distances: Vec<f64> =
+        runs.iter().flat_map(|run| run.windows(2)).map(|pair| (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1)).collect();
     distances.sort_by(f64::total_cmp);
-    distances
-        .get(distances.len() / 4)
-        .copied()
-        .unwrap_or(f64::INFINITY)
+    distances.get(distances.len() / 4).copied().unwrap_or(f64::INFINITY)
 }
 
 fn lengths(dash: Dash) -> &'static [f64] {

@@ -74,14 +74,7 @@ pub fn decimals_of(step: f64) -> usize {
 
 /// `written` without zeros at the end of its fraction.
 fn trimmed(written: &str) -> String {
-    if written.contains('.') {
-        written
-            .trim_end_matches('0')
-            .trim_end_matches('.')
-            .to_owned()
-    } else {
-        written.to_owned()
-    }
+    if written.contains('.') { written.trim_end_matches('0').trim_end_matches('.').to_owned() } else { written.to_owned() }
 }
 
 #[cfg(test)]

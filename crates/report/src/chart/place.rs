@@ -15,45 +15,25 @@ pub(crate) struct Area {
 
 impl Area {
     pub fn around((x, y): (f64, f64), radius: f64) -> Self {
-        Self {
-            left: x - radius,
-            top: y - radius,
-            right: x + radius,
-            bottom: y + radius,
-        }
+        Self { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius }
     }
 
     fn at((left, top): (f64, f64), (width, height): (f64, f64)) -> Self {
-        Self {
-            left,
-            top,
-            right: left + width,
-            bottom: top + height,
-        }
+        Self { left, top, right: left + width, bottom: top + height }
     }
 
     pub fn overlaps(&self, other: &Self) -> bool {
-        self.left < other.right
-            && other.left < self.right
-            && self.top < other.bottom
-            && other.top < self.bottom
+        self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
     }
 
     fn holds(&self, other: &Self) -> bool {
-        other.left >= self.left
-            && other.right <= self.right
-            && other.top >= self.top
-            && other.bottom <= self.bottom
+        other.left >= self.left && other.right <= self.right && other.top >= self.top && other.bottom <= self.bottom
     }
 
     /// Moved sideways by as little as it takes to lie within `other`.
     fn moved_within(self, other: &Self) -> Self {
         let by = (other.left - self.left).max(0.0) - (self.right - other.right).max(0.0);
-        Self {
-            left: self.left + by,
-            right: self.right + by,
-            ..self
-        }
+        Self { left: self.left + by, right: self.right + by, ..self }
     }
 
     /// Whether any part of the straight line from `a` to `b` lies inside.
@@ -63,12 +43,7 @@ impl Area {
         let (dx, dy) = (b.0 - a.0, b.1 - a.1);
         let mut enters: f64 = 0.0;
         let mut leaves: f64 = 1.0;
-        for (towards, room) in [
-            (-dx, a.0 - self.left),
-            (dx, self.right - a.0),
-            (-dy, a.1 - self.top),
-            (dy, self.bottom - a.1),
-        ] {
+        for (towards, room) in [(-dx, a.0 - self.left), (dx, self.right - a.0), (-dy, a.1 - self.top), (dy, self.bottom - a.1)] {
             if towards == 0.0 {
                 if room < 0.0 {
                     return false;
@@ -84,10 +59,7 @@ impl Area {
 
     /// The point of the box that is nearest to this one.
     pub fn nearest(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        (
-            x.clamp(self.left, self.right),
-            y.clamp(self.top, self.bottom),
-        )
+        (x.clamp(self.left, self.right), y.clamp(self.top, self.bottom))
     }
 }
 
@@ -115,10 +87,7 @@ impl Ground {
     pub fn beside_point(&mut self, point: (f64, f64), size: (f64, f64)) -> Area {
         let (width, height) = size;
         let mut places = Vec::new();
-        for (ring, distance) in [16.0, 28.0, 44.0, 64.0, 88.0, 118.0, 160.0, 220.0]
-            .into_iter()
-            .enumerate()
-        {
+        for (ring, distance) in [16.0, 28.0, 44.0, 64.0, 88.0, 118.0, 160.0, 220.0].into_iter().enumerate() {
             let aside = distance * 0.8;
             let corners = [
                 (point.0 - width / 2.0, point.1 - distance - height),
@@ -170,57 +139,28 @@ impl Ground {
             let end = area.nearest(to);
             (end.0 - to.0).hypot(end.1 - to.1)
         };
-        let is_elsewhere =
-            |other: &&(f64, f64)| (other.0 - point.0).hypot(other.1 - point.1) > MARKER_ROOM;
-        let nearer = self
-            .markers
-            .iter()
-            .filter(is_elsewhere)
-            .filter(|other| distance(**other) < distance(point))
-            .count();
+        let is_elsewhere = |other: &&(f64, f64)| (other.0 - point.0).hypot(other.1 - point.1) > MARKER_ROOM;
+        let nearer = self.markers.iter().filter(is_elsewhere).filter(|other| distance(**other) < distance(point)).count();
         let end = area.nearest(point);
         // From a little off the point, so that the lines through the point itself do not count.
-        let start = (
-            point.0 + (end.0 - point.0) * 0.3,
-            point.1 + (end.1 - point.1) * 0.3,
-        );
-        let crossed = self
-            .lines
-            .iter()
-            .filter(|(a, b)| cross(start, end, *a, *b))
-            .count();
+        let start = (point.0 + (end.0 - point.0) * 0.3, point.1 + (end.1 - point.1) * 0.3);
+        let crossed = self.lines.iter().filter(|(a, b)| cross(start, end, *a, *b)).count();
         AMBIGUOUS_COST * nearer as f64 + LEADER_COST * crossed as f64
     }
 
     fn cost(&self, area: &Area) -> f64 {
         let taken = |areas: &[Area]| areas.iter().filter(|other| area.overlaps(other)).count();
-        let covered = self
-            .markers
-            .iter()
-            .filter(|marker| area.overlaps(&Area::around(**marker, MARKER_ROOM)))
-            .count();
-        let crossed = self
-            .lines
-            .iter()
-            .filter(|(a, b)| area.is_crossed(*a, *b))
-            .count();
-        let outside = if self.within.holds(area) {
-            0.0
-        } else {
-            OUTSIDE_COST
-        };
-        outside
-            + LINE_COST * crossed as f64
-            + MARKER_COST * covered as f64
-            + LABEL_COST * taken(&self.labels) as f64
+        let covered = self.markers.iter().filter(|marker| area.overlaps(&Area::around(**marker, MARKER_ROOM))).count();
+        let crossed = self.lines.iter().filter(|(a, b)| area.is_crossed(*a, *b)).count();
+        let outside = if self.within.holds(area) { 0.0 } else { OUTSIDE_COST };
+        outside + LINE_COST * crossed as f64 + MARKER_COST * covered as f64 + LABEL_COST * taken(&self.labels) as f64
     }
 }
 
 /// Whether two straight lines have a point in common: the ends of each lie on both sides of the other.
 fn cross(a: (f64, f64), b: (f64, f64), c: (f64, f64), d: (f64, f64)) -> bool {
-    let side = |from: (f64, f64), to: (f64, f64), point: (f64, f64)| {
-        (to.0 - from.0) * (point.1 - from.1) - (to.1 - from.1) * (point.0 - from.0)
-    };
+    let side =
+        |from: (f64, f64), to: (f64, f64), point: (f64, f64)| (to.0 - from.0) * (point.1 - from.1) - (to.1 - from.1) * (point.0 - from.0);
     side(a, b, c) * side(a, b, d) < 0.0 && side(c, d, a) * side(c, d, b) < 0.0
 }
 
@@ -231,12 +171,7 @@ mod tests {
 
     fn ground() -> Ground {
         Ground {
-            within: Area {
-                left: 0.0,
-                top: 0.0,
-                right: 1_000.0,
-                bottom: 500.0,
-            },
+            within: Area { left: 0.0, top: 0.0, right: 1_000.0, bottom: 500.0 },
             lines: Vec::new(),
             markers: Vec::new(),
             labels: Vec::new(),

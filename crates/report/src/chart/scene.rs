@@ -112,17 +112,8 @@ const QUARTER: f64 = 0.552_284_749_830_793_4;
 impl Path {
     /// An open line through these points.
     pub fn line(points: &[(f64, f64)]) -> Self {
-        let steps = points
-            .iter()
-            .enumerate()
-            .map(|(index, &(x, y))| {
-                if index == 0 {
-                    Step::Move(x, y)
-                } else {
-                    Step::Line(x, y)
-                }
-            })
-            .collect();
+        let steps =
+            points.iter().enumerate().map(|(index, &(x, y))| if index == 0 { Step::Move(x, y) } else { Step::Line(x, y) }).collect();
         Self { steps }
     }
 
@@ -150,11 +141,6 @@ impl Path {
 
     /// A rectangle from its top left corner.
     pub fn rectangle(x: f64, y: f64, width: f64, height: f64) -> Self {
-        Self::polygon(&[
-            (x, y),
-            (x + width, y),
-            (x + width, y + height),
-            (x, y + height),
-        ])
+        Self::polygon(&[(x, y), (x + width, y), (x + width, y + height), (x, y + height)])
     }
 }

@@ -23,34 +23,18 @@ pub fn svg(scene: &Scene) -> String {
     );
     put(
         &mut out,
-        format_args!(
-            "<title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n",
-            escaped(&scene.title),
-            escaped(&scene.description)
-        ),
+        format_args!("<title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n", escaped(&scene.title), escaped(&scene.description)),
     );
-    put(
-        &mut out,
-        format_args!("<path fill=\"#ffffff\" d=\"M0 0h{width}v{height}h-{width}z\"/>\n"),
-    );
+    put(&mut out, format_args!("<path fill=\"#ffffff\" d=\"M0 0h{width}v{height}h-{width}z\"/>\n"));
     outlines(&mut out, scene);
     for shape in &scene.shapes {
         match shape {
             Shape::Path { path, fill, stroke } => {
                 out.push_str("<path");
                 attributes(&mut out, *fill, stroke.as_ref());
-                put(
-                    &mut out,
-                    format_args!(" d=\"{}\"/>\n", steps(path, Precision::HUNDREDTHS)),
-                );
+                put(&mut out, format_args!(" d=\"{}\"/>\n", steps(path, Precision::HUNDREDTHS)));
             }
-            Shape::Text {
-                glyphs,
-                x,
-                y,
-                scale,
-                fill,
-            } => {
+            Shape::Text { glyphs, x, y, scale, fill } => {
                 let size = format!("{scale:.6}");
                 let pixels = Precision::HUNDREDTHS;
                 out.push_str("<g");
@@ -64,13 +48,7 @@ pub fn svg(scene: &Scene) -> String {
                     ),
                 );
                 for Glyph { name, start, .. } in glyphs {
-                    put(
-                        &mut out,
-                        format_args!(
-                            "<use xlink:href=\"#{name}\" x=\"{}\"/>",
-                            Precision::WHOLE.rounded(*start)
-                        ),
-                    );
+                    put(&mut out, format_args!("<use xlink:href=\"#{name}\" x=\"{}\"/>", Precision::WHOLE.rounded(*start)));
                 }
                 out.push_str("</g>\n");
             }
@@ -92,21 +70,14 @@ fn outlines(out: &mut String, scene: &Scene) {
     }
     out.push_str("<defs>\n");
     for (name, outline) in distinct {
-        put(
-            out,
-            format_args!(
-                "<path id=\"{name}\" d=\"{}\"/>\n",
-                steps(outline, Precision::WHOLE)
-            ),
-        );
+        put(out, format_args!("<path id=\"{name}\" d=\"{}\"/>\n", steps(outline, Precision::WHOLE)));
     }
     out.push_str("</defs>\n");
 }
 
 /// Writing to a string in memory cannot fail.
 fn put(out: &mut String, arguments: std::fmt::Arguments) {
-    out.write_fmt(arguments)
-        .expect("a string in memory takes every write");
+    out.write_fmt(arguments).expect("a string in memory takes every write");
 }
 
 fn attributes(out: &mut String, fill: Option<Colour>, stroke: Option<&Stroke>) {
@@ -116,32 +87,17 @@ fn attributes(out: &mut String, fill: Option<Colour>, stroke: Option<&Stroke>) {
     }
     let Some(stroke) = stroke else { return };
     colour_attributes(out, "stroke", stroke.colour);
-    put(
-        out,
-        format_args!(
-            " stroke-width=\"{}\" stroke-linejoin=\"round\"",
-            stroke.width
-        ),
-    );
+    put(out, format_args!(" stroke-width=\"{}\" stroke-linejoin=\"round\"", stroke.width));
     if !stroke.dash.is_empty() {
         let lengths: Vec<String> = stroke.dash.iter().map(f64::to_string).collect();
-        put(
-            out,
-            format_args!(" stroke-dasharray=\"{}\"", lengths.join(" ")),
-        );
+        put(out, format_args!(" stroke-dasharray=\"{}\"", lengths.join(" ")));
     }
 }
 
 fn colour_attributes(out: &mut String, name: &str, Colour(red, green, blue, alpha): Colour) {
-    put(
-        out,
-        format_args!(" {name}=\"#{red:02x}{green:02x}{blue:02x}\""),
-    );
+    put(out, format_args!(" {name}=\"#{red:02x}{green:02x}{blue:02x}\""));
     if alpha < 255 {
-        put(
-            out,
-            format_args!(" {name}-opacity=\"{:.2}\"", f64::from(alpha) / 255.0),
-        );
+        put(out, format_args!(" {name}-opacity=\"{:.2}\"", f64::from(alpha) / 255.0));
     }
 }
 
@@ -224,10 +180,7 @@ mod tests {
     #[test]
     fn a_path_is_written_in_relative_steps() {
         let path = Path::polygon(&[(10.0, 10.0), (20.5, 10.0), (15.25, 5.0)]);
-        assert_eq!(
-            steps(&path, Precision::HUNDREDTHS),
-            "m10 10l10.5 0l-5.25-5z"
-        );
+        assert_eq!(steps(&path, Precision::HUNDREDTHS), "m10 10l10.5 0l-5.25-5z");
     }
 
     #[test]

@@ -7,9 +7,7 @@
 
 use super::font::{Typeface, Weight};
 use super::ticks::{self, Growth};
-use super::{
-    Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start, number,
-};
+use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start, number};
 
 /// A ladder of loads and what was measured at each.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,14 +84,8 @@ const DESCRIBED_MAX: usize = 100;
 
 fn qps_ttlb_of(curves: &[Clean]) -> Chart {
     let max = |values: Vec<f64>| values.into_iter().fold(0.0, f64::max);
-    let qps: Vec<f64> = curves
-        .iter()
-        .flat_map(|curve| curve.values(Clean::qps))
-        .collect();
-    let ttlb: Vec<f64> = curves
-        .iter()
-        .flat_map(|curve| curve.values(Clean::ttlb))
-        .collect();
+    let qps: Vec<f64> = curves.iter().flat_map(|curve| curve.values(Clean::qps)).collect();
+    let ttlb: Vec<f64> = curves.iter().flat_map(|curve| curve.values(Clean::ttlb)).collect();
     let shortest = ttlb.iter().copied().fold(f64::INFINITY, f64::min);
     let longest = max(ttlb.clone());
     let ((qps_scale, qps_ticks), ttlb_axis) = if ttlb.is_empty() {
@@ -106,9 +98,7 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
         (left, Some(right))
     };
     let alone = curves.len() == 1;
-    let any_success = curves
-        .iter()
-        .any(|curve| curve.values(Clean::qps).any(|qps| qps > 0.0));
+    let any_success = curves.iter().any(|curve| curve.values(Clean::qps).any(|qps| qps > 0.0));
     let levels = all_levels(curves);
     let mut series = Vec::new();
     for curve in curves {
@@ -116,11 +106,7 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
             name: curve.entry("QPS"),
             side: Side::Left,
             ink: curve.ink,
-            marks: Marks::Points {
-                points: curve.points(&levels, Clean::qps),
-                marker: curve.marker,
-                dash: Dash::Solid,
-            },
+            marks: Marks::Points { points: curve.points(&levels, Clean::qps), marker: curve.marker, dash: Dash::Solid },
         });
     }
     for curve in curves {
@@ -133,11 +119,7 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
             },
             side: Side::Right,
             ink: if alone { Ink::Vermillion } else { curve.ink },
-            marks: Marks::Points {
-                points: curve.points(&levels, Clean::ttlb),
-                marker: curve.second_marker,
-                dash: Dash::Dashed,
-            },
+            marks: Marks::Points { points: curve.points(&levels, Clean::ttlb), marker: curve.second_marker, dash: Dash::Dashed },
         });
     }
     let mut notes: Vec<Note> = curves.iter().filter_map(Clean::peak).collect();
@@ -146,10 +128,7 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
         let first = curve.first_failing()?;
         Some(Note::Place {
             x: first.level,
-            text: curve.said(&format!(
-                "first failures at {}",
-                curve.level_words(first.level)
-            )),
+            text: curve.said(&format!("first failures at {}", curve.level_words(first.level))),
             ink: curve.note_ink(),
         })
     }));
@@ -178,19 +157,12 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
         series,
         notes,
         hollow: Some(HOLLOW.to_owned()),
-        empty: if levels.is_empty() {
-            Some(NOTHING.to_owned())
-        } else {
-            (!any_success).then(|| ALL_FAILED.to_owned())
-        },
+        empty: if levels.is_empty() { Some(NOTHING.to_owned()) } else { (!any_success).then(|| ALL_FAILED.to_owned()) },
     }
 }
 
 fn success_rate_of(curves: &[Clean]) -> Chart {
-    let lowest = curves
-        .iter()
-        .flat_map(|curve| curve.values(Clean::success))
-        .fold(100.0, f64::min);
+    let lowest = curves.iter().flat_map(|curve| curve.values(Clean::success)).fold(100.0, f64::min);
     let (scale, ticks, cut) = ticks::percents(lowest);
     let levels = all_levels(curves);
     let series = curves
@@ -202,11 +174,7 @@ fn success_rate_of(curves: &[Clean]) -> Chart {
             marks: Marks::Points {
                 points: curve.points(&levels, Clean::success),
                 marker: curve.marker,
-                dash: if curve.index == 0 {
-                    Dash::Solid
-                } else {
-                    Dash::Dashed
-                },
+                dash: if curve.index == 0 { Dash::Solid } else { Dash::Dashed },
             },
         })
         .collect();
@@ -219,20 +187,13 @@ fn success_rate_of(curves: &[Clean]) -> Chart {
                 x: first.level,
                 y: success,
                 side: Side::Left,
-                text: curve.said(&format!(
-                    "first failures at {}: {} % succeed",
-                    curve.level_words(first.level),
-                    number::percent(success)
-                )),
+                text: curve.said(&format!("first failures at {}: {} % succeed", curve.level_words(first.level), number::percent(success))),
                 ink: curve.note_ink(),
             })
         })
         .collect();
     let title = match cut {
-        Some(cut) => format!(
-            "Requests that succeed, % (the axis is cut: it starts at {} %, not at 0)",
-            number::percent(cut)
-        ),
+        Some(cut) => format!("Requests that succeed, % (the axis is cut: it starts at {} %, not at 0)", number::percent(cut)),
         None => "Requests that succeed, %".to_owned(),
     };
     Chart {
@@ -240,17 +201,7 @@ fn success_rate_of(curves: &[Clean]) -> Chart {
         subtitle: subtitle(curves),
         description: description("Success rate", curves),
         x: x_axis(curves, &levels),
-        y: Axis {
-            title,
-            scale,
-            ticks,
-            start: if cut.is_some() {
-                Start::Cut
-            } else {
-                Start::Whole
-            },
-            ink: None,
-        },
+        y: Axis { title, scale, ticks, start: if cut.is_some() { Start::Cut } else { Start::Whole }, ink: None },
         y2: None,
         series,
         notes,
@@ -311,11 +262,7 @@ impl<'a> Clean<'a> {
                     qps: sound(point.qps),
                     ttlb: point.ttlb_ms.and_then(sound),
                     success: sound(point.success_percent).map(|percent| percent.min(100.0)),
-                    fill: if point.generator_limited {
-                        Fill::Hollow
-                    } else {
-                        Fill::Solid
-                    },
+                    fill: if point.generator_limited { Fill::Hollow } else { Fill::Solid },
                 })
             })
             .collect();
@@ -324,16 +271,7 @@ impl<'a> Clean<'a> {
             0 => (Ink::Blue, Marker::Circle, Marker::Square),
             _ => (Ink::Vermillion, Marker::Triangle, Marker::Diamond),
         };
-        Self {
-            curve,
-            label,
-            index,
-            count: 1,
-            ink,
-            marker,
-            second_marker,
-            measured,
-        }
+        Self { curve, label, index, count: 1, ink, marker, second_marker, measured }
     }
 
     fn qps(measured: &Measured) -> Option<f64> {
@@ -354,25 +292,13 @@ impl<'a> Clean<'a> {
 
     /// One point for every measurement, and one without a value for every level this curve does not have.
     fn points(&self, levels: &[f64], of: fn(&Measured) -> Option<f64>) -> Vec<Point> {
-        let mut points: Vec<Point> = self
-            .measured
-            .iter()
-            .map(|measured| Point {
-                x: measured.level,
-                y: of(measured),
-                fill: measured.fill,
-            })
-            .collect();
-        points.extend(
-            levels
-                .iter()
-                .filter(|level| !self.measured.iter().any(|own| own.level == **level))
-                .map(|&x| Point {
-                    x,
-                    y: None,
-                    fill: Fill::Solid,
-                }),
-        );
+        let mut points: Vec<Point> =
+            self.measured.iter().map(|measured| Point { x: measured.level, y: of(measured), fill: measured.fill }).collect();
+        points.extend(levels.iter().filter(|level| !self.measured.iter().any(|own| own.level == **level)).map(|&x| Point {
+            x,
+            y: None,
+            fill: Fill::Solid,
+        }));
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         points
     }
@@ -383,22 +309,14 @@ impl<'a> Clean<'a> {
             format!("{} {quantity}", self.label)
         } else {
             let mut letters = quantity.chars();
-            let first: String = letters
-                .next()
-                .into_iter()
-                .flat_map(char::to_uppercase)
-                .collect();
+            let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
             first + letters.as_str()
         }
     }
 
     /// A remark, with whom it is about when that is not clear.
     fn said(&self, remark: &str) -> String {
-        if self.count > 1 {
-            format!("{}: {remark}", self.label)
-        } else {
-            remark.to_owned()
-        }
+        if self.count > 1 { format!("{}: {remark}", self.label) } else { remark.to_owned() }
     }
 
     /// Notes have the colour of their curve only where there are several to tell apart.
@@ -429,11 +347,7 @@ impl<'a> Clean<'a> {
             side: Side::Left,
             text: self.said(&format!(
                 "{} {} at {}{}",
-                if self.measured.len() > 1 {
-                    "highest QPS"
-                } else {
-                    "QPS"
-                },
+                if self.measured.len() > 1 { "highest QPS" } else { "QPS" },
                 number::figure(qps),
                 self.level_words(measured.level),
                 match measured.fill {
@@ -461,9 +375,7 @@ impl<'a> Clean<'a> {
     }
 
     fn first_failing(&self) -> Option<&Measured> {
-        self.measured
-            .iter()
-            .find(|measured| measured.success.is_some_and(|percent| percent < 100.0))
+        self.measured.iter().find(|measured| measured.success.is_some_and(|percent| percent < 100.0))
     }
 
     /// What is known about how it was measured.
@@ -480,10 +392,7 @@ impl<'a> Clean<'a> {
         match curve.threads {
             Some(1) => parts.push("1 thread".to_owned()),
             Some(threads) => {
-                parts.push(format!(
-                    "{} threads",
-                    number::decimal(f64::from(threads), 0)
-                ));
+                parts.push(format!("{} threads", number::decimal(f64::from(threads), 0)));
             }
             None => {}
         }
@@ -492,10 +401,7 @@ impl<'a> Clean<'a> {
 }
 
 fn all_levels(curves: &[Clean]) -> Vec<f64> {
-    let mut levels: Vec<f64> = curves
-        .iter()
-        .flat_map(|curve| curve.measured.iter().map(|measured| measured.level))
-        .collect();
+    let mut levels: Vec<f64> = curves.iter().flat_map(|curve| curve.measured.iter().map(|measured| measured.level)).collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     levels
@@ -517,26 +423,12 @@ fn x_axis(curves: &[Clean], levels: &[f64]) -> Axis {
         Growth::Linear => "",
         Growth::Logarithmic => " (log scale)",
     };
-    Axis {
-        title: format!("{}{rest}{scale_words}", first.to_uppercase()),
-        scale,
-        ticks,
-        start: Start::Whole,
-        ink: None,
-    }
+    Axis { title: format!("{}{rest}{scale_words}", first.to_uppercase()), scale, ticks, start: Start::Whole, ink: None }
 }
 
 fn titled(what: &str, curves: &[Clean]) -> String {
-    let names: Vec<&str> = curves
-        .iter()
-        .map(|curve| curve.label.trim())
-        .filter(|name| !name.is_empty())
-        .collect();
-    if names.is_empty() {
-        what.to_owned()
-    } else {
-        format!("{what}: {}", names.join(" and "))
-    }
+    let names: Vec<&str> = curves.iter().map(|curve| curve.label.trim()).filter(|name| !name.is_empty()).collect();
+    if names.is_empty() { what.to_owned() } else { format!("{what}: {}", names.join(" and ")) }
 }
 
 /// One line when all curves were measured alike, else one for each.
@@ -573,11 +465,7 @@ fn description(what: &str, curves: &[Clean]) -> String {
                 number::figure(measured.level),
                 or_none(measured.qps.map(number::figure)),
                 or_none(measured.ttlb.map(|ms| format!("{} ms", number::figure(ms)))),
-                or_none(
-                    measured
-                        .success
-                        .map(|share| format!("{} %", number::percent(share)))
-                ),
+                or_none(measured.success.map(|share| format!("{} %", number::percent(share)))),
                 match measured.fill {
                     Fill::Solid => "",
                     Fill::Hollow => ", limited by the load generator",
@@ -585,10 +473,7 @@ fn description(what: &str, curves: &[Clean]) -> String {
             ));
         }
         if curve.measured.len() > DESCRIBED_MAX {
-            sentences.push(format!(
-                "And {} more levels.",
-                curve.measured.len() - DESCRIBED_MAX
-            ));
+            sentences.push(format!("And {} more levels.", curve.measured.len() - DESCRIBED_MAX));
         }
         if let Some(Note::Value { text, .. }) = curve.peak() {
             sentences.push(format!("In short: {text}."));

@@ -32,26 +32,14 @@ impl Scale {
     /// An empty or reversed range becomes one of width 1 from `from`.
     pub fn linear(from: f64, to: f64) -> Self {
         let to = if to > from { to } else { from + 1.0 };
-        Self {
-            growth: Growth::Linear,
-            from,
-            to,
-        }
+        Self { growth: Growth::Linear, from, to }
     }
 
     /// Equal ratios take equal room, from `from` to `to`, both above zero.
     ///
     /// A range that does not reach above zero falls back to a linear one.
     pub fn logarithmic(from: f64, to: f64) -> Self {
-        if from > 0.0 && to > from {
-            Self {
-                growth: Growth::Logarithmic,
-                from,
-                to,
-            }
-        } else {
-            Self::linear(from, to)
-        }
+        if from > 0.0 && to > from { Self { growth: Growth::Logarithmic, from, to } } else { Self::linear(from, to) }
     }
 
     /// How values spread.
@@ -73,16 +61,10 @@ impl Scale {
     pub fn place(&self, value: f64) -> f64 {
         let share = match self.growth {
             Growth::Linear => (value - self.from) / (self.to - self.from),
-            Growth::Logarithmic if value > 0.0 => {
-                (value / self.from).ln() / (self.to / self.from).ln()
-            }
+            Growth::Logarithmic if value > 0.0 => (value / self.from).ln() / (self.to / self.from).ln(),
             Growth::Logarithmic => 0.0,
         };
-        if share.is_nan() {
-            0.0
-        } else {
-            share.clamp(0.0, 1.0)
-        }
+        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 }
 
@@ -96,17 +78,8 @@ pub struct Tick {
 }
 
 /// Round steps and what each costs: a reader counts in ones, twos and fives, less readily in threes.
-const STEPS: [(f64, f64); 9] = [
-    (1.0, 0.0),
-    (1.5, 0.28),
-    (2.0, 0.0),
-    (2.5, 0.04),
-    (3.0, 0.28),
-    (4.0, 0.16),
-    (5.0, 0.0),
-    (6.0, 0.35),
-    (8.0, 0.35),
-];
+const STEPS: [(f64, f64); 9] =
+    [(1.0, 0.0), (1.5, 0.28), (2.0, 0.0), (2.5, 0.04), (3.0, 0.28), (4.0, 0.16), (5.0, 0.0), (6.0, 0.35), (8.0, 0.35)];
 /// Room kept free beyond the outermost values, as a share of them, for their markers and notes.
 const HEADROOM: f64 = 0.09;
 /// How many intervals an axis from zero may have.
@@ -114,22 +87,15 @@ const INTERVALS: std::ops::RangeInclusive<u32> = 4..=8;
 
 /// An axis from zero that holds `max` with room above it.
 pub fn from_zero(max: f64) -> (Scale, Vec<Tick>) {
-    let intervals = INTERVALS
-        .min_by(|&a, &b| cost(max, a).total_cmp(&cost(max, b)))
-        .unwrap_or(5);
+    let intervals = INTERVALS.min_by(|&a, &b| cost(max, a).total_cmp(&cost(max, b))).unwrap_or(5);
     in_steps(max, intervals)
 }
 
 /// Two axes from zero with the same number of intervals, so that one grid serves both.
 pub fn pair_from_zero(left_max: f64, right_max: f64) -> [(Scale, Vec<Tick>); 2] {
     let both = |intervals| cost(left_max, intervals) + cost(right_max, intervals);
-    let intervals = INTERVALS
-        .min_by(|&a, &b| both(a).total_cmp(&both(b)))
-        .unwrap_or(5);
-    [
-        in_steps(left_max, intervals),
-        in_steps(right_max, intervals),
-    ]
+    let intervals = INTERVALS.min_by(|&a, &b| both(a).total_cmp(&both(b))).unwrap_or(5);
+    [in_steps(left_max, intervals), in_steps(right_max, intervals)]
 }
 
 /// Powers of ten over which labels at 1, 2 and 5 have room: fourteen of them on the height of a chart.
@@ -147,40 +113,23 @@ pub fn logarithmic(min: f64, max: f64) -> (Scale, Vec<Tick>) {
     let decade_last = max.log10().ceil() as i32 + 1;
     let round_values = |rounds: &[f64]| -> Vec<f64> {
         (decade_first..=decade_last)
-            .flat_map(|decade| {
-                rounds
-                    .iter()
-                    .map(move |round| power_of_ten(*round, decade))
-                    .collect::<Vec<_>>()
-            })
+            .flat_map(|decade| rounds.iter().map(move |round| power_of_ten(*round, decade)).collect::<Vec<_>>())
             .collect()
     };
     let ends = round_values(&[1.0, 2.0, 5.0]);
     let labelled = round_values(rounds);
-    let from = ends
-        .iter()
-        .rev()
-        .find(|&&end| end <= min)
-        .copied()
-        .unwrap_or(min);
+    let from = ends.iter().rev().find(|&&end| end <= min).copied().unwrap_or(min);
     let to = ends.iter().find(|&&end| end >= max).copied().unwrap_or(max);
     let ticks = ends
         .iter()
         .filter(|&&value| value >= from && value <= to)
-        .map(|&value| Tick {
-            value,
-            label: labelled
-                .contains(&value)
-                .then(|| number::decimal(value, number::decimals_of(value))),
-        })
+        .map(|&value| Tick { value, label: labelled.contains(&value).then(|| number::decimal(value, number::decimals_of(value))) })
         .collect();
     (Scale::logarithmic(from, to), ticks)
 }
 
 /// Where an axis of percents may start when nothing lies lower, closest to 100 first.
-const CUTS: [f64; 10] = [
-    99.99, 99.98, 99.95, 99.9, 99.8, 99.5, 99.0, 98.0, 95.0, 90.0,
-];
+const CUTS: [f64; 10] = [99.99, 99.98, 99.95, 99.9, 99.8, 99.5, 99.0, 98.0, 95.0, 90.0];
 
 /// An axis of percents that holds `min` to 100, and where it is cut when it does not start at zero.
 ///
@@ -188,9 +137,7 @@ const CUTS: [f64; 10] = [
 /// axis from zero. When there is no drop at all there is no detail to show, and the axis starts at zero.
 pub fn percents(min: f64) -> (Scale, Vec<Tick>, Option<f64>) {
     let cut = if (90.0..100.0).contains(&min) {
-        CUTS.into_iter()
-            .find(|cut| min - cut >= 0.15 * (100.0 - cut))
-            .or(Some(if min >= 91.0 { 90.0 } else { 80.0 }))
+        CUTS.into_iter().find(|cut| min - cut >= 0.15 * (100.0 - cut)).or(Some(if min >= 91.0 { 90.0 } else { 80.0 }))
     } else {
         None
     };
@@ -202,17 +149,10 @@ pub fn percents(min: f64) -> (Scale, Vec<Tick>, Option<f64>) {
         .map(|index| {
             // Counted down from 100, so that the top tick is exactly 100.
             let value = 100.0 - step * f64::from(count - index);
-            Tick {
-                value: value.max(from),
-                label: Some(number::decimal(value, decimals)),
-            }
+            Tick { value: value.max(from), label: Some(number::decimal(value, decimals)) }
         })
         .collect();
-    (
-        Scale::linear(from, 100.0 + 0.04 * (100.0 - from)),
-        ticks,
-        cut,
-    )
+    (Scale::linear(from, 100.0 + 0.04 * (100.0 - from)), ticks, cut)
 }
 
 /// Above this ratio of the largest to the smallest measured level an axis of levels is logarithmic.
@@ -258,23 +198,12 @@ pub fn levels(values: &[f64]) -> (Scale, Vec<Tick>) {
 ///
 /// `place` says where a value stands and `width` how wide its label is, both in the same unit. The last and the first
 /// label are kept before any other, then the roundest.
-pub fn thinned(
-    ticks: &[Tick],
-    place: impl Fn(f64) -> f64,
-    width: impl Fn(&str) -> f64,
-    gap: f64,
-) -> Vec<Tick> {
-    let mut order: Vec<usize> = (0..ticks.len())
-        .filter(|&i| ticks[i].label.is_some())
-        .collect();
+pub fn thinned(ticks: &[Tick], place: impl Fn(f64) -> f64, width: impl Fn(&str) -> f64, gap: f64) -> Vec<Tick> {
+    let mut order: Vec<usize> = (0..ticks.len()).filter(|&i| ticks[i].label.is_some()).collect();
     let ends = [order.last().copied(), order.first().copied()];
     order.sort_by_key(|&index| {
         let end = ends.iter().position(|&end| end == Some(index));
-        (
-            end.unwrap_or(ends.len()),
-            roundness(ticks[index].value),
-            index,
-        )
+        (end.unwrap_or(ends.len()), roundness(ticks[index].value), index)
     });
     let mut taken: Vec<(f64, f64)> = Vec::new();
     let mut kept = vec![false; ticks.len()];
@@ -285,22 +214,12 @@ pub fn thinned(
         let centre = place(ticks[index].value);
         let half = width(label) / 2.0;
         let span = (centre - half, centre + half);
-        if taken
-            .iter()
-            .all(|other| span.1 + gap <= other.0 || other.1 + gap <= span.0)
-        {
+        if taken.iter().all(|other| span.1 + gap <= other.0 || other.1 + gap <= span.0) {
             taken.push(span);
             kept[index] = true;
         }
     }
-    ticks
-        .iter()
-        .zip(kept)
-        .map(|(tick, kept)| Tick {
-            value: tick.value,
-            label: tick.label.clone().filter(|_| kept),
-        })
-        .collect()
+    ticks.iter().zip(kept).map(|(tick, kept)| Tick { value: tick.value, label: tick.label.clone().filter(|_| kept) }).collect()
 }
 
 /// The axis from zero with this many intervals.
@@ -310,13 +229,7 @@ fn in_steps(max: f64, intervals: u32) -> (Scale, Vec<Tick>) {
     let ticks = (0..=intervals)
         .map(|index| {
             let value = step * f64::from(index);
-            Tick {
-                value,
-                label: Some(number::decimal(
-                    value,
-                    if index == 0 { 0 } else { decimals },
-                )),
-            }
+            Tick { value, label: Some(number::decimal(value, if index == 0 { 0 } else { decimals })) }
         })
         .collect();
     (Scale::linear(0.0, step * f64::from(intervals)), ticks)
@@ -326,11 +239,7 @@ fn in_steps(max: f64, intervals: u32) -> (Scale, Vec<Tick>) {
 ///
 /// The cost is how far the axis is from what a reader wants: little empty room, round steps, about five of them.
 fn step_for(max: f64, intervals: u32) -> (f64, f64) {
-    let max = if max > 0.0 && max.is_finite() {
-        max
-    } else {
-        1.0
-    };
+    let max = if max > 0.0 && max.is_finite() { max } else { 1.0 };
     let count = f64::from(intervals);
     let least = max * (1.0 + HEADROOM) / count;
     let decade = least.log10().floor() as i32;
@@ -340,9 +249,7 @@ fn step_for(max: f64, intervals: u32) -> (f64, f64) {
         .filter(|(step, _)| *step >= least)
         .map(|(step, ugliness)| (step, 1.0 - max / (step * count) + ugliness))
         .min_by(|a, b| a.1.total_cmp(&b.1))
-        .map_or((least, 1.0), |(step, cost)| {
-            (step, cost + 0.03 * f64::from(intervals.abs_diff(5)))
-        })
+        .map_or((least, 1.0), |(step, cost)| (step, cost + 0.03 * f64::from(intervals.abs_diff(5))))
 }
 
 /// What [`step_for`] costs.
@@ -352,22 +259,14 @@ fn cost(max: f64, intervals: u32) -> f64 {
 
 /// `round` × 10^`decade`, by division below one so that 5 × 10⁻² is the double nearest to 0.05.
 fn power_of_ten(round: f64, decade: i32) -> f64 {
-    if decade < 0 {
-        round / 10f64.powi(-decade)
-    } else {
-        round * 10f64.powi(decade)
-    }
+    if decade < 0 { round / 10f64.powi(-decade) } else { round * 10f64.powi(decade) }
 }
 
 /// How readily a label is given up, 0 last: powers of ten, then 5, 2, other single digits and quarters, then longer
 /// numbers.
 fn roundness(value: f64) -> u32 {
     let digits = format!("{:e}", value.abs());
-    let digits = digits
-        .split('e')
-        .next()
-        .unwrap_or_default()
-        .replace('.', "");
+    let digits = digits.split('e').next().unwrap_or_default().replace('.', "");
     match digits.as_str() {
         "1" => 0,
         "5" => 1,
@@ -383,21 +282,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn labels(ticks: &[Tick]) -> Vec<&str> {
-        ticks
-            .iter()
-            .filter_map(|tick| tick.label.as_deref())
-            .collect()
+        ticks.iter().filter_map(|tick| tick.label.as_deref()).collect()
     }
 
     #[test]
     fn an_axis_from_zero_counts_in_round_steps() {
         let (scale, ticks) = from_zero(51_010.0);
-        assert_eq!(
-            labels(&ticks),
-            [
-                "0", "10,000", "20,000", "30,000", "40,000", "50,000", "60,000"
-            ]
-        );
+        assert_eq!(labels(&ticks), ["0", "10,000", "20,000", "30,000", "40,000", "50,000", "60,000"]);
         assert_eq!(scale.to(), 60_000.0);
         assert_eq!(labels(&from_zero(0.3).1)[..3], ["0", "0.05", "0.10"]);
     }
@@ -414,15 +305,9 @@ mod tests {
     #[test]
     fn a_logarithmic_axis_labels_powers_of_ten_when_it_is_long() {
         let (scale, ticks) = logarithmic(0.05, 60_000.0);
-        assert_eq!(
-            labels(&ticks),
-            ["0.1", "1", "10", "100", "1,000", "10,000", "100,000"]
-        );
+        assert_eq!(labels(&ticks), ["0.1", "1", "10", "100", "1,000", "10,000", "100,000"]);
         assert_eq!((scale.from(), scale.to()), (0.02, 100_000.0));
-        assert_eq!(
-            labels(&logarithmic(1.1, 80.0).1),
-            ["1", "2", "5", "10", "20", "50", "100"]
-        );
+        assert_eq!(labels(&logarithmic(1.1, 80.0).1), ["1", "2", "5", "10", "20", "50", "100"]);
     }
 
     #[test]
@@ -432,14 +317,8 @@ mod tests {
         assert_eq!(percents(99.97).2, Some(99.95));
         assert_eq!(percents(97.0).2, Some(95.0));
         assert_eq!(percents(90.5).2, Some(80.0));
-        assert_eq!(
-            labels(&percents(97.0).1),
-            ["95", "96", "97", "98", "99", "100"]
-        );
-        assert_eq!(
-            labels(&percents(0.0).1),
-            ["0", "20", "40", "60", "80", "100"]
-        );
+        assert_eq!(labels(&percents(97.0).1), ["95", "96", "97", "98", "99", "100"]);
+        assert_eq!(labels(&percents(0.0).1), ["0", "20", "40", "60", "80", "100"]);
     }
 
     #[test]
@@ -455,19 +334,9 @@ mod tests {
     #[test]
     fn crowded_labels_give_way_to_rounder_ones() {
         let (scale, ticks) = levels(&[9_000.0, 10_000.0, 11_000.0, 500_000.0]);
-        let kept = thinned(
-            &ticks,
-            |value| scale.place(value) * 400.0,
-            |label| label.len() as f64 * 2.0,
-            4.0,
-        );
+        let kept = thinned(&ticks, |value| scale.place(value) * 400.0, |label| label.len() as f64 * 2.0, 4.0);
         assert_eq!(labels(&kept), ["9,000", "11,000", "500,000"]);
-        let kept = thinned(
-            &ticks,
-            |value| scale.place(value) * 10.0,
-            |label| label.len() as f64 * 2.0,
-            4.0,
-        );
+        let kept = thinned(&ticks, |value| scale.place(value) * 10.0, |label| label.len() as f64 * 2.0, 4.0);
         assert_eq!(labels(&kept), ["500,000"]);
     }
 

@@ -1,0 +1,92 @@
+//! Carries a plan out on this machine: prepares, starts a thread a worker, and collects.
+//!
+//! All that can go wrong for a reason the user can mend (a missing file, a wrong name, too few open files, nobody
+//! listening) goes wrong here, before the first request.
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Barrier, OnceLock};
+use std::thread;
+
+use measure::{SourceId, Summary, Tick};
+use plan::{Nanos, Plan, Share};
+use tokio::task::LocalSet;
+
+use crate::clock::{Clock, Monotonic};
+use crate::collect::{Message, collect};
+use crate::net::{self, Network};
+use crate::task::Task;
+use crate::worker::{self, Worker};
+use crate::{RunError, Stop, body, machine};
+
+/// Carries a plan out on this machine and waits for its end. `watch` is called on this thread once an interval.
+///
+/// # Errors
+/// If the run cannot begin: files, limits, name resolution, preflight.
+///
+/// # Panics
+/// If a worker panicked or a request is unaccounted for: our mistakes.
+pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Summary, RunError> {
+    net::check_limits(plan, machine::raise_files_limit())?;
+    let task = Task::new(plan, body::read(&plan.request().body)?)?;
+    let network = Network::prepare(plan)?;
+
+    let started = jiff::Timestamp::now();
+    let threads = plan.threads();
+    let line = Arc::new(StartLine { barrier: Barrier::new(threads.get() as usize), clock: OnceLock::new() });
+    let (sender, messages) = channel();
+    let workers: Vec<_> = Share::all(threads)
+        .map(|share| {
+            let (task, network, line, stop, sender) = (task.clone(), network.clone(), line.clone(), stop.clone(), sender.clone());
+            thread::Builder::new()
+                .name(format!("load-{}", share.index()))
+                .spawn(move || thread_main(&task, share, &network, &line, &stop, &sender))
+                .expect("the system gives a thread to each core")
+        })
+        .collect();
+    drop(sender);
+    let before = machine::ProcessorTime::now();
+    let mut summary = collect(plan, threads.get(), &messages, watch);
+    summary.generator.steal_share = machine::ProcessorTime::now().zip(before).and_then(|(after, before)| after.stolen_since(before));
+    for worker in workers {
+        if let Err(panic) = worker.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+    summary.machine = machine::machine();
+    summary.started = format!("{started:.3}");
+    summary.resolution = network.resolution();
+    summary.warnings = network.warnings().to_vec();
+    summary.generator.memory_bytes_max = machine::memory_bytes_max();
+    Ok(summary)
+}
+
+/// Where all workers wait for each other, and the clock they then share.
+struct StartLine {
+    barrier: Barrier,
+    clock: OnceLock<Monotonic>,
+}
+
+fn thread_main(task: &Arc<Task>, share: Share, network: &Network, line: &StartLine, stop: &Stop, sender: &Sender<Message>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .expect("a runtime needs three open files, and room for them is reserved");
+    LocalSet::new().block_on(&runtime, async {
+        let ready = worker::ready(task, share, network, stop).await;
+        line.barrier.wait();
+        let clock = *line.clock.get_or_init(|| Monotonic::starting_in(Nanos::ZERO));
+        debug_assert!(clock.now() < Nanos::NEVER);
+        let source = SourceId(share.index());
+        let counts = sender.clone();
+        let hand_over = Box::new(move |snapshot| {
+            // Nobody listens any more only when the collector panicked; then the thread ends with the run.
+            let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
+        });
+        let worker = Worker::new(task.clone(), share, network.clone(), clock, stop.clone(), hand_over);
+        let waited = machine::run_queue_wait();
+        let mut finished = worker.work(ready).await;
+        finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));
+        let _ = sender.send(Message::Finished(finished));
+    });
+}

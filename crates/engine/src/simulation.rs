@@ -1,0 +1,161 @@
+//! The real worker over in-memory streams under a paused clock: exact counts and exact times, in no time.
+//!
+//! Only two seams are replaced: how connections are opened, and what time it is. A server is a function from a stream
+//! to a future; Tokio's paused clock jumps from timer to timer, so an hour of load takes as long as its events.
+
+mod load;
+
+use std::cell::Cell;
+use std::future::Future;
+use std::num::NonZeroU32;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::mpsc::channel;
+
+use measure::{SourceId, Summary, Tick};
+use plan::{Draft, Given, Nanos, Plan, Share, Target};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::task::{JoinSet, LocalSet};
+
+use crate::clock::Simulated;
+use crate::collect::{Message, collect};
+use crate::net::{Dial, DialFailed, Dialed};
+use crate::task::Task;
+use crate::worker::{self, Worker};
+use crate::{Stop, body};
+
+type Serving = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Opens in-memory connections to a function.
+#[derive(Clone)]
+pub(crate) struct InMemory {
+    serve: Rc<dyn Fn(DuplexStream, u64) -> Serving>,
+    refuse: Rc<dyn Fn(u64) -> Option<DialFailed>>,
+    dials: Rc<Cell<u64>>,
+}
+
+impl Dial for InMemory {
+    type Stream = DuplexStream;
+
+    async fn dial(&self, number: u64) -> Result<Dialed<DuplexStream>, DialFailed> {
+        self.dials.set(self.dials.get() + 1);
+        if let Some(failed) = (self.refuse)(self.dials.get()) {
+            return Err(failed);
+        }
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        tokio::task::spawn_local((self.serve)(theirs, number));
+        Ok(Dialed { stream: ours, connect: Nanos::from_micros(100), tls: None })
+    }
+
+    async fn dial_other(&self, _target: &Target, number: u64) -> Result<Dialed<DuplexStream>, DialFailed> {
+        self.dial(number).await
+    }
+}
+
+/// A load against a simulated server.
+pub(crate) struct Simulation {
+    dial: InMemory,
+    stop: Stop,
+}
+
+impl Simulation {
+    /// Against a server that is this function of each connection and its number.
+    pub(crate) fn of<F, S>(serve: S) -> Self
+    where
+        S: Fn(DuplexStream, u64) -> F + 'static,
+        F: Future<Output = ()> + 'static,
+    {
+        let serve = Rc::new(move |stream, number| -> Serving { Box::pin(serve(stream, number)) });
+        Self { dial: InMemory { serve, refuse: Rc::new(|_| None), dials: Rc::default() }, stop: Stop::new() }
+    }
+
+    /// Some of the connections cannot be opened: the k-th dial (from 1) fails as told.
+    pub(crate) fn refusing(mut self, refuse: impl Fn(u64) -> Option<DialFailed> + 'static) -> Self {
+        self.dial.refuse = Rc::new(refuse);
+        self
+    }
+
+    /// Ended by this signal.
+    pub(crate) fn stopped_by(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// Runs the plan to its end.
+    pub(crate) fn run(&self, plan: &Plan) -> Summary {
+        self.watch(plan, &mut |_| ())
+    }
+
+    /// Runs the plan to its end and shows every tick.
+    pub(crate) fn watch(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick)) -> Summary {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
+        let (sender, messages) = channel();
+        let threads = plan.threads();
+        LocalSet::new().block_on(&runtime, async {
+            let task = Task::new(plan, body::read(&plan.request().body).expect("bodies in tests can be read")).expect("a valid request");
+            let mut ready = Vec::new();
+            for share in Share::all(threads) {
+                ready.push((share, worker::ready(&task, share, &self.dial, &self.stop).await));
+            }
+            let clock = Simulated::starting_now();
+            let mut workers = JoinSet::new();
+            for (share, ready) in ready {
+                let (counts, last) = (sender.clone(), sender.clone());
+                let hand_over = Box::new(move |snapshot| {
+                    counts.send(Message::Counts(SourceId(share.index()), Box::new(snapshot))).expect("a listener");
+                });
+                let worker = Worker::new(task.clone(), share, self.dial.clone(), clock, self.stop.clone(), hand_over);
+                workers.spawn_local(async move {
+                    let finished = worker.work(ready).await;
+                    last.send(Message::Finished(finished)).expect("a listener");
+                });
+            }
+            while let Some(worker) = workers.join_next().await {
+                if let Err(error) = worker {
+                    std::panic::resume_unwind(error.into_panic());
+                }
+            }
+        });
+        drop(sender);
+        collect(plan, threads.get(), &messages, watch)
+    }
+}
+
+/// A plan for the simulation: `connections`, `duration`, `rate`, … as they would be typed.
+pub(crate) fn plan(settings: impl FnOnce(&mut Draft)) -> Plan {
+    let mut draft = Draft { url: Some("http://simulated.test/".to_owned()), arrivals: given("even"), ..Draft::default() };
+    settings(&mut draft);
+    if draft.rate.is_none() {
+        draft.arrivals = None;
+    }
+    draft.threads.get_or_insert(Given::Value(NonZeroU32::MIN));
+    Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// A setting as typed.
+pub(crate) fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+where
+    T::Err: std::fmt::Display,
+{
+    text.parse().ok()
+}
+
+/// Reads one request without a body; `None` when the client is gone.
+pub(crate) async fn read_request(stream: &mut DuplexStream) -> Option<String> {
+    let mut request = Vec::new();
+    let mut byte = [0];
+    while !request.ends_with(b"\r\n\r\n") {
+        if stream.read(&mut byte).await.ok()? == 0 {
+            return None;
+        }
+        request.push(byte[0]);
+    }
+    Some(String::from_utf8(request).expect("requests in tests are text"))
+}
+
+/// Answers with a status and a body.
+pub(crate) async fn answer(stream: &mut DuplexStream, status: u16, body: &str) {
+    let reply = format!("HTTP/1.1 {status} Word\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    // A client that has hung up does not want the answer.
+    let _ = stream.write_all(reply.as_bytes()).await;
+}
