@@ -5,8 +5,8 @@
 
 use std::io;
 
-use analysis::generator_limit;
 use analysis::quantity::{self, NONE, count, nanos, share, time};
+use analysis::{disturbances, generator_limit};
 use measure::{Histogram, Summary};
 
 use crate::{Format, Style, story, visible};
@@ -46,6 +46,9 @@ fn render(summary: &Summary, _: &Style, out: &mut dyn io::Write) -> io::Result<(
     }
     if let Some(limit) = generator_limit(summary) {
         writeln!(out, "\n**The load generator was the limit: {limit}.** The server may carry more.")?;
+    }
+    for disturbance in disturbances(summary) {
+        writeln!(out, "\n> {disturbance}")?;
     }
     for warning in &summary.warnings {
         writeln!(out, "\n> {}", visible::markdown(warning))?;

@@ -10,7 +10,7 @@
 use std::io;
 
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
-use analysis::{generator_limit, processor_share_is_known};
+use analysis::{disturbances, generator_limit, processor_share_is_known};
 use measure::{Failure, FailureCount, Histogram, QUANTILES, Summary, quantile_is_known};
 use plan::{Load, Nanos, Scheme};
 
@@ -397,6 +397,9 @@ fn one_failure(summary: &Summary, failure: &FailureCount, page: &mut Page) {
 
 fn traffic(summary: &Summary, page: &mut Page) {
     page.gap();
+    if summary.requests.due > 1 {
+        page.entry("in flight", Tone::Normal, &format!("{} requests at once on average", story::rate(summary.in_flight_mean)));
+    }
     let whole = summary.ended.drained_at.as_secs_f64();
     let per_second = |sum: u64| if whole > 0.0 { format!(" ({}/s)", bytes(sum as f64 / whole)) } else { String::new() };
     let moved = &summary.bytes;
@@ -482,6 +485,9 @@ fn trust(summary: &Summary, page: &mut Page) {
             count(requests.unsent)
         ),
     );
+    for disturbance in disturbances(summary) {
+        page.entry("caution", Tone::Caution, &disturbance);
+    }
     for quirk in &summary.quirks {
         page.entry("noticed", Tone::Normal, &format!("{} {}", count(quirk.count), visible(&quirk.about)));
     }

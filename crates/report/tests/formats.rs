@@ -65,6 +65,8 @@ fn a_rate_the_server_could_not_keep_up_with_is_told_in_full() {
     summary.qps_offered = Some(458.3);
     summary.redirects = 12;
     summary.generator.cpu_share_busiest = 0.91;
+    summary.generator.run_queue_share = Some(0.042);
+    summary.generator.steal_share = Some(0.03);
     for failure in &mut summary.failures {
         failure.example = Some(Example { at: Nanos::from_millis(70), text: "x".repeat(400) });
     }
