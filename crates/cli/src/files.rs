@@ -40,6 +40,11 @@ impl Files {
         self.dir.join(format!("{}{ending}", self.name))
     }
 
+    /// All of them.
+    pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        self.endings.iter().map(|ending| self.path(ending))
+    }
+
     /// Looks whether all of them can be written.
     pub fn check(&self, existing: Existing, errors: &mut PlanErrors) {
         if self.name.is_empty() || self.name.contains('/') || self.name.contains('\0') || self.name.starts_with('.') {
