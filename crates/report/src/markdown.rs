@@ -6,9 +6,9 @@
 use std::io;
 
 use analysis::generator_limit;
+use analysis::quantity::{self, NONE, count, nanos, share, time};
 use measure::{Histogram, Summary};
 
-use crate::quantity::{self, NONE, count, nanos, share, time};
 use crate::{Format, Style, story, visible};
 
 /// Markdown.

@@ -1,9 +1,9 @@
 //! What a run was and how it came out, in sentences that every format for people shares.
 
+use analysis::quantity::{self, count, counted};
 use measure::{Ending, Summary};
 use plan::{Body, Keepalive, Load, Spacing, Stage};
 
-use crate::quantity::{self, count, counted};
 use crate::visible::visible;
 
 /// The method, the URL and what the body is.
@@ -149,5 +149,5 @@ pub(crate) fn ending(summary: &Summary) -> Option<String> {
 
 /// A rate: whole above a hundred, three digits below.
 pub(crate) fn rate(rate: f64) -> String {
-    crate::chart::number::figure(rate)
+    quantity::figure(rate)
 }

@@ -9,13 +9,13 @@
 
 use std::io;
 
+use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
 use analysis::{generator_limit, processor_share_is_known};
 use measure::{Failure, FailureCount, Histogram, QUANTILES, Summary, quantile_is_known};
 use plan::{Load, Nanos, Scheme};
 
 use crate::columns::{Columns, wrapped};
 use crate::format::Tone;
-use crate::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
 use crate::reason::reason;
 use crate::visible::{excerpt, visible};
 use crate::{Format, Style, story};
@@ -432,7 +432,7 @@ fn trust(summary: &Summary, page: &mut Page) {
     let mut text = if processor_share_is_known(summary) {
         format!(
             "loadline used {} of {}, its busiest of {} {:.0} % of one",
-            crate::chart::number::decimal(generator.cpu_share, 2),
+            quantity::decimal(generator.cpu_share, 2),
             counted(summary.machine.cores.into(), "core"),
             counted(generator.threads.into(), "thread"),
             generator.cpu_share_busiest * 100.0
@@ -461,7 +461,7 @@ fn trust(summary: &Summary, page: &mut Page) {
                 "{} a second asked for, {} sent ({} %), {} answered, {} answered well",
                 story::rate(offered),
                 story::rate(sent),
-                crate::chart::number::figure(if offered > 0.0 { sent * 100.0 / offered } else { 100.0 }),
+                quantity::figure(if offered > 0.0 { sent * 100.0 / offered } else { 100.0 }),
                 story::rate(summary.qps),
                 story::rate(summary.qps_succeeded)
             ),
