@@ -6,7 +6,6 @@ mod diff;
 mod man;
 mod run;
 mod sweep;
-mod table;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use report::{Colour, Style};

@@ -44,7 +44,7 @@ struct Act {
 
 /// The endpoint whose capacity is known: so many workers, each busy so long with a request. 8 / 5 ms = 1,600 a second.
 const POOLED: &str = "/get_result";
-const POOL: &str = "pool=8:5ms&breaks=300:1s";
+const POOL: &str = "pool=8:5ms&breaks=150:1s";
 
 const ACTS: [Act; 2] = [
     Act {
@@ -56,7 +56,7 @@ const ACTS: [Act; 2] = [
         name: "demo-get_result",
         path_and_query: "/get_result?a=10&b=20",
         about: "/get_result has 8 workers and each takes 5 ms, so it can carry 8 / 0.005 s = 1,600 a second, reached with 8 users;\n  \
-                with more than 300 requests at once it breaks and answers 503 for a second.",
+                with more than 150 requests at once it breaks and answers 503 for a second.",
     },
 ];
 
@@ -113,16 +113,20 @@ fn serve(at: &str) -> Result<Exit, Failed> {
     let address: SocketAddr = at.parse().map_err(|_| {
         Failed::new(Exit::Usage, format_args!("--serve '{at}' is not an address and a port"), "give both, such as --serve 127.0.0.1:8080")
     })?;
-    let server = start(Config::new().listen(address)).map_err(|failed| Failed {
-        text: failed.text.replacen("the demo API", &format!("the demo API at {address}"), 1),
-        ..failed
-    })?;
+    let server = start(Config::new().listen(address))
+        .map_err(|failed| Failed { text: failed.text.replacen("the demo API", &format!("the demo API at {address}"), 1), ..failed })?;
     let here = server.url("");
-    let again = format!("\nThe demo API listens at {here}. Ctrl-C ends it. In another terminal:\n\n  loadline run {here}/healthz\n  loadline sweep {here}/healthz\n\n");
+    let again = format!(
+        "\nThe demo API listens at {here}. Ctrl-C ends it. In another terminal:\n\n  loadline run {here}/healthz\n  loadline sweep {here}/healthz\n\n"
+    );
     print(format!("{}{again}", testbed::index()).as_bytes())?;
     interrupt::wait()?;
     let counts = server.stop();
-    crate::screen::complain(&format!("served {} requests on {} connections", crate::screen::grouped(counts.answered), crate::screen::grouped(counts.connections)));
+    crate::screen::complain(&format!(
+        "served {} requests on {} connections",
+        crate::screen::grouped(counts.answered),
+        crate::screen::grouped(counts.connections)
+    ));
     Ok(Exit::Done)
 }
 
@@ -148,6 +152,10 @@ fn given<T: std::str::FromStr<Err = std::convert::Infallible>>(text: &str) -> Op
 
 fn say(text: &str) -> Result<(), Failed> {
     to_stdout(text.as_bytes()).map_err(|why| {
-        Failed::new(Exit::OutputNotWritten, format_args!("standard output cannot be written: {}", plainly(&why)), "make room, or send it elsewhere")
+        Failed::new(
+            Exit::OutputNotWritten,
+            format_args!("standard output cannot be written: {}", plainly(&why)),
+            "make room, or send it elsewhere",
+        )
     })
 }

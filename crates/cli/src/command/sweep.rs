@@ -7,14 +7,15 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use analysis::{Level, Stopped, Trial, climb};
+use analysis::{Level, Stopped, Trial, climb, conclusion};
 use clap::Args;
 use engine::net::Network;
 use engine::{RunErrorKind, Stop, Urgency, machine};
 use measure::Ending;
 use plan::{Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Rung, Stage, Target, Timetable};
+use report::sweep::table;
 
-use super::{Manner, table};
+use super::Manner;
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::outputs::{Existing, to_stdout};
@@ -154,7 +155,10 @@ impl Climb {
         let mut lost = PlanErrors::default();
         let mut broken = None;
         let said = |text: &str| screen.aside(|| to_stdout(text.as_bytes()));
-        let mut told = said(&table::header(self.plans.first(), &style));
+        let mut told = match self.ladder.levels.first() {
+            Some(level) => said(&format!("\n{}\n", table::header(Level::from(*level), &style))),
+            None => Ok(()),
+        };
         'climb: for (place, (level, plan)) in self.ladder.levels.iter().zip(&self.plans).enumerate() {
             for repetition in 1..=self.ladder.repeat.get() {
                 if place > 0 || repetition > 1 {
@@ -196,7 +200,7 @@ impl Climb {
                 sweep.stopped = climb::stop(&rows);
             }
             if let Some(row) = rows.last().filter(|row| row.level == Level::from(self.ladder.levels[place])) {
-                told = told.and(said(&table::row(row, &style)));
+                told = told.and(said(&format!("{}\n", table::row(row, &style))));
                 lost = write(&sweep, files);
             }
             if sweep.stopped.is_some() {
@@ -207,9 +211,9 @@ impl Climb {
         if !sweep.trials.is_empty() {
             lost = write(&sweep, files);
         }
-        told = told.and(said(&table::ending(&sweep, &style)));
+        told = told.and(said(&ending(&sweep, style.width)));
         if !sweep.trials.is_empty() && lost.is_empty() {
-            told = told.and(said(&listed(files)));
+            told = told.and(said(&files.listed()));
         }
         if let Err(why) = told {
             lost.push(PlanError::new(
@@ -257,20 +261,38 @@ fn rest(span: Nanos, stop: &Stop) {
 /// Writes all files of what is measured so far, and says which could not be written.
 fn write(sweep: &analysis::Sweep, files: &Files) -> PlanErrors {
     let mut lost = PlanErrors::default();
-    for (ending, bytes) in table::sweep_files(sweep) {
-        if let Err(error) = files.write(ending, &bytes) {
+    for file in report::sweep::files(sweep).expect("memory takes every byte") {
+        if let Err(error) = files.write(file.ending, &file.bytes) {
             lost.push(error);
         }
     }
     lost
 }
 
-fn listed(files: &Files) -> String {
-    let mut text = "\n  files\n".to_owned();
-    for path in files.paths() {
-        text += &format!("    {}\n", path.display());
+/// What the columns mean, and what the levels show.
+fn ending(sweep: &analysis::Sweep, width: u16) -> String {
+    let rows = sweep.rows();
+    let mut text = if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", broken(table::legend(&rows).trim(), width)) };
+    for sentence in conclusion(&rows, sweep.stopped.as_ref()) {
+        text += &broken(&sentence, width);
     }
     text
+}
+
+/// Prose in lines of at most so many columns, indented by two.
+fn broken(prose: &str, width: u16) -> String {
+    let mut text = String::new();
+    let mut line = String::from(" ");
+    for word in prose.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > usize::from(width) && line.len() > 1 {
+            text += &line;
+            text.push('\n');
+            line = String::from(" ");
+        }
+        line.push(' ');
+        line += word;
+    }
+    text + &line + "\n"
 }
 
 /// The name a URL suggests: its path's words, or its host.
@@ -278,13 +300,14 @@ fn name_of(url: &str) -> String {
     let Ok(target) = url.parse::<Target>() else { return "sweep".to_owned() };
     let path = target.path_and_query().split('?').next().unwrap_or_default();
     let words = |text: &str| {
-        let plain: String = text.chars().map(|letter| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { ' ' }).collect();
+        let plain: String =
+            text.chars().map(|letter| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { ' ' }).collect();
         plain.split([' ']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
     };
     let name = words(path);
     let name = if name.is_empty() { words(target.host()) } else { name };
     // Long enough to tell apart, short enough for every file system with an ending.
-    let name: String = name.trim_start_matches('.').chars().take(NAME_LETTERS_MAX).collect();
+    let name: String = name.trim_start_matches(['.', '-']).chars().take(NAME_LETTERS_MAX).collect();
     if name.is_empty() { "sweep".to_owned() } else { name }
 }
 
