@@ -12,8 +12,7 @@ use measure::{Histogram, Summary};
 use crate::{Format, Style, story, visible};
 
 /// Markdown.
-pub const FORMAT: Format =
-    Format { name: "markdown", about: "a short table for a pull request or a ticket", extension: "md", render };
+pub const FORMAT: Format = Format { name: "markdown", about: "a short table for a pull request or a ticket", extension: "md", render };
 
 /// What a reviewer looks at.
 const SHOWN: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
