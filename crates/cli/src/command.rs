@@ -87,7 +87,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Sweep(sweep)) => sweep::carry_out(*sweep),
         Some(Command::Diff(diff)) => diff::carry_out(diff),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
-        Some(Command::Completions(completions)) => completions::carry_out(completions),
+        Some(Command::Completions(completions)) => completions::carry_out(&completions),
         Some(Command::Man(man)) => man::carry_out(man),
     }
 }

@@ -14,7 +14,7 @@ pub struct Completions {
 }
 
 /// Prints the completions.
-pub fn carry_out(completions: Completions) -> Result<Exit, Failed> {
+pub fn carry_out(completions: &Completions) -> Result<Exit, Failed> {
     let mut bytes = Vec::new();
     clap_complete::generate(completions.shell, &mut commands(), "loadline", &mut bytes);
     print(&bytes)

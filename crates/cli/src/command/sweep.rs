@@ -279,21 +279,28 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     text
 }
 
-/// Prose in lines of at most so many columns, indented by two.
+/// Prose in lines of at most so many columns, indented by two. A figure and its unit stay together.
 fn broken(prose: &str, width: u16) -> String {
     let mut text = String::new();
     let mut line = String::from(" ");
-    for word in prose.split_whitespace() {
+    let mut words = prose.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let mut word = word.to_owned();
+        while let Some(unit) = words.next_if(|next| UNITS.contains(&next.trim_end_matches([',', '.', ')', ':']))) {
+            word = format!("{word} {unit}");
+        }
         if line.chars().count() + 1 + word.chars().count() > usize::from(width) && line.len() > 1 {
             text += &line;
             text.push('\n');
             line = String::from(" ");
         }
         line.push(' ');
-        line += word;
+        line += &word;
     }
     text + &line + "\n"
 }
+
+const UNITS: [&str; 6] = ["%", "ns", "µs", "ms", "s", "min"];
 
 /// The name a URL suggests: its path's words, or its host.
 fn name_of(url: &str) -> String {
@@ -316,6 +323,11 @@ const NAME_LETTERS_MAX: usize = 100;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prose_is_broken_between_words_but_not_before_units() {
+        assert_eq!(broken("it takes 18.5 µs, and 99 % at most 39.0 ms.", 19), "  it takes 18.5 µs,\n  and 99 % at most\n  39.0 ms.\n");
+    }
 
     #[test]
     fn a_url_suggests_a_name_for_files() {
