@@ -90,10 +90,11 @@ pub fn stop(rows: &[LevelRow]) -> Option<Stopped> {
 
     let failing = |row: &LevelRow| row.success_percent < SUCCESS_PERCENT_MIN;
     if failing(last) && (failing(previous) || last.qps < best.qps) {
-        return stopped(
-            StopRule::Failing,
-            format!("at {} {} % of requests did not succeed", last.level, percent(100.0 - last.success_percent)),
-        );
+        let words = match last.success_percent {
+            0.0 => format!("at {} no request succeeded", last.level),
+            some => format!("at {} {} % of requests did not succeed", last.level, percent(100.0 - some)),
+        };
+        return stopped(StopRule::Failing, words);
     }
 
     let low = |row: &LevelRow| row.qps < best.qps * PEAK_SHARE_MIN;

@@ -4,7 +4,7 @@
 //! and to wonder whether the load generator was simply at its end. Each of these is a sentence here, and each names the
 //! level it is about.
 
-use crate::quantity::{NONE, count, figure, percent, time};
+use crate::quantity::{NONE, count, figure, share, time};
 use crate::{LevelRow, Stopped};
 
 /// A level that reaches this share of the highest QPS reaches it for all purposes: noise between runs is about as large.
@@ -77,7 +77,7 @@ fn failures(rows: &[LevelRow]) -> String {
         Some(well) => format!("Up to {} every request succeeded; the first failures came at {}", well.level, first.level),
         None => format!("Requests failed from the first level on, {}", first.level),
     };
-    format!("{until}: {} of {} ({} %), most often: {why}.", count(first.failed), count(first.due), percent(100.0 - first.success_percent))
+    format!("{until}: {} of {} ({}), most often: {why}.", count(first.failed), count(first.due), share(first.failed, first.due))
 }
 
 fn generator(rows: &[LevelRow], best: &LevelRow) -> String {

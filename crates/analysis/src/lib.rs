@@ -11,4 +11,4 @@ mod validity;
 pub use climb::{StopRule, Stopped};
 pub use conclusion::conclusion;
 pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial};
-pub use validity::{GeneratorLimit, generator_limit, processor_share_is_known};
+pub use validity::{GeneratorLimit, disturbances, generator_limit, processor_share_is_known};

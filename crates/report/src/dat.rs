@@ -34,7 +34,8 @@ pub struct DatError {
     pub text: String,
 }
 
-const COLUMNS: [&str; 4] = ["a concurrency above 0", "a QPS of 0 or more", "a mean TTLB in ms of 0 or more", "a success rate of at most 100"];
+const COLUMNS: [&str; 4] =
+    ["a concurrency above 0", "a QPS of 0 or more", "a mean TTLB in ms of 0 or more", "a success rate of at most 100"];
 /// Of a faulty line, this much is shown: the file may be anything.
 const TEXT_LETTERS_MAX: usize = 80;
 

@@ -98,15 +98,17 @@ const fn counts(ladder: Ladder) -> &'static str {
     }
 }
 
+/// What a column compares.
+type Figure = fn(&SweepPoint) -> Option<f64>;
+
 fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>) -> String {
-    let shown = |point: Option<SweepPoint>, of: fn(&SweepPoint) -> Option<f64>, say: fn(f64) -> String| {
-        point.as_ref().and_then(of).map_or_else(|| NONE.to_owned(), say)
-    };
-    let ratio = |of: fn(&SweepPoint) -> Option<f64>| {
+    let shown =
+        |point: Option<SweepPoint>, of: Figure, say: fn(f64) -> String| point.as_ref().and_then(of).map_or_else(|| NONE.to_owned(), say);
+    let ratio = |of: Figure| {
         let pair = a.as_ref().and_then(of).zip(b.as_ref().and_then(of));
         pair.filter(|(a, _)| *a > 0.0).map_or_else(|| NONE.to_owned(), |(a, b)| format!("{:.2}", b / a))
     };
-    let (qps, ttlb, success): (fn(&SweepPoint) -> _, fn(&SweepPoint) -> _, fn(&SweepPoint) -> _) =
+    let (qps, ttlb, success): (Figure, Figure, Figure) =
         (|point| Some(point.qps), |point| point.ttlb_ms, |point| Some(point.success_percent));
     let millis: fn(f64) -> String = |ms| time(ms * 1e6);
     let share: fn(f64) -> String = |value| format!("{} %", percent(value));

@@ -105,8 +105,13 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
                 Spacing::Poisson => "at random moments, as independent users come (Poisson)",
                 Spacing::Even => "at even distances",
             };
+            // Several stages already say how long they are.
+            let until = match (timetable.stages().len(), plan.requests()) {
+                (2.., None) => String::new(),
+                _ => format!(", {until}"),
+            };
             vec![format!(
-                "{}, {spaced}, {until}{fresh}, whether or not the server keeps up (open load), over at most {}",
+                "{}, {spaced}{until}{fresh}, whether or not the server keeps up (open load), over at most {}",
                 stages(timetable.stages()),
                 counted(connections_max.get().into(), "connection")
             )]

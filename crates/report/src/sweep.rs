@@ -11,6 +11,7 @@ use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate
 use crate::dat::{self, DatRow};
 use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
+use crate::visible;
 
 /// One file of a sweep: its name is that of the sweep and this ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +61,10 @@ pub fn read(text: &str) -> Result<Sweep, ReadError> {
     let label: Label = serde_json::from_str(text)?;
     match label.schema.as_deref() {
         Some(SWEEP_SCHEMA) => Ok(serde_json::from_str(text)?),
-        Some(other) => Err(ReadError::Schema(format!("it is written as '{other}', and this loadline reads '{SWEEP_SCHEMA}'"))),
+        Some(other) if other.starts_with("loadline.run/") => {
+            Err(ReadError::Schema(format!("it is the result of a single run ('{other}'), not of a sweep")))
+        }
+        Some(other) => Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{SWEEP_SCHEMA}'", visible(other)))),
         None => Err(ReadError::Schema("it is not a sweep of loadline".to_owned())),
     }
 }
@@ -82,7 +86,8 @@ pub fn dat_rows(rows: &[LevelRow]) -> Vec<DatRow> {
 #[must_use]
 pub fn curve(sweep: &Sweep) -> SweepCurve {
     let first = sweep.trials.first().map(|trial| &trial.summary.plan);
-    let open = sweep.levels.first().or(sweep.trials.first().map(|trial| &trial.level)).is_some_and(|level| matches!(level, Level::Offered(_)));
+    let open =
+        sweep.levels.first().or(sweep.trials.first().map(|trial| &trial.level)).is_some_and(|level| matches!(level, Level::Offered(_)));
     SweepCurve {
         name: sweep.name.clone(),
         target: first.map(|plan| plan.target().to_string()),

@@ -116,7 +116,11 @@ fn a_written_sweep_reads_back() {
 #[test]
 fn what_is_no_sweep_is_refused_by_name() {
     let said = |text: &str| sweep::read(text).unwrap_err().to_string();
-    assert_eq!(said("{\"schema\":\"loadline.run/1\"}"), "it is written as 'loadline.run/1', and this loadline reads 'loadline.sweep/1'");
+    assert_eq!(said("{\"schema\":\"loadline.run/1\"}"), "it is the result of a single run ('loadline.run/1'), not of a sweep");
+    assert_eq!(
+        said("{\"schema\":\"loadline.sweep/2\"}"),
+        "it is written as 'loadline.sweep/2', and this loadline reads 'loadline.sweep/1'"
+    );
     assert_eq!(said("{}"), "it is not a sweep of loadline");
     assert_eq!(said("{\n  \"schema\": ,"), "line 2, column 13: expected value");
 }
@@ -126,7 +130,8 @@ fn two_sweeps_stand_side_by_side_with_the_levels_of_both() {
     let mut bytes = Vec::new();
     sweep::write(&made_up(), &mut bytes).unwrap();
     let a = diff::read_curve("new", std::str::from_utf8(&bytes).unwrap()).unwrap();
-    let b = diff::read_curve("old.dat", "50 9000.00 5.1 100.00\n200 9100.50 21.7 99.90\n1000 8800.00  98.00\n10000 12.00 9000 -4.00\n").unwrap();
+    let b = diff::read_curve("old.dat", "50 9000.00 5.1 100.00\n200 9100.50 21.7 99.90\n1000 8800.00  98.00\n10000 12.00 9000 -4.00\n")
+        .unwrap();
     assert_snapshot!("diff", diff::table(&a, &b));
     let rates = report::chart::sweep::SweepCurve { ladder: Ladder::OfferedRate, ..b.clone() };
     assert_snapshot!("diff_of_different_ladders", diff::table(&b, &rates));
