@@ -63,11 +63,11 @@ deny: ## check the same, and security advisories, with cargo-deny (cargo install
 	$(CARGO) deny --locked check
 
 bench: build ## measure beside wrk, ab and h2load on this machine and write docs/benchmarks.md (about 10 minutes)
-	scripts/tools.sh nginx wrk ab h2load openssl
+	scripts/tools.sh nginx wrk ab h2load
 	$(CARGO) run --quiet --locked -p loadline-bench -- full $(BIN) docs/benchmarks.md
 
 bench-short: build ## run every part of the benchmark for a moment: do all tools work here?
-	scripts/tools.sh nginx wrk ab h2load openssl
+	scripts/tools.sh nginx wrk ab h2load
 	$(CARGO) run --quiet --locked -p loadline-bench -- short $(BIN)
 
 readme-chart: build ## draw the README's charts anew from a sweep of the demo API
