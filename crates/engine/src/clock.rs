@@ -12,7 +12,6 @@ use std::time::Duration;
 use plan::Nanos;
 use rustix::time::{ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use tokio::io::unix::AsyncFd;
-use tokio::time::Instant;
 
 /// Time since the start of a run, and alarms.
 pub(crate) trait Clock: Clone + 'static {
@@ -79,7 +78,11 @@ impl Clock for Monotonic {
     fn alarm(&self) -> Timer {
         let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)
             .expect("a timer is one more open file, and room for it is reserved");
-        Timer { timer: AsyncFd::new(timer).expect("a timer can be polled"), clock: *self, at: Nanos::ZERO }
+        // SAFETY: the descriptor was just opened, and the `OwnedFd` that goes in keeps it open, as the only owner, until
+        // the `AsyncFd` is dropped with it. The one unsafe line of the project: Tokio has no other door for a timerfd.
+        #[expect(unsafe_code)]
+        let timer = unsafe { AsyncFd::register(timer) }.expect("a timer can be polled");
+        Timer { timer, clock: *self, at: Nanos::ZERO }
     }
 
     fn sleep_until(&self, at: Nanos) -> tokio::time::Sleep {
@@ -121,52 +124,66 @@ impl Alarm for Timer {
     }
 }
 
-/// Tokio's clock, which tests pause and which then jumps from timer to timer.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Simulated {
-    start: Instant,
-}
+#[cfg(test)]
+pub(crate) use simulated::Simulated;
 
-impl Simulated {
-    /// Starting now.
-    pub(crate) fn starting_now() -> Self {
-        Self { start: Instant::now() }
-    }
-}
+#[cfg(test)]
+mod simulated {
+    use std::task::{Context, Poll};
 
-impl Clock for Simulated {
-    type Alarm = Ring;
+    use plan::Nanos;
+    use std::time::Duration;
+    use tokio::time::Instant;
 
-    fn now(&self) -> Nanos {
-        Instant::now().duration_since(self.start).into()
-    }
+    use super::{Alarm, Clock};
 
-    fn cpu(&self) -> Nanos {
-        Nanos::ZERO
+    /// Tokio's clock, which tests pause and which then jumps from timer to timer.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct Simulated {
+        start: Instant,
     }
 
-    fn alarm(&self) -> Ring {
-        Ring { sleep: Box::pin(tokio::time::sleep(Duration::ZERO)), start: self.start }
+    impl Simulated {
+        /// Starting now.
+        pub(crate) fn starting_now() -> Self {
+            Self { start: Instant::now() }
+        }
     }
 
-    fn sleep_until(&self, at: Nanos) -> tokio::time::Sleep {
-        tokio::time::sleep_until(self.start + Duration::from(at))
+    impl Clock for Simulated {
+        type Alarm = Ring;
+
+        fn now(&self) -> Nanos {
+            Instant::now().duration_since(self.start).into()
+        }
+
+        fn cpu(&self) -> Nanos {
+            Nanos::ZERO
+        }
+
+        fn alarm(&self) -> Ring {
+            Ring { sleep: Box::pin(tokio::time::sleep(Duration::ZERO)), start: self.start }
+        }
+
+        fn sleep_until(&self, at: Nanos) -> tokio::time::Sleep {
+            tokio::time::sleep_until(self.start + Duration::from(at))
+        }
     }
-}
 
-/// A timer of Tokio's.
-#[derive(Debug)]
-pub(crate) struct Ring {
-    sleep: std::pin::Pin<Box<tokio::time::Sleep>>,
-    start: Instant,
-}
-
-impl Alarm for Ring {
-    fn set(&mut self, at: Nanos) {
-        self.sleep.as_mut().reset(self.start + Duration::from(at));
+    /// A timer of Tokio's.
+    #[derive(Debug)]
+    pub(crate) struct Ring {
+        sleep: std::pin::Pin<Box<tokio::time::Sleep>>,
+        start: Instant,
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.sleep.as_mut().poll(cx)
+    impl Alarm for Ring {
+        fn set(&mut self, at: Nanos) {
+            self.sleep.as_mut().reset(self.start + Duration::from(at));
+        }
+
+        fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+            self.sleep.as_mut().poll(cx)
+        }
     }
 }

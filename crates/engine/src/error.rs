@@ -37,4 +37,15 @@ impl RunError {
     pub fn run(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { kind: RunErrorKind::Run, message: message.into(), help: help.into(), measured: None }
     }
+
+    /// Several mistakes as one error that shows them all, in order; `None` if there is none.
+    #[must_use]
+    pub fn together(errors: Vec<Self>) -> Option<Self> {
+        errors.into_iter().reduce(|all, next| Self {
+            kind: if all.kind == RunErrorKind::Input { all.kind } else { next.kind },
+            message: format!("{}\n  help: {}\nerror: {}", all.message, all.help, next.message),
+            help: next.help,
+            measured: all.measured.or(next.measured),
+        })
+    }
 }

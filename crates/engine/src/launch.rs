@@ -53,7 +53,7 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Sum
     summary.machine = machine::machine();
     summary.started = format!("{started:.3}");
     summary.resolution = network.resolution();
-    summary.warnings = network.warnings();
+    summary.warnings = network.warnings().to_vec();
     summary.generator.memory_bytes_max = machine::memory_bytes_max();
     Ok(summary)
 }

@@ -1,50 +1,370 @@
-//! stub
-use crate::RunError;
+//! Opening connections: names, sockets, proxies and TLS, decided before the run as far as they can be.
+//!
+//! What a load tester finds out while it measures, it measures too: a name looked up, a file read, an address family
+//! tried in vain. So a [`Network`] is prepared once; after that a dial is a connect and, if asked for, a handshake,
+//! each with its own time. Everything that can go wrong then has a class of [`Failure`]; everything that goes wrong
+//! before is a [`RunError`] that says what to do.
+//!
+//! [`Dial`] is the one impure seam of the engine: the simulated engine has another implementation over streams in
+//! memory.
+
+mod limits;
+mod preflight;
+mod proxy;
+mod resolve;
+mod socket;
+mod stream;
+mod tls;
+
+pub use limits::check_limits;
+pub use stream::{Stream, Transport};
+pub use tls::broken as tls_broken;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
 use measure::{Failure, Resolution};
-use plan::{Nanos, Plan, Target};
+use plan::{HostPort, Nanos, Plan, Preflight, Proxy, Scheme, Target, Verification};
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixStream;
+use tokio::time::{Instant, timeout_at};
+
+use crate::RunError;
+use socket::{LocalPorts, Sources, is_ipv4_loopback};
+use tls::{Handshakes, Needed};
+
+/// Opens connections.
 pub trait Dial {
-    type Stream: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + 'static;
-    async fn dial(&self, n: u64) -> Result<Dialed<Self::Stream>, DialFailed>;
-    async fn dial_other(&self, target: &Target, n: u64) -> Result<Dialed<Self::Stream>, DialFailed>;
+    /// What a lane reads and writes.
+    type Stream: AsyncRead + AsyncWrite + Unpin + 'static;
+
+    /// Opens the n-th connection of this worker to the target: addresses and local addresses are taken in turn by
+    /// `n`. Keeps its own time limit, for TCP, proxy and TLS together.
+    fn dial(&self, n: u64) -> impl Future<Output = Result<Dialed<Self::Stream>, DialFailed>>;
+
+    /// The same to another origin, for redirects.
+    fn dial_other(&self, target: &Target, n: u64) -> impl Future<Output = Result<Dialed<Self::Stream>, DialFailed>>;
 }
+
+/// An open connection, and what opening it took.
+#[derive(Debug)]
 pub struct Dialed<S> {
+    /// Ready for a request.
     pub stream: S,
+    /// TCP, and the proxy's tunnel.
     pub connect: Nanos,
+    /// The handshake, if there was one.
     pub tls: Option<Nanos>,
 }
+
+/// Why there is no connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialFailed {
+    /// The class.
     pub failure: Failure,
+    /// For the example: to where, and the system's or the peer's words.
     pub text: String,
 }
-#[derive(Clone)]
-pub struct Network(std::net::SocketAddr, String);
+
+/// Sockets of this machine. A clone is for another worker: it shares what was prepared, and nothing that changes.
+#[derive(Debug, Clone)]
+pub struct Network {
+    prepared: Arc<Prepared>,
+    sources: Sources,
+    /// Where redirects led, looked up once.
+    others: RefCell<Pinned>,
+}
+
+/// Addresses of hosts and ports.
+type Pinned = HashMap<(String, u16), Arc<[SocketAddr]>>;
+
+#[derive(Debug)]
+struct Prepared {
+    origin: Target,
+    /// What a certificate of the origin is expected for; `None` for plain HTTP.
+    origin_name: Option<ServerName<'static>>,
+    hop: Hop,
+    proxy: Option<Proxy>,
+    tls: Option<Handshakes>,
+    connect_timeout: Nanos,
+    resolution: Resolution,
+    warnings: Vec<String>,
+}
+
+/// Where connections to the target are opened to: itself, what stands in for it, or the proxy.
+#[derive(Debug)]
+enum Hop {
+    Tcp(Vec<SocketAddr>),
+    Unix(String),
+}
+
 impl Network {
+    /// Reads the plan's TLS files, looks its names up, and, unless the plan says otherwise, opens one connection and
+    /// closes it again without sending a request. Of several addresses those are kept that answer.
+    ///
+    /// Blocks for as long as the system's resolver and the connect timeout let it. Not to be called from within an
+    /// asynchronous runtime.
+    ///
+    /// # Errors
+    /// If files are unusable (all of them are named), a name has no address, this machine has too few ports, or the
+    /// preflight finds nobody.
     pub fn prepare(plan: &Plan) -> Result<Self, RunError> {
-        Ok(Self(format!("{}:{}", plan.target().host(), plan.target().port()).parse().unwrap(), plan.target().host().to_owned()))
+        let credentials = Credentials::read(plan)?;
+        let connection = plan.connection();
+        if let Some(path) = &connection.unix_socket {
+            let resolution = Resolution { name: path.clone(), addresses: Vec::new(), took: None };
+            return Self::new(plan, credentials, Hop::Unix(path.clone()), resolution, Vec::new()).tried(plan);
+        }
+
+        let at = first_hop(plan);
+        let begun = std::time::Instant::now();
+        let all = resolve::addresses(&at).map_err(|failed| preflight::unresolved(plan, &at, &failed))?;
+        let took = resolve::written(&at).is_none().then(|| begun.elapsed().into());
+        let (addresses, warnings) = match connection.preflight {
+            Preflight::Connect => preflight::reachable(plan, &at, all)?,
+            Preflight::Skip => (resolve::one_family(all), Vec::new()),
+        };
+        limits::check_ports(plan, &addresses, LocalPorts::of_this_machine())?;
+        let resolution = Resolution { name: at.host, addresses: addresses.iter().map(ToString::to_string).collect(), took };
+        Self::new(plan, credentials, Hop::Tcp(addresses), resolution, warnings).tried(plan)
     }
+
+    /// Where the target's name led.
+    #[must_use]
     pub fn resolution(&self) -> Resolution {
-        Resolution { name: self.1.clone(), addresses: vec![self.0.to_string()], took: None }
+        self.prepared.resolution.clone()
     }
-    pub fn warnings(&self) -> Vec<String> {
-        vec![]
+
+    /// What the user should know about these connections.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.prepared.warnings
     }
-}
-pub fn check_limits(_: &Plan, _: u64) -> Result<(), RunError> {
-    Ok(())
-}
-impl Dial for Network {
-    type Stream = tokio::net::TcpStream;
-    async fn dial(&self, _: u64) -> Result<Dialed<Self::Stream>, DialFailed> {
-        let t = std::time::Instant::now();
-        match tokio::net::TcpStream::connect(self.0).await {
-            Ok(stream) => {
-                let _ = stream.set_nodelay(true);
-                Ok(Dialed { stream, connect: t.elapsed().into(), tls: None })
-            }
-            Err(e) => Err(DialFailed { failure: Failure::ConnectRefused, text: e.to_string() }),
+
+    fn new(plan: &Plan, credentials: Credentials, hop: Hop, resolution: Resolution, mut warnings: Vec<String>) -> Self {
+        let connection = plan.connection();
+        let sources = sources(plan, &hop);
+        if credentials.tls.is_some() && connection.tls.verification == Verification::Off {
+            warnings.push("certificates are not verified (--insecure)".to_owned());
+        }
+        if sources.loopback() > 1 {
+            warnings.push(format!(
+                "connections come from {} local addresses, from 127.0.0.1 on: one has ports for {} connections to one address",
+                sources.loopback(),
+                LocalPorts::of_this_machine().count(),
+            ));
+        }
+        let prepared = Prepared {
+            origin: plan.target().clone(),
+            origin_name: credentials.name,
+            hop,
+            proxy: connection.proxy.clone(),
+            tls: credentials.tls,
+            connect_timeout: connection.connect_timeout,
+            resolution,
+            warnings,
+        };
+        Self { prepared: Arc::new(prepared), sources, others: RefCell::default() }
+    }
+
+    fn tried(self, plan: &Plan) -> Result<Self, RunError> {
+        match plan.connection().preflight {
+            Preflight::Connect => preflight::try_once(self, plan),
+            Preflight::Skip => Ok(self),
         }
     }
-    async fn dial_other(&self, _: &Target, n: u64) -> Result<Dialed<Self::Stream>, DialFailed> {
-        self.dial(n).await
+
+    /// Opens a connection by way of `hop` to `target`; with TLS if there is a name to expect.
+    async fn open(&self, hop: &Hop, target: &Target, tls: Option<(&Handshakes, &ServerName<'static>)>, n: u64) -> Opened {
+        let limit = self.prepared.connect_timeout;
+        let begun = Instant::now();
+        let deadline = begun + Duration::from(limit);
+        let mut transport = timeout_at(deadline, self.connect(hop, n)).await.map_err(|_| DialFailed {
+            failure: Failure::ConnectTimeout,
+            text: format!("{}: no connection within {limit}", hop.place(n)),
+        })??;
+        let Some((handshakes, name)) = tls else {
+            return Ok(Dialed { stream: transport.plain(), connect: begun.elapsed().into(), tls: None });
+        };
+        if let Some(proxy) = &self.prepared.proxy {
+            let to = HostPort { host: target.host().to_owned(), port: target.port() };
+            let tunnel = proxy::tunnel(&mut transport, &to, proxy.authorization.as_deref());
+            timeout_at(deadline, tunnel)
+                .await
+                .map_err(|_| DialFailed { failure: Failure::ConnectProxy, text: format!("no answer to CONNECT {to} within {limit}") })??;
+            transport.forget_heard();
+        }
+        let connected = Instant::now();
+        let stream = timeout_at(deadline, handshakes.shake(name, transport))
+            .await
+            .map_err(|_| DialFailed { failure: Failure::TlsTimeout, text: format!("{}: no handshake within {limit}", name.to_str()) })??;
+        Ok(Dialed { stream: Stream::Tls(Box::new(stream)), connect: (connected - begun).into(), tls: Some(connected.elapsed().into()) })
+    }
+
+    async fn connect(&self, hop: &Hop, n: u64) -> Result<Transport, DialFailed> {
+        match hop {
+            Hop::Tcp(addresses) => {
+                let count = addresses.len() as u64;
+                // Each address meets each source, not always the same one.
+                self.sources.open(addresses[(n % count) as usize], n / count).await.map(Transport::tcp)
+            }
+            Hop::Unix(path) => loop {
+                match UnixStream::connect(path).await {
+                    Ok(stream) => return Ok(Transport::unix(stream)),
+                    // The listener's queue is full. TCP would wait in the kernel; here the caller has to.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(Duration::from_millis(1)).await,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        return Err(DialFailed { failure: Failure::ConnectRefused, ..socket::failed(path, &error) });
+                    }
+                    Err(error) => return Err(socket::failed(path, &error)),
+                }
+            },
+        }
+    }
+
+    async fn dial_origin(&self, tls: Option<&Handshakes>, n: u64) -> Opened {
+        let prepared = &self.prepared;
+        self.open(&prepared.hop, &prepared.origin, tls.zip(prepared.origin_name.as_ref()), n).await
+    }
+
+    /// The pinned addresses of a host a redirect led to.
+    async fn looked_up(&self, at: HostPort) -> Result<Arc<[SocketAddr]>, DialFailed> {
+        let key = (at.host.clone(), at.port);
+        if let Some(addresses) = self.others.borrow().get(&key) {
+            return Ok(Arc::clone(addresses));
+        }
+        let limit = self.prepared.connect_timeout;
+        let late = DialFailed { failure: Failure::DnsTimeout, text: format!("{}: not resolved within {limit}", at.host) };
+        let lookup = tokio::task::spawn_blocking(move || resolve::addresses(&at));
+        let found = timeout_at(Instant::now() + Duration::from(limit), lookup).await.map_err(|_| late)?;
+        let found = found.map_err(|error| DialFailed { failure: Failure::ClientInternal, text: error.to_string() })??;
+        let addresses: Arc<[SocketAddr]> = resolve::one_family(found).into();
+        self.others.borrow_mut().insert(key, Arc::clone(&addresses));
+        Ok(addresses)
     }
 }
+
+type Opened = Result<Dialed<Stream>, DialFailed>;
+
+impl Dial for Network {
+    type Stream = Stream;
+
+    async fn dial(&self, n: u64) -> Opened {
+        self.dial_origin(self.prepared.tls.as_ref(), n).await
+    }
+
+    /// By way of the proxy or Unix socket where the plan has one, like all connections; `--connect-to` and `--sni`
+    /// are about the target alone. The first connection to a host includes looking it up, in a blocking thread.
+    async fn dial_other(&self, target: &Target, n: u64) -> Opened {
+        let prepared = &self.prepared;
+        if target.same_origin(&prepared.origin) {
+            return self.dial(n).await;
+        }
+        let name = match target.scheme() {
+            Scheme::Http => None,
+            Scheme::Https => Some(tls::server_name(target.host()).ok_or_else(|| DialFailed {
+                failure: Failure::RedirectTarget,
+                text: format!("{} is not a name a certificate can be for", target.host()),
+            })?),
+        };
+        let tls = prepared.tls.as_ref().zip(name.as_ref());
+        if prepared.proxy.is_some() || matches!(prepared.hop, Hop::Unix(_)) {
+            return self.open(&prepared.hop, target, tls, n).await;
+        }
+        let addresses = self.looked_up(HostPort { host: target.host().to_owned(), port: target.port() }).await?;
+        self.open(&Hop::Tcp(addresses.to_vec()), target, tls, n).await
+    }
+}
+
+impl Hop {
+    fn place(&self, n: u64) -> String {
+        match self {
+            Self::Tcp(addresses) => addresses[(n % addresses.len() as u64) as usize].to_string(),
+            Self::Unix(path) => path.clone(),
+        }
+    }
+}
+
+/// What the plan's TLS files and names come to.
+struct Credentials {
+    tls: Option<Handshakes>,
+    name: Option<ServerName<'static>>,
+}
+
+impl Credentials {
+    /// Everything that can be wrong with the plan on this machine before a name is looked up.
+    fn read(plan: &Plan) -> Result<Self, RunError> {
+        let connection = plan.connection();
+        let mut errors: Vec<RunError> = Vec::new();
+        let needed = match plan.target().scheme() {
+            Scheme::Https => Some(Needed::AtOnce),
+            Scheme::Http => (connection.follow > 0).then_some(Needed::AfterRedirect),
+        };
+        let mut tls = None;
+        match needed.map(|needed| Handshakes::new(&connection.tls, needed)).transpose() {
+            Ok(handshakes) => tls = handshakes,
+            Err(wrong) => errors.extend(wrong),
+        }
+        let mut name = None;
+        if needed == Some(Needed::AtOnce) {
+            let text = connection.tls.sni.as_deref().unwrap_or(plan.target().host());
+            name = tls::server_name(text);
+            if name.is_none() {
+                let flag = if connection.tls.sni.is_some() { "--sni" } else { "the host" };
+                errors.push(RunError::input(
+                    format!("{flag} '{text}' is not a name a certificate can be for"),
+                    "give a DNS name or an IP address, such as --sni api.test",
+                ));
+            }
+        }
+        for ip in &connection.source_ips {
+            if !socket::is_of_this_machine(*ip) {
+                errors.push(RunError::input(
+                    format!("--source-ip {ip} is not an address of this machine"),
+                    "give one that 'ip address' lists, or add it with: ip address add",
+                ));
+            }
+        }
+        RunError::together(errors).map_or(Ok(Self { tls, name }), Err)
+    }
+}
+
+/// The host and port connections are opened to.
+fn first_hop(plan: &Plan) -> HostPort {
+    let connection = plan.connection();
+    let target = plan.target();
+    (connection.proxy.as_ref().map(|proxy| &proxy.at))
+        .or(connection.connect_to.as_ref())
+        .cloned()
+        .unwrap_or_else(|| HostPort { host: target.host().to_owned(), port: target.port() })
+}
+
+fn sources(plan: &Plan, hop: &Hop) -> Sources {
+    let given = plan.connection().source_ips.clone();
+    let loopback = match hop {
+        Hop::Tcp(addresses) if given.is_empty() && addresses.iter().all(|address| is_ipv4_loopback(address.ip())) => {
+            let each = plan.connections_max().get().div_ceil(u32::try_from(addresses.len()).unwrap_or(1).max(1));
+            LocalPorts::of_this_machine().loopback_sources(each)
+        }
+        _ => 1,
+    };
+    Sources::new(given, loopback)
+}
+
+/// The system's words as they stand inside a sentence: without the number, starting small.
+pub(crate) fn words(text: &str) -> String {
+    let text = text.rsplit_once(" (os error ").map_or(text, |(words, _)| words);
+    let mut chars = text.chars();
+    match (chars.next(), chars.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(text.chars().skip(1)).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

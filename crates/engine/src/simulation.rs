@@ -102,7 +102,7 @@ impl Simulation {
             for (share, ready) in ready {
                 let (counts, last) = (sender.clone(), sender.clone());
                 let hand_over = Box::new(move |snapshot| {
-                    counts.send(Message::Counts(SourceId(share.index()), Box::new(snapshot))).expect("a listener")
+                    counts.send(Message::Counts(SourceId(share.index()), Box::new(snapshot))).expect("a listener");
                 });
                 let worker = Worker::new(task.clone(), share, self.dial.clone(), clock, self.stop.clone(), hand_over);
                 workers.spawn_local(async move {

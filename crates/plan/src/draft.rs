@@ -22,7 +22,7 @@ pub struct Draft {
     pub url: Option<String>,
 
     /// So many connections, each asking again as soon as it is answered; with --rate, at most so many [default: 50]
-    #[arg(short = 'c', long, value_name = "N", help_heading = "Load")]
+    #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Given<NonZeroU32>>,
 
@@ -32,7 +32,7 @@ pub struct Draft {
     pub duration: Option<Given<Nanos>>,
 
     /// Send exactly so many requests
-    #[arg(short = 'n', long, value_name = "N", help_heading = "Load")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<Given<NonZeroU64>>,
 
@@ -47,7 +47,7 @@ pub struct Draft {
     pub arrivals: Option<Given<Spacing>>,
 
     /// The seed of everything drawn by chance; the same seed gives the same arrivals [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Load")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Given<u64>>,
 
@@ -62,7 +62,7 @@ pub struct Draft {
     pub warmup: Option<Given<Nanos>>,
 
     /// Generate load with so many threads [default: the cores this process may use, never more than connections]
-    #[arg(short = 't', long, value_name = "N", help_heading = "Load")]
+    #[arg(short = 't', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<Given<NonZeroU32>>,
 
@@ -107,7 +107,7 @@ pub struct Draft {
     pub cookie: Vec<String>,
 
     /// Follow up to so many redirects; a followed chain is one request [default: 0]
-    #[arg(long, value_name = "N", help_heading = "Request")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub follow: Option<Given<u8>>,
 

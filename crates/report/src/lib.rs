@@ -5,4 +5,19 @@
 //! no installed font, so the same input gives the same bytes on every machine.
 
 pub mod chart;
+mod columns;
+pub mod csv;
+mod format;
+pub mod hdr;
+pub mod json;
+pub mod markdown;
 pub mod png;
+mod quantity;
+mod reason;
+mod story;
+pub mod text;
+mod visible;
+
+pub use format::{Colour, FORMATS, Format, Style, format};
+pub use json::{ReadError, read_summary};
+pub use visible::visible;

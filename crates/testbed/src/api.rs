@@ -70,7 +70,9 @@ pub(crate) fn healthy() -> Answer {
     Answer { status: 200, media_type: JSON, body: Bytes::from_static(HEALTHY) }
 }
 
-fn index() -> String {
+/// What the demo API offers, for people: what it answers at `/`.
+#[must_use]
+pub fn index() -> String {
     let mut text = String::from("A small API to try load tests on.\n\n");
     for endpoint in ENDPOINTS {
         let _ = writeln!(text, "{:<14} {}", endpoint.path, endpoint.about);

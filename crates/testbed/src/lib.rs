@@ -22,6 +22,7 @@ mod server;
 mod stall;
 mod wire;
 
+pub use api::index;
 pub use behaviour::{Behaviour, BodyFraming, Fault, GRAMMAR, ResetPoint, Trickle};
 pub use certificate::{ClientCertificate, Identity, ServerCertificate, Tls};
 pub use counts::Counts;

@@ -1,0 +1,162 @@
+//! The commands, as one table: parsing, help, completions and the man page are all made from it.
+
+mod completions;
+mod man;
+mod run;
+
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use report::{Colour, Style};
+use std::io::IsTerminal as _;
+
+use crate::exit::{Exit, Failed};
+use crate::outputs::{Styles, to_stdout};
+use crate::screen::{Screen, Voice};
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "loadline",
+    version,
+    about = "How many requests a second an HTTP server carries, how fast it answers there, and where it starts to fail",
+    after_help = exit_codes(),
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+pub struct CommandLine {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure one load and report it
+    #[command(about = "Measure one load and report it")]
+    Run(Box<run::Run>),
+    /// Print the completions of a shell
+    Completions(completions::Completions),
+    /// Print the man page, or write one for every command into a directory
+    Man(man::Man),
+}
+
+/// How a command speaks.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Manner {
+    /// No progress and no remarks: only the report on standard output, and errors on standard error
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+
+    /// Colour the report: auto (on a terminal, unless NO_COLOR is set), always, never
+    #[arg(
+        long,
+        visible_alias = "color",
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    colour: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+/// Carries out what the command line asks for.
+///
+/// # Errors
+/// With what the user should read, and how the program ends.
+pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
+    match line.command {
+        None => print(WELCOME.as_bytes()),
+        Some(Command::Run(run)) => run::carry_out(*run),
+        Some(Command::Completions(completions)) => completions::carry_out(completions),
+        Some(Command::Man(man)) => man::carry_out(man),
+    }
+}
+
+/// What someone reads who typed the name and nothing else.
+const WELCOME: &str = "\
+loadline tells how many requests a second an HTTP server carries, how fast it answers there,
+and where it starts to fail.
+
+  loadline demo                                   see it at work on a built-in API, in a minute
+  loadline run   http://127.0.0.1:8080/healthz    measure one load and report it
+  loadline sweep http://127.0.0.1:8080/healthz    climb through a ladder of loads: a table and two charts
+  loadline diff  before.dat after.dat             put two sweeps side by side
+
+Each command tells all it can do with --help.
+";
+
+impl Manner {
+    /// Whether remarks are made.
+    pub fn voice(self) -> Voice {
+        if self.quiet { Voice::Quiet } else { Voice::Talking }
+    }
+
+    /// The screen of this command.
+    pub fn screen(self) -> Screen {
+        Screen::new(self.voice())
+    }
+
+    /// How text looks on standard output and in files.
+    pub fn styles(self) -> Styles {
+        let terminal = std::io::stdout().is_terminal();
+        let unwanted = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let colour = match self.colour {
+            When::Always => Colour::Ansi,
+            When::Auto if terminal && !dumb && !unwanted("NO_COLOR") => Colour::Ansi,
+            When::Auto | When::Never => Colour::Plain,
+        };
+        let width = if terminal { terminal_size::terminal_size().map(|(width, _)| width.0) } else { None };
+        Styles { stdout: Style { colour, width: width.unwrap_or(Style::PLAIN.width).min(COLUMNS_MAX) }, file: Style::PLAIN }
+    }
+}
+
+/// Longer lines of prose are hard to read, however wide the terminal is.
+const COLUMNS_MAX: u16 = 120;
+
+/// The table of commands, for what is made from it.
+fn table() -> clap::Command {
+    CommandLine::command()
+}
+
+/// Prints, and is done.
+fn print(bytes: &[u8]) -> Result<Exit, Failed> {
+    match to_stdout(bytes) {
+        Ok(()) => Ok(Exit::Done),
+        Err(why) => Err(Failed::new(
+            Exit::OutputNotWritten,
+            format_args!("standard output cannot be written: {}", crate::inputs::plainly(&why)),
+            "make room, or send it elsewhere",
+        )),
+    }
+}
+
+fn exit_codes() -> String {
+    let mut text = "Exit codes:\n".to_owned();
+    for (exit, meaning) in crate::exit::MEANINGS {
+        text += &format!("  {:>3}  {meaning}\n", *exit as u8);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_commands_is_sound() {
+        table().debug_assert();
+    }
+
+    #[test]
+    fn the_welcome_names_every_command_that_measures() {
+        for name in ["demo", "run", "sweep", "diff"] {
+            assert!(WELCOME.contains(&format!("loadline {name}")), "{name}");
+        }
+    }
+}

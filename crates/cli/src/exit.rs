@@ -1,0 +1,112 @@
+//! How the program ends, as one number.
+//!
+//! Scripts act on the number alone, so each says one thing and says it for good. Request failures are what a load test
+//! counts, not an error of the tool: a run whose every request failed still ends with 0 unless a check says otherwise.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use engine::{RunError, RunErrorKind};
+use plan::{PlanError, PlanErrors};
+
+/// Every way to end. The list is closed; a number never changes its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// What was asked for was done.
+    Done = 0,
+    /// It was done, and a promise (`p99 < 200ms`) did not hold.
+    CheckFailed = 1,
+    /// The command line, the plan or a file it names cannot be used. Nothing was sent.
+    Usage = 2,
+    /// The run could not be carried out, or not to its end.
+    NotCarriedOut = 3,
+    /// It was measured, but not well enough to judge.
+    NotTrustworthy = 4,
+    /// It was measured, but an output could not be written.
+    OutputNotWritten = 5,
+    /// A mistake of loadline itself: Rust's own number for a panic.
+    OurMistake = 101,
+    /// Interrupted; the report covers what was measured until then. As a shell counts SIGINT: 128 + 2.
+    Interrupted = 130,
+}
+
+/// What each number means, for the help and the man page.
+pub const MEANINGS: &[(Exit, &str)] = &[
+    (Exit::Done, "done; failed requests are counted, and are not an error"),
+    (Exit::CheckFailed, "a check failed"),
+    (Exit::Usage, "the command line, the plan or a file it names cannot be used; nothing was sent"),
+    (Exit::NotCarriedOut, "the run could not be carried out, or not to its end"),
+    (Exit::NotTrustworthy, "measured, but not well enough to judge"),
+    (Exit::OutputNotWritten, "measured, but an output could not be written"),
+    (Exit::OurMistake, "a mistake of loadline itself"),
+    (Exit::Interrupted, "interrupted, after a full report"),
+];
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command ended early: the number, and everything the user should read.
+#[derive(Debug)]
+pub struct Failed {
+    /// How the program ends.
+    pub exit: Exit,
+    /// One or more `error: …` with their `help: …`.
+    pub text: String,
+}
+
+impl Failed {
+    /// One error with its remedy.
+    pub fn new(exit: Exit, message: impl fmt::Display, help: impl fmt::Display) -> Self {
+        Self { exit, text: format!("error: {message}\n  help: {help}") }
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl From<PlanErrors> for Failed {
+    fn from(errors: PlanErrors) -> Self {
+        Self { exit: Exit::Usage, text: errors.to_string() }
+    }
+}
+
+impl From<PlanError> for Failed {
+    fn from(error: PlanError) -> Self {
+        Self { exit: Exit::Usage, text: error.to_string() }
+    }
+}
+
+impl From<&RunError> for Failed {
+    fn from(error: &RunError) -> Self {
+        let exit = match error.kind {
+            RunErrorKind::Input => Exit::Usage,
+            RunErrorKind::Run => Exit::NotCarriedOut,
+        };
+        Self { exit, text: error.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_means_what_it_always_meant() {
+        let numbers: Vec<u8> = MEANINGS.iter().map(|(exit, _)| *exit as u8).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 101, 130]);
+    }
+
+    #[test]
+    fn a_run_error_says_whether_the_user_or_the_world_was_in_the_way() {
+        assert_eq!(Failed::from(&RunError::input("a", "b")).exit, Exit::Usage);
+        let failed = Failed::from(&RunError::run("nobody answers", "start it"));
+        assert_eq!((failed.exit, failed.to_string().as_str()), (Exit::NotCarriedOut, "error: nobody answers\n  help: start it"));
+    }
+}

@@ -1,0 +1,221 @@
+//! What a plan reads from outside: standard input, the files of bodies and certificates, a saved result, this machine.
+//!
+//! A run that finds after ten minutes that a file is missing has wasted them. So everything a plan names is looked at
+//! before the first request, and every mistake is in one message beside the mistakes of the plan itself. The engine reads
+//! the files again when it starts; here it is only made sure that it can.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use measure::Summary;
+use plan::{Body, Draft, Given, Plan, PlanError, PlanErrors};
+use serde::Deserialize;
+
+/// Puts what stands on standard input into a draft that names it.
+pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
+    read_standard_input(draft, &mut io::stdin(), errors);
+}
+
+/// Decides a draft on this machine and looks at everything it names. Every mistake goes to `errors`.
+pub fn decide(mut draft: Draft, errors: &mut PlanErrors) -> Option<Plan> {
+    fill_in(&mut draft);
+    match Plan::try_from(draft) {
+        Ok(plan) => {
+            look(&plan, errors);
+            Some(plan)
+        }
+        Err(PlanErrors(mut mistakes)) => {
+            errors.0.append(&mut mistakes);
+            None
+        }
+    }
+}
+
+/// As many connections as open load takes without being told; 20,000/s on a server that takes half a second.
+const OPEN_CONNECTIONS_MAX: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
+
+/// The defaults that depend on the machine.
+fn fill_in(draft: &mut Draft) {
+    draft.threads.get_or_insert_with(|| Given::Value(engine::machine::cores()));
+    if draft.rate.is_some() {
+        draft.connections.get_or_insert_with(|| Given::Value(OPEN_CONNECTIONS_MAX.min(engine::machine::connections_max())));
+    }
+}
+
+/// Puts standard input in the place of `@-`, so that the plan holds what was sent and can be run again.
+fn read_standard_input(draft: &mut Draft, input: &mut dyn Read, errors: &mut PlanErrors) {
+    for field in
+        draft.form.iter().filter(|field| field.split_once('=').is_some_and(|(_, value)| matches!(value, "@-") || value.starts_with("@-;")))
+    {
+        errors.push(PlanError::new(
+            "form",
+            format!("--form '{field}' is to be read from standard input"),
+            "save it to a file and give name=@FILE, or send it as the whole body with --data @-",
+        ));
+    }
+    let uses: Vec<(&'static str, &mut String)> = [("data", draft.data.as_mut()), ("json", draft.json.as_mut())]
+        .into_iter()
+        .filter_map(|(setting, text)| Some((setting, text?)))
+        .collect();
+    let mut uses: Vec<_> = uses.into_iter().filter(|(_, text)| *text == "@-").collect();
+    let Some((setting, text)) = uses.pop() else { return };
+    if !uses.is_empty() {
+        // Both being bodies is the plan's complaint; here they only must not wait for the same input twice.
+        return;
+    }
+    let mut bytes = Vec::new();
+    if let Err(why) = input.read_to_end(&mut bytes) {
+        errors.push(PlanError::new(
+            setting,
+            format!("--{setting} @-: standard input cannot be read: {}", plainly(&why)),
+            "give --data @FILE",
+        ));
+        return;
+    }
+    match String::from_utf8(bytes) {
+        // A plan is text, and its text '@…' names a file: what is neither cannot be kept in a result truthfully.
+        Ok(read) if !read.starts_with('@') => *text = read,
+        _ => errors.push(PlanError::new(
+            setting,
+            format!("--{setting} @-: standard input is not text, or begins with '@'"),
+            format!("save it to a file and give --{setting} @FILE"),
+        )),
+    }
+}
+
+/// Looks at every file a plan names.
+fn look(plan: &Plan, errors: &mut PlanErrors) {
+    let body = &plan.request().body;
+    let setting = if matches!(body, Body::Form { .. }) { "form" } else { "data" };
+    for path in body.files() {
+        if let Err(why) = readable(path) {
+            errors.push(PlanError::new(
+                setting,
+                format!("the file '{path}' of the body cannot be read: {why}"),
+                "check the path after '@'",
+            ));
+        }
+    }
+    let tls = &plan.connection().tls;
+    let identity = tls.identity.as_ref();
+    for (setting, path, wanted, what) in [
+        ("cacert", tls.cacert.as_ref(), "-----BEGIN CERTIFICATE-----", "certificate"),
+        ("cert", identity.map(|identity| &identity.cert), "-----BEGIN CERTIFICATE-----", "certificate"),
+        ("key", identity.map(|identity| &identity.key), "PRIVATE KEY-----", "private key"),
+    ] {
+        let Some(path) = path else { continue };
+        let found = readable(path).and_then(|()| fs::read(path).map_err(|why| plainly(&why)));
+        match found {
+            Err(why) => {
+                errors.push(PlanError::new(
+                    setting,
+                    format!("--{setting} '{path}' cannot be read: {why}"),
+                    format!("give a PEM file with a {what}"),
+                ));
+            }
+            Ok(bytes) if !String::from_utf8_lossy(&bytes).contains(wanted) => {
+                errors.push(PlanError::new(
+                    setting,
+                    format!("--{setting} '{path}' holds no {what}"),
+                    format!("give a PEM file, which has a line with '{wanted}'"),
+                ));
+            }
+            Ok(_) => {}
+        }
+    }
+}
+
+fn readable(path: &str) -> Result<(), String> {
+    let file = File::open(path).map_err(|why| plainly(&why))?;
+    match file.metadata() {
+        Ok(about) if about.is_dir() => Err("it is a directory".to_owned()),
+        Ok(_) => Ok(()),
+        Err(why) => Err(plainly(&why)),
+    }
+}
+
+/// What the system says, without its number.
+pub fn plainly(why: &io::Error) -> String {
+    match why.kind() {
+        io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        _ => {
+            let text = why.to_string();
+            let plain = text.split(" (os error").next().unwrap_or(&text).to_owned();
+            let mut letters = plain.chars();
+            letters.next().map_or(plain.clone(), |first| first.to_lowercase().chain(letters).collect())
+        }
+    }
+}
+
+/// The draft of a saved result.
+///
+/// # Errors
+/// If the file cannot be read, is of another version, or damaged.
+pub fn saved(path: &Path) -> Result<Draft, PlanError> {
+    /// Only what is needed of a result: its counts and histograms may be megabytes.
+    #[derive(Deserialize)]
+    struct Saved {
+        schema: Option<String>,
+        plan: Option<serde_json::Value>,
+    }
+    let shown = path.display();
+    let again = "give a file written with --out json=FILE";
+    let text =
+        fs::read(path).map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be read: {}", plainly(&why)), again))?;
+    let read: Saved = serde_json::from_slice(&text)
+        .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged, or not a result: {why}"), again))?;
+    Summary::check_schema(read.schema.as_deref())
+        .map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be used: {why}"), again))?;
+    let plan = read.plan.ok_or_else(|| PlanError::new("from", format!("--from '{shown}' is damaged: it holds no plan"), again))?;
+    serde_json::from_value(plan).map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged: its plan holds {why}"), again))
+}
+
+/// Complains of secrets that a saved plan left out and no flag gave again.
+pub fn look_for_redacted(plan: &Plan, errors: &mut PlanErrors) {
+    for name in plan.redacted() {
+        let flag = match name.to_ascii_lowercase().as_str() {
+            "authorization" => "--user NAME:PASSWORD, --bearer TOKEN or --header 'Authorization: …'".to_owned(),
+            "cookie" => "--cookie NAME=VALUE".to_owned(),
+            _ => format!("--header '{name}: …'"),
+        };
+        errors.push(PlanError::new(
+            "from",
+            format!("the header {name} was left out when this plan was saved, because it is a secret"),
+            format!("give it again with {flag}"),
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(draft: &mut Draft, mut input: &[u8]) -> PlanErrors {
+        let mut errors = PlanErrors::default();
+        read_standard_input(draft, &mut input, &mut errors);
+        errors
+    }
+
+    #[test]
+    fn standard_input_takes_the_place_of_its_name() {
+        let mut draft = Draft { data: Some("@-".to_owned()), ..Draft::default() };
+        assert!(read(&mut draft, b"a=1").is_empty());
+        assert_eq!(draft.data.as_deref(), Some("a=1"));
+    }
+
+    #[test]
+    fn standard_input_that_a_plan_cannot_hold_is_refused() {
+        for input in [&b"@file"[..], b"\xff\xfe"] {
+            let mut draft = Draft { json: Some("@-".to_owned()), ..Draft::default() };
+            assert!(read(&mut draft, input).to_string().contains("--json @FILE"));
+        }
+        let mut draft = Draft { form: vec!["a=@-;type=text/plain".to_owned()], ..Draft::default() };
+        assert!(read(&mut draft, b"").to_string().contains("--data @-"));
+    }
+}

@@ -1,0 +1,329 @@
+//! Where results go: standard output, and files that appear whole or not at all.
+//!
+//! A report that overwrites last week's baseline, or a file cut off in the middle because a disk was full, costs more than
+//! the run. So every output is looked at before the first request, a file that exists is only replaced with `--force`, and
+//! each is written to a temporary name in its own directory and then renamed. An output that fails after all is told,
+//! and does not take the others with it.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use measure::Summary;
+use plan::{PlanError, PlanErrors};
+use report::{FORMATS, Format, Style};
+use tempfile::NamedTempFile;
+
+use crate::inputs::plainly;
+
+/// One `--out FORMAT=FILE`, as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Out(String);
+
+impl FromStr for Out {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// Whether a file that exists is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It is kept, and that is an error.
+    Keep,
+    /// It is replaced.
+    Replace,
+}
+
+/// Where one rendering goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    Stdout,
+    File(PathBuf),
+}
+
+/// Every output of one run, looked at and ready.
+pub struct Outputs {
+    all: Vec<(&'static Format, Place)>,
+    text: Text,
+}
+
+/// Where the text report goes that every run has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Text {
+    /// To standard output.
+    Stdout,
+    /// To standard error, because standard output carries another format.
+    Stderr,
+    /// Only where the user said.
+    Asked,
+}
+
+/// The format every run is told in.
+const TEXT: &str = "text";
+
+impl Outputs {
+    /// Looks at what was asked for.
+    pub fn check(outs: &[Out], existing: Existing, errors: &mut PlanErrors) -> Self {
+        let mut all: Vec<(&'static Format, Place)> = Vec::new();
+        for Out(given) in outs {
+            let Some((name, file)) = given.split_once('=') else {
+                errors.push(PlanError::new(
+                    "out",
+                    format!("--out '{given}' is not FORMAT=FILE"),
+                    format!("write --out {}", example(given)),
+                ));
+                continue;
+            };
+            let Some(format) = FORMATS.iter().find(|format| format.name == name) else {
+                let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+                errors.push(PlanError::new(
+                    "out",
+                    format!("--out '{given}' asks for the unknown format '{name}'"),
+                    format!("give one of {}", known.join(", ")),
+                ));
+                continue;
+            };
+            let place = match file {
+                "" => {
+                    errors.push(PlanError::new("out", format!("--out '{given}' names no file"), format!("write --out {}", example(name))));
+                    continue;
+                }
+                "-" => Place::Stdout,
+                file => {
+                    look(Path::new(file), "out", existing, errors);
+                    Place::File(PathBuf::from(file))
+                }
+            };
+            if let Some((other, _)) = all.iter().find(|(_, taken)| same(taken, &place)) {
+                let into = if place == Place::Stdout { "standard output".to_owned() } else { format!("'{file}'") };
+                errors.push(PlanError::new(
+                    "out",
+                    format!("--out {}=… and --out {name}=… both write to {into}", other.name),
+                    "give each its own file",
+                ));
+                continue;
+            }
+            all.push((format, place));
+        }
+        let text = if all.iter().any(|(format, _)| format.name == TEXT) {
+            Text::Asked
+        } else if all.iter().any(|(_, place)| *place == Place::Stdout) {
+            Text::Stderr
+        } else {
+            Text::Stdout
+        };
+        Self { all, text }
+    }
+
+    /// Writes all of them. The text report comes last, so that nothing scrolls it away, and it always comes.
+    ///
+    /// # Errors
+    /// Each output that could not be written, with what to do.
+    pub fn write(&self, summary: &Summary, styles: &Styles, voice: crate::screen::Voice) -> Result<(), PlanErrors> {
+        let mut errors = PlanErrors::default();
+        let mut text = self.text;
+        for (format, place) in &self.all {
+            let bytes = rendered(format, summary, if *place == Place::Stdout { &styles.stdout } else { &styles.file });
+            let written = match place {
+                Place::Stdout => to_stdout(&bytes),
+                Place::File(path) => whole(path, &bytes),
+            };
+            if let Err(why) = written {
+                let shown = match place {
+                    Place::Stdout => "standard output".to_owned(),
+                    Place::File(path) => format!("'{}'", path.display()),
+                };
+                errors.push(PlanError::new(
+                    "out",
+                    format!("the {} output could not be written to {shown}: {}", format.name, plainly(&why)),
+                    "make room or choose another place, and run again with --out",
+                ));
+                if format.name == TEXT {
+                    text = if *place == Place::Stdout { Text::Stderr } else { Text::Stdout };
+                }
+            }
+        }
+        let report = FORMATS.iter().find(|format| format.name == TEXT).expect("the text format is in the table");
+        match text {
+            Text::Asked => {}
+            Text::Stderr if voice == crate::screen::Voice::Quiet && errors.is_empty() => {}
+            Text::Stderr => {
+                let _ = io::stderr().lock().write_all(&rendered(report, summary, &styles.file));
+            }
+            Text::Stdout => {
+                if let Err(why) = to_stdout(&rendered(report, summary, &styles.stdout)) {
+                    errors.push(PlanError::new(
+                        "out",
+                        format!("the report could not be written to standard output: {}", plainly(&why)),
+                        "give --out text=FILE",
+                    ));
+                    let _ = io::stderr().lock().write_all(&rendered(report, summary, &styles.file));
+                }
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+}
+
+/// How text looks on standard output and in files.
+pub struct Styles {
+    /// With colour where it is wanted.
+    pub stdout: Style,
+    /// Always without.
+    pub file: Style,
+}
+
+fn example(name: &str) -> String {
+    match FORMATS.iter().find(|format| format.name == name) {
+        Some(format) => format!("{name}=result.{}", format.extension),
+        None => "json=result.json".to_owned(),
+    }
+}
+
+fn rendered(format: &Format, summary: &Summary, style: &Style) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    (format.render)(summary, style, &mut bytes).expect("memory takes every byte");
+    bytes
+}
+
+/// Looks whether a file can be written, without touching it.
+pub fn look(path: &Path, setting: &'static str, existing: Existing, errors: &mut PlanErrors) {
+    let shown = path.display();
+    match fs::metadata(path) {
+        Ok(about) if about.is_dir() => {
+            errors.push(PlanError::new(setting, format!("'{shown}' is a directory"), "give a file in it"));
+            return;
+        }
+        // A device such as /dev/null or a named pipe holds nothing that could be lost.
+        Ok(about) if about.is_file() && existing == Existing::Keep => {
+            errors.push(PlanError::new(setting, format!("the file '{shown}' exists"), "give another name, or --force to replace it"));
+            return;
+        }
+        _ => {}
+    }
+    if is_special(path) {
+        return;
+    }
+    if let Err(why) = NamedTempFile::with_prefix_in(".loadline-", directory(path)) {
+        let help = if why.kind() == io::ErrorKind::NotFound {
+            format!("make its directory first: mkdir -p '{}'", directory(path).display())
+        } else {
+            "choose a directory you may write to".to_owned()
+        };
+        errors.push(PlanError::new(setting, format!("the file '{shown}' cannot be written: {}", plainly(&why)), help));
+    }
+}
+
+/// Neither a file nor free for one: a device or a pipe, which is written to and not replaced.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
+}
+
+fn directory(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether two outputs would write to the same place.
+fn same(a: &Place, b: &Place) -> bool {
+    match (a, b) {
+        (Place::Stdout, Place::Stdout) => true,
+        (Place::File(a), Place::File(b)) => !is_special(a) && resolved(a) == resolved(b),
+        _ => false,
+    }
+}
+
+/// A path whose directory has one spelling; the file itself need not exist.
+fn resolved(path: &Path) -> PathBuf {
+    let directory = fs::canonicalize(directory(path)).unwrap_or_else(|_| directory(path).to_owned());
+    fs::canonicalize(path).unwrap_or_else(|_| path.file_name().map_or_else(|| directory.clone(), |name| directory.join(name)))
+}
+
+/// Writes a file so that a reader sees the old one or the whole new one.
+///
+/// # Errors
+/// As the file system says; then the old file is untouched and nothing is left behind.
+pub fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if is_special(path) {
+        return fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
+    // A link keeps leading where it leads: the file behind it is replaced.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".loadline-");
+    // As the umask has it, like any file a program makes: a temporary one is private unless told.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(directory(path))?;
+    file.write_all(bytes)?;
+    file.persist(path).map_err(|failed| failed.error)?;
+    Ok(())
+}
+
+/// Writes to standard output. That nobody reads on (`| head`) is the reader's choice and no error.
+///
+/// # Errors
+/// As the system says, but never for a closed pipe.
+pub fn to_stdout(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(why) if why.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errors(outs: &[&str], existing: Existing) -> String {
+        let mut errors = PlanErrors::default();
+        let outs: Vec<Out> = outs.iter().map(|out| Out((*out).to_owned())).collect();
+        let _ = Outputs::check(&outs, existing, &mut errors);
+        errors.to_string()
+    }
+
+    #[test]
+    fn mistakes_in_outputs_are_told_together() {
+        let text = errors(&["json", "yaml=x", "json=", "json=/nowhere/at/all/x.json", "json=-", "text=-"], Existing::Keep);
+        for part in
+            ["is not FORMAT=FILE", "unknown format 'yaml'", "names no file", "mkdir -p '/nowhere/at/all'", "both write to standard output"]
+        {
+            assert!(text.contains(part), "{part}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_exists_is_kept_unless_told_otherwise() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("r.json");
+        fs::write(&file, "precious").unwrap();
+        let out = format!("json={}", file.display());
+        assert!(errors(&[&out], Existing::Keep).contains("--force"));
+        assert_eq!(errors(&[&out], Existing::Replace), "");
+        let twice = format!("text={}/./r.json", dir.path().display());
+        assert!(errors(&[&out, &twice], Existing::Replace).contains("both write to"));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "looking leaves nothing behind");
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("r.json");
+        whole(&file, b"one").unwrap();
+        whole(&file, b"two").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "two");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert!(whole(&dir.path().join("missing/r.json"), b"x").is_err());
+    }
+
+    #[test]
+    fn devices_are_written_to_and_not_replaced() {
+        assert_eq!(errors(&["json=/dev/null", "text=/dev/null"], Existing::Keep), "");
+        whole(Path::new("/dev/null"), b"x").unwrap();
+    }
+}

@@ -1,0 +1,154 @@
+//! What stands on the terminal while something is measured: one line of progress on standard error.
+//!
+//! Ten seconds without a sign look like a hang, and a log full of progress lines is no better. So the line appears only
+//! where a person looks: standard error is a terminal and `--quiet` is not given. It is drawn from the Ticks the engine
+//! hands out once an interval, on this thread, so that showing it never touches what is measured.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use measure::Tick;
+use plan::{Nanos, Plan};
+
+/// Whether there is anything to show, and where.
+#[derive(Debug, Clone)]
+pub struct Screen {
+    /// Hidden where nobody looks.
+    bar: ProgressBar,
+    voice: Voice,
+}
+
+/// Whether remarks are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Voice {
+    /// Progress and remarks.
+    Talking,
+    /// Errors only.
+    Quiet,
+}
+
+/// What is already known of the run that is shown.
+#[derive(Debug)]
+pub struct Progress {
+    screen: Screen,
+    end: Option<Nanos>,
+    requests: Option<u64>,
+    warmup: Nanos,
+    ended: u64,
+    failed: u64,
+}
+
+impl Screen {
+    /// A screen for this voice; without a line of progress unless standard error is a terminal.
+    pub fn new(voice: Voice) -> Self {
+        let bar = if voice == Voice::Talking && io::stderr().is_terminal() {
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+        } else {
+            ProgressBar::hidden()
+        };
+        Self { bar, voice }
+    }
+
+    /// A remark on standard error, above the line of progress; nothing if quiet.
+    pub fn say(&self, text: &str) {
+        if self.voice == Voice::Talking {
+            self.bar.suspend(|| complain(text));
+        }
+    }
+
+    /// Does `write` with the line of progress out of the way.
+    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
+    }
+
+    /// Begins to show a run.
+    pub fn follow(&self, plan: &Plan, what: &str) -> Progress {
+        let end = plan.duration().map(|_| plan.end());
+        let requests = plan.requests().map(std::num::NonZeroU64::get);
+        // One of the two is always decided; a bar over both would jump where the other ends the run first.
+        let length = end.map_or(requests.unwrap_or(1), |end| end.0);
+        self.bar.reset();
+        self.bar.set_length(length);
+        self.bar.set_style(ProgressStyle::with_template("  {prefix}{bar:24} {msg}").expect("the template is ours").progress_chars("━━─"));
+        self.bar.set_prefix(if what.is_empty() { String::new() } else { format!("{what}  ") });
+        self.bar.set_message("starting");
+        self.bar.tick();
+        Progress { screen: self.clone(), end, requests, warmup: plan.warmup(), ended: 0, failed: 0 }
+    }
+
+    /// Takes the line of progress away.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Progress {
+    /// Shows one more interval.
+    pub fn tick(&mut self, tick: &Tick) {
+        self.ended += tick.succeeded + tick.failed + tick.unsent;
+        self.failed += tick.failed + tick.unsent;
+        self.screen.bar.set_position(match self.end {
+            Some(end) => tick.to.min(end).0,
+            None => self.ended,
+        });
+        self.screen.bar.set_message(self.line(tick));
+    }
+
+    /// What is said about the run so far.
+    fn line(&self, tick: &Tick) -> String {
+        let mut parts = vec![clock(tick.to)];
+        match (self.end, self.requests) {
+            (Some(end), _) if tick.to < end => parts.push(format!("{} left", clock(end.since(tick.to)))),
+            (Some(_), _) => parts.push("waiting for the last answers".to_owned()),
+            (None, Some(requests)) => parts.push(format!("{} of {} requests", grouped(self.ended), grouped(requests))),
+            (None, None) => {}
+        }
+        if tick.to <= self.warmup {
+            parts.push("warming up".to_owned());
+        }
+        parts.push(format!("{} requests a second", grouped(tick.qps().round() as u64)));
+        parts.push(if self.failed == 0 { "none failed".to_owned() } else { format!("{} failed", grouped(self.failed)) });
+        parts.join(" · ")
+    }
+}
+
+/// Writes a line to standard error. That it cannot be written (the terminal is gone) changes nothing.
+pub fn complain(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// `0:07`, `12:30`, `1:00:00`.
+fn clock(span: Nanos) -> String {
+    let secs = Duration::from(span).as_secs_f64().round() as u64;
+    let (hours, minutes, secs) = (secs / 3600, secs / 60 % 60, secs % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{secs:02}") } else { format!("{minutes}:{secs:02}") }
+}
+
+/// `1,234,567`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_reads_as_on_a_watch() {
+        assert_eq!([7, 750, 3600].map(|secs| clock(Nanos::from_secs(secs))), ["0:07", "12:30", "1:00:00"]);
+    }
+
+    #[test]
+    fn counts_are_grouped_by_thousands() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+}

@@ -1,0 +1,10 @@
+//! The binary, as a user meets it: against a real server on a free loopback port, each test in a directory of its own.
+
+#[path = "end_to_end/bad_input.rs"]
+mod bad_input;
+#[path = "end_to_end/help.rs"]
+mod help;
+#[path = "end_to_end/run.rs"]
+mod run;
+#[path = "end_to_end/session.rs"]
+mod session;

@@ -1,0 +1,251 @@
+//! A test that reads like a shell session: a directory, files, a command line, and what came of it.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use testbed::{Config, Testbed};
+
+/// A test that waits longer than this waits for something that will not happen.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A directory of its own, and command lines in it.
+pub struct Session {
+    dir: TempDir,
+    stdin: Vec<u8>,
+    stdout: Option<Stdio>,
+    environment: Vec<(&'static str, String)>,
+}
+
+/// What came of a command line.
+#[derive(Debug)]
+pub struct Ran {
+    pub exit: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// A command line that still runs.
+pub struct Running {
+    child: Child,
+}
+
+impl Session {
+    pub fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap(), stdin: Vec::new(), stdout: None, environment: Vec::new() }
+    }
+
+    /// Writes a file.
+    pub fn file(self, name: &str, content: &str) -> Self {
+        fs::write(self.path(name), content).unwrap();
+        self
+    }
+
+    /// Says this on standard input of the next command.
+    pub fn stdin(mut self, text: &str) -> Self {
+        self.stdin = text.as_bytes().to_vec();
+        self
+    }
+
+    /// Sends standard output of the next command there.
+    pub fn stdout_to(mut self, out: impl Into<Stdio>) -> Self {
+        self.stdout = Some(out.into());
+        self
+    }
+
+    /// Sets a variable.
+    pub fn env(mut self, name: &'static str, value: &str) -> Self {
+        self.environment.push((name, value.to_owned()));
+        self
+    }
+
+    /// A path in the directory.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// What is in a file.
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|why| panic!("{name}: {why}; there are {:?}", self.files()))
+    }
+
+    /// What is in a JSON file.
+    pub fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// The names of all files, sorted; those of subdirectories with their path.
+    pub fn files(&self) -> Vec<String> {
+        fn walk(dir: &std::path::Path, prefix: &str, names: &mut Vec<String>) {
+            for entry in fs::read_dir(dir).unwrap() {
+                let entry = entry.unwrap();
+                let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+                if entry.file_type().unwrap().is_dir() { walk(&entry.path(), &format!("{name}/"), names) } else { names.push(name) }
+            }
+        }
+        let mut names = Vec::new();
+        walk(self.dir.path(), "", &mut names);
+        names.sort();
+        names
+    }
+
+    /// Runs `loadline` with these words (single quotes keep spaces together) to its end.
+    pub fn loadline(&mut self, line: &str) -> Ran {
+        self.start(line).end()
+    }
+
+    /// Starts `loadline` with these words.
+    pub fn start(&mut self, line: &str) -> Running {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_loadline"))
+            .args(words(line))
+            .current_dir(self.dir.path())
+            .env_clear()
+            .envs(std::mem::take(&mut self.environment))
+            .stdin(Stdio::piped())
+            .stdout(self.stdout.take().unwrap_or_else(Stdio::piped))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A command that does not read its input may be gone already.
+        let _ = child.stdin.take().unwrap().write_all(&std::mem::take(&mut self.stdin));
+        Running { child }
+    }
+}
+
+impl Running {
+    /// Waits until `seen`, which something else brings about.
+    pub fn once(self, mut seen: impl FnMut() -> bool) -> Self {
+        let deadline = Instant::now() + PATIENCE;
+        while !seen() {
+            assert!(Instant::now() < deadline, "what the test waits for did not happen");
+            std::thread::yield_now();
+        }
+        self
+    }
+
+    /// Sends a signal.
+    pub fn signal(self, signal: Signal) -> Self {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        self
+    }
+
+    /// Waits until standard error says this.
+    pub fn once_stderr_says(mut self, text: &str) -> Self {
+        let stderr = self.child.stderr.as_mut().unwrap();
+        let mut said = Vec::new();
+        let mut byte = [0];
+        while !String::from_utf8_lossy(&said).contains(text) {
+            assert_eq!(stderr.read(&mut byte).unwrap(), 1, "it ended, and said only: {}", String::from_utf8_lossy(&said));
+            said.push(byte[0]);
+        }
+        self
+    }
+
+    /// Stops reading its standard output.
+    pub fn hang_up(mut self) -> Self {
+        drop(self.child.stdout.take());
+        self
+    }
+
+    /// Waits for its end.
+    pub fn end(mut self) -> Ran {
+        let read = |pipe: Option<Box<dyn std::io::Read + Send>>| {
+            std::thread::spawn(move || {
+                let mut bytes = Vec::new();
+                if let Some(mut pipe) = pipe {
+                    pipe.read_to_end(&mut bytes).unwrap();
+                }
+                String::from_utf8(bytes).unwrap()
+            })
+        };
+        let stdout = read(self.child.stdout.take().map(|pipe| Box::new(pipe) as _));
+        let stderr = read(self.child.stderr.take().map(|pipe| Box::new(pipe) as _));
+        let status = self.wait();
+        let ran = Ran { exit: status.code().unwrap_or(-1), stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() };
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        ran
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            if Instant::now() > deadline {
+                self.child.kill().unwrap();
+                panic!("it did not end");
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Ran {
+    /// It ended with this number.
+    #[track_caller]
+    pub fn exits(self, exit: i32) -> Self {
+        assert_eq!(self.exit, exit, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Standard output has this.
+    #[track_caller]
+    pub fn says(self, part: &str) -> Self {
+        assert!(self.stdout.contains(part), "{part:?} is not in:\n{}", self.stdout);
+        self
+    }
+
+    /// Standard error has this.
+    #[track_caller]
+    pub fn complains(self, part: &str) -> Self {
+        assert!(self.stderr.contains(part), "{part:?} is not in:\n{}", self.stderr);
+        self
+    }
+
+    /// Standard error is empty.
+    #[track_caller]
+    pub fn complains_of_nothing(self) -> Self {
+        assert_eq!(self.stderr, "");
+        self
+    }
+}
+
+/// A server on a free port.
+pub fn server() -> Testbed {
+    Testbed::start(Config::new()).unwrap()
+}
+
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    let mut begun = false;
+    for letter in line.chars() {
+        match letter {
+            '\'' => (quoted, begun) = (!quoted, true),
+            ' ' if !quoted => {
+                if begun {
+                    words.push(String::new());
+                }
+                begun = false;
+            }
+            letter => {
+                words.last_mut().unwrap().push(letter);
+                begun = true;
+            }
+        }
+    }
+    if !begun {
+        words.pop();
+    }
+    words
+}
+
+#[test]
+fn words_are_split_as_in_a_shell() {
+    assert_eq!(words("run  -H 'A: b c' ''x "), ["run", "-H", "A: b c", "x"]);
+}

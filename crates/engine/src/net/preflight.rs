@@ -1,0 +1,186 @@
+//! Looking for the server before the run: one connection, opened and closed again.
+//!
+//! Ten seconds of "connection refused" tell less than one line before them. No request is sent, because the server
+//! would count it. What fails here fails with the same classes as in the run, put into words with a remedy.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use measure::Failure;
+use plan::{HostPort, Nanos, Plan};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::{LocalSet, spawn_local};
+use tokio::time::timeout;
+
+use super::socket::Sources;
+use super::{DialFailed, Network, Stream, tls, words};
+use crate::RunError;
+
+/// How long a server has to refuse a missing client certificate, which in TLS 1.3 it does after the handshake.
+const ALERT_WITHIN: Duration = Duration::from_secs(1);
+
+const SKIP: &str = "or give --no-preflight to measure all the same";
+
+/// Opens one connection with everything that belongs to it, and closes it.
+pub(super) fn try_once(network: Network, plan: &Plan) -> Result<Network, RunError> {
+    let attempt = async {
+        let (handshakes, asked) = match &network.prepared.tls {
+            None => (None, None),
+            Some(handshakes) => {
+                let (handshakes, asked) = handshakes.noticing_requests();
+                (Some(handshakes), Some(asked))
+            }
+        };
+        let asked_in_vain = || asked.as_ref().is_some_and(|asked| asked.unmet());
+        let mut stream = match network.dial_origin(handshakes.as_ref(), 0).await {
+            Ok(dialed) => dialed.stream,
+            Err(failed) => return Err((failed, asked_in_vain())),
+        };
+        if asked_in_vain() {
+            let limit = ALERT_WITHIN.min(plan.connection().connect_timeout.into());
+            let mut byte = [0];
+            if let Ok(Err(error)) = timeout(limit, stream.read(&mut byte)).await
+                && let Some(failed) = tls::broken(&error)
+            {
+                return Err((failed, true));
+            }
+        }
+        if let Stream::Tls(_) = stream {
+            // Says close_notify; whether the peer cares to hear it is not the question here.
+            let _ = timeout(ALERT_WITHIN, stream.shutdown()).await;
+        }
+        Ok(())
+    };
+    match runtime()?.block_on(attempt) {
+        Ok(()) => Ok(network),
+        Err((failed, true)) if failed.failure == Failure::TlsAlert => Err(RunError::run(
+            format!("{} wants a client certificate ({})", place(plan), failed.text),
+            "give one with --cert FILE --key FILE",
+        )),
+        Err((failed, _)) => Err(nobody(plan, &failed)),
+    }
+}
+
+/// Of several addresses those that answer, in the family of the first that does, and a word about the others.
+pub(super) fn reachable(plan: &Plan, at: &HostPort, addresses: Vec<SocketAddr>) -> Result<(Vec<SocketAddr>, Vec<String>), RunError> {
+    if addresses.len() < 2 {
+        return Ok((addresses, Vec::new()));
+    }
+    let sources = Sources::new(plan.connection().source_ips.clone(), 1);
+    let limit = plan.connection().connect_timeout;
+    let answers = LocalSet::new().block_on(&runtime()?, answers(addresses, &sources, limit));
+
+    let mut kept: Vec<SocketAddr> = Vec::new();
+    let mut silent = Vec::new();
+    let mut first_failure = None;
+    for (address, answer) in answers {
+        match answer {
+            Ok(()) if kept.first().is_none_or(|first| first.is_ipv4() == address.is_ipv4()) => kept.push(address),
+            Ok(()) => {}
+            Err(failed) => {
+                silent.push(format!("{} ({})", address.ip(), after_place(&failed)));
+                first_failure.get_or_insert(failed);
+            }
+        }
+    }
+    match first_failure {
+        Some(failed) if kept.is_empty() => Err(nobody(plan, &failed)),
+        Some(_) => {
+            let kept_ips: Vec<String> = kept.iter().map(|address| address.ip().to_string()).collect();
+            let warning = format!("{}: {} left out; connections go to {}", at.host, silent.join(", "), kept_ips.join(", "));
+            Ok((kept, vec![warning]))
+        }
+        None => Ok((kept, Vec::new())),
+    }
+}
+
+/// Connects to all at once, so that a silent one costs one timeout and not one each.
+async fn answers(addresses: Vec<SocketAddr>, sources: &Sources, limit: Nanos) -> Vec<(SocketAddr, Result<(), DialFailed>)> {
+    let attempts: Vec<_> = (addresses.into_iter())
+        .map(|address| {
+            let sources = sources.clone();
+            let attempt = spawn_local(async move {
+                let late = DialFailed { failure: Failure::ConnectTimeout, text: format!("{address}: no connection within {limit}") };
+                timeout(limit.into(), sources.open(address, 0)).await.unwrap_or(Err(late)).map(drop)
+            });
+            (address, attempt)
+        })
+        .collect();
+    let mut answers = Vec::new();
+    for (address, attempt) in attempts {
+        answers.push((address, attempt.await.expect("nothing in an attempt panics")));
+    }
+    answers
+}
+
+fn runtime() -> Result<Runtime, RunError> {
+    Builder::new_current_thread().enable_all().build().map_err(|error| {
+        RunError::run(
+            format!("the system gives no event queue: {}", words(&error.to_string())),
+            "look at ulimit -n and fs.epoll.max_user_watches",
+        )
+    })
+}
+
+/// A name that leads nowhere, in words.
+pub(super) fn unresolved(plan: &Plan, at: &HostPort, failed: &DialFailed) -> RunError {
+    let host = if plan.connection().proxy.is_some() { format!("the proxy {}", at.host) } else { at.host.clone() };
+    let why = after_place(failed);
+    match failed.failure {
+        Failure::DnsNotFound => {
+            RunError::run(format!("{host} does not exist ({why})"), "check the spelling, or say where it is with --connect-to HOST:PORT")
+        }
+        Failure::DnsTimeout => RunError::run(
+            format!("{host} could not be looked up ({why})"),
+            "check this machine's resolver, or say where it is with --connect-to HOST:PORT",
+        ),
+        _ => RunError::run(format!("{host} could not be looked up ({why})"), failed.failure.remedy()),
+    }
+}
+
+/// A target that cannot be reached, in words.
+fn nobody(plan: &Plan, failed: &DialFailed) -> RunError {
+    let place = place(plan);
+    let limit = plan.connection().connect_timeout;
+    let why = after_place(failed);
+    let (about, remedy) = (failed.failure.about(), failed.failure.remedy());
+    let (message, help) = match failed.failure {
+        Failure::ConnectRefused => (format!("nothing listens on {place} ({why})"), "start the server first".to_owned()),
+        Failure::ConnectTimeout => (
+            format!("{place} accepts no connection within {limit}"),
+            "check host, port and firewalls, give a longer --connect-timeout".to_owned(),
+        ),
+        Failure::ConnectProxy => {
+            let help = if failed.text.contains(" 407") {
+                "give the proxy's credentials as --proxy http://NAME:PASSWORD@HOST:PORT".to_owned()
+            } else {
+                remedy.to_owned()
+            };
+            (format!("{place} opened no tunnel: {}", failed.text), help)
+        }
+        Failure::TlsTimeout => (format!("{place}: no TLS handshake within {limit}"), remedy.to_owned()),
+        Failure::TlsProtocol if why == tls::PLAIN_HTTP => {
+            let target = plan.target();
+            let at = HostPort { host: target.host().to_owned(), port: target.port() };
+            return RunError::run(format!("{place} speaks plain HTTP, not TLS"), format!("use http://{at}{}", target.path_and_query()));
+        }
+        _ => (format!("{place}: {about} ({why})"), remedy.to_owned()),
+    };
+    RunError::run(message, format!("{help}, {SKIP}"))
+}
+
+/// What connections are opened to, as the user wrote it.
+fn place(plan: &Plan) -> String {
+    let connection = plan.connection();
+    match (&connection.unix_socket, &connection.proxy) {
+        (Some(path), _) => format!("the socket {path}"),
+        (None, Some(proxy)) => format!("the proxy {}", proxy.at),
+        (None, None) => super::first_hop(plan).to_string(),
+    }
+}
+
+/// The words of a failure without the place they start with.
+fn after_place(failed: &DialFailed) -> &str {
+    failed.text.split_once(": ").map_or(failed.text.as_str(), |(_, words)| words)
+}

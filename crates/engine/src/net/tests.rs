@@ -1,0 +1,1 @@
+//! Connections to servers of this process: each misbehaves in one way.

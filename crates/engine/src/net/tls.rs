@@ -1,0 +1,285 @@
+//! TLS as the plan asks for it: whom to trust, who we are, and what a failed handshake means.
+//!
+//! Every handshake is a full one. With session resumption the first connections would pay for the rest, and a server
+//! would look faster the longer it is measured; so it is off. ALPN offers HTTP/1.1 alone: a server left to choose
+//! would pick HTTP/2, which the lane could not speak.
+
+use std::fs;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use measure::Failure;
+use plan::{Tls, TlsVersion, Verification};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{ClientConfig, ResolvesClientCert, Resumption};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::sign::CertifiedKey;
+use rustls::version::{TLS12, TLS13};
+use rustls::{AlertDescription, CertificateError, DigitallySignedStruct, InconsistentKeys, PeerMisbehaved, RootCertStore, SignatureScheme};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::{DialFailed, Transport, words};
+use crate::RunError;
+
+/// What handshakes are made with, once for all connections.
+#[derive(Debug, Clone)]
+pub(super) struct Handshakes {
+    config: Arc<ClientConfig>,
+}
+
+/// Whether certificates can be needed for the target itself, or only after a redirect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needed {
+    AtOnce,
+    AfterRedirect,
+}
+
+impl Handshakes {
+    /// Reads the plan's files.
+    ///
+    /// # Errors
+    /// All that is wrong with them.
+    pub(super) fn new(tls: &Tls, needed: Needed) -> Result<Self, Vec<RunError>> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let versions = match tls.version {
+            Some(TlsVersion::V12) => &[&TLS12][..],
+            Some(TlsVersion::V13) => &[&TLS13],
+            None => &[&TLS13, &TLS12],
+        };
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(versions)
+            .expect("the ring provider has cipher suites for TLS 1.2 and 1.3");
+
+        let mut errors = Vec::new();
+        let builder = match tls.verification {
+            Verification::Off => builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))),
+            Verification::On => builder.with_root_certificates(roots(tls.cacert.as_deref(), needed).unwrap_or_else(|error| {
+                errors.push(error);
+                RootCertStore::empty()
+            })),
+        };
+        let mut config = match &tls.identity {
+            None => builder.with_no_client_auth(),
+            Some(identity) => match (certificates("--cert", &identity.cert), private_key(&identity.key)) {
+                (Ok(chain), Ok(key)) => match builder.with_client_auth_cert(chain, key) {
+                    Ok(config) => config,
+                    Err(error) => {
+                        errors.push(mismatch(identity, &error));
+                        return Err(errors);
+                    }
+                },
+                (chain, key) => {
+                    errors.extend(chain.err());
+                    errors.extend(key.err());
+                    return Err(errors);
+                }
+            },
+        };
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        config.resumption = Resumption::disabled();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self { config: Arc::new(config) })
+    }
+
+    /// Makes the handshake, expecting a certificate for `name`. Has no time limit of its own.
+    pub(super) async fn shake(&self, name: &ServerName<'static>, transport: Transport) -> Result<TlsStream<Transport>, DialFailed> {
+        let handshake = TlsConnector::from(Arc::clone(&self.config)).connect(name.clone(), transport);
+        handshake.into_fallible().await.map_err(|(error, transport)| failed(&error, name, transport.heard()))
+    }
+
+    /// The same, and whether the server asks for a client certificate that is not there.
+    pub(super) fn noticing_requests(&self) -> (Self, Arc<Asked>) {
+        let asked = Arc::new(Asked { ours: Arc::clone(&self.config.client_auth_cert_resolver), unmet: AtomicBool::new(false) });
+        let mut config = ClientConfig::clone(&self.config);
+        config.client_auth_cert_resolver = Arc::clone(&asked) as Arc<dyn ResolvesClientCert>;
+        (Self { config: Arc::new(config) }, asked)
+    }
+}
+
+/// The name a certificate is expected for.
+pub(super) fn server_name(name: &str) -> Option<ServerName<'static>> {
+    ServerName::try_from(name.to_owned()).ok()
+}
+
+fn roots(cacert: Option<&str>, needed: Needed) -> Result<RootCertStore, RunError> {
+    let mut roots = RootCertStore::empty();
+    if let Some(file) = cacert {
+        for certificate in certificates("--cacert", file)? {
+            roots.add(certificate).map_err(|error| {
+                RunError::input(
+                    format!("--cacert {file} holds a certificate that cannot be trusted: {error}"),
+                    "give the issuer's own certificate",
+                )
+            })?;
+        }
+        return Ok(roots);
+    }
+    let found = rustls_native_certs::load_native_certs();
+    let (added, _) = roots.add_parsable_certificates(found.certs);
+    if added == 0 && needed == Needed::AtOnce {
+        let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
+        return Err(RunError::input(
+            format!("this machine has no trusted certificates{why}"),
+            "install ca-certificates, give the server's issuer with --cacert FILE, or measure all the same with --insecure",
+        ));
+    }
+    Ok(roots)
+}
+
+fn read(flag: &str, file: &str) -> Result<Vec<u8>, RunError> {
+    fs::read(file).map_err(|error| {
+        RunError::input(format!("{flag} {file} cannot be read: {}", words(&error.to_string())), format!("give a PEM file with {flag}"))
+    })
+}
+
+fn certificates(flag: &str, file: &str) -> Result<Vec<CertificateDer<'static>>, RunError> {
+    let bytes = read(flag, file)?;
+    let help = "a PEM certificate starts with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE makes one of a DER file";
+    let found = CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, pem::Error>>();
+    match found {
+        Ok(found) if found.is_empty() => Err(RunError::input(format!("{flag} {file} holds no PEM certificate"), help)),
+        Ok(found) => Ok(found),
+        Err(error) => Err(RunError::input(format!("{flag} {file} is not a PEM file: {error}"), help)),
+    }
+}
+
+fn private_key(file: &str) -> Result<PrivateKeyDer<'static>, RunError> {
+    let bytes = read("--key", file)?;
+    PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| {
+        let encrypted = bytes.windows(9).any(|window| window == b"ENCRYPTED");
+        let (what, help) = match error {
+            _ if encrypted => {
+                ("is encrypted".to_owned(), format!("decrypt it: openssl pkey -in {file} -out plain.pem, then --key plain.pem"))
+            }
+            pem::Error::NoItemsFound => {
+                ("holds no PEM private key".to_owned(), "a PEM private key starts with -----BEGIN PRIVATE KEY-----".to_owned())
+            }
+            error => (format!("is not a PEM file: {error}"), "a PEM private key starts with -----BEGIN PRIVATE KEY-----".to_owned()),
+        };
+        RunError::input(format!("--key {file} {what}"), help)
+    })
+}
+
+fn mismatch(identity: &plan::Identity, error: &rustls::Error) -> RunError {
+    let plan::Identity { cert, key } = identity;
+    match error {
+        rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => RunError::input(
+            format!("--key {key} is not the private key of --cert {cert}"),
+            "give the key the certificate was made with; the server's own certificate stands first in its file",
+        ),
+        error => RunError::input(format!("--cert {cert} and --key {key} cannot be used: {error}"), "give an RSA, ECDSA or Ed25519 key"),
+    }
+}
+
+/// The class of a failed handshake. `heard` are the first bytes of the peer.
+fn failed(error: &io::Error, name: &ServerName<'_>, heard: &[u8]) -> DialFailed {
+    let name = name.to_str();
+    if let Some(failed) = broken(error) {
+        let text = if failed.failure == Failure::TlsProtocol && heard == b"HTTP/" { PLAIN_HTTP.to_owned() } else { failed.text };
+        return DialFailed { text: format!("{name}: {text}"), ..failed };
+    }
+    let failure = match error.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => Failure::TlsEof,
+        _ => Failure::TlsProtocol,
+    };
+    let text =
+        if error.kind() == io::ErrorKind::UnexpectedEof { "closed during the handshake".to_owned() } else { words(&error.to_string()) };
+    DialFailed { failure, text: format!("{name}: {text}") }
+}
+
+/// What stands in the text of a handshake that was answered in plain HTTP.
+pub(super) const PLAIN_HTTP: &str = "answered in plain HTTP";
+
+/// If a read or write failed for reasons of TLS, which. A TLS 1.3 server looks at the client's certificate only after
+/// the client's side of the handshake is over, so its alert may come with the first read.
+#[must_use]
+pub fn broken(error: &io::Error) -> Option<DialFailed> {
+    let error: &rustls::Error = error.get_ref()?.downcast_ref()?;
+    let failure = match error {
+        rustls::Error::InvalidCertificate(certificate) => match certificate {
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. } => Failure::TlsCertExpired,
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => Failure::TlsCertName,
+            _ => Failure::TlsCertUntrusted,
+        },
+        rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol)
+        | rustls::Error::PeerMisbehaved(PeerMisbehaved::SelectedUnofferedApplicationProtocol)
+        | rustls::Error::NoApplicationProtocol => Failure::TlsAlpn,
+        rustls::Error::AlertReceived(_) => Failure::TlsAlert,
+        _ => Failure::TlsProtocol,
+    };
+    Some(DialFailed { failure, text: error.to_string() })
+}
+
+/// Accepts every certificate, but still checks that the server holds its key: without that check a handshake would
+/// do less work than a real client's.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Notices that the server asks for a client certificate and gets none.
+#[derive(Debug)]
+pub(super) struct Asked {
+    ours: Arc<dyn ResolvesClientCert>,
+    unmet: AtomicBool,
+}
+
+impl Asked {
+    pub(super) fn unmet(&self) -> bool {
+        self.unmet.load(Ordering::Relaxed)
+    }
+}
+
+impl ResolvesClientCert for Asked {
+    fn resolve(&self, issuers: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        let key = self.ours.resolve(issuers, schemes);
+        self.unmet.store(key.is_none(), Ordering::Relaxed);
+        key
+    }
+
+    fn has_certs(&self) -> bool {
+        self.ours.has_certs()
+    }
+}

@@ -1,0 +1,160 @@
+//! The result as JSON: everything that was measured, for scripts, for history, and to run the same plan again.
+//!
+//! It is the Summary itself, so that nothing is lost between a run and its file. Reading refuses another version by name
+//! before it looks at anything else: a file of a later loadline is not "missing a field".
+
+use std::io;
+
+use measure::{Summary, SummaryError};
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::{Format, Style};
+
+/// JSON, pretty-printed.
+pub const FORMAT: Format = Format {
+    name: "json",
+    about: "everything that was measured, for scripts and for running the same plan again",
+    extension: "json",
+    render,
+};
+
+fn render(summary: &Summary, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
+    write_json(summary, out)
+}
+
+pub(crate) fn write_json<T: serde::Serialize>(value: &T, out: &mut dyn io::Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    out.write_all(b"\n")
+}
+
+/// Why a result file cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ReadError {
+    /// It is not JSON, or not all of a result.
+    #[error("line {line}, column {column}: {why}")]
+    Damaged {
+        /// From 1.
+        line: usize,
+        /// From 1; 0 for an empty line.
+        column: usize,
+        /// What is wrong there.
+        why: String,
+    },
+    /// It is of another version, or something else.
+    #[error("{0}")]
+    Schema(String),
+}
+
+impl From<serde_json::Error> for ReadError {
+    fn from(error: serde_json::Error) -> Self {
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let why = error.to_string();
+        Self::Damaged { line: error.line(), column: error.column(), why: why.strip_suffix(&place).unwrap_or(&why).to_owned() }
+    }
+}
+
+/// What every file of loadline says about itself.
+#[derive(Deserialize)]
+pub(crate) struct Label {
+    pub(crate) schema: Option<String>,
+}
+
+/// Reads the result of a run.
+///
+/// # Errors
+/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
+pub fn read_summary(text: &str) -> Result<Summary, ReadError> {
+    let label: Label = serde_json::from_str(text)?;
+    Summary::check_schema(label.schema.as_deref()).map_err(|error: SummaryError| ReadError::Schema(error.to_string()))?;
+    Ok(serde_json::from_str(text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::fixtures;
+    use proptest::prelude::*;
+
+    fn written(summary: &Summary) -> String {
+        let mut bytes = Vec::new();
+        (FORMAT.render)(summary, &Style::PLAIN, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        for (name, summary) in fixtures::summaries() {
+            let text = written(&summary);
+            let read = read_summary(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(written(&read), text, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_promised_keys_are_there() {
+        let (_, summary) = fixtures::summaries().into_iter().find(|(name, _)| *name == "failures_of_every_side").unwrap();
+        let value: serde_json::Value = serde_json::from_str(&written(&summary)).unwrap();
+        for key in ["schema", "plan", "machine", "started", "duration_s", "concurrency", "qps", "timeline"] {
+            assert!(value.get(key).is_some(), "{key}");
+        }
+        for pointer in [
+            "/requests/due",
+            "/requests/succeeded",
+            "/requests/failed",
+            "/requests/unsent",
+            "/status/200",
+            "/failures/0/class",
+            "/failures/0/side",
+            "/failures/0/count",
+            "/failures/0/example",
+            "/bytes/sent",
+            "/bytes/received",
+            "/generator/cpu_share",
+            "/generator/threads",
+            "/timeline/0",
+        ] {
+            assert!(value.pointer(pointer).is_some(), "{pointer}");
+        }
+        for histogram in ["response_time", "service_time", "ttfb", "connect", "tls", "wait", "lag"] {
+            for key in ["count", "mean_ns", "stdev_ns", "min_ns", "max_ns", "quantiles"] {
+                assert!(value[histogram].get(key).is_some(), "{histogram}.{key}");
+            }
+            assert!(value[histogram]["quantiles"].get("0.5").is_some(), "{histogram}");
+        }
+    }
+
+    #[test]
+    fn another_version_is_refused_by_name() {
+        let error = read_summary("{\"schema\": \"loadline.run/9\", \"later\": true}").unwrap_err();
+        assert_eq!(error.to_string(), "it is written as 'loadline.run/9', and this loadline reads 'loadline.run/1'");
+        assert_eq!(read_summary("{}").unwrap_err().to_string(), "it is not a result of loadline");
+    }
+
+    #[test]
+    fn damage_is_told_with_its_place() {
+        let text = written(&fixtures::summaries()[3].1);
+        let cut = &text[..text.len() / 2];
+        let ReadError::Damaged { line, .. } = read_summary(cut).unwrap_err() else { panic!("not told as damage") };
+        assert_eq!(line, cut.lines().count());
+        let wrong = text.replace("\"duration_s\": ", "\"duration_s\": \"long\", \"x\": ");
+        let ReadError::Damaged { line, why, .. } = read_summary(&wrong).unwrap_err() else { panic!("not told as damage") };
+        let at = text.lines().position(|line| line.contains("duration_s")).unwrap() + 1;
+        assert_eq!((line, why.contains("long")), (at, true), "{why}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn no_text_makes_reading_panic(cut in 0.0..1.0f64, put in "[\\[\\]{}\",:0-9a-z]{0,3}") {
+            let text = written(&fixtures::summaries()[3].1);
+            let at = (text.len() as f64 * cut) as usize;
+            let at = (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+            let mut damaged = text[..at].to_owned();
+            damaged.push_str(&put);
+            let _ = read_summary(&damaged);
+            damaged.push_str(&text[at..]);
+            let _ = read_summary(&damaged);
+        }
+    }
+}

@@ -1,0 +1,503 @@
+//! The report for people: the answer first, then where it comes from, then how far it can be trusted.
+//!
+//! It is read by someone who never read a manual, at two in the morning, next to a failing service. So the first line is a
+//! sentence with the result, every figure has a unit and a name in plain words, whatever went wrong names the side to look
+//! at and the next step, and the generator testifies against itself. A percentile with too few samples behind it is a dash
+//! and a line that says how many it takes: a figure there would be believed.
+//!
+//! Invariants: text from the server cannot steer the terminal; colour underlines what the words already say.
+
+use std::io;
+
+use analysis::{generator_limit, processor_share_is_known};
+use measure::{Failure, FailureCount, Histogram, QUANTILES, Summary, quantile_is_known};
+use plan::{Load, Nanos, Scheme};
+
+use crate::columns::{Columns, wrapped};
+use crate::format::Tone;
+use crate::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
+use crate::reason::reason;
+use crate::visible::{excerpt, visible};
+use crate::{Format, Style, story};
+
+/// Text for people.
+pub const FORMAT: Format = Format { name: "text", about: "a report for people, the answer first", extension: "txt", render };
+
+/// Where the text beside a name begins.
+const MARGIN: usize = 19;
+/// Of an example, this much is shown; the JSON result holds the rest.
+const EXAMPLE_LETTERS_MAX: usize = 240;
+/// Fewer intervals say nothing about how steady it was.
+const INTERVALS_MIN: usize = 5;
+/// A drain shorter than this is part of every run.
+const DRAIN_WORTH_SAYING: Nanos = Nanos::SECOND;
+/// Response and service time that differ by less than this share coincide for every reader.
+const SAME_WITHIN: f64 = 0.05;
+
+fn render(summary: &Summary, style: &Style, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut page = Page { text: String::from("\n"), style };
+    head(summary, &mut page);
+    times(summary, &mut page);
+    steadiness(summary, &mut page);
+    phases(summary, &mut page);
+    answers(summary, &mut page);
+    failures(summary, &mut page);
+    traffic(summary, &mut page);
+    trust(summary, &mut page);
+    out.write_all(page.text.as_bytes())
+}
+
+/// The report as it grows.
+struct Page<'a> {
+    text: String,
+    style: &'a Style,
+}
+
+impl Page<'_> {
+    fn gap(&mut self) {
+        if !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    /// A name in the margin and a text beside it, broken at the page's width.
+    fn entry(&mut self, name: &str, tone: Tone, text: &str) {
+        for (at, line) in wrapped(text, self.style.columns() - MARGIN).iter().enumerate() {
+            let name = if at == 0 { name } else { "" };
+            let margin = MARGIN - 2;
+            self.text.push_str(&format!("  {name:<margin$}{}\n", self.style.paint(tone, line)));
+        }
+    }
+
+    /// A text over the whole width.
+    fn say(&mut self, tone: Tone, text: &str) {
+        for line in wrapped(text, self.style.columns() - 2) {
+            self.text.push_str(&format!("  {}\n", self.style.paint(tone, &line)));
+        }
+    }
+
+    fn table(&mut self, columns: &Columns) {
+        for line in columns.lines() {
+            self.text.push_str("  ");
+            self.text.push_str(&line);
+            self.text.push('\n');
+        }
+    }
+}
+
+fn head(summary: &Summary, page: &mut Page) {
+    if let Some(ending) = story::ending(summary) {
+        page.say(Tone::Caution, &format!("{ending}."));
+        page.gap();
+    }
+    let requests = &summary.requests;
+    let tone = if requests.due > 0 && requests.succeeded == 0 { Tone::Bad } else { Tone::Answer };
+    page.say(tone, &story::answer(summary));
+    if let Some(limit) = generator_limit(summary) {
+        page.say(Tone::Caution, &format!("The load generator was the limit: {limit}. The server may carry more."));
+    }
+    page.gap();
+    page.entry("request", Tone::Normal, &story::request(summary));
+    let resolution = &summary.resolution;
+    if !resolution.addresses.is_empty() {
+        let addresses: Vec<String> = resolution.addresses.iter().map(|address| visible(address)).collect();
+        page.entry("sent to", Tone::Normal, &addresses.join(", "));
+    }
+    let connection = summary.plan.connection();
+    if let Some(proxy) = &connection.proxy {
+        page.entry("through", Tone::Normal, &format!("the proxy {}", visible(&proxy.at.to_string())));
+    }
+    if let Some(socket) = &connection.unix_socket {
+        page.entry("through", Tone::Normal, &format!("the socket {}", visible(socket)));
+    }
+    let mut name = "load";
+    for line in story::load(summary) {
+        page.entry(name, Tone::Normal, &line);
+        name = "";
+    }
+    let excluded = &summary.excluded;
+    if excluded.duration_s > 0.0 {
+        page.entry(
+            "warm-up",
+            Tone::Normal,
+            &format!(
+                "the first {} with {} are left out of every figure here but connections and bytes",
+                quantity::length(Nanos((excluded.duration_s * 1e9) as u64)),
+                counted(excluded.requests, "request")
+            ),
+        );
+    }
+    let drain = summary.ended.drained_at.since(summary.ended.load_until);
+    if drain >= DRAIN_WORTH_SAYING {
+        page.entry("drain", Tone::Normal, &format!("the last request ended {} after the load did; it is counted", quantity::length(drain)));
+    }
+}
+
+fn times(summary: &Summary, page: &mut Page) {
+    page.gap();
+    let response = &summary.response_time;
+    if response.is_empty() {
+        page.entry("response time", Tone::Normal, "none: no request was answered or waited until its timeout");
+        return;
+    }
+    let mut rows: Vec<(&str, &Histogram)> = vec![("response time", response)];
+    let mixed = !summary.response_time_succeeded.is_empty() && summary.response_time_succeeded.count() < response.count();
+    if mixed {
+        rows.push((" of successes", &summary.response_time_succeeded));
+    }
+    let same = coincide(summary);
+    if !same {
+        rows.push(("service time", &summary.service_time));
+        if matches!(summary.plan.load(), Load::Open { .. }) {
+            rows.push(("wait", &summary.wait));
+        }
+    }
+    if response.count() == 1 {
+        let mut columns = Columns::new(&["", "took"]);
+        rows.iter().for_each(|(name, histogram)| columns.row(&[(*name).to_owned(), nanos(histogram.max())]));
+        page.table(&columns);
+    } else {
+        let mut spread = Columns::new(&["", "mean", "sd", "min", "max"]);
+        for (name, histogram) in &rows {
+            spread.row(&[
+                (*name).to_owned(),
+                histogram.mean().map_or_else(|| NONE.to_owned(), time),
+                histogram.stdev().map_or_else(|| NONE.to_owned(), time),
+                nanos(histogram.min()),
+                nanos(histogram.max()),
+            ]);
+        }
+        page.table(&spread);
+        if quantile_is_known(response.count(), QUANTILES[0]) {
+            page.gap();
+            let names: Vec<String> = QUANTILES.iter().map(|q| quantity::quantile(*q)).collect();
+            let mut columns = Columns::new(&std::iter::once("").chain(names.iter().map(String::as_str)).collect::<Vec<_>>());
+            for (name, histogram) in &rows {
+                let cells = QUANTILES.iter().map(|q| nanos(histogram.known_quantile(*q)));
+                columns.row(&std::iter::once((*name).to_owned()).chain(cells).collect::<Vec<_>>());
+            }
+            page.table(&columns);
+        }
+        page.gap();
+        legend(summary, &rows, same, page);
+    }
+}
+
+/// Whether service time says nothing that response time does not.
+fn coincide(summary: &Summary) -> bool {
+    let closed = matches!(summary.plan.load(), Load::Closed { .. });
+    let means = summary.response_time.mean().zip(summary.service_time.mean());
+    closed && means.is_some_and(|(response, service)| (response - service).abs() <= response * SAME_WITHIN)
+}
+
+/// What the rows and columns mean, in words.
+fn legend(summary: &Summary, rows: &[(&str, &Histogram)], same: bool, page: &mut Page) {
+    let mut said = Vec::new();
+    if same {
+        said.push(format!(
+            "Response time (time to last byte, TTLB) runs from when a user wants to send to the last byte of the answer. Service time, \
+             what the server took once it was asked, coincides with it in closed load (mean {}).",
+            summary.service_time.mean().map_or_else(|| NONE.to_owned(), time)
+        ));
+    } else {
+        said.push(
+            "Response time (time to last byte, TTLB) is what users feel: from the moment a request was due to the last byte of its \
+             answer. Service time is what the server took once it was asked. Wait is the time until a connection was free."
+                .to_owned(),
+        );
+    }
+    if summary.failures.iter().any(|failure| failure.class.is_timeout()) || summary.requests.unsent > 0 {
+        said.push("Requests that timed out count as long as they were waited for.".to_owned());
+    }
+    said.push("sd is the standard deviation; 90 % means that nine in ten took at most so long.".to_owned());
+    page.say(Tone::Aside, &said.join(" "));
+    let scarce = rows.iter().map(|(_, histogram)| histogram.count()).filter(|count| *count > 0).min().unwrap_or(0);
+    let missing: Vec<String> = QUANTILES
+        .iter()
+        .filter(|q| !quantile_is_known(scarce, **q))
+        .map(|q| format!("{} takes {}", quantity::quantile(*q), count(quantity::samples_needed(*q))))
+        .collect();
+    if !missing.is_empty() {
+        page.say(
+            Tone::Aside,
+            &format!(
+                "{NONE} stands where too few requests were timed to tell: {} requests, and here are {}.",
+                missing.join(", "),
+                count(scarce)
+            ),
+        );
+    }
+}
+
+/// How much throughput varied from interval to interval; in open load that is the timetable's doing.
+fn steadiness(summary: &Summary, page: &mut Page) {
+    let whole = summary.timeline.iter().filter(|tick| !tick.warmup && tick.to <= summary.ended.load_until);
+    let rates: Vec<f64> = whole.map(measure::Tick::qps).collect();
+    if summary.qps_offered.is_some() || rates.len() < INTERVALS_MIN {
+        return;
+    }
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let variance = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (rates.len() - 1) as f64;
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = rates.iter().copied().fold(0.0, f64::max);
+    page.gap();
+    page.entry(
+        "by interval",
+        Tone::Normal,
+        &format!(
+            "{} requests a second, sd {}, min {}, max {}, over {} intervals",
+            story::rate(mean),
+            story::rate(variance.sqrt()),
+            story::rate(least),
+            story::rate(greatest),
+            rates.len()
+        ),
+    );
+}
+
+fn phases(summary: &Summary, page: &mut Page) {
+    page.gap();
+    let mut columns = Columns::new(&["", "mean", "50 %", "99 %", "max", "count"]);
+    let mut row = |name: &str, histogram: &Histogram| {
+        columns.row(&[
+            name.to_owned(),
+            histogram.mean().map_or_else(|| NONE.to_owned(), time),
+            nanos(histogram.known_quantile(0.5)),
+            nanos(histogram.known_quantile(0.99)),
+            nanos(histogram.max()),
+            count(histogram.count()),
+        ]);
+    };
+    row("first byte TTFB", &summary.ttfb);
+    row("connect", &summary.connect);
+    let secure = summary.plan.target().scheme() == Scheme::Https;
+    if secure {
+        row("TLS handshake", &summary.tls);
+    }
+    page.table(&columns);
+    let lookup = match summary.resolution.took {
+        Some(took) => format!("{}, once before the load", nanos(Some(took))),
+        None => "none was needed".to_owned(),
+    };
+    page.entry("name lookup", Tone::Normal, &lookup);
+    if !secure {
+        page.entry("TLS handshake", Tone::Normal, "none: plain http");
+    }
+}
+
+fn answers(summary: &Summary, page: &mut Page) {
+    page.gap();
+    if summary.status.is_empty() {
+        page.entry("answers", if summary.requests.due > 0 { Tone::Bad } else { Tone::Normal }, "none");
+        return;
+    }
+    let answered: u64 = summary.status.values().sum();
+    let width = summary.status.values().map(|number| count(*number).len()).max().unwrap_or(0);
+    let mut name = "answers";
+    for (status, number) in &summary.status {
+        let tone = if *status >= 400 { Tone::Bad } else { Tone::Normal };
+        let text = format!("{status}  {:>width$}  {:>8}  {}", count(*number), share(*number, answered), reason(*status));
+        let margin = MARGIN - 2;
+        page.text.push_str(&format!("  {name:<margin$}{}\n", page.style.paint(tone, &text)));
+        name = "";
+    }
+    if summary.redirects > 0 {
+        page.entry("redirects", Tone::Normal, &format!("{} followed", count(summary.redirects)));
+    }
+}
+
+fn failures(summary: &Summary, page: &mut Page) {
+    let requests = &summary.requests;
+    if requests.failed == 0 {
+        page.entry("failed", if requests.due > 0 { Tone::Good } else { Tone::Normal }, "none");
+    } else {
+        page.entry(
+            "failed",
+            Tone::Bad,
+            &format!("{} of {}, {}", count(requests.failed), counted(requests.due, "request"), share(requests.failed, requests.due)),
+        );
+        page.entry("to blame", Tone::Normal, &sides(summary));
+        for failure in &summary.failures {
+            page.gap();
+            one_failure(summary, failure, page);
+        }
+        page.gap();
+    }
+    if requests.unsent > 0 {
+        page.entry(
+            "unsent",
+            Tone::Bad,
+            &format!(
+                "{} of {}, {}: no connection came free before their timeout. The server is too slow for this rate, or --connections too low.",
+                count(requests.unsent),
+                counted(requests.due, "request"),
+                share(requests.unsent, requests.due)
+            ),
+        );
+    }
+}
+
+/// Failures by side, most first.
+fn sides(summary: &Summary) -> String {
+    let mut sides: Vec<(measure::Side, u64)> = Vec::new();
+    for failure in &summary.failures {
+        match sides.iter_mut().find(|(side, _)| *side == failure.side) {
+            Some((_, sum)) => *sum += failure.count,
+            None => sides.push((failure.side, failure.count)),
+        }
+    }
+    sides.sort_by_key(|(_, sum)| std::cmp::Reverse(*sum));
+    let said: Vec<String> = sides.iter().map(|(side, sum)| format!("{} {}", side_named(*side), count(*sum))).collect();
+    said.join(", ")
+}
+
+/// The side as it is said here: `plan` alone would puzzle whoever typed a command line.
+pub(crate) fn side_named(side: measure::Side) -> &'static str {
+    match side {
+        measure::Side::Server => "the server",
+        measure::Side::Network => "the network",
+        measure::Side::ThisMachine => "this machine",
+        measure::Side::Plan => "the settings",
+    }
+}
+
+fn one_failure(summary: &Summary, failure: &FailureCount, page: &mut Page) {
+    let side = match failure.side {
+        measure::Side::Server => "server",
+        measure::Side::Network => "network",
+        measure::Side::ThisMachine => "this machine",
+        measure::Side::Plan => "settings",
+    };
+    let part = share(failure.count, summary.requests.due);
+    let errors: Vec<(u16, u64)> = match failure.class {
+        Failure::CheckStatus => summary.status.range(400..).map(|(status, number)| (*status, *number)).collect(),
+        _ => Vec::new(),
+    };
+    let about = match errors.as_slice() {
+        [(status, _)] => format!("{status} {}", reason(*status)),
+        _ => failure.class.about().to_owned(),
+    };
+    page.entry(&format!("  {side}"), Tone::Bad, &format!("{} × {about} ({part}, {})", count(failure.count), failure.class.code()));
+    if errors.len() > 1 {
+        for (status, number) in errors {
+            page.entry("", Tone::Normal, &format!("{} × {status} {}", count(number), reason(status)));
+        }
+    }
+    if let Some(example) = &failure.example {
+        page.entry(
+            "",
+            Tone::Normal,
+            &format!("first after {}: {}", quantity::length(example.at), excerpt(&example.text, EXAMPLE_LETTERS_MAX)),
+        );
+    }
+    page.entry("", Tone::Normal, &format!("what to do: {}", failure.class.remedy()));
+}
+
+fn traffic(summary: &Summary, page: &mut Page) {
+    page.gap();
+    let whole = summary.ended.drained_at.as_secs_f64();
+    let per_second = |sum: u64| if whole > 0.0 { format!(" ({}/s)", bytes(sum as f64 / whole)) } else { String::new() };
+    let moved = &summary.bytes;
+    let answered: u64 = summary.status.values().sum::<u64>() + summary.excluded.requests;
+    let each =
+        if answered > 0 { format!(", {} an answer", bytes((moved.received as f64 / answered as f64).round())) } else { String::new() };
+    page.entry(
+        "bytes",
+        Tone::Normal,
+        &format!(
+            "{} received{}{each}; {} sent{}; heads included",
+            bytes(moved.received as f64),
+            per_second(moved.received),
+            bytes(moved.sent as f64),
+            per_second(moved.sent)
+        ),
+    );
+    let connections = &summary.connections;
+    let left = connections.opened.saturating_sub(connections.closed_by_server + connections.closed_by_us);
+    let mut text = format!(
+        "{} opened; {} closed by the server, {} by loadline",
+        count(connections.opened),
+        count(connections.closed_by_server),
+        count(connections.closed_by_us)
+    );
+    if left > 0 {
+        text.push_str(&format!(", {} open to the end", count(left)));
+    }
+    page.entry("connections", Tone::Normal, &text);
+}
+
+fn trust(summary: &Summary, page: &mut Page) {
+    let generator = &summary.generator;
+    page.gap();
+    let mut text = if processor_share_is_known(summary) {
+        format!(
+            "loadline used {} of {}, its busiest of {} {:.0} % of one",
+            crate::chart::number::decimal(generator.cpu_share, 2),
+            counted(summary.machine.cores.into(), "core"),
+            counted(generator.threads.into(), "thread"),
+            generator.cpu_share_busiest * 100.0
+        )
+    } else {
+        format!("loadline used {} of processor time, its start included", time(generator.cpu_ns as f64))
+    };
+    match (summary.lag.known_quantile(0.99), summary.lag.max()) {
+        (Some(lag), _) => text.push_str(&format!("; 99 % of requests left at most {} after they could", nanos(Some(lag)))),
+        (None, Some(lag)) => text.push_str(&format!("; every request left at most {} after it could", nanos(Some(lag)))),
+        (None, None) => {}
+    }
+    let limit = generator_limit(summary);
+    let (tone, verdict) = match &limit {
+        Some(limit) => (Tone::Caution, format!("; it was the limit: {limit}")),
+        None => (Tone::Normal, "; it was not the limit".to_owned()),
+    };
+    page.entry("this machine", tone, &(text + &verdict));
+    if let Some(offered) = summary.qps_offered {
+        let requests = &summary.requests;
+        let sent = if summary.duration_s > 0.0 { (requests.due - requests.unsent) as f64 / summary.duration_s } else { 0.0 };
+        page.entry(
+            "rate",
+            Tone::Normal,
+            &format!(
+                "{} a second asked for, {} sent ({} %), {} answered, {} answered well",
+                story::rate(offered),
+                story::rate(sent),
+                crate::chart::number::figure(if offered > 0.0 { sent * 100.0 / offered } else { 100.0 }),
+                story::rate(summary.qps),
+                story::rate(summary.qps_succeeded)
+            ),
+        );
+    }
+    let requests = &summary.requests;
+    page.entry(
+        "account",
+        Tone::Normal,
+        &format!(
+            "{} due = {} succeeded + {} failed + {} unsent",
+            count(requests.due),
+            count(requests.succeeded),
+            count(requests.failed),
+            count(requests.unsent)
+        ),
+    );
+    for quirk in &summary.quirks {
+        page.entry("noticed", Tone::Normal, &format!("{} {}", count(quirk.count), visible(&quirk.about)));
+    }
+    for warning in &summary.warnings {
+        page.entry("warning", Tone::Caution, &visible(warning));
+    }
+    let machine = &summary.machine;
+    let memory = generator.memory_bytes_max.map_or_else(String::new, |most| format!(", {} of memory used at most", bytes(most as f64)));
+    page.entry(
+        "measured by",
+        Tone::Aside,
+        &format!(
+            "{} on {} with {}, {}{memory}; started {}, seed {}",
+            visible(&machine.loadline),
+            visible(&machine.processor),
+            counted(machine.cores.into(), "core"),
+            visible(&machine.system),
+            visible(&summary.started),
+            summary.plan.seed()
+        ),
+    );
+}
