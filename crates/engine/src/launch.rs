@@ -44,7 +44,9 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Sum
         })
         .collect();
     drop(sender);
+    let before = machine::ProcessorTime::now();
     let mut summary = collect(plan, threads.get(), &messages, watch);
+    summary.generator.steal_share = machine::ProcessorTime::now().zip(before).and_then(|(after, before)| after.stolen_since(before));
     for worker in workers {
         if let Err(panic) = worker.join() {
             std::panic::resume_unwind(panic);
@@ -82,7 +84,9 @@ fn thread_main(task: &Arc<Task>, share: Share, network: &Network, line: &StartLi
             let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
         });
         let worker = Worker::new(task.clone(), share, network.clone(), clock, stop.clone(), hand_over);
-        let finished = worker.work(ready).await;
+        let waited = machine::run_queue_wait();
+        let mut finished = worker.work(ready).await;
+        finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));
         let _ = sender.send(Message::Finished(finished));
     });
 }

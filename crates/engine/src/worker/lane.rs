@@ -156,10 +156,12 @@ impl<D: Dial + 'static> Lane<D> {
         connection.begin(worker.task.asked);
         let around = worker.around(&self.slot);
         let mut exchange = Exchange::beginning(worker.clock.now());
+        worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
         let request = worker.task.request.as_slice();
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut (), &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
+        worker.came_back(done);
         self.judge(worker, &exchange, result, &sight, request.len(), done);
         outcome(&exchange, due, ready, done, result)
     }
@@ -224,11 +226,11 @@ impl<D: Dial + 'static> Lane<D> {
         Err(Outcome { due, ready: done, sent: done, first_byte: done, done, bytes_out: 0, bytes_in: 0, result: Err(failure) })
     }
 
-    /// Waits until a time, a Stop, or nothing else; notices when the connection is closed meanwhile.
+    /// Waits until a time, a Stop, or until nothing is left to be sent; notices when the connection is closed meanwhile.
     async fn rest<C: Clock>(&mut self, worker: &Worker<D, C>, until: Nanos) {
         let mut sleep = pin!(worker.clock.sleep_until(until));
         poll_fn(|cx| {
-            if worker.is_stopping() || self.slot.give_up() == Some(GiveUp::Aborted) {
+            if worker.is_stopping() || worker.is_spent() || self.slot.give_up() == Some(GiveUp::Aborted) {
                 return Poll::Ready(());
             }
             self.slot.waits(cx);
@@ -347,9 +349,11 @@ impl<D: Dial + 'static> Lane<D> {
         connection.begin(asked(method));
         let around = worker.around(&self.slot);
         let mut exchange = Exchange::beginning(worker.clock.now());
+        worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, location, &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
+        worker.came_back(done);
         if at_home {
             self.judge(worker, &exchange, result, &sight, request.len(), done);
             return Ok((exchange, result, done));
@@ -456,7 +460,15 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
     fn take_from_budget(&self) -> bool {
         let left = self.budget.get();
         self.budget.set(left.saturating_sub(1));
+        if left == 1 {
+            // Nobody has anything to rest for any more.
+            self.slots.borrow().iter().for_each(|slot| slot.wake());
+        }
         left > 0
+    }
+
+    fn is_spent(&self) -> bool {
+        self.budget.get() == 0
     }
 
     /// Wakes the pacer if it waits for a Lane.
