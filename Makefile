@@ -74,7 +74,7 @@ readme-chart: build ## draw the README's charts anew from a sweep of the demo AP
 	scripts/readme-chart.sh $(BIN) docs/images
 
 pages: ## write the generated tables of docs/ anew from the code (a test fails while they are stale)
-	LOADLINE_WRITE_PAGES=1 $(CARGO) test --quiet --locked -p loadline-docs
+	LOADLINE_WRITE_PAGES=1 $(CARGO) test --quiet --locked -p loadline-docs -- --test-threads=1
 
 fuzz: ## fuzz what reads foreign bytes, a minute each (SECONDS_EACH=60)
 	scripts/fuzz.sh $(or $(SECONDS_EACH),60)
