@@ -27,8 +27,14 @@ use crate::{RunError, Stop, body, machine};
 /// If a worker panicked or a request is unaccounted for: our mistakes.
 pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Summary, RunError> {
     net::check_limits(plan, machine::raise_files_limit())?;
-    let task = Task::new(plan, body::read(&plan.request().body)?)?;
-    let network = Network::prepare(plan)?;
+    let (body, network) = match (body::read(&plan.request().body), Network::prepare(plan)) {
+        (Ok(body), Ok(network)) => (body, network),
+        (body, network) => {
+            let errors = [body.err(), network.err()].into_iter().flatten().collect();
+            return Err(RunError::together(errors).expect("one of the two failed"));
+        }
+    };
+    let task = Task::new(plan, body)?;
 
     let started = jiff::Timestamp::now();
     let threads = plan.threads();
@@ -89,4 +95,6 @@ fn thread_main(task: &Arc<Task>, share: Share, network: &Network, line: &StartLi
         finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));
         let _ = sender.send(Message::Finished(finished));
     });
+    // A resolver that hangs over a redirect's name must not hold up the end of the run.
+    runtime.shutdown_background();
 }

@@ -178,8 +178,7 @@ fn an_early_answer_to_an_upload_is_taken() {
 #[test]
 fn what_nobody_asked_for_goes_to_no_request() {
     let unasked = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    let actions =
-        [Action::ExpectRequest, Action::Send(ANSWER.into()), Action::Pause(ms(20)), Action::Send(unasked.into()), Action::Fin];
+    let actions = [Action::ExpectRequest, Action::Send(ANSWER.into()), Action::Pause(ms(20)), Action::Send(unasked.into()), Action::Fin];
     let server = Scripted::start(Script::new(actions)).expect("a server");
     let summary = one_user(server.url("/"), 4, |draft| draft.pause = given("300ms"));
     assert_eq!((summary.requests.succeeded, summary.connections.opened), (4, 4), "{:?}", summary.failures);

@@ -81,7 +81,7 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
 
-    /// Send this JSON text, or @FILE, with the headers that belong to it
+    /// Send this JSON text, @FILE, or @- for standard input, with the headers that belong to it
     #[arg(long, value_name = "TEXT", help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json: Option<String>,

@@ -346,6 +346,47 @@ fn certificates_that_do_not_hold_are_told_apart() {
 }
 
 #[test]
+fn a_self_signed_certificate_is_trusted_if_it_is_given_for_its_own_name_and_time() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("self.pem").to_str().unwrap().to_owned();
+    let to = |adjust: fn(&mut CertificateParams), host: &str| {
+        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        // As openssl req -x509 makes them.
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        adjust(&mut params);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        std::fs::write(&file, certificate.pem()).unwrap();
+        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+        let at = speaking_tls(server_config(vec![certificate.der().clone()], key));
+        dial(&plan(&format!("https://{host}:{}/", at.port()), |draft| {
+            draft.cacert = Some(file.clone());
+            draft.no_preflight = true;
+        }))
+        .map(drop)
+        .map_err(|failed| failed.failure)
+    };
+    assert_eq!(to(|_| {}, "127.0.0.1"), Ok(()));
+    assert_eq!(to(|_| {}, "localhost"), Err(Failure::TlsCertName));
+    assert_eq!(to(|params| params.not_after = date_time_ymd(2001, 1, 1), "127.0.0.1"), Err(Failure::TlsCertExpired));
+}
+
+#[test]
+fn a_self_signed_certificate_is_not_trusted_unless_it_is_given() {
+    let stranger = Issuer::new();
+    let key = PrivateKeyDer::try_from(stranger.issuer.key().serialize_der()).unwrap();
+    let at = speaking_tls(server_config(vec![stranger.issuer.der().clone()], key));
+    let other = Issuer::new();
+    let failed = dial(&plan(&format!("https://{at}/"), |draft| {
+        draft.cacert = Some(other.file());
+        draft.no_preflight = true;
+    }))
+    .unwrap_err();
+    let text = "127.0.0.1: invalid peer certificate: self-signed, or an issuer's own".to_owned();
+    assert_eq!(failed, DialFailed { failure: Failure::TlsCertUntrusted, text });
+}
+
+#[test]
 fn the_given_name_is_the_one_expected() {
     let issuer = Issuer::new();
     let at = issuer.server(&["api.test"], |_| {});
@@ -367,17 +408,19 @@ fn the_given_name_is_the_one_expected() {
 
 #[test]
 fn a_plain_http_server_is_recognised() {
-    let at = listening(|mut stream| {
-        let _ = stream.read(&mut [0; 4096]);
-        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
-        let _ = stream.read_to_end(&mut Vec::new());
-    });
-    let failed = dial(&plan(&format!("https://{at}/"), insecure_at_once)).unwrap_err();
-    assert_eq!(failed, DialFailed { failure: Failure::TlsProtocol, text: "127.0.0.1: answered in plain HTTP".to_owned() });
-    assert_eq!(
-        not_prepared(&plan(&format!("https://{at}/x?y"), |draft| draft.insecure = true)),
-        format!("error: {at} speaks plain HTTP, not TLS\n  help: use http://{at}/x?y")
-    );
+    for answer in ["HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "<!DOCTYPE HTML><title>Bad request</title>"] {
+        let at = listening(move |mut stream| {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer.as_bytes());
+            let _ = stream.read_to_end(&mut Vec::new());
+        });
+        let failed = dial(&plan(&format!("https://{at}/"), insecure_at_once)).unwrap_err();
+        assert_eq!(failed, DialFailed { failure: Failure::TlsProtocol, text: "127.0.0.1: answered in plain HTTP".to_owned() });
+        assert_eq!(
+            not_prepared(&plan(&format!("https://{at}/x?y"), |draft| draft.insecure = true)),
+            format!("error: {at} speaks plain HTTP, not TLS\n  help: use http://{at}/x?y")
+        );
+    }
 }
 
 #[test]
@@ -710,6 +753,17 @@ fn speaking_tls(config: ServerConfig) -> SocketAddr {
     })
 }
 
+fn server_config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> ServerConfig {
+    let mut config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    config
+}
+
 /// An authority of these tests, its certificate in a file.
 struct Issuer {
     issuer: CertifiedIssuer<'static, KeyPair>,
@@ -767,14 +821,7 @@ impl Issuer {
 
     fn config(&self, names: &[&str], adjust: impl FnOnce(&mut CertificateParams)) -> ServerConfig {
         let (chain, key) = self.identity(names, adjust);
-        let mut config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(chain, key)
-            .unwrap();
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        config
+        server_config(chain, key)
     }
 
     fn demanding_certificates(&self, names: &[&str]) -> ServerConfig {

@@ -362,10 +362,9 @@ fn every_case_in_one_run_leaves_the_fair_connections_alone() {
             let expected = played.iter().filter(|expected| **expected == Expected::Failed(*class)).count() as u64;
             match class {
                 // Cases that wait for a timeout; connections closed by the server between two requests.
-                Failure::RecvTotalTimeout => assert_eq!(
-                    count(&summary, *class),
-                    played.iter().filter(|expected| **expected == Expected::Unfinished).count() as u64
-                ),
+                Failure::RecvTotalTimeout => {
+                    assert_eq!(count(&summary, *class), played.iter().filter(|expected| **expected == Expected::Unfinished).count() as u64)
+                }
                 Failure::StaleReuse | Failure::RecvEofBeforeResponse | Failure::CheckStatus => {}
                 _ => assert_eq!(count(&summary, *class), expected, "{class}"),
             }
