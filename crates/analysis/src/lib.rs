@@ -2,6 +2,13 @@
 //!
 //! Pure: no I/O, no clock, no Tokio. Everything here is a function from Summaries to figures and sentences.
 
+pub mod climb;
+mod conclusion;
+pub mod quantity;
+mod sweep;
 mod validity;
 
-pub use validity::{GeneratorLimit, generator_limit, processor_share_is_known};
+pub use climb::{StopRule, Stopped};
+pub use conclusion::conclusion;
+pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial};
+pub use validity::{GeneratorLimit, disturbances, generator_limit, processor_share_is_known};

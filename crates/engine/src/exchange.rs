@@ -17,6 +17,7 @@ use plan::Nanos;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock::Clock;
+use crate::net;
 use crate::protocol::http1::{Asked, Finished, Observer, Progress, Reply, is_blank};
 use crate::slot::{GiveUp, Slot};
 
@@ -217,6 +218,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Poll::Ready(Ok(count)) => exchange.written += count,
                 Poll::Ready(Err(error)) => {
                     exchange.write_failed = Some(match error.kind() {
+                        _ if net::tls_broken(&error).is_some() => Failure::TlsAlert,
                         io::ErrorKind::BrokenPipe | io::ErrorKind::NotConnected | io::ErrorKind::WriteZero => Failure::SendClosed,
                         _ => Failure::SendReset,
                     });
@@ -239,6 +241,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     fn read_failure(&mut self, error: &io::Error, exchange: &mut Exchange) -> Result<Finished, Failure> {
+        // A TLS 1.3 server refuses a client certificate only after the handshake.
+        if let Some(broken) = net::tls_broken(error) {
+            return Err(broken.failure);
+        }
         if error.kind() == io::ErrorKind::UnexpectedEof {
             // TLS without close_notify: a complete answer stands, one that ends with the connection may be cut.
             exchange.quirks.insert(Quirk::NoCloseNotify);
@@ -281,7 +287,12 @@ impl Sight {
     /// As text: bytes escaped, so that no terminal or page takes them for its own.
     pub(crate) fn text(&self, buffer: &[u8]) -> String {
         match self {
-            Self::Bytes(count) => buffer[..*count].escape_ascii().to_string(),
+            Self::Bytes(count) => {
+                let bytes = &buffer[..*count];
+                // The record header of a TLS alert (RFC 8446 §5.1).
+                let hint = if bytes.starts_with(&[0x15, 0x03]) { ": this port speaks TLS, so use https://" } else { "" };
+                format!("{}{hint}", bytes.escape_ascii())
+            }
             Self::System(error) => error.to_string(),
             Self::Nothing => String::new(),
         }

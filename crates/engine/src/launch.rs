@@ -27,8 +27,14 @@ use crate::{RunError, Stop, body, machine};
 /// If a worker panicked or a request is unaccounted for: our mistakes.
 pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Summary, RunError> {
     net::check_limits(plan, machine::raise_files_limit())?;
-    let task = Task::new(plan, body::read(&plan.request().body)?)?;
-    let network = Network::prepare(plan)?;
+    let (body, network) = match (body::read(&plan.request().body), Network::prepare(plan)) {
+        (Ok(body), Ok(network)) => (body, network),
+        (body, network) => {
+            let errors = [body.err(), network.err()].into_iter().flatten().collect();
+            return Err(RunError::together(errors).expect("one of the two failed"));
+        }
+    };
+    let task = Task::new(plan, body)?;
 
     let started = jiff::Timestamp::now();
     let threads = plan.threads();
@@ -44,7 +50,9 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Sum
         })
         .collect();
     drop(sender);
+    let before = machine::ProcessorTime::now();
     let mut summary = collect(plan, threads.get(), &messages, watch);
+    summary.generator.steal_share = machine::ProcessorTime::now().zip(before).and_then(|(after, before)| after.stolen_since(before));
     for worker in workers {
         if let Err(panic) = worker.join() {
             std::panic::resume_unwind(panic);
@@ -82,7 +90,11 @@ fn thread_main(task: &Arc<Task>, share: Share, network: &Network, line: &StartLi
             let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
         });
         let worker = Worker::new(task.clone(), share, network.clone(), clock, stop.clone(), hand_over);
-        let finished = worker.work(ready).await;
+        let waited = machine::run_queue_wait();
+        let mut finished = worker.work(ready).await;
+        finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));
         let _ = sender.send(Message::Finished(finished));
     });
+    // A resolver that hangs over a redirect's name must not hold up the end of the run.
+    runtime.shutdown_background();
 }

@@ -44,6 +44,8 @@ pub(crate) struct Finished {
     pub(crate) drained_at: Nanos,
     /// Whether it was stopped from outside.
     pub(crate) interrupted: bool,
+    /// How long it was ready to run and got no core; `None` where the system does not tell.
+    pub(crate) run_queue_wait: Option<Nanos>,
 }
 
 /// One thread's part of the load.
@@ -187,7 +189,7 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         };
         self.turn_interval(self.clock.now());
         self.give();
-        Finished { load_until, drained_at: drained_at.max(load_until), interrupted: self.stopped_at.get().is_some() }
+        Finished { load_until, drained_at: drained_at.max(load_until), interrupted: self.stopped_at.get().is_some(), run_queue_wait: None }
     }
 
     /// Ends requests whose time is over, and hands counts over when no request does.
@@ -254,6 +256,16 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
     #[inline]
     fn fell_due(&self, due: Nanos) {
         self.recorder.borrow_mut().due(due);
+    }
+
+    #[inline]
+    fn left(&self, at: Nanos) {
+        self.recorder.borrow_mut().left(at);
+    }
+
+    #[inline]
+    fn came_back(&self, at: Nanos) {
+        self.recorder.borrow_mut().came_back(at);
     }
 
     #[inline]

@@ -105,6 +105,7 @@ fn closed_load_sends_when_the_last_answer_came() {
     assert_eq!(summary.requests.succeeded, 7 * 200);
     assert_eq!(served.get(), 7 * 200);
     assert_eq!((summary.qps, summary.connections.opened), (700.0, 7));
+    assert_eq!(summary.in_flight_mean, 7.0, "each of the seven was always waiting for an answer");
     assert_eq!(summary.response_time, summary.service_time);
     conserved(&summary);
 }
@@ -118,6 +119,7 @@ fn a_pause_is_between_the_answer_and_the_next_request() {
         draft.pause = given("90ms");
     }));
     assert_eq!((summary.requests.succeeded, served.get()), (10, 10));
+    assert!((summary.in_flight_mean - 0.1).abs() < 0.002, "Little's law: {}", summary.in_flight_mean);
     assert_eq!(millis(summary.response_time.max()), 10.0);
 }
 

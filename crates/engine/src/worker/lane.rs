@@ -159,10 +159,12 @@ impl<D: Dial + 'static> Lane<D> {
         connection.begin(worker.task.asked);
         let around = worker.around(&self.slot);
         let mut exchange = Exchange::beginning(worker.clock.now());
+        worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
         let request = worker.task.request.as_slice();
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut (), &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
+        worker.came_back(done);
         self.judge(worker, &exchange, result, &sight, request.len(), done);
         outcome(&exchange, due, ready, done, result)
     }
@@ -358,9 +360,11 @@ impl<D: Dial + 'static> Lane<D> {
         connection.begin(asked(method));
         let around = worker.around(&self.slot);
         let mut exchange = Exchange::beginning(worker.clock.now());
+        worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, location, &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
+        worker.came_back(done);
         if at_home {
             self.judge(worker, &exchange, result, &sight, request.len(), done);
             return Ok((exchange, result, done));
