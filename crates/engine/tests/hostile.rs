@@ -166,7 +166,9 @@ fn a_reset_after_a_whole_answer_takes_nothing_from_it() {
 fn an_early_answer_to_an_upload_is_taken() {
     let early = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n";
     for last in [Action::Fin, Action::Hold] {
-        let server = Scripted::start(Script::new([Action::ExpectHead, Action::Send(early.into()), last.clone()])).expect("a server");
+        // The body is left unread for longer than the client needs, so that it cannot be sent to its end.
+        let actions = [Action::ExpectHead, Action::Send(early.into()), Action::Pause(ms(20_000)), last.clone()];
+        let server = Scripted::start(Script::new(actions)).expect("a server");
         let summary = one_user(server.url("/"), 3, |draft| draft.data = Some("x".repeat(16 << 20)));
         assert_eq!(summary.status.get(&413), Some(&3), "{last:?}: {:?}", summary.failures);
         assert_eq!(summary.connections.opened, 3);
