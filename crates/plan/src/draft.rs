@@ -183,6 +183,19 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// Every file this draft names, with the setting that names it. Standard input (`@-`) is none.
+    pub fn files(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let bodies = [("data", self.data.as_deref()), ("json", self.json.as_deref())];
+        let bodies = bodies.into_iter().filter_map(|(setting, text)| Some((setting, text?.strip_prefix('@')?)));
+        let uploads = self.form.iter().filter_map(|field| {
+            let file = field.split_once('=')?.1.strip_prefix('@')?;
+            Some(("form", file.split_once(";type=").map_or(file, |(path, _)| path)))
+        });
+        let tls = [("cacert", &self.cacert), ("cert", &self.cert), ("key", &self.key)];
+        let tls = tls.into_iter().filter_map(|(setting, path)| Some((setting, path.as_deref()?)));
+        bodies.chain(uploads).chain(tls).filter(|(_, path)| !path.is_empty() && *path != "-")
+    }
+
     /// This draft with everything `over` says put in its place, as flags go over a saved plan.
     /// Lists are replaced where `over` has any; headers are replaced by name.
     #[must_use]
