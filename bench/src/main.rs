@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use bench::{Extent, Machine};
 
 const USAGE: &str = "\
-loadline-bench full LOADLINE PAGE    measure everything and write the page (about 10 minutes)
+loadline-bench full LOADLINE PAGE    measure everything and write the page (about 5 minutes)
 loadline-bench short LOADLINE        run every part for a moment, to see that it works";
 
 fn main() -> ExitCode {

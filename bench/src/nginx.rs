@@ -1,5 +1,7 @@
 //! The server everything is measured against: nginx, one worker on one core, a static answer of about 150 bytes.
 
+use std::cell::Cell;
+use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -20,6 +22,8 @@ pub(crate) struct Nginx {
     dir: TempDir,
     http: SocketAddr,
     https: SocketAddr,
+    /// How often it was asked for its counts, which it counts too.
+    asked: Cell<u64>,
 }
 
 impl Nginx {
@@ -55,7 +59,7 @@ impl Nginx {
             }
             thread::sleep(Duration::from_millis(10));
         }
-        let nginx = Self { child, dir, http, https };
+        let nginx = Self { child, dir, http, https, asked: Cell::new(0) };
         nginx.pin_workers(core)?;
         Ok(nginx)
     }
@@ -71,6 +75,24 @@ impl Nginx {
     /// The certificate to trust.
     pub fn certificate(&self) -> PathBuf {
         self.dir.path().join("cert.pem")
+    }
+
+    /// How many requests it has received so far, this question left out.
+    ///
+    /// # Errors
+    /// If it does not answer as it should.
+    pub fn requests(&self) -> Result<u64> {
+        let mut connection = TcpStream::connect(self.http)?;
+        connection.write_all(b"GET /status HTTP/1.0\r\n\r\n")?;
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer)?;
+        // "server accepts handled requests", and on the next line the three counts.
+        let counts = answer.lines().skip_while(|line| !line.starts_with("server accepts")).nth(1);
+        let requests =
+            counts.and_then(|line| line.split_whitespace().nth(2)).with_context(|| format!("nginx tells no counts: {answer}"))?;
+        let before = self.asked.get();
+        self.asked.set(before + 1);
+        Ok(requests.parse::<u64>()? - before - 1)
     }
 
     /// The master may have started its worker before it was pinned itself.
@@ -104,14 +126,16 @@ fn free_address() -> Result<SocketAddr> {
 fn configuration(dir: &Path, http: SocketAddr, https: SocketAddr, connections: u32) -> String {
     let dir = dir.display();
     let user = if Uid::effective().is_root() { "user root;" } else { "" };
-    let files = connections + 64;
+    // nginx closes idle connections as soon as fewer than a sixteenth of its places are free.
+    let places = 2 * connections + 64;
+    let files = connections + 128;
     format!(
         "{user}
 daemon off;
 worker_processes 1;
 worker_rlimit_nofile {files};
 pid {dir}/pid;
-events {{ worker_connections {files}; }}
+events {{ worker_connections {places}; }}
 http {{
     access_log off;
     client_body_temp_path {dir}/body;
@@ -130,6 +154,7 @@ http {{
         ssl_protocols TLSv1.3;
         ssl_conf_command Ciphersuites TLS_AES_256_GCM_SHA384;
         location / {{ return 200 'hello, world'; }}
+        location = /status {{ stub_status; }}
     }}
 }}
 "

@@ -59,7 +59,7 @@ pub fn page(machine: &Machine, extent: &Extent, findings: &Findings) -> String {
     );
     let _ = writeln!(
         page,
-        "## Notes\n\n- Processor time is user and system time of the whole process, start included, as the kernel counts it for a finished child\n  (`getrusage`), divided by the requests the tool itself says were answered. A tool that reports a failed request is not\n  compared: the run ends with an error.\n- Memory is the peak of the resident set (`ru_maxrss`).\n- Start-up is {starts} runs of each command, from starting the process to its end.\n- On a virtual machine or beside other work, the spread tells how much to believe."
+        "## Notes\n\n- Processor time is user and system time of the whole process, start included, as the kernel counts it for a finished child\n  (`getrusage`), divided by the requests the tool itself says were answered. A tool that reports a failed request is not\n  compared: the run ends with an error. loadline's count is compared with nginx's own, and must be equal.\n- Memory is the peak of the resident set (`ru_maxrss`).\n- Start-up is {starts} runs of each command, from starting the process to its end.\n- On a virtual machine or beside other work, the spread tells how much to believe."
     );
     page
 }

@@ -33,7 +33,7 @@ pub struct Extent {
 
 impl Extent {
     /// What the page is made from.
-    pub const FULL: Self = Self { rounds: 7, seconds: 5, connections: 100, connections_many: 10_000, rate: 20_000, starts: 50 };
+    pub const FULL: Self = Self { rounds: 5, seconds: 5, connections: 100, connections_many: 10_000, rate: 20_000, starts: 50 };
     /// Only to see that everything works; the rate is high enough for a 99th percentile to be told.
     pub const SHORT: Self = Self { rounds: 1, seconds: 1, connections: 10, connections_many: 100, rate: 2_000, starts: 2 };
 }
@@ -130,8 +130,12 @@ impl Suite<'_> {
             for turn in 0..tools.len() {
                 let level = &mut levels[(round + turn) % tools.len()];
                 let command = level.tool.command(self.loadline, url, connections, self.extent.seconds, trust);
+                let before = self.nginx.requests()?;
                 let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
                 let count = level.tool.count(&stdout).with_context(|| stderr)?;
+                if level.tool == Tool::Loadline {
+                    self.agree(before, count.requests)?;
+                }
                 level.cpu_us.push(usage.cpu_us as f64 / count.requests as f64);
                 level.user_us.push(usage.user_us as f64 / count.requests as f64);
                 level.qps.push(count.qps);
@@ -140,6 +144,15 @@ impl Suite<'_> {
             }
         }
         Ok(levels)
+    }
+
+    /// loadline drains what it sent, so its count and the server's are the same. The others leave requests behind at their end.
+    fn agree(&self, before: u64, counted: u64) -> Result<()> {
+        let received = self.nginx.requests()? - before;
+        if received != counted {
+            bail!("loadline counted {counted} requests, and nginx received {received}");
+        }
+        Ok(())
     }
 
     fn open(&self) -> Result<Steady> {
@@ -152,8 +165,10 @@ impl Suite<'_> {
         );
         let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
         for round in 0..self.extent.rounds {
+            let before = self.nginx.requests()?;
             let ran = run_on(self.machine.generator_core(), &command)?;
             let count = Tool::Loadline.count(&ran.stdout)?;
+            self.agree(before, count.requests)?;
             let result: Value = serde_json::from_str(&ran.stdout)?;
             let number =
                 |pointer: &str| result.pointer(pointer).and_then(Value::as_f64).with_context(|| format!("no {pointer} in the result"));
