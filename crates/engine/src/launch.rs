@@ -4,14 +4,14 @@
 //! listening) goes wrong here, before the first request.
 
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Barrier, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use measure::{SourceId, Summary, Tick};
 use plan::{Nanos, Plan, Share};
 use tokio::task::LocalSet;
 
-use crate::clock::{Clock, Monotonic};
+use crate::clock::Monotonic;
 use crate::collect::{Message, collect};
 use crate::net::{self, Network};
 use crate::task::Task;
@@ -38,7 +38,7 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Sum
 
     let started = jiff::Timestamp::now();
     let threads = plan.threads();
-    let line = Arc::new(StartLine { barrier: Barrier::new(threads.get() as usize), clock: OnceLock::new() });
+    let line = Arc::new(StartLine::new(threads.get()));
     let (sender, messages) = channel();
     let workers: Vec<_> = Share::all(threads)
         .map(|share| {
@@ -68,11 +68,39 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Sum
 
 /// Where all workers wait for each other, and the clock they then share.
 struct StartLine {
-    barrier: Barrier,
+    awaited: Mutex<u32>,
+    complete: Condvar,
     clock: OnceLock<Monotonic>,
 }
 
+impl StartLine {
+    fn new(workers: u32) -> Self {
+        Self { awaited: Mutex::new(workers), complete: Condvar::new(), clock: OnceLock::new() }
+    }
+
+    /// Waits until all workers are here, and starts the clock.
+    fn cross(&self, place: Place<'_>) -> Monotonic {
+        drop(place);
+        let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        while *awaited > 0 {
+            awaited = self.complete.wait(awaited).unwrap_or_else(PoisonError::into_inner);
+        }
+        *self.clock.get_or_init(|| Monotonic::starting_in(Nanos::ZERO))
+    }
+}
+
+/// A worker's place at the start line. It is given up when the worker arrives, or panics: nobody waits for it in vain.
+struct Place<'a>(&'a StartLine);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        *self.0.awaited.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.complete.notify_all();
+    }
+}
+
 fn thread_main(task: &Arc<Task>, share: Share, network: &Network, line: &StartLine, stop: &Stop, sender: &Sender<Message>) {
+    let place = Place(line);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -80,9 +108,7 @@ fn thread_main(task: &Arc<Task>, share: Share, network: &Network, line: &StartLi
         .expect("a runtime needs three open files, and room for them is reserved");
     LocalSet::new().block_on(&runtime, async {
         let ready = worker::ready(task, share, network, stop).await;
-        line.barrier.wait();
-        let clock = *line.clock.get_or_init(|| Monotonic::starting_in(Nanos::ZERO));
-        debug_assert!(clock.now() < Nanos::NEVER);
+        let clock = line.cross(place);
         let source = SourceId(share.index());
         let counts = sender.clone();
         let hand_over = Box::new(move |snapshot| {

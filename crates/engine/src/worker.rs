@@ -173,9 +173,17 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         } else {
             pacer::pace(&self, &mut lanes).await;
         }
-        while let Some(lane) = lanes.join_next().await {
-            // A Lane that panicked is our mistake, and the run must not go on as if nothing had happened.
-            if let Err(error) = lane {
+        loop {
+            let ended = tokio::select! {
+                biased;
+                Some(warden) = background.join_next() => warden,
+                lane = lanes.join_next() => match lane {
+                    Some(lane) => lane,
+                    None => break,
+                },
+            };
+            // A task that panicked is our mistake, and the run must not go on as if nothing had happened.
+            if let Err(error) = ended {
                 std::panic::resume_unwind(error.into_panic());
             }
         }

@@ -466,3 +466,24 @@ fn arrivals_in_line_when_the_load_is_stopped_are_unsent() {
     assert!(summary.requests.unsent >= 17, "{:?}", summary.requests);
     conserved(&summary);
 }
+
+#[test]
+fn a_server_that_drops_every_request_is_not_hammered() {
+    let seen = Rc::new(Cell::new(0u64));
+    let count = seen.clone();
+    let server = Simulation::of(move |mut stream, _| {
+        let count = count.clone();
+        async move {
+            read_request(&mut stream).await;
+            count.set(count.get() + 1);
+            sleep(Duration::from_millis(1)).await;
+        }
+    });
+    let summary = server.run(&plan(|draft| {
+        draft.connections = given("10");
+        draft.duration = given("10s");
+    }));
+    assert_eq!(summary.requests.failed, seen.get());
+    assert!(seen.get() >= 10 * 10 && seen.get() < 10 * 60, "{}", seen.get());
+    conserved(&summary);
+}

@@ -45,11 +45,18 @@ pub(super) async fn user<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>>, 
         worker.fell_due(due);
         let outcome = lane.perform(worker, due, due).await;
         let mut rest = pause.map_or(Nanos::ZERO, |pause| pause.draw(&mut random));
-        if outcome.result.is_err_and(Failure::is_connect) {
-            rest = rest.max(back_off(refusals, &mut random));
-            refusals += 1;
-        } else {
-            refusals = 0;
+        match refusal(&outcome) {
+            Refusal::None => refusals = 0,
+            Refusal::OfTheConnection => {
+                rest = rest.max(back_off(refusals, &mut random));
+                refusals += 1;
+            }
+            Refusal::OfTheRequest => {
+                if refusals >= UNANSWERED_MAX {
+                    rest = rest.max(back_off(refusals - UNANSWERED_MAX, &mut random));
+                }
+                refusals += 1;
+            }
         }
         due = outcome.done;
         if rest > Nanos::ZERO {
@@ -92,6 +99,29 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>
     lane.leave(worker);
     worker.relieve();
 }
+
+/// How a server turned a user away.
+enum Refusal {
+    None,
+    /// No connection could be had.
+    OfTheConnection,
+    /// The connection was closed without a byte of an answer.
+    OfTheRequest,
+}
+
+fn refusal(outcome: &Outcome) -> Refusal {
+    match outcome.result {
+        Err(failure) if failure.is_connect() => Refusal::OfTheConnection,
+        Err(Failure::RecvEofBeforeResponse | Failure::RecvReset | Failure::SendReset | Failure::SendClosed) if outcome.bytes_in == 0 => {
+            Refusal::OfTheRequest
+        }
+        _ => Refusal::None,
+    }
+}
+
+/// A server that drops a share of its requests is measured at full rate; one that drops this many of a user's requests
+/// in a row is down, and is not to be hammered.
+const UNANSWERED_MAX: u32 = 3;
 
 /// How long to wait after the k-th refusal in a row: 10 ms · 2^k, at most 1 s, ± 50 % (MEASUREMENT §4.2).
 fn back_off(refusals: u32, random: &mut Random) -> Nanos {
