@@ -2,6 +2,12 @@
 //!
 //! Pure: no I/O, no clock, no Tokio. Everything here is a function from Summaries to figures and sentences.
 
+pub mod distribution;
+pub mod early_stop;
+pub mod interval;
+pub mod proportion;
+#[cfg(test)]
+mod simulated;
 mod validity;
 
 pub use validity::{GeneratorLimit, generator_limit, processor_share_is_known};
