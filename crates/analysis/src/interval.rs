@@ -103,7 +103,13 @@ pub fn slices_between(ticks: &[Tick], from: Nanos, until: Nanos) -> Result<Vec<S
                 last.bad += bad;
                 last.times.add(&times);
             }
-            _ => slices.push(Slice { seconds: tick.to.min(until).since(tick.from).as_secs_f64(), answered: tick.answered, ended, bad, times }),
+            _ => slices.push(Slice {
+                seconds: tick.to.min(until).since(tick.from).as_secs_f64(),
+                answered: tick.answered,
+                ended,
+                bad,
+                times,
+            }),
         }
     }
     Ok(slices)
@@ -340,7 +346,10 @@ fn failure_share(slices: &[Slice], draws: &Draws) -> Option<Figure> {
         draws.ratios(slices, |slice| (slice.bad as f64, slice.ended as f64))
     };
     // Thinning rounds, so that the share itself could fall just outside.
-    Some(Figure { value: share.value(), interval: Interval { low: interval.low.min(share.value()), high: interval.high.max(share.value()) } })
+    Some(Figure {
+        value: share.value(),
+        interval: Interval { low: interval.low.min(share.value()), high: interval.high.max(share.value()) },
+    })
 }
 
 /// Which blocks each replicate is made of.
@@ -375,12 +384,15 @@ impl Draws {
     fn ratios(&self, slices: &[Slice], of: impl Fn(&Slice) -> (f64, f64)) -> Interval {
         let single: Vec<(f64, f64)> = slices.iter().map(of).collect();
         let sums: Vec<(f64, f64)> = (0..single.len())
-            .map(|start| (0..self.block).map(|k| single[(start + k) % single.len()]).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
+            .map(|start| {
+                (0..self.block).map(|k| single[(start + k) % single.len()]).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+            })
             .collect();
         let mut found: Vec<f64> = self
             .each()
             .map(|starts| {
-                let (above, below) = starts.iter().map(|start| sums[*start as usize]).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                let (above, below) =
+                    starts.iter().map(|start| sums[*start as usize]).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 if below > 0.0 { above / below } else { 0.0 }
             })
             .collect();
@@ -443,7 +455,8 @@ pub(crate) struct PooledRun {
 impl Pool {
     pub(crate) fn new(runs: &[&[Slice]]) -> Self {
         let all = || runs.iter().flat_map(|run| run.iter());
-        let recorded: Vec<Vec<(u64, u64)>> = all().map(|slice| slice.times.recorded().map(|(value, count)| (value.0, count)).collect()).collect();
+        let recorded: Vec<Vec<(u64, u64)>> =
+            all().map(|slice| slice.times.recorded().map(|(value, count)| (value.0, count)).collect()).collect();
         let mut values: Vec<u64> = recorded.iter().flatten().map(|(value, _)| *value).collect();
         values.sort_unstable();
         values.dedup();
@@ -606,7 +619,7 @@ fn lag_one(series: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::{Wandering, normal};
+    use crate::simulated::Wandering;
     use measure::fixtures;
     use proptest::prelude::*;
 
@@ -651,45 +664,178 @@ mod tests {
         }
     }
 
-    /// In how many of `runs` the truth lay in the interval: of the median, of p99, and of throughput.
+    /// In what share of `runs` the truth lay in the interval: of the median, of p99, and of throughput.
     fn coverage(of: Wandering, runs: u64) -> [f64; 3] {
-        let mut covered = [0u64; 3];
+        let mut covered = [(0u64, 0u64); 3];
         for run in 0..runs {
             let mut random = Random::new(20_261, run);
-            let got = uncertainty(&of.draw(1.0, &mut random), 500, &mut random);
-            let median = known(&got.quantiles[0]).unwrap().interval;
-            let p99 = known(&got.quantiles[4]).unwrap().interval;
-            covered[0] += u64::from(median.contains(of.truth(0.0)));
-            covered[1] += u64::from(p99.contains(of.truth(2.326_347_874)));
-            covered[2] += u64::from(got.qps.unwrap().interval.contains(of.per_second as f64));
+            let got = uncertainty(&of.draw(1.0, &mut random), 400, &mut random);
+            let (median, p99) = (known(&got.quantiles[0]), known(&got.quantiles[4]));
+            for (covered, (figure, truth)) in
+                covered.iter_mut().zip([(median, of.truth(0.0)), (p99, of.truth(2.326_347_874)), (got.qps, of.per_second as f64)])
+            {
+                covered.0 += u64::from(figure.is_some_and(|figure| figure.interval.contains(truth)));
+                covered.1 += u64::from(figure.is_some());
+            }
         }
-        covered.map(|count| count as f64 / runs as f64)
+        assert!(covered.iter().all(|(_, given)| given * 10 >= runs * 9), "nearly every run is long enough: {covered:?}");
+        covered.map(|(covered, given)| covered as f64 / given as f64)
     }
 
     #[test]
     fn intervals_cover_the_truth_as_often_as_they_say() {
-        let base = Wandering { seconds: 60, per_second: 200, correlation: 0.0, wander: 0.1, spread: 0.5 };
+        let base = Wandering { seconds: 60, per_second: 150, correlation: 0.0, wander: 0.1, spread: 0.5 };
+        let mut all = Vec::new();
         for (name, of) in [
-            ("independent", Wandering { wander: 0.0, ..base }),
             ("seconds differ", base),
             ("seconds resemble their neighbours", Wandering { correlation: 0.5, ..base }),
-            ("five minutes", Wandering { seconds: 300, per_second: 60, correlation: 0.5, ..base }),
-            ("half a minute", Wandering { seconds: 30, ..base }),
-            ("ranks", Wandering { seconds: 20, per_second: 500, ..base }),
+            ("five minutes", Wandering { seconds: 300, per_second: 50, correlation: 0.5, ..base }),
+            ("half a minute", Wandering { seconds: 30, per_second: 250, ..base }),
+            ("too few seconds for blocks", Wandering { seconds: 24, per_second: 600, ..base }),
+            ("every request by itself", Wandering { wander: 0.0, ..base }),
         ] {
-            let covered = coverage(of, 300);
-            eprintln!("{name}: {covered:?}");
+            let mut covered = coverage(of, 200).to_vec();
+            if of.wander == 0.0 {
+                // Its throughput is constant.
+                assert_eq!(covered.pop(), Some(1.0));
+            }
+            // Three and a half standard errors of 200 runs are 5.4 %.
+            assert!(covered.iter().all(|share| (0.896..=1.0).contains(share)), "{name}: {covered:?}");
+            all.extend(covered);
+        }
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        assert!((0.93..=0.97).contains(&mean), "{mean}: {all:?}");
+    }
+
+    #[test]
+    fn intervals_that_took_requests_for_independent_would_be_far_too_narrow() {
+        let of = Wandering { seconds: 60, per_second: 1_000, correlation: 0.6, wander: 0.1, spread: 0.5 };
+        let mut random = Random::new(3, 0);
+        let slices = of.draw(1.0, &mut random);
+        let got = uncertainty(&slices, 400, &mut random);
+        let mut all = Histogram::new();
+        slices.iter().for_each(|slice| all.add(&slice.times));
+        let (lower, upper) = rank_interval(60_000, 0.5, 0.95);
+        let naive =
+            (all.quantile(upper.unwrap() as f64 / 60_000.0).unwrap().0 - all.quantile(lower.unwrap() as f64 / 60_000.0).unwrap().0) as f64;
+        let ours = known(&got.quantiles[0]).unwrap();
+        assert!(ours.interval.width() > 4.0 * naive, "{} against {naive}", ours.interval.width());
+        assert!(got.quantiles[0].samples_effective < 60_000.0 / 15.0, "{:?}", got.quantiles[0]);
+        // The tail is less bound to the level than the middle is.
+        assert!(got.quantiles[4].samples_effective > 3.0 * got.quantiles[0].samples_effective);
+    }
+
+    #[test]
+    fn a_quantile_without_ten_samples_beyond_it_says_how_much_longer_to_run() {
+        let of = Wandering { seconds: 40, per_second: 100, correlation: 0.0, wander: 0.0, spread: 0.5 };
+        let mut random = Random::new(9, 0);
+        let got = uncertainty(&of.draw(1.0, &mut random), 100, &mut random);
+        let Evidence::NotEnough { more_seconds: Some(more) } = got.quantiles[5].evidence else { panic!("{:?}", got.quantiles[5]) };
+        // 4,000 samples are 4 beyond p99.9; ten need 60 s more, or somewhat above where chance says they cluster.
+        assert!((59.0..120.0).contains(&more), "{more}");
+        assert!(matches!(got.quantiles[4].evidence, Evidence::Known { firm: false, .. }), "{:?}", got.quantiles[4]);
+        assert!(matches!(got.quantiles[0].evidence, Evidence::Known { firm: true, .. }));
+    }
+
+    #[test]
+    fn nothing_measured_gives_no_figures() {
+        let got = uncertainty(&[], REPLICATES, &mut Random::new(1, 0));
+        assert_eq!((got.qps, got.failure_share, got.method), (None, None, Method::Ranks));
+        assert!(got.quantiles.iter().all(|quantile| quantile.evidence == Evidence::NotEnough { more_seconds: None }));
+    }
+
+    #[test]
+    fn failures_in_bursts_are_less_sure_than_failures_spread_out() {
+        let slices = |burst: u64| -> Vec<Slice> {
+            (0..120u64)
+                .map(|second| {
+                    let mut times = Histogram::new();
+                    (0..100).for_each(|k| times.record(Nanos::from_micros(900 + 2 * k)));
+                    let bad = if second % burst == 0 { burst } else { 0 };
+                    Slice { seconds: 1.0, answered: 100, ended: 100, bad, times }
+                })
+                .collect()
+        };
+        let width = |burst| {
+            let slices = slices(burst);
+            let figure = uncertainty(&slices, 400, &mut Random::new(4, 0)).failure_share.unwrap();
+            assert!((figure.value - 0.01).abs() < 1e-12 && figure.interval.contains(0.01));
+            figure.interval.width()
+        };
+        assert!(width(20) > 2.0 * width(1), "{} against {}", width(20), width(1));
+        assert!(design_effect_of_failures(&slices(20)) > 10.0);
+        assert_eq!(design_effect_of_failures(&slices(1)), 1.0);
+    }
+
+    #[test]
+    fn no_failure_is_not_certainty() {
+        let mut times = Histogram::new();
+        (0..50).for_each(|_| times.record(Nanos::from_millis(1)));
+        let slices = vec![Slice { seconds: 1.0, answered: 50, ended: 50, bad: 0, times }; 40];
+        let figure = uncertainty(&slices, 100, &mut Random::new(4, 0)).failure_share.unwrap();
+        assert_eq!((figure.value, figure.interval.low), (0.0, 0.0));
+        assert!((figure.interval.high - 0.001_84).abs() < 1e-5, "{figure:?}");
+    }
+
+    #[test]
+    fn the_slices_of_a_run_hold_all_its_requests_and_only_its_time() {
+        for (name, run) in fixtures::summaries() {
+            let slices = slices(&run).unwrap();
+            let mut times = Histogram::new();
+            slices.iter().for_each(|slice| times.add(&slice.times));
+            assert_eq!(slices.iter().map(|slice| slice.ended).sum::<u64>(), run.requests.due, "{name}");
+            assert_eq!(slices.iter().map(|slice| slice.bad).sum::<u64>(), run.requests.failed + run.requests.unsent, "{name}");
+            assert_eq!(times, run.response_time, "{name}");
+            let seconds: f64 = slices.iter().map(|slice| slice.seconds).sum();
+            assert!((seconds - run.duration_s).abs() < 1e-6, "{name}: {seconds} against {}", run.duration_s);
         }
     }
 
     #[test]
-    fn chance() {
-        let _ = normal(&mut Random::new(1, 1));
-        let _ = fixtures::summaries();
+    fn one_seed_gives_one_answer() {
+        let of = Wandering { seconds: 40, per_second: 60, correlation: 0.3, wander: 0.1, spread: 0.5 };
+        let slices = of.draw(1.0, &mut Random::new(8, 0));
+        let once = |seed| uncertainty(&slices, 200, &mut Random::new(seed, 1));
+        assert_eq!(once(1), once(1));
+        assert_ne!(once(1), once(2));
+    }
+
+    #[test]
+    fn blocks_grow_with_the_third_root_and_with_resemblance() {
+        assert_eq!([30, 60, 300, 3_600].map(|count| block_length(count, 0.0)), [3, 4, 7, 15]);
+        assert!(block_length(3_600, 0.7) > 2 * block_length(3_600, 0.0));
+        assert_eq!((block_length(1, 0.9), block_length(60, 0.95)), (1, 8));
     }
 
     proptest! {
         #[test]
-        fn x(_a in 0..2) {}
+        fn a_replicate_s_quantile_is_that_of_its_histograms_put_together(
+            runs in prop::collection::vec(prop::collection::vec(prop::collection::vec(1u64..5_000_000, 0..12), 1..9), 1..3),
+            picks in prop::collection::vec(0.0..1.0f64, 1..7), q in 0.0..1.0f64, near in 0.0..1.0f64,
+        ) {
+            let runs: Vec<Vec<Slice>> = runs.iter().map(|run| run.iter().map(|values| {
+                let mut times = Histogram::new();
+                values.iter().for_each(|value| times.record(Nanos(*value)));
+                Slice { seconds: 1.0, answered: 0, ended: 0, bad: 0, times }
+            }).collect()).collect();
+            let borrowed: Vec<&[Slice]> = runs.iter().map(Vec::as_slice).collect();
+            let mut pool = Pool::new(&borrowed);
+            let all: Vec<&Slice> = runs.iter().flatten().collect();
+            let starts: Vec<u32> = picks.iter().map(|pick| (pick * all.len() as f64) as u32).collect();
+            let mut merged = Histogram::new();
+            for start in &starts {
+                let run = pool.runs.iter().rfind(|run| run.first <= *start as usize).unwrap();
+                for k in 0..run.block {
+                    merged.add(&all[run.first + (*start as usize - run.first + k) % run.count].times);
+                }
+            }
+            prop_assume!(!merged.is_empty());
+            let near = (near * pool.values.len() as f64) as usize;
+            let got = pool.quantile(&starts, q, near);
+            let rank = rank_of(q, merged.count());
+            let mut up_to = 0;
+            let wanted = merged.recorded().find(|(_, count)| { up_to += count; up_to >= rank }).unwrap().0;
+            prop_assert_eq!(pool.values[got], wanted.0);
+        }
     }
 }
