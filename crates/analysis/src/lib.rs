@@ -4,6 +4,7 @@
 
 pub mod distribution;
 pub mod early_stop;
+pub mod gate;
 pub mod interval;
 pub mod proportion;
 #[cfg(test)]
