@@ -2,6 +2,7 @@
 //!
 //! Pure: no I/O, no clock, no Tokio. Everything here is a function from Summaries to figures and sentences.
 
+pub mod compare;
 pub mod distribution;
 pub mod early_stop;
 pub mod gate;
