@@ -6,6 +6,14 @@ pub mod climb;
 mod conclusion;
 pub mod quantity;
 mod sweep;
+pub mod compare;
+pub mod distribution;
+pub mod early_stop;
+pub mod gate;
+pub mod interval;
+pub mod proportion;
+#[cfg(test)]
+mod simulated;
 mod validity;
 
 pub use climb::{StopRule, Stopped};
