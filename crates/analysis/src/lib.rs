@@ -2,6 +2,7 @@
 //!
 //! Pure: no I/O, no clock, no Tokio. Everything here is a function from Summaries to figures and sentences.
 
+pub mod search;
 mod validity;
 
 pub use validity::{GeneratorLimit, generator_limit, processor_share_is_known};
