@@ -2,7 +2,13 @@
 //!
 //! Pure: no I/O, no clock, no Tokio. Everything here is a function from Summaries to figures and sentences.
 
+pub mod adaptive;
+pub mod asymptote;
+pub mod curve;
+pub mod curve_words;
+pub mod knee;
 pub mod search;
+pub mod usl;
 mod validity;
 
 pub use validity::{GeneratorLimit, generator_limit, processor_share_is_known};

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use capacity::{Counted, Ladder};
 use classification::{Class, Evidence, classify};
 
+#[cfg(test)]
 pub(crate) use capacity::normal;
 
 /// One thing the server is to keep, in the terms of a trial: at most this share of requests may be bad.
@@ -504,7 +505,9 @@ impl Search {
         assert_eq!(result.seen.len(), self.settings.promises.len(), "a trial speaks of every promise");
         let missed = match result.early {
             Some(Early::Pass) => None,
-            _ => (0..result.seen.len()).find(|&at| result.seen[at].bad as f64 > self.settings.promises[at].bad_share_max * result.due as f64),
+            _ => {
+                (0..result.seen.len()).find(|&at| result.seen[at].bad as f64 > self.settings.promises[at].bad_share_max * result.due as f64)
+            }
         };
         self.rest_due = purpose != Purpose::Overload && (missed.is_some() || result.standing != Standing::Valid);
         self.trials.push(Trial { rate, seconds, purpose, result, missed });
@@ -552,7 +555,8 @@ impl Search {
             return None;
         }
         let seconds = self.settings.narrow_s;
-        self.affordable(seconds, self.settings.prove_s + self.confirm_s()).then(|| self.trial((low * high).sqrt(), seconds, Purpose::Narrow))
+        self.affordable(seconds, self.settings.prove_s + self.confirm_s())
+            .then(|| self.trial((low * high).sqrt(), seconds, Purpose::Narrow))
     }
 
     /// Full-length trials, until the two bounds stand within the width.
@@ -567,7 +571,11 @@ impl Search {
         let settings = &self.settings;
         let (lower, upper) = self.relevant();
         let open = |rate: f64| lower.is_none_or(|it| rate > it) && upper.is_none_or(|it| rate < it);
-        let undecided = self.trials.iter().rev().find(|it| it.purpose == Purpose::Prove && open(it.rate) && self.class(it.rate) == Class::Undecided && it.counts());
+        let undecided = self
+            .trials
+            .iter()
+            .rev()
+            .find(|it| it.purpose == Purpose::Prove && open(it.rate) && self.class(it.rate) == Class::Undecided && it.counts());
         if let Some(trial) = undecided {
             return Some(trial.rate);
         }
@@ -615,7 +623,8 @@ impl Search {
             return (seconds >= settings.prove_s).then(|| self.trial(rate, seconds, Purpose::Soak));
         }
         let overload = (2.0 * rate).min(settings.rate_max);
-        let worth_it = settings.overload_s > 0.0 && upper.is_some_and(|upper| upper <= overload) && self.ceiling().is_none_or(|it| it > overload);
+        let worth_it =
+            settings.overload_s > 0.0 && upper.is_some_and(|upper| upper <= overload) && self.ceiling().is_none_or(|it| it > overload);
         (worth_it && left >= settings.overload_s + settings.prove_s).then(|| self.trial(overload, settings.overload_s, Purpose::Overload))
     }
 
@@ -747,7 +756,9 @@ impl Search {
             soak,
             from_above: confirmed(Purpose::FromAbove),
             unrecovered_after,
-            inversion: upper.and_then(|failed| self.classed(Class::Lower).into_iter().rfind(|&it| it > failed).map(|passed| Inversion { failed, passed })),
+            inversion: upper.and_then(|failed| {
+                self.classed(Class::Lower).into_iter().rfind(|&it| it > failed).map(|passed| Inversion { failed, passed })
+            }),
             wants_s: (unproven && unrecovered_after.is_none() && limited_by != LimitedBy::Invalid).then(|| self.wants_s()),
             spent_s: self.spent_s(),
             trials: self.trials.clone(),
@@ -787,7 +798,8 @@ impl Search {
         let low = low
             .or_else(|| short.iter().copied().rfind(|&rate| rates.first().is_none_or(|&first| rate < first) && !self.leans_high(rate)))
             .unwrap_or(0.0);
-        let high = high.or_else(|| short.iter().copied().find(|&rate| rates.last().is_none_or(|&last| rate > last) && self.leans_high(rate)));
+        let high =
+            high.or_else(|| short.iter().copied().find(|&rate| rates.last().is_none_or(|&last| rate > last) && self.leans_high(rate)));
         let high = if upper.is_none() && self.bracket().1.is_none_or(|it| Some(it) == self.ceiling()) { None } else { high };
         Capacity { low: lower.map_or(low, |it| it.min(low)), high: high.into_iter().chain(upper).max_by(f64::total_cmp) }
     }

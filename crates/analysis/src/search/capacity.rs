@@ -76,14 +76,21 @@ fn design_effect(ladder: &Ladder) -> f64 {
     let dispersion = |merged: usize| {
         let (mut scatter, mut freedom) = (0.0, 0.0);
         for counted in &ladder.counted {
-            let stretches: Vec<(f64, f64)> =
-                counted.stretches.chunks_exact(merged).map(|them| them.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1))).collect();
+            let stretches: Vec<(f64, f64)> = counted
+                .stretches
+                .chunks_exact(merged)
+                .map(|them| them.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1)))
+                .collect();
             let due: f64 = stretches.iter().map(|it| it.0).sum();
             let share = stretches.iter().map(|it| it.1).sum::<f64>() / due.max(1.0);
             if stretches.len() < 3 || share <= 0.0 || share > FAR_BEYOND * ladder.bad_share_max {
                 continue;
             }
-            scatter += stretches.iter().filter(|it| it.0 > 0.0).map(|it| (it.1 - it.0 * share).powi(2) / (it.0 * share * (1.0 - share))).sum::<f64>();
+            scatter += stretches
+                .iter()
+                .filter(|it| it.0 > 0.0)
+                .map(|it| (it.1 - it.0 * share).powi(2) / (it.0 * share * (1.0 - share)))
+                .sum::<f64>();
             freedom += stretches.len() as f64 - 1.0;
         }
         if freedom > 0.0 { scatter / freedom } else { 1.0 }

@@ -21,7 +21,10 @@ enum Service {
 enum Temper {
     Plain,
     /// Refuses what a token bucket of this rate and depth does not hold.
-    Limited { rate: f64, burst: f64 },
+    Limited {
+        rate: f64,
+        burst: f64,
+    },
     /// Once a request waited half a second, refuses everything for five.
     Brittle,
     /// Never answers again once a request waited half a second.
@@ -51,7 +54,18 @@ const TIMEOUT_S: f64 = 2.0;
 impl Server {
     fn new(name: &'static str, workers: usize, service: Service, temper: Temper, limit_s: f64) -> Self {
         let free = vec![0.0; workers];
-        Self { name, workers, service, temper, limit_s, free, now: 0.0, bucket: (0.0, f64::MAX), broken_until: 0.0, random: Random::new(0, 0) }
+        Self {
+            name,
+            workers,
+            service,
+            temper,
+            limit_s,
+            free,
+            now: 0.0,
+            bucket: (0.0, f64::MAX),
+            broken_until: 0.0,
+            random: Random::new(0, 0),
+        }
     }
 
     fn seeded(&self, seed: u64) -> Self {
