@@ -19,7 +19,6 @@ pub mod classification;
 #[cfg(test)]
 mod simulation;
 
-use plan::Random;
 use serde::{Deserialize, Serialize};
 
 use capacity::{Counted, Ladder};
@@ -585,12 +584,11 @@ impl Search {
         let wider = |known: usize| 1.0 + 2.0 * settings.width * 2.0_f64.powi(known as i32);
         let rate = match (lower, ceiling.or(upper)) {
             (None, None) => bracket_low?,
+            (None, Some(high)) if upper.is_none() => bracket_low.filter(|&low| low < high)?,
+            // What seemed kept failed at full length. Now where it is kept for all that chance can do.
             (None, Some(high)) => {
-                let step_down = high / wider(self.classed(Class::Upper).len().saturating_sub(1));
-                match bracket_low {
-                    Some(low) if low < high && self.class(low) != Class::Upper => low.max(if upper.is_some() { step_down } else { 0.0 }),
-                    _ => step_down,
-                }
+                let sure = self.capacity().low.min(high / wider(0));
+                bracket_low.map_or(sure, |low| low.max(sure))
             }
             (Some(low), None) if low >= settings.rate_max => return None,
             (Some(low), None) => {
@@ -774,13 +772,22 @@ impl Search {
     /// The bounds, widened by what chance could have done to them.
     fn capacity(&self) -> Capacity {
         let (lower, upper) = self.relevant();
-        let full = |it: &&Trial| it.shows_its_rate() && matches!(it.purpose, Purpose::Prove | Purpose::Soak);
-        let mut rates: Vec<f64> = self.trials.iter().filter(full).map(|it| it.rate).collect();
+        let (seems_low, seems_high) = self.bracket();
+        let failed = upper.or(seems_high.filter(|&it| Some(it) != self.ceiling()));
+        let (Some(below), Some(failed)) = (lower.or(seems_low), failed) else {
+            return Capacity { low: lower.or(seems_low).unwrap_or(0.0), high: failed };
+        };
+        // A short trial cannot see a queue that grows slowly, so between the bounds only full-length trials speak.
+        let speaks = |it: &&Trial| {
+            it.shows_its_rate()
+                && (it.weight() >= self.settings.prove_s * 0.999 || if it.missed.is_some() { it.rate >= failed } else { it.rate <= below })
+        };
+        let mut rates: Vec<f64> = self.trials.iter().filter(speaks).map(|it| it.rate).collect();
         rates.sort_by(f64::total_cmp);
         rates.dedup();
         let ladder = |promise: usize| {
             let counted = |&rate: &f64| {
-                let here = self.trials.iter().filter(full).filter(|it| it.rate == rate);
+                let here = self.trials.iter().filter(speaks).filter(|it| it.rate == rate);
                 let stretches = here.flat_map(|it| {
                     let seen = &it.result.seen[promise];
                     let whole = [(it.result.due, seen.bad)];
@@ -792,16 +799,8 @@ impl Search {
             Ladder { bad_share_max: self.settings.promises[promise].bad_share_max, counted: rates.iter().map(counted).collect() }
         };
         let ladders: Vec<Ladder> = (0..self.settings.promises.len()).map(ladder).collect();
-        let (low, high) = capacity::crossing(&ladders, &mut Random::new(self.settings.seed, DRAWS));
-        // Outside the rates tried at full length, the short trials are what is known.
-        let short = self.rates();
-        let low = low
-            .or_else(|| short.iter().copied().rfind(|&rate| rates.first().is_none_or(|&first| rate < first) && !self.leans_high(rate)))
-            .unwrap_or(0.0);
-        let high =
-            high.or_else(|| short.iter().copied().find(|&rate| rates.last().is_none_or(|&last| rate > last) && self.leans_high(rate)));
-        let high = if upper.is_none() && self.bracket().1.is_none_or(|it| Some(it) == self.ceiling()) { None } else { high };
-        Capacity { low: lower.map_or(low, |it| it.min(low)), high: high.into_iter().chain(upper).max_by(f64::total_cmp) }
+        let (low, high) = capacity::crossing(&ladders, below / 4.0, failed * 2.0);
+        Capacity { low: lower.map_or(low, |it| it.min(low)), high: Some(upper.map_or(high, |it| it.max(high))) }
     }
 
     /// The bisections still open, each with a load to classify, and the confirmation if it is missing.
@@ -818,9 +817,6 @@ impl Search {
         (self.spent_s() + bisections * self.settings.duration_sum_s.max(self.settings.prove_s) + confirm).max(self.settings.needed_s())
     }
 }
-
-/// Which stream of the seed the interval is drawn from.
-const DRAWS: u64 = 31;
 
 /// Four significant digits: what a reader can repeat.
 fn rounded(rate: f64) -> f64 {

@@ -2,22 +2,34 @@
 //!
 //! The two bounds of a search say which loads passed and which failed, not how easily the same loads would have failed and
 //! passed tomorrow. At 27 requests a second, ten seconds hold three answers beyond a 99th percentile, and three could as
-//! well have been one or seven. So every measured share of bad requests is drawn again from what its count allows, a
-//! thousand times over, and the crossing of the promise is read off each time.
+//! well have been one or seven. So near its crossing the share of bad requests is taken to rise with the rate r as
+//! logit b(r) = logit a + β·ln(r/c): a is what the promise allows, c the capacity, β how suddenly the server breaks. Every
+//! pair (c, β) on a grid is weighed by the likelihood of what was counted, and 95 % of the weight over c is the interval.
+//! A grid needs no luck where a fit has no optimum: trials that all pass below and all fail above leave β open, not c.
 //!
-//! Requests do not fail one by one: a queue makes neighbours late together. A count is therefore divided by the design
-//! effect, how much wider seconds scatter than independent requests would. And since no server gets better with more
-//! load in the long run, each redrawn ladder is made monotone first (pool adjacent violators); fitting a curve instead
-//! would be surer than the data, because a rate limiter and a queue break in quite different ways.
+//! Two guards. Requests do not fail one by one: a queue makes neighbours late together, so counts are divided by the design
+//! effect, how much wider seconds scatter than independent requests would. And a rate far beyond the promise shows collapse
+//! of one kind or another, which no curve describes: it counts only as "at least ten times too many".
+//!
+//! Redrawing each count alone and sorting the draws (isotonic bootstrap), the alternative, was tried: rates with few
+//! requests then leave every answer open down to the first of them.
 
+#[cfg(test)]
 use plan::Random;
 
-/// What full-length trials at one rate counted, for one promise.
+/// What the trials at one rate counted, for one promise.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Counted {
     pub rate: f64,
     /// Due and bad requests of each stretch of equal length; one stretch per trial if the caller counted no finer.
     pub stretches: Vec<(f64, f64)>,
+}
+
+impl Counted {
+    /// Due and bad requests in all.
+    fn sums(&self) -> (f64, f64) {
+        self.stretches.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
+    }
 }
 
 /// One promise over all rates tried, ascending.
@@ -27,46 +39,63 @@ pub(super) struct Ladder {
     pub counted: Vec<Counted>,
 }
 
-/// How often the crossing is drawn: the 2.5 % ends then rest on 25 draws each.
-const DRAWS: usize = 1_000;
-/// The share left out on either side: 95 % remain.
+/// Steps of the grid over the capacity: a third of a per cent each over a factor of four.
+const STEPS: usize = 400;
+/// How suddenly servers break: from a share of bad requests that grows with the fourth power of the rate to one that
+/// doubles within a quarter of a per cent of it.
+const STEEPNESS: (f64, f64) = (4.0, 300.0);
+const STEEPNESSES: usize = 40;
+/// The weight left out on either side: 95 % remain.
 const TAIL: f64 = 0.025;
 
-/// Between which of the rates tried the promises stop being kept, with 95 % confidence: the greatest rate below and the
-/// smallest above. `None` on a side where no rate tried was far enough.
-pub(super) fn crossing(ladders: &[Ladder], random: &mut Random) -> (Option<f64>, Option<f64>) {
-    let Some(rates) = ladders.first().map(|ladder| ladder.counted.iter().map(|it| it.rate).collect::<Vec<_>>()) else {
-        return (None, None);
-    };
-    let effects: Vec<f64> = ladders.iter().map(design_effect).collect();
-    // The number of rates that keep every promise, in each draw.
-    let mut kept: Vec<usize> = (0..DRAWS)
-        .map(|_| ladders.iter().zip(&effects).map(|(ladder, effect)| kept_once(ladder, *effect, random)).min().unwrap_or(0))
-        .collect();
-    kept.sort_unstable();
-    let low = kept[(DRAWS as f64 * TAIL) as usize];
-    let high = kept[DRAWS - 1 - (DRAWS as f64 * TAIL) as usize];
-    (low.checked_sub(1).map(|at| rates[at]), rates.get(high).copied())
-}
-
-/// How many rates, from the smallest up, keep the promise in one redrawn ladder.
-fn kept_once(ladder: &Ladder, effect: f64, random: &mut Random) -> usize {
-    let mut pools: Vec<(f64, f64, usize)> = Vec::with_capacity(ladder.counted.len());
-    for counted in &ladder.counted {
-        let (due, bad) = counted.stretches.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
-        let (due, bad) = (due / effect, bad / effect);
-        // Jeffreys: the posterior of a share whose count is zero is not zero.
-        let share = beta(bad + 0.5, due - bad + 0.5, random);
-        pools.push((share, due.max(1.0), 1));
-        while let [.., (before, before_weight, before_count), (last, weight, count)] = pools[..]
-            && before > last
-        {
-            pools.truncate(pools.len() - 2);
-            let sum = before_weight + weight;
-            pools.push(((before * before_weight + last * weight) / sum, sum, before_count + count));
+/// Where, between the rates `low` and `high`, the promises stop being kept, with 95 % confidence.
+pub(super) fn crossing(ladders: &[Ladder], low: f64, high: f64) -> (f64, f64) {
+    let at = |step: usize| low * (high / low).powf(step as f64 / (STEPS - 1) as f64);
+    // P(every promise is kept up to a rate) is the product over the promises.
+    let mut kept = vec![1.0; STEPS];
+    for ladder in ladders {
+        let weights = weights(ladder, at);
+        let total: f64 = weights.iter().sum();
+        let mut above = total;
+        for (step, weight) in weights.iter().enumerate() {
+            // Half a step below and half above its middle.
+            kept[step] *= (above - weight / 2.0) / total;
+            above -= weight;
         }
     }
-    pools.iter().take_while(|pool| pool.0 <= ladder.bad_share_max).map(|pool| pool.2).sum()
+    let first = kept.iter().position(|&it| it < 1.0 - TAIL).map_or(STEPS - 1, |it| it.saturating_sub(1));
+    let last = kept.iter().position(|&it| it < TAIL).unwrap_or(STEPS - 1);
+    (at(first), at(last))
+}
+
+/// The weight of each capacity on the grid, summed over how suddenly the server may break.
+fn weights(ladder: &Ladder, at: impl Fn(usize) -> f64) -> Vec<f64> {
+    let effect = design_effect(ladder);
+    let allowed = ladder.bad_share_max.max(1e-6);
+    let offset = (allowed / (1.0 - allowed)).ln();
+    let mut logs = vec![f64::NEG_INFINITY; STEPS];
+    for nth in 0..STEEPNESSES {
+        let steepness = STEEPNESS.0 * (STEEPNESS.1 / STEEPNESS.0).powf(nth as f64 / (STEEPNESSES - 1) as f64);
+        for (step, sum) in logs.iter_mut().enumerate() {
+            let capacity = at(step);
+            let mut log = 0.0;
+            for counted in &ladder.counted {
+                let (due, bad) = counted.sums();
+                let odds = (offset + steepness * (counted.rate / capacity).ln()).clamp(-30.0, 30.0).exp();
+                let far = FAR_BEYOND * allowed;
+                let (mut share, mut bad) = (odds / (1.0 + odds), bad);
+                if bad > far * due {
+                    (share, bad) = (share.min(far), far * due);
+                }
+                log += (bad * share.ln() + (due - bad) * (-share).ln_1p()) / effect;
+            }
+            // ln(e^a + e^b) without overflow.
+            let (more, less) = if log > *sum { (log, *sum) } else { (*sum, log) };
+            *sum = more + (less - more).exp().ln_1p();
+        }
+    }
+    let most = logs.iter().copied().max_by(f64::total_cmp).unwrap_or(0.0);
+    logs.iter().map(|it| (it - most).exp()).collect()
 }
 
 /// Pearson's dispersion of bad requests over stretches, the greater of single and doubled stretches: lateness that lasts
@@ -101,30 +130,8 @@ fn design_effect(ladder: &Ladder) -> f64 {
 /// Beyond so many times the allowed share a trial shows collapse, not chance.
 const FAR_BEYOND: f64 = 10.0;
 
-/// Beta(a, b) as X/(X + Y) of two gamma variables.
-fn beta(a: f64, b: f64, random: &mut Random) -> f64 {
-    let (x, y) = (gamma(a, random), gamma(b, random));
-    x / (x + y)
-}
-
-/// Gamma with shape `a` and scale 1: Marsaglia and Tsang (2000), with their boost below 1.
-fn gamma(a: f64, random: &mut Random) -> f64 {
-    if a < 1.0 {
-        let boost = (1.0 - random.unit()).powf(1.0 / a);
-        return gamma(a + 1.0, random) * boost;
-    }
-    let d = a - 1.0 / 3.0;
-    let c = 1.0 / (9.0 * d).sqrt();
-    loop {
-        let x = normal(random);
-        let v = (1.0 + c * x).powi(3);
-        if v > 0.0 && (1.0 - random.unit()).ln() < 0.5 * x * x + d - d * v + d * v.ln() {
-            return d * v;
-        }
-    }
-}
-
 /// Standard normal: Box and Muller (1958).
+#[cfg(test)]
 pub(crate) fn normal(random: &mut Random) -> f64 {
     (2.0 * random.exponential()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
 }
@@ -140,20 +147,31 @@ mod tests {
 
     #[test]
     fn many_requests_leave_the_crossing_where_it_was_seen() {
-        let seen = ladder(&[(100.0, 0.002), (110.0, 0.006), (120.0, 0.03)], 1e5);
-        assert_eq!(crossing(&[seen], &mut Random::new(1, 0)), (Some(110.0), Some(120.0)));
+        let seen = ladder(&[(100.0, 0.002), (110.0, 0.006), (120.0, 0.016)], 1e5);
+        let (low, high) = crossing(&[seen], 50.0, 200.0);
+        assert!(110.0 < low && low < 115.5 && 114.0 < high && high < 118.0, "{low} {high}");
     }
 
     #[test]
     fn few_requests_leave_it_open() {
         let seen = ladder(&[(10.0, 0.0), (100.0, 0.006), (110.0, 0.012), (200.0, 0.5)], 300.0);
-        assert_eq!(crossing(&[seen], &mut Random::new(1, 0)), (Some(10.0), Some(200.0)), "1.8 bad of 300 may be 5 tomorrow, 3.6 may be 2");
+        let (low, high) = crossing(&[seen], 10.0, 200.0);
+        assert!(low < 95.0 && high > 115.0, "1.8 bad of 300 may be 5 tomorrow, 3.6 may be 2: {low} {high}");
+        assert!(low > 50.0 && high < 200.0, "{low} {high}");
+    }
+
+    #[test]
+    fn a_cliff_lies_between_the_last_pass_and_the_first_failure() {
+        let (low, high) = crossing(&[ladder(&[(100.0, 0.0), (110.0, 0.0), (120.0, 0.9)], 1e4)], 50.0, 200.0);
+        assert!(low > 109.0 && high < 121.0, "{low} {high}");
     }
 
     #[test]
     fn the_strictest_promise_decides() {
-        let (loose, strict) = (ladder(&[(100.0, 0.0), (200.0, 0.0)], 1e5), ladder(&[(100.0, 0.0), (200.0, 0.2)], 1e5));
-        assert_eq!(crossing(&[loose, strict], &mut Random::new(1, 0)), (Some(100.0), Some(200.0)));
+        let (loose, strict) = (ladder(&[(100.0, 0.0), (200.0, 0.0)], 1e5), ladder(&[(100.0, 0.001), (200.0, 0.2)], 1e5));
+        let both = crossing(&[loose, strict.clone()], 50.0, 400.0);
+        let alone = crossing(&[strict], 50.0, 400.0);
+        assert!((both.0 / alone.0 - 1.0).abs() < 0.02 && (both.1 / alone.1 - 1.0).abs() < 0.02, "{both:?} {alone:?}");
     }
 
     #[test]
@@ -165,14 +183,5 @@ mod tests {
         }
         assert_eq!(design_effect(&even), 1.0);
         assert!(design_effect(&bursts) > 30.0, "{}", design_effect(&bursts));
-    }
-
-    #[test]
-    fn beta_has_its_mean() {
-        let mut random = Random::new(3, 0);
-        for (a, b) in [(0.5, 20.0), (5.0, 5.0), (300.0, 30_000.0)] {
-            let mean = (0..20_000).map(|_| beta(a, b, &mut random)).sum::<f64>() / 20_000.0;
-            assert!((mean / (a / (a + b)) - 1.0).abs() < 0.05, "{a} {b}: {mean}");
-        }
     }
 }
