@@ -8,6 +8,7 @@ pub mod curve;
 pub mod curve_words;
 pub mod knee;
 pub mod search;
+pub mod search_words;
 pub mod usl;
 mod validity;
 

@@ -458,8 +458,8 @@ pub struct Search {
 const NARROW_UNTIL: f64 = 1.1;
 /// So many invalid trials in a row end the search.
 const INVALID_MAX: usize = 3;
-/// A server that fails at less than this is not being measured for capacity.
-const RATE_MIN: f64 = 0.1;
+/// A full-length trial with fewer requests than this says nothing of any percentile: the search goes no lower.
+const REQUESTS_MIN: f64 = 10.0;
 /// A trial of the ramp holds about so many requests, up to [`SLOW_RAMP`] times its length.
 const RAMP_REQUESTS: f64 = 20.0;
 const SLOW_RAMP: f64 = 5.0;
@@ -536,7 +536,7 @@ impl Search {
         let next = match self.bracket() {
             (None, None) => settings.first_rate,
             (Some(low), None) if low < settings.rate_max => (low * 2.0).min(settings.rate_max),
-            (None, Some(high)) if high / 4.0 >= RATE_MIN && self.trials.iter().all(|it| it.purpose == Purpose::Ramp) => high / 4.0,
+            (None, Some(high)) if high / 4.0 >= self.rate_min() && self.trials.iter().all(|it| it.purpose == Purpose::Ramp) => high / 4.0,
             _ => return None,
         };
         // Proving has begun: what is left open above belongs to it.
@@ -606,7 +606,7 @@ impl Search {
             (Some(low), Some(high)) => (low * high).sqrt(),
         };
         let rate = rounded(rate);
-        (rate >= RATE_MIN && Some(rate) != lower && Some(rate) != upper).then_some(rate)
+        (rate >= self.rate_min() && Some(rate) != lower && Some(rate) != upper).then_some(rate)
     }
 
     /// The soak, then the approach from above.
@@ -638,6 +638,10 @@ impl Search {
 
     fn trial(&self, rate: f64, seconds: f64, purpose: Purpose) -> Step {
         Step::Trial { rate: rounded(rate).min(self.settings.rate_max), seconds, purpose }
+    }
+
+    fn rate_min(&self) -> f64 {
+        REQUESTS_MIN / self.settings.prove_s
     }
 
     fn invalid_in_a_row(&self) -> usize {

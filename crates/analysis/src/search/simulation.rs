@@ -245,6 +245,7 @@ fn miss(answer: &Answer, truth: f64) -> f64 {
 fn the_interval_contains_the_capacity_of_ten_known_servers_nine_times_in_ten() {
     const SEEDS: u64 = 5;
     let mut misses = BTreeMap::new();
+    let mut widths = Vec::new();
     let mut table = String::new();
     for server in servers() {
         let promises = promises(server.limit_s);
@@ -264,10 +265,260 @@ fn the_interval_contains_the_capacity_of_ten_known_servers_nine_times_in_ten() {
                 answer.limited_by,
             );
             assert!(answer.spent_s <= 180.0 + TIMEOUT_S + 30.0, "{table}");
+            widths.push(high / low);
             *misses.entry(server.name).or_insert(0u64) += u64::from(off > 0.03);
         }
     }
     let missed: u64 = misses.values().sum();
     println!("{table}");
+    widths.sort_by(f64::total_cmp);
     assert!(missed * 10 <= SEEDS * misses.len() as u64, "{missed} missed by more than 3 %: {misses:?}\n{table}");
+    // An interval that contains everything proves nothing.
+    assert!(widths[widths.len() / 2] < 1.15 && widths[widths.len() * 9 / 10] < 1.5, "{table}");
+}
+
+/// Runs the search against `respond`, which sees each trial's rate, seconds and purpose.
+fn follow(settings: Settings, mut respond: impl FnMut(f64, f64, Purpose) -> TrialResult) -> Answer {
+    let mut search = Search::new(settings).unwrap();
+    for _ in 0..1_000 {
+        match search.next() {
+            Step::Trial { rate, seconds, purpose } => search.learn(respond(rate, seconds, purpose)),
+            Step::Rest { .. } => search.rested(Rested { seconds: 1.0, recovered: true }),
+            Step::Done(answer) => return *answer,
+        }
+    }
+    panic!("the search did not end");
+}
+
+/// A trial of one promise (p99) with this share of bad requests.
+fn result(rate: f64, seconds: f64, share: f64) -> TrialResult {
+    let due = (rate * seconds) as u64;
+    let bad = (due as f64 * share) as u64;
+    let seen = vec![Seen { bad, value: if share > 0.01 { 0.2 } else { 0.02 }, stretches: Vec::new() }];
+    TrialResult { seconds, elapsed_s: seconds, due, seen, standing: Standing::Valid, early: None }
+}
+
+/// Nothing bad up to a capacity, half beyond.
+fn cliff(capacity: f64) -> impl Fn(f64, f64, Purpose) -> TrialResult {
+    move |rate, seconds, _| result(rate, seconds, if rate > capacity { 0.5 } else { 0.0 })
+}
+
+fn settings() -> Settings {
+    Settings::new(promises(0.05)[..1].to_vec(), 1e5, 1)
+}
+
+#[test]
+fn a_cliff_is_found_within_the_width_with_every_phase_in_order() {
+    for capacity in [7.0, 33.0, 812.0, 54_321.0] {
+        let answer = follow(settings(), cliff(capacity));
+        let (low, high) = (answer.carries.unwrap(), answer.breaks_at.unwrap().rate);
+        assert!(low <= capacity && capacity < high && high <= low * 1.021 && answer.regular, "{capacity}: {low} {high}");
+        assert!(answer.capacity.low <= capacity && capacity <= answer.capacity.high.unwrap());
+        assert_eq!(answer.limited_by, LimitedBy::Promise(0));
+        assert_eq!(answer.soak.unwrap(), Held { rate: low, seconds: 30.0, missed: None });
+        assert_eq!(answer.from_above.unwrap().missed, None);
+        assert_eq!(answer.wants_s, None);
+        let purposes: Vec<Purpose> = answer.trials.iter().map(|it| it.purpose).collect();
+        let mut phases = purposes.clone();
+        phases.dedup();
+        assert_eq!(phases, [Purpose::Ramp, Purpose::Narrow, Purpose::Prove, Purpose::Soak, Purpose::Overload, Purpose::FromAbove]);
+    }
+}
+
+#[test]
+fn a_rest_follows_every_trial_that_failed_except_the_overload() {
+    let mut search = Search::new(settings()).unwrap();
+    let respond = cliff(100.0);
+    let mut failed = false;
+    loop {
+        match search.next() {
+            Step::Trial { rate, seconds, purpose } => {
+                assert!(!failed, "{purpose:?} came without a rest");
+                let result = respond(rate, seconds, purpose);
+                failed = rate > 100.0 && purpose != Purpose::Overload;
+                search.learn(result);
+            }
+            Step::Rest { seconds_max } => {
+                assert!(failed && seconds_max == 30.0);
+                failed = false;
+                search.rested(Rested { seconds: 1.0, recovered: true });
+            }
+            Step::Done(_) => break,
+        }
+    }
+}
+
+#[test]
+fn a_search_taken_up_again_goes_on_where_it_was() {
+    let mut search = Search::new(settings()).unwrap();
+    let respond = cliff(300.0);
+    for _ in 0..9 {
+        match search.next() {
+            Step::Trial { rate, seconds, purpose } => search.learn(respond(rate, seconds, purpose)),
+            _ => search.rested(Rested { seconds: 1.0, recovered: true }),
+        }
+    }
+    let saved = serde_json::to_string(&search).unwrap();
+    let again: Search = serde_json::from_str(&saved).unwrap();
+    assert_eq!(again.next(), search.next());
+    assert_eq!(again, search);
+}
+
+#[test]
+fn a_generator_at_its_limit_gives_a_lower_bound_only() {
+    let answer = follow(settings(), |rate, seconds, _| {
+        let standing = if rate > 700.0 { Standing::GeneratorLimited } else { Standing::Valid };
+        TrialResult { standing, ..result(rate, seconds, 0.0) }
+    });
+    assert_eq!(answer.limited_by, LimitedBy::Generator);
+    assert!(answer.carries.is_some_and(|it| (600.0..=700.0).contains(&it)), "{:?}", answer.carries);
+    assert_eq!((answer.capacity.high, answer.breaks_at, answer.regular), (None, None, false));
+    assert_eq!(answer.soak.unwrap().missed, None);
+}
+
+#[test]
+fn a_server_that_carries_the_cap_is_not_loaded_beyond_it() {
+    let mut most = 0.0f64;
+    let answer = follow(Settings { rate_max: 500.0, ..settings() }, |rate, seconds, _| {
+        most = most.max(rate);
+        result(rate, seconds, 0.0)
+    });
+    assert_eq!((answer.carries, answer.limited_by, answer.capacity.high), (Some(500.0), LimitedBy::RateMax, None));
+    assert_eq!(most, 500.0);
+}
+
+#[test]
+fn a_server_that_never_keeps_the_promise_is_left_alone_soon() {
+    let answer = follow(settings(), |rate, seconds, _| result(rate, seconds, 0.9));
+    assert_eq!((answer.carries, answer.capacity.low, answer.limited_by), (None, 0.0, LimitedBy::Promise(0)));
+    assert!(answer.trials.len() <= 6, "{}", answer.trials.len());
+}
+
+#[test]
+fn invalid_trials_do_not_count_and_three_in_a_row_end_the_search() {
+    let mut nth = 0;
+    let answer = follow(settings(), |rate, seconds, purpose| {
+        nth += 1;
+        // Every fourth trial claims the opposite of the truth, and is invalid.
+        if nth % 4 == 0 {
+            let wrong = if rate > 812.0 { 0.0 } else { 0.9 };
+            return TrialResult { standing: Standing::Invalid, ..result(rate, seconds, wrong) };
+        }
+        cliff(812.0)(rate, seconds, purpose)
+    });
+    assert!(answer.carries.unwrap() <= 812.0 && answer.breaks_at.unwrap().rate > 812.0);
+    let answer = follow(settings(), |rate, seconds, _| TrialResult { standing: Standing::Invalid, ..result(rate, seconds, 0.0) });
+    assert_eq!((answer.limited_by, answer.trials.len(), answer.carries), (LimitedBy::Invalid, 3, None));
+}
+
+#[test]
+fn where_a_higher_rate_passed_the_lower_that_failed_wins() {
+    // Fails between 400 and 450 only: a resonance, or luck. It is found when the ramp steps on it.
+    let answer = follow(Settings { first_rate: 105.0, ..settings() }, |rate, seconds, _| {
+        let bad = (400.0..450.0).contains(&rate) || rate > 1500.0;
+        result(rate, seconds, if bad { 0.5 } else { 0.0 })
+    });
+    assert!(answer.carries.unwrap() < 400.0 && answer.breaks_at.unwrap().rate < 450.0);
+    // A bound proven above a failure is told, and not believed.
+    let mut search = Search::new(settings()).unwrap();
+    let trial = |rate, missed| Trial {
+        rate,
+        seconds: 30.0,
+        purpose: Purpose::Prove,
+        result: result(rate, 30.0, if missed { 0.5 } else { 0.0 }),
+        missed: missed.then_some(0),
+    };
+    search.trials = vec![trial(380.0, false), trial(420.0, true), trial(500.0, false)];
+    let answer = search.answer();
+    assert_eq!(answer.carries, Some(380.0));
+    assert_eq!(answer.inversion, Some(Inversion { failed: 420.0, passed: 500.0 }));
+}
+
+#[test]
+fn a_rate_that_fails_its_soak_is_not_the_answer() {
+    let answer = follow(settings(), |rate, seconds, purpose| {
+        // Short trials are carried up to 812; only the soak shows the leak above 780.
+        let limit = if purpose == Purpose::Soak { 780.0 } else { 812.0 };
+        cliff(limit)(rate, seconds, purpose)
+    });
+    assert!(answer.carries.is_none_or(|it| it <= 780.0), "{:?}", answer.carries);
+    assert!(answer.breaks_at.unwrap().rate <= 812.0);
+}
+
+#[test]
+fn a_server_that_does_not_recover_is_a_finding_and_ends_the_search() {
+    let mortal = Server::new("dies of overload", 8, Service::Exponential(0.005), Temper::Mortal, 0.1);
+    let answer = search(&mut mortal.seeded(1), Settings::new(promises(0.1), 1e5, 1));
+    assert_eq!(answer.unrecovered_after, answer.trials.last().map(|it| it.rate));
+    assert!(answer.unrecovered_after.is_some_and(|it| it > 1600.0), "{:?}", answer.unrecovered_after);
+    assert!(answer.capacity.low >= 640.0, "what was kept before is still said: {:?}", answer.capacity);
+}
+
+#[test]
+fn a_server_that_remembers_an_overload_shows_it_from_above() {
+    let brittle = Server::new("breaks for 5 s", 8, Service::Exponential(0.005), Temper::Brittle, 0.1);
+    let plain = Server { temper: Temper::Plain, ..brittle.clone() };
+    let remembers = |server: &Server| {
+        (1..=6)
+            .filter(|&seed| {
+                search(&mut server.seeded(seed), Settings::new(promises(0.1), 1e5, seed))
+                    .from_above
+                    .is_some_and(|it| it.missed == Some((0, TIMEOUT_S)))
+            })
+            .count()
+    };
+    let (brittle, plain) = (remembers(&brittle), remembers(&plain));
+    assert!(brittle >= 4 && plain == 0, "{brittle} {plain}");
+}
+
+#[test]
+fn early_decisions_count_as_the_whole_trial() {
+    let mut search = Search::new(Settings { first_rate: 100.0, rate_max: 100.0, ..settings() }).unwrap();
+    let early = |seconds: f64, early| TrialResult { seconds: seconds / 3.0, early: Some(early), ..result(100.0, seconds / 3.0, 0.0) };
+    while let Step::Trial { seconds, purpose, .. } = search.next() {
+        search.learn(early(seconds, Early::Pass));
+        if purpose == Purpose::Prove {
+            break;
+        }
+    }
+    assert_eq!(search.answer().carries, Some(100.0), "one early pass stands for a full-length trial");
+}
+
+#[test]
+fn a_budget_too_short_is_refused_with_what_it_would_take() {
+    let Err(mistakes) = Search::new(Settings { budget_s: 30.0, ..settings() }) else { panic!("30 s are enough?") };
+    let [Mistake::BudgetTooShort { budget_s: 30.0, needed_s }] = mistakes[..] else { panic!("{mistakes:?}") };
+    assert!(Search::new(Settings { budget_s: needed_s, ..settings() }).is_ok());
+    let Err(mistakes) = Search::new(settings().within(20.0)) else { panic!("trials of 0.2 s say something?") };
+    let [Mistake::BudgetTooShort { needed_s, .. }] = mistakes[..] else { panic!("{mistakes:?}") };
+    assert!(Search::new(settings().within(needed_s)).is_ok(), "{needed_s}");
+}
+
+#[test]
+fn every_preset_fits_its_budget_and_finds_a_cliff_in_it() {
+    for settings in [settings().quick(), settings(), settings().publish(), settings().within(90.0), settings().within(600.0)] {
+        let (width, budget) = (settings.width, settings.budget_s);
+        let answer = follow(settings, cliff(812.0));
+        let (low, high) = (answer.carries.unwrap(), answer.breaks_at.unwrap().rate);
+        assert!(low <= 812.0 && 812.0 < high && answer.spent_s <= budget, "{low} {high} {}", answer.spent_s);
+        assert!(answer.regular == (high <= low * (1.0 + width) * 1.0005) && answer.regular, "{low} {high} in {budget}");
+    }
+}
+
+#[test]
+fn when_the_budget_ends_first_the_answer_says_what_it_would_take() {
+    // Slow drains eat the budget: each trial costs three times its length.
+    let answer =
+        follow(settings(), |rate, seconds, purpose| TrialResult { elapsed_s: seconds * 3.0, ..cliff(5_000.0)(rate, seconds, purpose) });
+    assert!(!answer.regular && answer.wants_s.is_some_and(|it| it > 180.0), "{:?}", answer.wants_s);
+    assert!(answer.capacity.low <= 5_000.0 && answer.capacity.high.is_some_and(|it| it >= 5_000.0), "{:?}", answer.capacity);
+}
+
+#[test]
+fn contradictory_settings_are_all_named() {
+    let wrong = Settings { promises: Vec::new(), first_rate: 20.0, rate_max: 10.0, width: 0.0, ..settings() };
+    assert_eq!(
+        Search::new(wrong).unwrap_err(),
+        [Mistake::NoPromise, Mistake::Rates { first: 20.0, max: 10.0 }, Mistake::Ratios { width: 0.0, exceed: 0.5 }]
+    );
 }
