@@ -2,18 +2,26 @@
 //!
 //! Pure: no I/O, no clock, no Tokio. Everything here is a function from Summaries to figures and sentences.
 
+pub mod adaptive;
+pub mod asymptote;
 pub mod climb;
-mod conclusion;
-pub mod quantity;
-mod sweep;
 pub mod compare;
+mod conclusion;
+pub mod curve;
+pub mod curve_words;
 pub mod distribution;
 pub mod early_stop;
 pub mod gate;
 pub mod interval;
+pub mod knee;
 pub mod proportion;
+pub mod quantity;
+pub mod search;
+pub mod search_words;
 #[cfg(test)]
 mod simulated;
+mod sweep;
+pub mod usl;
 mod validity;
 
 pub use climb::{StopRule, Stopped};

@@ -1,0 +1,176 @@
+//! The best concurrency: not the highest throughput, but the least load that reaches nearly all of it in time.
+//!
+//! Past the knee, throughput creeps up by a per cent or two while every answer takes twice as long; a report that names the
+//! highest figure recommends the worst place to run. So the best level is the smallest that reaches 98 % of the highest
+//! throughput among the levels that keep the promised response time, or among all if none was promised.
+//!
+//! Kneedle (Satopää and others, 2011) finds "the knee" by shape alone, after stretching both axes to [0, 1]: test to twice
+//! the load and the knee moves. It is offered as [`plotting_hint`], a mark on a chart, and never as a capacity.
+
+use serde::{Deserialize, Serialize};
+
+/// A level as it was measured; several per level are taken together by their means.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// Users, or lanes.
+    pub level: f64,
+    /// Good answers a second.
+    pub throughput: f64,
+    /// The response time at the percentile promised, seconds; `None` if too few answers tell it.
+    pub response_s: Option<f64>,
+    /// The generator, not the server, was the limit.
+    pub generator_limited: bool,
+}
+
+/// The best concurrency, or why there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "best")]
+pub enum Best {
+    /// Here.
+    At {
+        /// The concurrency.
+        level: f64,
+        /// Requests a second there.
+        throughput: f64,
+        /// The response time there, seconds.
+        response_s: Option<f64>,
+        /// The highest throughput among the levels that qualify, requests a second.
+        peak: f64,
+        /// The level is the highest usable one: more might be better still.
+        edge: bool,
+    },
+    /// No level keeps the promise; the fastest took this long.
+    PromiseNeverKept {
+        /// The level with the shortest response time.
+        level: f64,
+        /// That time, seconds.
+        response_s: f64,
+    },
+    /// No level was usable.
+    NothingMeasured,
+}
+
+/// This share of the highest throughput is as good as all of it: runs of one server differ by as much.
+pub const NEARLY_ALL: f64 = 0.98;
+
+/// The best of `levels`; `promise_s` is the response time promised, in seconds.
+#[must_use]
+pub fn best(levels: &[Loaded], promise_s: Option<f64>) -> Best {
+    let levels = together(levels);
+    let Some(last) = levels.last().map(|it| it.level) else { return Best::NothingMeasured };
+    let keeps = |it: &&Loaded| promise_s.is_none_or(|limit| it.response_s.is_some_and(|seen| seen <= limit));
+    let Some(peak) = levels.iter().filter(keeps).map(|it| it.throughput).max_by(f64::total_cmp) else {
+        let fastest = levels.iter().filter_map(|it| Some((it.level, it.response_s?))).min_by(|a, b| a.1.total_cmp(&b.1));
+        return fastest.map_or(Best::NothingMeasured, |(level, response_s)| Best::PromiseNeverKept { level, response_s });
+    };
+    let found = levels.iter().filter(keeps).find(|it| it.throughput >= peak * NEARLY_ALL);
+    found.map_or(Best::NothingMeasured, |it| Best::At {
+        level: it.level,
+        throughput: it.throughput,
+        response_s: it.response_s,
+        peak,
+        edge: it.level >= last,
+    })
+}
+
+/// Kneedle's knee of a rising, flattening curve with sensitivity 1: where the normalised curve is furthest above the
+/// diagonal, if it then falls by the mean step. Depends on the range tested: for a mark on a chart only.
+#[must_use]
+pub fn plotting_hint(levels: &[Loaded]) -> Option<f64> {
+    let levels = together(levels);
+    let (first, last) = (levels.first()?, levels.last()?);
+    let low = levels.iter().map(|it| it.throughput).min_by(f64::total_cmp)?;
+    let high = levels.iter().map(|it| it.throughput).max_by(f64::total_cmp)?;
+    if levels.len() < 3 || high <= low {
+        return None;
+    }
+    let x = |it: &Loaded| (it.level - first.level) / (last.level - first.level);
+    let above: Vec<f64> = levels.iter().map(|it| (it.throughput - low) / (high - low) - x(it)).collect();
+    let step = 1.0 / (levels.len() - 1) as f64;
+    let top = (1..above.len() - 1).find(|&at| {
+        above[at] >= above[at - 1] && above[at] >= above[at + 1] && above[at] > 0.0 && above[at..].iter().any(|it| *it < above[at] - step)
+    })?;
+    Some(levels[top].level)
+}
+
+/// One entry per usable level, ascending; the response time is the worst of the repeats, since a promise holds always.
+fn together(levels: &[Loaded]) -> Vec<Loaded> {
+    let mut usable: Vec<Loaded> =
+        levels.iter().copied().filter(|it| !it.generator_limited && it.throughput.is_finite() && it.level.is_finite()).collect();
+    usable.sort_by(|a, b| a.level.total_cmp(&b.level));
+    usable
+        .chunk_by(|a, b| a.level == b.level)
+        .map(|them| Loaded {
+            throughput: them.iter().map(|it| it.throughput).sum::<f64>() / them.len() as f64,
+            response_s: if them.iter().all(|it| it.response_s.is_some()) {
+                them.iter().filter_map(|it| it.response_s).max_by(f64::total_cmp)
+            } else {
+                None
+            },
+            ..them[0]
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A pool of eight workers of 10 ms, asked by so many users; response time by Little's law.
+    fn pool(level: f64) -> Loaded {
+        let throughput = level.min(8.0) * 100.0 + level * 0.1;
+        Loaded { level, throughput, response_s: Some(level / throughput), generator_limited: false }
+    }
+
+    fn ladder() -> Vec<Loaded> {
+        [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(pool).to_vec()
+    }
+
+    #[test]
+    fn the_best_concurrency_is_the_least_that_reaches_nearly_all_throughput() {
+        assert!(matches!(best(&ladder(), None), Best::At { level: 8.0, edge: false, .. }), "{:?}", best(&ladder(), None));
+    }
+
+    #[test]
+    fn a_promise_rules_out_levels_that_break_it() {
+        assert!(matches!(best(&ladder(), Some(0.02)), Best::At { level: 8.0, .. }));
+        let mut slow = ladder();
+        slow[3].response_s = Some(0.03);
+        slow[4].response_s = Some(0.04);
+        assert!(matches!(best(&slow, Some(0.02)), Best::At { level: 4.0, .. }));
+        slow[2].response_s = None;
+        assert!(matches!(best(&slow, Some(0.02)), Best::At { level: 2.0, .. }), "an unknown time keeps no promise");
+        assert!(matches!(best(&ladder(), Some(0.001)), Best::PromiseNeverKept { .. }));
+    }
+
+    #[test]
+    fn a_level_the_generator_limited_is_not_recommended() {
+        let mut ladder = ladder();
+        ladder.iter_mut().skip(3).for_each(|it| it.generator_limited = true);
+        assert!(matches!(best(&ladder, None), Best::At { level: 4.0, edge: true, .. }));
+        assert_eq!(best(&[], None), Best::NothingMeasured);
+    }
+
+    #[test]
+    fn the_hint_moves_with_the_range_tested_and_the_best_level_does_not() {
+        let smooth = |level: f64| Loaded { throughput: level / (1.0 + 0.05 * level), ..pool(level) };
+        let short: Vec<_> = (1..=40).map(|it| smooth(f64::from(it))).collect();
+        let long: Vec<_> = (1..=400).map(|it| smooth(f64::from(it))).collect();
+        assert!(plotting_hint(&long).unwrap() > plotting_hint(&short).unwrap() * 1.5);
+        let twice: Vec<_> = ladder().into_iter().chain([pool(128.0)]).collect();
+        let level = |it: Best| if let Best::At { level, .. } = it { level } else { 0.0 };
+        assert_eq!(level(best(&twice, None)), level(best(&ladder(), None)));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_below_the_best_level_reaches_as_much(throughputs in prop::collection::vec(1.0f64..1e4, 1..20)) {
+            let levels: Vec<_> = throughputs.iter().enumerate().map(|(at, &throughput)| Loaded { throughput, ..pool(at as f64 + 1.0) }).collect();
+            let Best::At { level, throughput, peak, .. } = best(&levels, None) else { panic!("something was measured") };
+            prop_assert!(throughput >= peak * NEARLY_ALL);
+            prop_assert!(levels.iter().filter(|it| it.level < level).all(|it| it.throughput < peak * NEARLY_ALL));
+            let _ = plotting_hint(&levels);
+        }
+    }
+}

@@ -1,0 +1,524 @@
+//! The search against servers of known capacity, in virtual time.
+//!
+//! A search is only as good as its errors on servers whose answer is known. These are queues simulated exactly, arrival by
+//! arrival, with the arrivals the engine would send: pools of 1, 8 and 64 workers, a rate limiter, and a server that breaks
+//! for five seconds once it was overloaded. Their true capacity comes from a run of the same model some hundred times as
+//! long as a trial.
+
+use std::collections::BTreeMap;
+
+use plan::{Arrivals, Nanos, Random, Rate, Share, Spacing, Timetable};
+
+use super::*;
+
+#[derive(Clone, Copy)]
+enum Service {
+    Fixed(f64),
+    Exponential(f64),
+}
+
+#[derive(Clone, Copy)]
+enum Temper {
+    Plain,
+    /// Refuses what a token bucket of this rate and depth does not hold.
+    Limited {
+        rate: f64,
+        burst: f64,
+    },
+    /// Once a request waited half a second, refuses everything for five.
+    Brittle,
+    /// Never answers again once a request waited half a second.
+    Mortal,
+}
+
+/// A model server: `workers` take requests in order of arrival.
+#[derive(Clone)]
+struct Server {
+    name: &'static str,
+    workers: usize,
+    service: Service,
+    temper: Temper,
+    /// The promise it is searched with, seconds at p99.
+    limit_s: f64,
+    /// Times at which workers are free, by worker; the clock; the bucket's tokens when last looked at; when it heals.
+    free: Vec<f64>,
+    now: f64,
+    bucket: (f64, f64),
+    broken_until: f64,
+    random: Random,
+}
+
+/// A client that waited this long goes away.
+const TIMEOUT_S: f64 = 2.0;
+
+impl Server {
+    fn new(name: &'static str, workers: usize, service: Service, temper: Temper, limit_s: f64) -> Self {
+        let free = vec![0.0; workers];
+        Self {
+            name,
+            workers,
+            service,
+            temper,
+            limit_s,
+            free,
+            now: 0.0,
+            bucket: (0.0, f64::MAX),
+            broken_until: 0.0,
+            random: Random::new(0, 0),
+        }
+    }
+
+    fn seeded(&self, seed: u64) -> Self {
+        Self { random: Random::new(seed, 77), ..self.clone() }
+    }
+
+    /// The response time of a request that arrives at `at`, or `None` for a failure.
+    fn answer(&mut self, at: f64) -> Option<f64> {
+        match self.temper {
+            Temper::Limited { rate, burst } => {
+                let tokens = (self.bucket.1 + (at - self.bucket.0) * rate).min(burst);
+                let granted = tokens >= 1.0;
+                self.bucket = (at, if granted { tokens - 1.0 } else { tokens });
+                if !granted {
+                    return None;
+                }
+            }
+            Temper::Brittle | Temper::Mortal if at < self.broken_until => return None,
+            _ => {}
+        }
+        // The earliest worker, kept at the root of a binary heap.
+        let start = self.free[0].max(at);
+        if start - at > 0.5 {
+            match self.temper {
+                Temper::Brittle => self.broken_until = at + 5.0,
+                Temper::Mortal => self.broken_until = f64::INFINITY,
+                _ => {}
+            }
+        }
+        if start - at > TIMEOUT_S {
+            return None;
+        }
+        let done = start
+            + match self.service {
+                Service::Fixed(seconds) => seconds,
+                Service::Exponential(mean) => mean * self.random.exponential(),
+            };
+        let mut hole = 0;
+        loop {
+            let left = 2 * hole + 1;
+            if left >= self.workers {
+                break;
+            }
+            let child = if left + 1 < self.workers && self.free[left + 1] < self.free[left] { left + 1 } else { left };
+            if self.free[child] >= done {
+                break;
+            }
+            self.free[hole] = self.free[child];
+            hole = child;
+        }
+        self.free[hole] = done;
+        Some(done - at)
+    }
+
+    fn arrivals(&mut self, rate: f64, seconds: f64) -> Vec<f64> {
+        let timetable = Timetable::constant(Rate::per_second(rate).unwrap(), Nanos((seconds * 1e9) as u64));
+        let seed = self.random.between(0, u64::MAX - 1);
+        Arrivals::new(timetable, Spacing::Poisson, seed, None, Share::WHOLE).map(|at| at.as_secs_f64()).collect()
+    }
+
+    /// One trial, ended early once no outcome of the rest could save it; drained to the last answer.
+    fn trial(&mut self, rate: f64, seconds: f64, promises: &[Promise]) -> TrialResult {
+        let arrivals = self.arrivals(rate, seconds);
+        let allowed: Vec<f64> = promises.iter().map(|it| it.bad_share_max * arrivals.len() as f64).collect();
+        let mut bad = [0u64; 2];
+        let mut stretches = [vec![(0, 0); seconds.ceil() as usize], vec![(0, 0); seconds.ceil() as usize]];
+        let mut times: Vec<f64> = Vec::with_capacity(arrivals.len());
+        let (mut last_done, mut measured, mut early, mut due) = (0.0f64, seconds, None, 0);
+        for at in arrivals {
+            due += 1;
+            let answer = self.answer(self.now + at);
+            let response = answer.unwrap_or(TIMEOUT_S);
+            last_done = last_done.max(at + answer.unwrap_or(0.0));
+            times.push(response);
+            let verdicts = [answer.is_none() || response > self.limit_s, answer.is_none()];
+            for promise in 0..2 {
+                bad[promise] += u64::from(verdicts[promise]);
+                let stretch = &mut stretches[promise][at as usize];
+                *stretch = (stretch.0 + 1, stretch.1 + u64::from(verdicts[promise]));
+            }
+            if at >= 3.0 && (0..2).any(|it| bad[it] as f64 > allowed[it]) {
+                (measured, early) = (at, Some(Early::Fail));
+                break;
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        let elapsed_s = measured.max(last_done);
+        self.now += elapsed_s;
+        let p99 = times.get((times.len() as f64 * 0.99) as usize).copied().unwrap_or(0.0);
+        let failed = bad[1] as f64 / (due as f64).max(1.0);
+        let [late, refused] = stretches;
+        let seen = vec![Seen { bad: bad[0], value: p99, stretches: late }, Seen { bad: bad[1], value: failed, stretches: refused }];
+        TrialResult { seconds: measured, elapsed_s, due, seen, standing: Standing::Valid, early }
+    }
+
+    /// Probes once a second until one is answered as an idle server would.
+    fn rest(&mut self, seconds_max: f64) -> Rested {
+        let seconds = (self.broken_until - self.now).max(0.0).ceil() + 1.0;
+        let rested = Rested { seconds: seconds.min(seconds_max), recovered: seconds <= seconds_max };
+        self.now += rested.seconds;
+        rested
+    }
+
+    /// The share of bad requests at `rate` in the long run, the worse promise counted in units of what it allows.
+    fn excess(&self, rate: f64, promises: &[Promise]) -> f64 {
+        let mut server = self.seeded(4711);
+        let (mut late, mut failed, mut due) = (0.0, 0.0, 0.0);
+        for at in server.arrivals(rate, 400_000.0 / rate) {
+            let answer = server.answer(at);
+            failed += f64::from(u8::from(answer.is_none()));
+            late += f64::from(u8::from(answer.is_none_or(|it| it > server.limit_s)));
+            due += 1.0;
+        }
+        (late / due / promises[0].bad_share_max).max(failed / due / promises[1].bad_share_max)
+    }
+
+    fn true_capacity(&self, promises: &[Promise]) -> f64 {
+        let mean = match self.service {
+            Service::Fixed(mean) | Service::Exponential(mean) => mean,
+        };
+        let most = match self.temper {
+            Temper::Limited { rate, .. } => rate,
+            _ => self.workers as f64 / mean,
+        };
+        let (mut low, mut high) = (most * 0.05, most * 1.1);
+        for _ in 0..10 {
+            let middle = (low + high) / 2.0;
+            if self.excess(middle, promises) <= 1.0 { low = middle } else { high = middle }
+        }
+        (low + high) / 2.0
+    }
+}
+
+fn promises(limit_s: f64) -> Vec<Promise> {
+    let late = Promise { text: format!("p99 < {}ms", limit_s * 1e3), name: "p99".into(), unit: Unit::Seconds, bad_share_max: 0.01 };
+    vec![late, Promise { text: "failed < 0.1%".into(), name: "failed".into(), unit: Unit::Share, bad_share_max: 0.001 }]
+}
+
+fn servers() -> Vec<Server> {
+    use Service::{Exponential, Fixed};
+    use Temper::{Brittle, Limited, Plain};
+    vec![
+        Server::new("1 worker, 2 ms", 1, Fixed(0.002), Plain, 0.05),
+        Server::new("1 worker, 5 ms exponential", 1, Exponential(0.005), Plain, 0.1),
+        Server::new("1 worker, 20 ms exponential", 1, Exponential(0.02), Plain, 0.2),
+        Server::new("8 workers, 20 ms", 8, Fixed(0.02), Plain, 0.1),
+        Server::new("8 workers, 5 ms exponential", 8, Exponential(0.005), Plain, 0.05),
+        Server::new("8 workers, 10 ms exponential", 8, Exponential(0.01), Plain, 0.2),
+        Server::new("64 workers, 10 ms", 64, Fixed(0.01), Plain, 0.05),
+        Server::new("64 workers, 20 ms exponential", 64, Exponential(0.02), Plain, 0.2),
+        Server::new("1000/s and no more", 64, Fixed(0.002), Limited { rate: 1000.0, burst: 50.0 }, 0.05),
+        Server::new("breaks for 5 s", 8, Exponential(0.005), Brittle, 0.1),
+    ]
+}
+
+fn search(server: &mut Server, settings: Settings) -> Answer {
+    let promises = settings.promises.clone();
+    let mut search = Search::new(settings).unwrap();
+    for _ in 0..1_000 {
+        match search.next() {
+            Step::Trial { rate, seconds, .. } => search.learn(server.trial(rate, seconds, &promises)),
+            Step::Rest { seconds_max } => search.rested(server.rest(seconds_max)),
+            Step::Done(answer) => return *answer,
+        }
+    }
+    panic!("the search did not end");
+}
+
+/// By how much the interval misses the truth: 0 inside.
+fn miss(answer: &Answer, truth: f64) -> f64 {
+    let below = answer.capacity.low / truth - 1.0;
+    let above = answer.capacity.high.map_or(0.0, |high| 1.0 - high / truth);
+    below.max(above).max(0.0)
+}
+
+#[test]
+fn the_interval_contains_the_capacity_of_ten_known_servers_nine_times_in_ten() {
+    const SEEDS: u64 = 5;
+    let mut misses = BTreeMap::new();
+    let mut widths = Vec::new();
+    let mut table = String::new();
+    for server in servers() {
+        let promises = promises(server.limit_s);
+        let truth = server.true_capacity(&promises);
+        for seed in 1..=SEEDS {
+            let answer = search(&mut server.seeded(seed), Settings::new(promises.clone(), 1e5, seed));
+            let off = miss(&answer, truth);
+            let (low, high) = (answer.capacity.low, answer.capacity.high.unwrap_or(f64::INFINITY));
+            table += &format!(
+                "{:<30} truth {truth:>7.0}  carries {:>7.0} ({low:.0}–{high:.0}), {:.1} % wide, misses by {:.1} %, {:.0} s, {} trials, {:?}\n",
+                server.name,
+                answer.carries.unwrap_or(0.0),
+                (high / low - 1.0) * 100.0,
+                off * 100.0,
+                answer.spent_s,
+                answer.trials.len(),
+                answer.limited_by,
+            );
+            assert!(answer.spent_s <= 180.0 + TIMEOUT_S + 30.0, "{table}");
+            widths.push(high / low);
+            *misses.entry(server.name).or_insert(0u64) += u64::from(off > 0.03);
+        }
+    }
+    let missed: u64 = misses.values().sum();
+    println!("{table}");
+    widths.sort_by(f64::total_cmp);
+    assert!(missed * 10 <= SEEDS * misses.len() as u64, "{missed} missed by more than 3 %: {misses:?}\n{table}");
+    // An interval that contains everything proves nothing.
+    assert!(widths[widths.len() / 2] < 1.15 && widths[widths.len() * 9 / 10] < 1.5, "{table}");
+}
+
+/// Runs the search against `respond`, which sees each trial's rate, seconds and purpose.
+fn follow(settings: Settings, mut respond: impl FnMut(f64, f64, Purpose) -> TrialResult) -> Answer {
+    let mut search = Search::new(settings).unwrap();
+    for _ in 0..1_000 {
+        match search.next() {
+            Step::Trial { rate, seconds, purpose } => search.learn(respond(rate, seconds, purpose)),
+            Step::Rest { .. } => search.rested(Rested { seconds: 1.0, recovered: true }),
+            Step::Done(answer) => return *answer,
+        }
+    }
+    panic!("the search did not end");
+}
+
+/// A trial of one promise (p99) with this share of bad requests.
+fn result(rate: f64, seconds: f64, share: f64) -> TrialResult {
+    let due = (rate * seconds) as u64;
+    let bad = (due as f64 * share) as u64;
+    let seen = vec![Seen { bad, value: if share > 0.01 { 0.2 } else { 0.02 }, stretches: Vec::new() }];
+    TrialResult { seconds, elapsed_s: seconds, due, seen, standing: Standing::Valid, early: None }
+}
+
+/// Nothing bad up to a capacity, half beyond.
+fn cliff(capacity: f64) -> impl Fn(f64, f64, Purpose) -> TrialResult {
+    move |rate, seconds, _| result(rate, seconds, if rate > capacity { 0.5 } else { 0.0 })
+}
+
+fn settings() -> Settings {
+    Settings::new(promises(0.05)[..1].to_vec(), 1e5, 1)
+}
+
+#[test]
+fn a_cliff_is_found_within_the_width_with_every_phase_in_order() {
+    for capacity in [7.0, 33.0, 812.0, 54_321.0] {
+        let answer = follow(settings(), cliff(capacity));
+        let (low, high) = (answer.carries.unwrap(), answer.breaks_at.unwrap().rate);
+        assert!(low <= capacity && capacity < high && high <= low * 1.021 && answer.regular, "{capacity}: {low} {high}");
+        assert!(answer.capacity.low <= capacity && capacity <= answer.capacity.high.unwrap());
+        assert_eq!(answer.limited_by, LimitedBy::Promise(0));
+        assert_eq!(answer.soak.unwrap(), Held { rate: low, seconds: 30.0, missed: None });
+        assert_eq!(answer.from_above.unwrap().missed, None);
+        assert_eq!(answer.wants_s, None);
+        let purposes: Vec<Purpose> = answer.trials.iter().map(|it| it.purpose).collect();
+        let mut phases = purposes.clone();
+        phases.dedup();
+        assert_eq!(phases, [Purpose::Ramp, Purpose::Narrow, Purpose::Prove, Purpose::Soak, Purpose::Overload, Purpose::FromAbove]);
+    }
+}
+
+#[test]
+fn a_rest_follows_every_trial_that_failed_except_the_overload() {
+    let mut search = Search::new(settings()).unwrap();
+    let respond = cliff(100.0);
+    let mut failed = false;
+    loop {
+        match search.next() {
+            Step::Trial { rate, seconds, purpose } => {
+                assert!(!failed, "{purpose:?} came without a rest");
+                let result = respond(rate, seconds, purpose);
+                failed = rate > 100.0 && purpose != Purpose::Overload;
+                search.learn(result);
+            }
+            Step::Rest { seconds_max } => {
+                assert!(failed && seconds_max == 30.0);
+                failed = false;
+                search.rested(Rested { seconds: 1.0, recovered: true });
+            }
+            Step::Done(_) => break,
+        }
+    }
+}
+
+#[test]
+fn a_search_taken_up_again_goes_on_where_it_was() {
+    let mut search = Search::new(settings()).unwrap();
+    let respond = cliff(300.0);
+    for _ in 0..9 {
+        match search.next() {
+            Step::Trial { rate, seconds, purpose } => search.learn(respond(rate, seconds, purpose)),
+            _ => search.rested(Rested { seconds: 1.0, recovered: true }),
+        }
+    }
+    let saved = serde_json::to_string(&search).unwrap();
+    let again: Search = serde_json::from_str(&saved).unwrap();
+    assert_eq!(again.next(), search.next());
+    assert_eq!(again, search);
+}
+
+#[test]
+fn a_generator_at_its_limit_gives_a_lower_bound_only() {
+    let answer = follow(settings(), |rate, seconds, _| {
+        let standing = if rate > 700.0 { Standing::GeneratorLimited } else { Standing::Valid };
+        TrialResult { standing, ..result(rate, seconds, 0.0) }
+    });
+    assert_eq!(answer.limited_by, LimitedBy::Generator);
+    assert!(answer.carries.is_some_and(|it| (600.0..=700.0).contains(&it)), "{:?}", answer.carries);
+    assert_eq!((answer.capacity.high, answer.breaks_at, answer.regular), (None, None, false));
+    assert_eq!(answer.soak.unwrap().missed, None);
+}
+
+#[test]
+fn a_server_that_carries_the_cap_is_not_loaded_beyond_it() {
+    let mut most = 0.0f64;
+    let answer = follow(Settings { rate_max: 500.0, ..settings() }, |rate, seconds, _| {
+        most = most.max(rate);
+        result(rate, seconds, 0.0)
+    });
+    assert_eq!((answer.carries, answer.limited_by, answer.capacity.high), (Some(500.0), LimitedBy::RateMax, None));
+    assert_eq!(most, 500.0);
+}
+
+#[test]
+fn a_server_that_never_keeps_the_promise_is_left_alone_soon() {
+    let answer = follow(settings(), |rate, seconds, _| result(rate, seconds, 0.9));
+    assert_eq!((answer.carries, answer.capacity.low, answer.limited_by), (None, 0.0, LimitedBy::Promise(0)));
+    assert!(answer.trials.len() <= 6, "{}", answer.trials.len());
+}
+
+#[test]
+fn invalid_trials_do_not_count_and_three_in_a_row_end_the_search() {
+    let mut nth = 0;
+    let answer = follow(settings(), |rate, seconds, purpose| {
+        nth += 1;
+        // Every fourth trial claims the opposite of the truth, and is invalid.
+        if nth % 4 == 0 {
+            let wrong = if rate > 812.0 { 0.0 } else { 0.9 };
+            return TrialResult { standing: Standing::Invalid, ..result(rate, seconds, wrong) };
+        }
+        cliff(812.0)(rate, seconds, purpose)
+    });
+    assert!(answer.carries.unwrap() <= 812.0 && answer.breaks_at.unwrap().rate > 812.0);
+    let answer = follow(settings(), |rate, seconds, _| TrialResult { standing: Standing::Invalid, ..result(rate, seconds, 0.0) });
+    assert_eq!((answer.limited_by, answer.trials.len(), answer.carries), (LimitedBy::Invalid, 3, None));
+}
+
+#[test]
+fn where_a_higher_rate_passed_the_lower_that_failed_wins() {
+    // Fails between 400 and 450 only: a resonance, or luck. It is found when the ramp steps on it.
+    let answer = follow(Settings { first_rate: 105.0, ..settings() }, |rate, seconds, _| {
+        let bad = (400.0..450.0).contains(&rate) || rate > 1500.0;
+        result(rate, seconds, if bad { 0.5 } else { 0.0 })
+    });
+    assert!(answer.carries.unwrap() < 400.0 && answer.breaks_at.unwrap().rate < 450.0);
+    // A bound proven above a failure is told, and not believed.
+    let mut search = Search::new(settings()).unwrap();
+    let trial = |rate, missed| Trial {
+        rate,
+        seconds: 30.0,
+        purpose: Purpose::Prove,
+        result: result(rate, 30.0, if missed { 0.5 } else { 0.0 }),
+        missed: missed.then_some(0),
+    };
+    search.trials = vec![trial(380.0, false), trial(420.0, true), trial(500.0, false)];
+    let answer = search.answer();
+    assert_eq!(answer.carries, Some(380.0));
+    assert_eq!(answer.inversion, Some(Inversion { failed: 420.0, passed: 500.0 }));
+}
+
+#[test]
+fn a_rate_that_fails_its_soak_is_not_the_answer() {
+    let answer = follow(settings(), |rate, seconds, purpose| {
+        // Short trials are carried up to 812; only the soak shows the leak above 780.
+        let limit = if purpose == Purpose::Soak { 780.0 } else { 812.0 };
+        cliff(limit)(rate, seconds, purpose)
+    });
+    assert!(answer.carries.is_none_or(|it| it <= 780.0), "{:?}", answer.carries);
+    assert!(answer.breaks_at.unwrap().rate <= 812.0);
+}
+
+#[test]
+fn a_server_that_does_not_recover_is_a_finding_and_ends_the_search() {
+    let mortal = Server::new("dies of overload", 8, Service::Exponential(0.005), Temper::Mortal, 0.1);
+    let answer = search(&mut mortal.seeded(1), Settings::new(promises(0.1), 1e5, 1));
+    assert_eq!(answer.unrecovered_after, answer.trials.last().map(|it| it.rate));
+    assert!(answer.unrecovered_after.is_some_and(|it| it > 1600.0), "{:?}", answer.unrecovered_after);
+    assert!(answer.capacity.low >= 640.0, "what was kept before is still said: {:?}", answer.capacity);
+}
+
+#[test]
+fn a_server_that_remembers_an_overload_shows_it_from_above() {
+    let brittle = Server::new("breaks for 5 s", 8, Service::Exponential(0.005), Temper::Brittle, 0.1);
+    let plain = Server { temper: Temper::Plain, ..brittle.clone() };
+    let remembers = |server: &Server| {
+        (1..=6)
+            .filter(|&seed| {
+                search(&mut server.seeded(seed), Settings::new(promises(0.1), 1e5, seed))
+                    .from_above
+                    .is_some_and(|it| it.missed == Some((0, TIMEOUT_S)))
+            })
+            .count()
+    };
+    let (brittle, plain) = (remembers(&brittle), remembers(&plain));
+    assert!(brittle >= 4 && plain == 0, "{brittle} {plain}");
+}
+
+#[test]
+fn early_decisions_count_as_the_whole_trial() {
+    let mut search = Search::new(Settings { first_rate: 100.0, rate_max: 100.0, ..settings() }).unwrap();
+    let early = |seconds: f64, early| TrialResult { seconds: seconds / 3.0, early: Some(early), ..result(100.0, seconds / 3.0, 0.0) };
+    while let Step::Trial { seconds, purpose, .. } = search.next() {
+        search.learn(early(seconds, Early::Pass));
+        if purpose == Purpose::Prove {
+            break;
+        }
+    }
+    assert_eq!(search.answer().carries, Some(100.0), "one early pass stands for a full-length trial");
+}
+
+#[test]
+fn a_budget_too_short_is_refused_with_what_it_would_take() {
+    let Err(mistakes) = Search::new(Settings { budget_s: 30.0, ..settings() }) else { panic!("30 s are enough?") };
+    let [Mistake::BudgetTooShort { budget_s: 30.0, needed_s }] = mistakes[..] else { panic!("{mistakes:?}") };
+    assert!(Search::new(Settings { budget_s: needed_s, ..settings() }).is_ok());
+    let Err(mistakes) = Search::new(settings().within(20.0)) else { panic!("trials of 0.2 s say something?") };
+    let [Mistake::BudgetTooShort { needed_s, .. }] = mistakes[..] else { panic!("{mistakes:?}") };
+    assert!(Search::new(settings().within(needed_s)).is_ok(), "{needed_s}");
+}
+
+#[test]
+fn every_preset_fits_its_budget_and_finds_a_cliff_in_it() {
+    for settings in [settings().quick(), settings(), settings().publish(), settings().within(90.0), settings().within(600.0)] {
+        let (width, budget) = (settings.width, settings.budget_s);
+        let answer = follow(settings, cliff(812.0));
+        let (low, high) = (answer.carries.unwrap(), answer.breaks_at.unwrap().rate);
+        assert!(low <= 812.0 && 812.0 < high && answer.spent_s <= budget, "{low} {high} {}", answer.spent_s);
+        assert!(answer.regular == (high <= low * (1.0 + width) * 1.0005) && answer.regular, "{low} {high} in {budget}");
+    }
+}
+
+#[test]
+fn when_the_budget_ends_first_the_answer_says_what_it_would_take() {
+    // Slow drains eat the budget: each trial costs three times its length.
+    let answer =
+        follow(settings(), |rate, seconds, purpose| TrialResult { elapsed_s: seconds * 3.0, ..cliff(5_000.0)(rate, seconds, purpose) });
+    assert!(!answer.regular && answer.wants_s.is_some_and(|it| it > 180.0), "{:?}", answer.wants_s);
+    assert!(answer.capacity.low <= 5_000.0 && answer.capacity.high.is_some_and(|it| it >= 5_000.0), "{:?}", answer.capacity);
+}
+
+#[test]
+fn contradictory_settings_are_all_named() {
+    let wrong = Settings { promises: Vec::new(), first_rate: 20.0, rate_max: 10.0, width: 0.0, ..settings() };
+    assert_eq!(
+        Search::new(wrong).unwrap_err(),
+        [Mistake::NoPromise, Mistake::Rates { first: 20.0, max: 10.0 }, Mistake::Ratios { width: 0.0, exceed: 0.5 }]
+    );
+}
