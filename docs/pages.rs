@@ -41,8 +41,7 @@ fn the_page_of_failures_lists_every_oddity() {
 
 #[test]
 fn the_page_of_the_report_lists_every_format() {
-    let rows: String =
-        FORMATS.iter().map(|format| format!("| `{}` | {} | .{} |\n", format.name, format.about, format.extension)).collect();
+    let rows: String = FORMATS.iter().map(|format| format!("| `{}` | {} | .{} |\n", format.name, format.about, format.extension)).collect();
     holds("docs/guide/reading-a-report.md", "formats", &format!("| format | is | usual ending |\n|---|---|---|\n{}", rows.trim_end()));
 }
 
