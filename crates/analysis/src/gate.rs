@@ -84,7 +84,7 @@ enum Comparison {
 }
 
 impl Comparison {
-    fn holds<T: PartialOrd>(self, figure: T, limit: T) -> bool {
+    fn holds<T: PartialOrd + Copy>(self, figure: T, limit: T) -> bool {
         match self {
             Self::Below => figure < limit,
             Self::AtMost => figure <= limit,

@@ -66,6 +66,8 @@ impl Interval {
 /// One interval of a run, unpacked: what blocks are made of.
 #[derive(Debug, Clone)]
 pub struct Slice {
+    /// When it began, from the start of the run.
+    pub from: Nanos,
     /// How long it was.
     pub seconds: f64,
     /// Answers whose last byte came in it.
@@ -104,6 +106,7 @@ pub fn slices_between(ticks: &[Tick], from: Nanos, until: Nanos) -> Result<Vec<S
                 last.times.add(&times);
             }
             _ => slices.push(Slice {
+                from: tick.from,
                 seconds: tick.to.min(until).since(tick.from).as_secs_f64(),
                 answered: tick.answered,
                 ended,
@@ -113,6 +116,12 @@ pub fn slices_between(ticks: &[Tick], from: Nanos, until: Nanos) -> Result<Vec<S
         }
     }
     Ok(slices)
+}
+
+/// Those that begin when the warm-up is over, or later.
+#[must_use]
+pub fn from_moment(slices: &[Slice], warm: Nanos) -> &[Slice] {
+    &slices[slices.partition_point(|slice| slice.from < warm)..]
 }
 
 /// How the intervals were made.
@@ -455,21 +464,19 @@ pub(crate) struct PooledRun {
 impl Pool {
     pub(crate) fn new(runs: &[&[Slice]]) -> Self {
         let all = || runs.iter().flat_map(|run| run.iter());
-        let recorded: Vec<Vec<(u64, u64)>> =
-            all().map(|slice| slice.times.recorded().map(|(value, count)| (value.0, count)).collect()).collect();
-        let mut values: Vec<u64> = recorded.iter().flatten().map(|(value, _)| *value).collect();
-        values.sort_unstable();
-        values.dedup();
-        let cumulative = recorded
-            .iter()
-            .map(|buckets| {
+        let mut together = Histogram::new();
+        all().for_each(|slice| together.add(&slice.times));
+        let values: Vec<u64> = together.recorded().map(|(value, _)| value.0).collect();
+        let cumulative = all()
+            .map(|slice| {
                 let (mut up_to, mut from) = (0, 0);
-                buckets
-                    .iter()
+                slice
+                    .times
+                    .recorded()
                     .map(|(value, count)| {
                         up_to += count;
                         // Both ascend, so the search goes on where it stopped.
-                        from += values[from..].partition_point(|known| known < value);
+                        from += values[from..].partition_point(|known| *known < value.0);
                         (from as u32, up_to)
                     })
                     .collect()
@@ -485,8 +492,8 @@ impl Pool {
         let mut pool = Self {
             columns: vec![None; values.len()],
             values,
-            greatest: all().filter_map(|slice| slice.times.max()).max().unwrap_or_default().0,
-            samples: all().map(|slice| slice.times.count()).sum(),
+            greatest: together.max().unwrap_or_default().0,
+            samples: together.count(),
             cumulative,
             runs: pooled,
             whole: Vec::new(),
@@ -752,7 +759,7 @@ mod tests {
                     let mut times = Histogram::new();
                     (0..100).for_each(|k| times.record(Nanos::from_micros(900 + 2 * k)));
                     let bad = if second % burst == 0 { burst } else { 0 };
-                    Slice { seconds: 1.0, answered: 100, ended: 100, bad, times }
+                    Slice { from: Nanos::from_secs(second), seconds: 1.0, answered: 100, ended: 100, bad, times }
                 })
                 .collect()
         };
@@ -768,10 +775,34 @@ mod tests {
     }
 
     #[test]
+    fn slow_requests_in_bursts_count_as_fewer_too() {
+        let slices: Vec<Slice> = (0..60)
+            .map(|second| {
+                let mut times = Histogram::new();
+                // In every tenth second a fifth of the requests is slow; and one in fifty always.
+                (0..100).for_each(|k| {
+                    times.record(Nanos::from_millis(if second % 10 == 0 && k % 5 == 0 {
+                        90
+                    } else if k == 50 {
+                        30
+                    } else {
+                        1
+                    }));
+                });
+                Slice { from: Nanos::from_secs(second), seconds: 1.0, answered: 100, ended: 100, bad: 0, times }
+            })
+            .collect();
+        assert!(design_effect_above(&slices, Nanos::from_millis(50)) > 10.0);
+        assert_eq!(design_effect_above(&slices, Nanos::from_millis(100)), 1.0);
+        assert_eq!(from_moment(&slices, Nanos::from_secs(20)).len(), 40);
+        assert_eq!((from_moment(&slices, Nanos::ZERO).len(), from_moment(&slices, Nanos::NEVER).len()), (60, 0));
+    }
+
+    #[test]
     fn no_failure_is_not_certainty() {
         let mut times = Histogram::new();
         (0..50).for_each(|_| times.record(Nanos::from_millis(1)));
-        let slices = vec![Slice { seconds: 1.0, answered: 50, ended: 50, bad: 0, times }; 40];
+        let slices = vec![Slice { from: Nanos::ZERO, seconds: 1.0, answered: 50, ended: 50, bad: 0, times }; 40];
         let figure = uncertainty(&slices, 100, &mut Random::new(4, 0)).failure_share.unwrap();
         assert_eq!((figure.value, figure.interval.low), (0.0, 0.0));
         assert!((figure.interval.high - 0.001_84).abs() < 1e-5, "{figure:?}");
@@ -816,7 +847,7 @@ mod tests {
             let runs: Vec<Vec<Slice>> = runs.iter().map(|run| run.iter().map(|values| {
                 let mut times = Histogram::new();
                 values.iter().for_each(|value| times.record(Nanos(*value)));
-                Slice { seconds: 1.0, answered: 0, ended: 0, bad: 0, times }
+                Slice { from: Nanos::ZERO, seconds: 1.0, answered: 0, ended: 0, bad: 0, times }
             }).collect()).collect();
             let borrowed: Vec<&[Slice]> = runs.iter().map(Vec::as_slice).collect();
             let mut pool = Pool::new(&borrowed);

@@ -4,12 +4,16 @@
 
 pub mod compare;
 pub mod distribution;
+pub mod drift;
 pub mod early_stop;
 pub mod gate;
 pub mod interval;
+pub mod littles_law;
+pub mod peaks;
 pub mod proportion;
 #[cfg(test)]
 mod simulated;
 mod validity;
+pub mod warmup;
 
 pub use validity::{GeneratorLimit, generator_limit, processor_share_is_known};
