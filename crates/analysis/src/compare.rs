@@ -274,9 +274,9 @@ pub struct Change {
     pub metric: Metric,
     /// Pairs, or runs on the smaller side, in which both sides know it.
     pub pairs: usize,
-    /// The median over A's runs.
+    /// The median over A's runs; infinite (in JSON: null) where the quantile lies among requests that failed.
     pub a: f64,
-    /// The median over B's runs.
+    /// The same over B's.
     pub b: f64,
     /// Hodges and Lehmann's estimate: 0.05 is 5 % more in B; of the failure share, the difference.
     pub estimate: f64,
@@ -289,6 +289,7 @@ pub struct Change {
     /// What does not matter.
     pub margin: f64,
     /// What follows.
+    #[serde(flatten)]
     pub verdict: Verdict,
 }
 

@@ -385,6 +385,7 @@ pub struct Judgement {
     /// Where the figure is a share: its exact 95 % interval, requests taken as independent.
     pub interval: Option<Interval>,
     /// Whether it was kept.
+    #[serde(flatten)]
     pub verdict: Verdict,
 }
 
@@ -988,6 +989,16 @@ mod tests {
             let error = text.parse::<AbortRule>().expect_err(text);
             assert_eq!(error.column(), column, "{error}");
         }
+    }
+
+    #[test]
+    fn a_judgement_is_written_with_its_reason() {
+        let checks = ["p99 < 20ms", "failed < 1%", "p50 < 5ms"].map(check);
+        let got = serde_json::to_value(judge(&checks, &fast_failures(300, 0))).unwrap();
+        assert_eq!(got[0]["check"], "p99 < 20ms");
+        assert_eq!(got[0]["why"]["samples"], 300);
+        assert_eq!((&got[1]["verdict"], &got[1]["measured"]["value"]["of"]), (&"held".into(), &300.into()));
+        assert_eq!((&got[2]["verdict"], &got[2]["measured"]["kind"]), (&"broken".into(), &"time".into()));
     }
 
     #[test]

@@ -823,6 +823,20 @@ mod tests {
     }
 
     #[test]
+    fn in_json_a_quantile_says_what_is_known_of_it() {
+        let of = Wandering { seconds: 40, per_second: 100, correlation: 0.0, wander: 0.0, spread: 0.5 };
+        let mut random = Random::new(9, 0);
+        let got = serde_json::to_value(uncertainty(&of.draw(1.0, &mut random), 100, &mut random)).unwrap();
+        assert_eq!(got["method"]["kind"], "block_bootstrap");
+        let median = &got["quantiles"][0];
+        assert_eq!((&median["q"], &median["evidence"], &median["firm"]), (&0.5.into(), &"known".into(), &true.into()), "{median}");
+        assert!(median["interval"]["low"].as_f64() < median["value"].as_f64(), "{median}");
+        let beyond = &got["quantiles"][6];
+        assert_eq!(beyond["evidence"], "not_enough");
+        assert!(beyond["more_seconds"].as_f64().unwrap() > 100.0 && beyond.get("value").is_none(), "{beyond}");
+    }
+
+    #[test]
     fn one_seed_gives_one_answer() {
         let of = Wandering { seconds: 40, per_second: 60, correlation: 0.3, wander: 0.1, spread: 0.5 };
         let slices = of.draw(1.0, &mut Random::new(8, 0));
