@@ -41,12 +41,13 @@ fn main() {
             }
         })
         .collect();
+    let first = ticks[0].response_time.unpack().expect("the ticks were packed here");
     let began = Instant::now();
     let slices: Vec<Slice> = slices_between(&ticks, Nanos::ZERO, Nanos::from_secs(SECONDS)).expect("the ticks were packed here");
     let unpacked = began.elapsed();
     let uncertainty = uncertainty(&slices, REPLICATES, &mut random);
     let drawn = began.elapsed();
-    let (warm, stability, peaks) = (warmup(&slices), stability(&slices), peaks(&slices[0].times));
+    let (warm, stability, peaks) = (warmup(&slices), stability(&slices), peaks(&first));
     let all = began.elapsed();
     println!("{} intervals, {} samples, {REPLICATES} replicates", uncertainty.intervals, uncertainty.samples);
     println!(

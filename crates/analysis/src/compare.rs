@@ -1023,10 +1023,10 @@ mod tests {
                     for slice in &mut b {
                         let mut times = Histogram::new();
                         let slow = |random: &mut Random| if random.unit() < 0.02 { 10 } else { 1 };
-                        for (time, count) in slice.times.recorded() {
-                            (0..count).for_each(|_| times.record(plan::Nanos(time.0 * slow(&mut random))));
+                        for (time, count) in slice.times.buckets() {
+                            (0..*count).for_each(|_| times.record(plan::Nanos(time.0 * slow(&mut random))));
                         }
-                        slice.times = times;
+                        slice.times = (&times).into();
                     }
                     SlicedPair { a: shape.draw(level, &mut random), b }
                 })

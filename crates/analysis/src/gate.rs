@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::{binomial_at_least, binomial_at_most};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
+use crate::sparse::rank_of;
 
 /// With fewer requests beyond a quantile than this, it is not known (MEASUREMENT §1.5).
 const TAIL_MIN: f64 = 10.0;
@@ -576,8 +577,7 @@ impl<'a> Times<'a> {
 
     /// The quantile with failed requests as never answered: the least and the greatest it can be.
     fn quantile(&self, q: f64) -> (Option<Nanos>, Option<Nanos>) {
-        // A hair less, because 0.99 · 100 may come out as 99.00000000000001.
-        let rank = ((q * self.all as f64 - 1e-6).ceil() as u64).clamp(1, self.all.max(1));
+        let rank = rank_of(q, self.all);
         if rank > self.good {
             return (None, None);
         }

@@ -13,6 +13,7 @@ pub mod peaks;
 pub mod proportion;
 #[cfg(test)]
 mod simulated;
+pub mod sparse;
 mod validity;
 pub mod warmup;
 

@@ -4,6 +4,7 @@ use measure::{Histogram, Tick};
 use plan::{Nanos, Random};
 
 use crate::interval::{Slice, slices_between};
+use crate::sparse::Sparse;
 
 /// A standard normal draw (Box and Muller).
 pub(crate) fn normal(random: &mut Random) -> f64 {
@@ -40,7 +41,14 @@ impl Wandering {
                 }
                 let answered = (self.per_second as f64 * (1.0 - level).max(0.1)).round() as u64;
                 level = self.correlation.mul_add(level, fresh * normal(random));
-                Slice { from: Nanos::from_secs(second as u64), seconds: 1.0, answered, ended: self.per_second, bad: 0, times }
+                Slice {
+                    from: Nanos::from_secs(second as u64),
+                    seconds: 1.0,
+                    answered,
+                    ended: self.per_second,
+                    bad: 0,
+                    times: Sparse::from(&times),
+                }
             })
             .collect()
     }
