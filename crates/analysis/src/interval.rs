@@ -13,6 +13,9 @@
 //!
 //! All this says nothing about how much two runs differ: that is [`crate::compare`]'s.
 //!
+//! Where seconds resemble their neighbours more than ρ = 0.6 or so, a run of a minute still covers 91 to 92 % instead of 95
+//! (the example `proof` prints the table): it holds too few independent stretches to show how much they vary. Five minutes do.
+//!
 //! Invariant: a quantile without ten effective samples beyond it is not given, only how much longer to run.
 
 use std::fmt;
@@ -621,7 +624,7 @@ fn lag_one(series: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::Wandering;
+    use crate::simulated::{Coverage, Wandering, coverage};
     use measure::{Histogram, fixtures};
     use proptest::prelude::*;
 
@@ -666,24 +669,6 @@ mod tests {
         }
     }
 
-    /// In what share of `runs` the truth lay in the interval: of the median, of p99, and of throughput.
-    fn coverage(of: Wandering, runs: u64) -> [f64; 3] {
-        let mut covered = [(0u64, 0u64); 3];
-        for run in 0..runs {
-            let mut random = Random::new(20_261, run);
-            let got = uncertainty(&of.draw(1.0, &mut random), 400, &mut random);
-            let (median, p99) = (known(&got.quantiles[0]), known(&got.quantiles[4]));
-            for (covered, (figure, truth)) in
-                covered.iter_mut().zip([(median, of.truth(0.0)), (p99, of.truth(2.326_347_874)), (got.qps, of.per_second as f64)])
-            {
-                covered.0 += u64::from(figure.is_some_and(|figure| figure.interval.contains(truth)));
-                covered.1 += u64::from(figure.is_some());
-            }
-        }
-        assert!(covered.iter().all(|(_, given)| given * 10 >= runs * 9), "nearly every run is long enough: {covered:?}");
-        covered.map(|(covered, given)| covered as f64 / given as f64)
-    }
-
     #[test]
     fn intervals_cover_the_truth_as_often_as_they_say() {
         let base = Wandering { seconds: 60, per_second: 150, correlation: 0.0, wander: 0.1, spread: 0.5 };
@@ -696,10 +681,13 @@ mod tests {
             ("too few seconds for blocks", Wandering { seconds: 24, per_second: 600, ..base }),
             ("every request by itself", Wandering { wander: 0.0, ..base }),
         ] {
-            let mut covered = coverage(of, 200).to_vec();
+            let Coverage { median, p99, throughput } = coverage(of, 200, 400, 20_261);
+            assert!(median.of == 200 && p99.of >= 180, "{name}: nearly every run is long enough");
+            let mut covered = vec![median.value(), p99.value()];
             if of.wander == 0.0 {
-                // Its throughput is constant.
-                assert_eq!(covered.pop(), Some(1.0));
+                assert_eq!(throughput.value(), 1.0, "a constant is always held");
+            } else {
+                covered.push(throughput.value());
             }
             // Three and a half standard errors of 200 runs are 5.4 %.
             assert!(covered.iter().all(|share| (0.896..=1.0).contains(share)), "{name}: {covered:?}");

@@ -11,8 +11,7 @@ pub mod interval;
 pub mod littles_law;
 pub mod peaks;
 pub mod proportion;
-#[cfg(test)]
-mod simulated;
+pub mod simulated;
 pub mod sparse;
 mod validity;
 pub mod warmup;
