@@ -535,6 +535,10 @@ impl Pool {
     /// The bucket of the `q`-quantile of the blocks that begin at `starts`, searched from `near` outwards.
     pub(crate) fn quantile(&mut self, starts: &[u32], q: f64, near: usize) -> usize {
         let total: u64 = starts.iter().map(|start| self.whole[*start as usize]).sum();
+        if total == 0 {
+            // Only intervals without an answer were drawn; they say nothing against what all say.
+            return near;
+        }
         let rank = rank_of(q, total);
         let last = self.values.len() - 1;
         // The answer lies in (low, high], where −1 stands before the first bucket.
@@ -826,6 +830,29 @@ mod tests {
         let once = |seed| uncertainty(&slices, 200, &mut Random::new(seed, 1));
         assert_eq!(once(1), once(1));
         assert_ne!(once(1), once(2));
+    }
+
+    #[test]
+    fn intervals_without_an_answer_do_not_stretch_the_quantiles() {
+        let slices: Vec<Slice> = (0..90)
+            .map(|second| {
+                let mut times = Histogram::new();
+                if second == 44 {
+                    (0..60).for_each(|k| times.record(Nanos::from_micros(1_000 + 10 * k)));
+                }
+                let ended = times.count();
+                let times = Sparse::from(&times);
+                Slice { from: Nanos::from_secs(second), seconds: 1.0, answered: ended, ended, bad: 0, times }
+            })
+            .collect();
+        let got = uncertainty(&slices, 300, &mut Random::new(6, 0));
+        for figure in got.quantiles.iter().filter_map(known) {
+            assert!(
+                figure.interval.low <= figure.value && figure.value <= figure.interval.high && figure.interval.high < 1.6e6,
+                "{figure:?}"
+            );
+        }
+        assert_eq!(got.qps.unwrap().interval.low, 0.0);
     }
 
     #[test]
