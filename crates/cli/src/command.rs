@@ -1,5 +1,6 @@
 //! The commands, as one table: parsing, help, completions and the man page are all made from it.
 
+mod compare;
 mod completions;
 mod demo;
 mod diff;
@@ -41,6 +42,9 @@ enum Command {
     /// Put two sweeps side by side, as a table and two charts
     #[command(about = "Put two sweeps side by side, as a table and two charts")]
     Diff(diff::Diff),
+    /// Find out whether one server is slower than another: runs in pairs, and a verdict that may be "cannot tell"
+    #[command(about = "Find out whether one server is slower than another: runs in pairs, and a verdict that may be \"cannot tell\"")]
+    Compare(Box<compare::Compare>),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
@@ -86,6 +90,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Run(run)) => run::carry_out(*run),
         Some(Command::Sweep(sweep)) => sweep::carry_out(*sweep),
         Some(Command::Diff(diff)) => diff::carry_out(diff),
+        Some(Command::Compare(compare)) => compare::carry_out(*compare),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Completions(completions)) => completions::carry_out(&completions),
         Some(Command::Man(man)) => man::carry_out(man),
@@ -101,6 +106,8 @@ and where it starts to fail.
   loadline run   http://127.0.0.1:8080/healthz    measure one load and report it
   loadline sweep http://127.0.0.1:8080/healthz    climb through a ladder of loads: a table and two charts
   loadline diff  before.dat after.dat             put two sweeps side by side
+  loadline compare http://old:8080/ http://new:8080/
+                                                  find out whether the new one is slower
 
 Each command tells all it can do with --help.
 ";
@@ -170,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_welcome_names_every_command_that_measures() {
-        for name in ["demo", "run", "sweep", "diff"] {
+        for name in ["demo", "run", "sweep", "diff", "compare"] {
             assert!(WELCOME.contains(&format!("loadline {name}")), "{name}");
         }
     }

@@ -247,7 +247,7 @@ fn at(draft: &Draft, level: plan::Level) -> Draft {
 }
 
 /// Rests between two levels, but not when the user wants to end.
-fn rest(span: Nanos, stop: &Stop) {
+pub fn rest(span: Nanos, stop: &Stop) {
     let until = Instant::now() + Duration::from(span);
     while stop.urgency() == Urgency::None {
         let left = until.saturating_duration_since(Instant::now());
@@ -303,7 +303,7 @@ fn broken(prose: &str, width: u16) -> String {
 const UNITS: [&str; 6] = ["%", "ns", "µs", "ms", "s", "min"];
 
 /// The name a URL suggests: its path's words, or its host.
-fn name_of(url: &str) -> String {
+pub fn name_of(url: &str) -> String {
     let Ok(target) = url.parse::<Target>() else { return "sweep".to_owned() };
     let path = target.path_and_query().split('?').next().unwrap_or_default();
     let words = |text: &str| {
