@@ -191,7 +191,7 @@ pub struct Band {
     pub throughput: Estimate,
 }
 
-/// Fewer levels than this carry no model (MEASUREMENT §2.1).
+/// Fewer levels than this carry no model (docs/measurement.md §2.1).
 pub const LEVELS_MIN: usize = 6;
 /// Nor does a narrower ladder.
 pub const SPREAD_MIN: f64 = 8.0;

@@ -24,7 +24,7 @@ use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
 use crate::sparse::rank_of;
 
-/// With fewer requests beyond a quantile than this, it is not known (MEASUREMENT §1.5).
+/// With fewer requests beyond a quantile than this, it is not known (docs/measurement.md §1.5).
 const TAIL_MIN: f64 = 10.0;
 
 /// A promise: some figure of a run, and what it must keep to.

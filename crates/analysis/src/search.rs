@@ -127,7 +127,7 @@ impl Settings {
         }
     }
 
-    /// An hour: bounds within 1 %, two minutes seen at each load, a soak of ten minutes (MEASUREMENT §2.4).
+    /// An hour: bounds within 1 %, two minutes seen at each load, a soak of ten minutes (docs/measurement.md §2.4).
     #[must_use]
     pub fn publish(self) -> Self {
         Self {

@@ -66,7 +66,7 @@ impl Recorder {
     }
 
     /// Adds what was on the wire since the last change. Little's law is checked against this figure, which knows no
-    /// request's times (MEASUREMENT §2.7).
+    /// request's times (docs/measurement.md §2.7).
     #[inline]
     fn integrate(&mut self, at: Nanos) {
         let within = at.min(self.span.until).since(self.in_flight.since.max(self.span.from));
