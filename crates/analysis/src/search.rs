@@ -458,6 +458,8 @@ pub struct Search {
 const NARROW_UNTIL: f64 = 1.1;
 /// So many invalid trials in a row end the search.
 const INVALID_MAX: usize = 3;
+/// Trials that end as soon as they begin use up no budget; this ends a search of nothing else.
+const TRIALS_MAX: usize = 200;
 /// A full-length trial with fewer requests than this says nothing of any percentile: the search goes no lower.
 const REQUESTS_MIN: f64 = 10.0;
 /// A trial of the ramp holds about so many requests, up to [`SLOW_RAMP`] times its length.
@@ -474,7 +476,7 @@ impl Search {
     /// What to do now. The same until something is learnt.
     #[must_use]
     pub fn next(&self) -> Step {
-        if self.invalid_in_a_row() >= INVALID_MAX || self.rests.last().is_some_and(|rest| !rest.recovered) {
+        if self.trials.len() >= TRIALS_MAX || self.invalid_in_a_row() >= INVALID_MAX || self.rests.last().is_some_and(|rest| !rest.recovered) {
             return self.done();
         }
         match self.trials.last().map(|trial| trial.purpose) {
@@ -686,6 +688,12 @@ impl Search {
         (lower, upper)
     }
 
+    /// The smallest rate proven to fail, or else the smallest above what is carried that seems to.
+    fn failing(&self) -> Option<f64> {
+        let (lower, upper) = self.relevant();
+        upper.or_else(|| self.rates().into_iter().find(|&rate| lower.is_none_or(|lower| rate > lower) && self.leans_high(rate)))
+    }
+
     fn classed(&self, class: Class) -> Vec<f64> {
         self.rates().into_iter().filter(|&rate| self.class(rate) == class).collect()
     }
@@ -727,8 +735,7 @@ impl Search {
     pub fn answer(&self) -> Answer {
         let settings = &self.settings;
         let (lower, upper) = self.relevant();
-        let (_, bracket_high) = self.bracket();
-        let breaks_at = upper.or(bracket_high).and_then(|rate| self.break_at(rate));
+        let breaks_at = self.failing().and_then(|rate| self.break_at(rate));
         let limited_by = if self.invalid_in_a_row() >= INVALID_MAX {
             LimitedBy::Invalid
         } else if let Some(it) = breaks_at.filter(|it| self.ceiling().is_none_or(|ceiling| it.rate <= ceiling)) {
@@ -776,8 +783,8 @@ impl Search {
     /// The bounds, widened by what chance could have done to them.
     fn capacity(&self) -> Capacity {
         let (lower, upper) = self.relevant();
-        let (seems_low, seems_high) = self.bracket();
-        let failed = upper.or(seems_high.filter(|&it| Some(it) != self.ceiling()));
+        let seems_low = self.bracket().0;
+        let failed = self.failing();
         let (Some(below), Some(failed)) = (lower.or(seems_low), failed) else {
             return Capacity { low: lower.or(seems_low).unwrap_or(0.0), high: failed };
         };
@@ -804,7 +811,7 @@ impl Search {
         };
         let ladders: Vec<Ladder> = (0..self.settings.promises.len()).map(ladder).collect();
         let (low, high) = capacity::crossing(&ladders, below / 4.0, failed * 2.0);
-        Capacity { low: lower.map_or(low, |it| it.min(low)), high: Some(upper.map_or(high, |it| it.max(high))) }
+        Capacity { low: lower.map_or(low, |it| it.min(low)), high: [upper, lower].into_iter().flatten().chain([high]).max_by(f64::total_cmp) }
     }
 
     /// The bisections still open, each with a load to classify, and the confirmation if it is missing.
