@@ -59,6 +59,8 @@ pub struct Settings {
     pub first_rate: f64,
     /// Never more than this: the user's cap, or 70 % of what the generator is known to reach.
     pub rate_max: f64,
+    /// Which of the two it is.
+    pub rate_max_by: Cap,
     /// The two bounds of a regular answer differ by at most this share.
     pub width: f64,
     /// The share of time at a load in which the promise may be broken (RFC 9971 recommends 0.5), below 1.
@@ -83,6 +85,16 @@ pub struct Settings {
     pub seed: u64,
 }
 
+/// Who set the highest rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cap {
+    /// Asked for: a server that carries it carries all that was wanted.
+    User,
+    /// The generator cannot be trusted with more, so that a server that carries it is bounded from below only.
+    Generator,
+}
+
 /// Of the default search.
 const BUDGET_S: f64 = 180.0;
 /// Below these a trial says nothing: connections open, a queue has not grown yet.
@@ -97,6 +109,7 @@ impl Settings {
             promises,
             first_rate: 10.0_f64.min(rate_max),
             rate_max,
+            rate_max_by: Cap::User,
             width: 0.02,
             exceed_ratio: 0.5,
             ramp_s: 2.0,
@@ -476,7 +489,10 @@ impl Search {
     /// What to do now. The same until something is learnt.
     #[must_use]
     pub fn next(&self) -> Step {
-        if self.trials.len() >= TRIALS_MAX || self.invalid_in_a_row() >= INVALID_MAX || self.rests.last().is_some_and(|rest| !rest.recovered) {
+        if self.trials.len() >= TRIALS_MAX
+            || self.invalid_in_a_row() >= INVALID_MAX
+            || self.rests.last().is_some_and(|rest| !rest.recovered)
+        {
             return self.done();
         }
         match self.trials.last().map(|trial| trial.purpose) {
@@ -743,7 +759,10 @@ impl Search {
         } else if self.ceiling().is_some() {
             LimitedBy::Generator
         } else if lower.is_some_and(|it| it >= settings.rate_max) {
-            LimitedBy::RateMax
+            match settings.rate_max_by {
+                Cap::User => LimitedBy::RateMax,
+                Cap::Generator => LimitedBy::Generator,
+            }
         } else {
             LimitedBy::Budget
         };
@@ -811,7 +830,10 @@ impl Search {
         };
         let ladders: Vec<Ladder> = (0..self.settings.promises.len()).map(ladder).collect();
         let (low, high) = capacity::crossing(&ladders, below / 4.0, failed * 2.0);
-        Capacity { low: lower.map_or(low, |it| it.min(low)), high: [upper, lower].into_iter().flatten().chain([high]).max_by(f64::total_cmp) }
+        Capacity {
+            low: lower.map_or(low, |it| it.min(low)),
+            high: [upper, lower].into_iter().flatten().chain([high]).max_by(f64::total_cmp),
+        }
     }
 
     /// The bisections still open, each with a load to classify, and the confirmation if it is missing.

@@ -11,8 +11,8 @@
 //! effect, how much wider seconds scatter than independent requests would. And a rate far beyond the promise shows collapse
 //! of one kind or another, which no curve describes: it counts only as "at least ten times too many".
 //!
-//! Redrawing each count alone and sorting the draws (isotonic bootstrap), the alternative, was tried: rates with few
-//! requests then leave every answer open down to the first of them.
+//! The alternative without a curve, redrawing each count alone and sorting the draws (isotonic bootstrap), leaves the answer
+//! open down to the first rate of the ramp: its few requests could always have hidden a failure.
 
 #[cfg(test)]
 use plan::Random;

@@ -387,6 +387,9 @@ fn a_server_that_carries_the_cap_is_not_loaded_beyond_it() {
     });
     assert_eq!((answer.carries, answer.limited_by, answer.capacity.high), (Some(500.0), LimitedBy::RateMax, None));
     assert_eq!(most, 500.0);
+    let calibrated = Settings { rate_max: 500.0, rate_max_by: Cap::Generator, ..settings() };
+    let answer = follow(calibrated, |rate, seconds, _| result(rate, seconds, 0.0));
+    assert_eq!((answer.carries, answer.limited_by), (Some(500.0), LimitedBy::Generator));
 }
 
 #[test]
