@@ -473,6 +473,9 @@ const NARROW_UNTIL: f64 = 1.1;
 const INVALID_MAX: usize = 3;
 /// Trials that end as soon as they begin use up no budget; this ends a search of nothing else.
 const TRIALS_MAX: usize = 200;
+/// A queue that grows by less than this in a whole trial does not show, as a server overloaded by one per cent does not in
+/// ten seconds against a promise of 100 ms; so a capacity lower by as much is not ruled out.
+const UNSEEN_S: f64 = 0.1;
 /// A full-length trial with fewer requests than this says nothing of any percentile: the search goes no lower.
 const REQUESTS_MIN: f64 = 10.0;
 /// A trial of the ramp holds about so many requests, up to [`SLOW_RAMP`] times its length.
@@ -831,7 +834,7 @@ impl Search {
         let ladders: Vec<Ladder> = (0..self.settings.promises.len()).map(ladder).collect();
         let (low, high) = capacity::crossing(&ladders, below / 4.0, failed * 2.0);
         Capacity {
-            low: lower.map_or(low, |it| it.min(low)),
+            low: lower.map_or(low, |it| it.min(low)) * (1.0 - UNSEEN_S / self.settings.prove_s),
             high: [upper, lower].into_iter().flatten().chain([high]).max_by(f64::total_cmp),
         }
     }
