@@ -21,8 +21,6 @@ pub mod proportion;
 pub mod quantity;
 pub mod search;
 pub mod search_words;
-#[cfg(test)]
-mod simulated;
 pub mod simulated;
 pub mod sparse;
 mod sweep;
