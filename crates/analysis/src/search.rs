@@ -9,7 +9,7 @@
 //!
 //! The phases: a geometric ramp, bisection in log space with short trials, full-length trials around the crossing, a soak
 //! at the rate found, and one approach from above, since many servers that reach a rate cannot return to it. The answer is
-//! an interval ([`capacity`]) with what limited it, and holds every trial, so that a reader can derive it again.
+//! an interval (`capacity`) with what limited it, and holds every trial, so that a reader can derive it again.
 //!
 //! Nothing is remembered but the trials: [`Search::next`] is a function of what was learnt, so that a search can be
 //! followed, saved and taken up again. No I/O, no clock: the caller runs the trials and says how long they took.
