@@ -65,6 +65,19 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
+    /// Adds the same time so many times.
+    pub fn record_many(&mut self, time: Nanos, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let value = time.0;
+        self.buckets.record_n(value, count).expect("the histogram grows with its values");
+        self.sum += u128::from(value) * u128::from(count);
+        self.squares += u128::from(value) * u128::from(value) * u128::from(count);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
     /// Adds another's counts: exact, in any order.
     pub fn add(&mut self, other: &Self) {
         if other.is_empty() {
