@@ -16,6 +16,7 @@ pub mod interval;
 pub mod knee;
 pub mod proportion;
 pub mod quantity;
+pub mod scaling;
 pub mod search;
 pub mod search_words;
 #[cfg(test)]
@@ -26,5 +27,6 @@ mod validity;
 
 pub use climb::{StopRule, Stopped};
 pub use conclusion::conclusion;
+pub use scaling::{Scaling, scaling};
 pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial};
 pub use validity::{GeneratorLimit, disturbances, generator_limit, processor_share_is_known};
