@@ -19,6 +19,7 @@ pub mod littles_law;
 pub mod peaks;
 pub mod proportion;
 pub mod quantity;
+pub mod scaling;
 pub mod search;
 pub mod search_words;
 pub mod simulated;
@@ -30,5 +31,6 @@ pub mod warmup;
 
 pub use climb::{StopRule, Stopped};
 pub use conclusion::conclusion;
+pub use scaling::{Scaling, scaling};
 pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial};
 pub use validity::{GeneratorLimit, disturbances, generator_limit, processor_share_is_known};
