@@ -4,12 +4,27 @@
 
 pub mod adaptive;
 pub mod asymptote;
+pub mod climb;
+pub mod compare;
+mod conclusion;
 pub mod curve;
 pub mod curve_words;
+pub mod distribution;
+pub mod early_stop;
+pub mod gate;
+pub mod interval;
 pub mod knee;
+pub mod proportion;
+pub mod quantity;
 pub mod search;
 pub mod search_words;
+#[cfg(test)]
+mod simulated;
+mod sweep;
 pub mod usl;
 mod validity;
 
-pub use validity::{GeneratorLimit, generator_limit, processor_share_is_known};
+pub use climb::{StopRule, Stopped};
+pub use conclusion::conclusion;
+pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial};
+pub use validity::{GeneratorLimit, disturbances, generator_limit, processor_share_is_known};

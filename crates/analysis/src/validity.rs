@@ -11,6 +11,8 @@ use std::fmt;
 use measure::Summary;
 use plan::Nanos;
 
+use crate::quantity::percent;
+
 /// A worker that uses more of its core than this has no room left for bursts (MEASUREMENT §1.9).
 const CPU_SHARE_MAX: f64 = 0.85;
 /// Lag below this is scheduling noise of any Linux machine (MEASUREMENT §1.9).
@@ -19,6 +21,11 @@ const LAG_P99_MIN: Nanos = Nanos::from_micros(100);
 const LAG_OF_SERVICE_MAX: f64 = 0.05;
 /// Starting threads and reading certificates takes some ten milliseconds: 1 % of this.
 const RUN_MIN: Nanos = Nanos::SECOND;
+
+/// Waiting for a core longer than this share of the time lengthens what is measured (MEASUREMENT §1.9).
+const RUN_QUEUE_SHARE_MAX: f64 = 0.01;
+/// A host that takes more than this share away makes two runs incomparable (MEASUREMENT §1.9).
+const STEAL_SHARE_MAX: f64 = 0.01;
 
 /// Why the generator, not the server, limited a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,6 +54,27 @@ pub fn generator_limit(summary: &Summary) -> Option<GeneratorLimit> {
 #[must_use]
 pub fn processor_share_is_known(summary: &Summary) -> bool {
     summary.ended.drained_at >= RUN_MIN
+}
+
+/// What makes the times longer than the server's own without being the generator's limit, one sentence each.
+#[must_use]
+pub fn disturbances(summary: &Summary) -> Vec<String> {
+    let generator = &summary.generator;
+    let mut said = Vec::new();
+    if let Some(share) = generator.run_queue_share.filter(|share| *share > RUN_QUEUE_SHARE_MAX) {
+        said.push(format!(
+            "a thread of loadline was ready but got no core for {} % of the time: others, perhaps the server itself, use the same cores, and \
+             times may be longer than the server's own",
+            percent(share * 100.0)
+        ));
+    }
+    if let Some(share) = generator.steal_share.filter(|share| *share > STEAL_SHARE_MAX) {
+        said.push(format!(
+            "the host of this machine gave {} % of its processor time to others: repeat the run before comparing it with another",
+            percent(share * 100.0)
+        ));
+    }
+    said
 }
 
 /// Completes "the load generator was the limit: …".
@@ -107,6 +135,18 @@ mod tests {
         slow.service_time = Histogram::new();
         (0..2_000).for_each(|_| slow.service_time.record(Nanos::from_millis(100)));
         assert_eq!(generator_limit(&slow), None, "2 ms of 100 ms are within 5 %");
+    }
+
+    #[test]
+    fn what_disturbs_a_run_is_said_only_above_its_threshold() {
+        let mut summary = healthy();
+        summary.generator.run_queue_share = Some(0.009);
+        summary.generator.steal_share = None;
+        assert!(disturbances(&summary).is_empty());
+        summary.generator.run_queue_share = Some(0.042);
+        summary.generator.steal_share = Some(0.03);
+        let said = disturbances(&summary);
+        assert!(said[0].contains("no core for 4.2 %") && said[1].contains("gave 3 %"), "{said:?}");
     }
 
     #[test]

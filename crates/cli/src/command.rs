@@ -1,8 +1,11 @@
 //! The commands, as one table: parsing, help, completions and the man page are all made from it.
 
 mod completions;
+mod demo;
+mod diff;
 mod man;
 mod run;
+mod sweep;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use report::{Colour, Style};
@@ -32,6 +35,15 @@ enum Command {
     /// Measure one load and report it
     #[command(about = "Measure one load and report it")]
     Run(Box<run::Run>),
+    /// Climb through a ladder of loads: a table, two charts, and what they show
+    #[command(about = "Climb through a ladder of loads: a table, two charts, and what they show")]
+    Sweep(Box<sweep::Sweep>),
+    /// Put two sweeps side by side, as a table and two charts
+    #[command(about = "Put two sweeps side by side, as a table and two charts")]
+    Diff(diff::Diff),
+    /// See it at work on a built-in API, in a minute; or leave that API running
+    #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
+    Demo(demo::Demo),
     /// Print the completions of a shell
     Completions(completions::Completions),
     /// Print the man page, or write one for every command into a directory
@@ -72,7 +84,10 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
     match line.command {
         None => print(WELCOME.as_bytes()),
         Some(Command::Run(run)) => run::carry_out(*run),
-        Some(Command::Completions(completions)) => completions::carry_out(completions),
+        Some(Command::Sweep(sweep)) => sweep::carry_out(*sweep),
+        Some(Command::Diff(diff)) => diff::carry_out(diff),
+        Some(Command::Demo(demo)) => demo::carry_out(demo),
+        Some(Command::Completions(completions)) => completions::carry_out(&completions),
         Some(Command::Man(man)) => man::carry_out(man),
     }
 }
@@ -120,7 +135,7 @@ impl Manner {
 const COLUMNS_MAX: u16 = 120;
 
 /// The table of commands, for what is made from it.
-fn table() -> clap::Command {
+fn commands() -> clap::Command {
     CommandLine::command()
 }
 
@@ -150,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_table_of_commands_is_sound() {
-        table().debug_assert();
+        commands().debug_assert();
     }
 
     #[test]

@@ -40,10 +40,23 @@ impl Files {
         self.dir.join(format!("{}{ending}", self.name))
     }
 
+    /// Where they are, in lines for people.
+    pub fn listed(&self) -> String {
+        let mut text = "\n  files\n".to_owned();
+        for ending in self.endings {
+            text += &format!("    {}\n", self.path(ending).display());
+        }
+        text
+    }
+
     /// Looks whether all of them can be written.
     pub fn check(&self, existing: Existing, errors: &mut PlanErrors) {
         if self.name.is_empty() || self.name.contains('/') || self.name.contains('\0') || self.name.starts_with('.') {
-            errors.push(PlanError::new("name", format!("--name '{}' is not a file name", self.name), "give a plain word, such as --name healthz"));
+            errors.push(PlanError::new(
+                "name",
+                format!("--name '{}' is not a file name", self.name),
+                "give a plain word, such as --name healthz",
+            ));
             return;
         }
         let there: Vec<PathBuf> = self.endings.iter().map(|ending| self.path(ending)).filter(|path| path.exists()).collect();

@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use measure::Summary;
-use plan::{Body, Draft, Given, Plan, PlanError, PlanErrors};
+use plan::{Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
 
 /// Puts what stands on standard input into a draft that names it.
@@ -21,16 +21,8 @@ pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
 /// Decides a draft on this machine and looks at everything it names. Every mistake goes to `errors`.
 pub fn decide(mut draft: Draft, errors: &mut PlanErrors) -> Option<Plan> {
     fill_in(&mut draft);
-    match Plan::try_from(draft) {
-        Ok(plan) => {
-            look(&plan, errors);
-            Some(plan)
-        }
-        Err(PlanErrors(mut mistakes)) => {
-            errors.0.append(&mut mistakes);
-            None
-        }
-    }
+    look(&draft, errors);
+    Plan::try_from(draft).map_err(|PlanErrors(mistakes)| mistakes.into_iter().for_each(|mistake| errors.push(mistake))).ok()
 }
 
 /// As many connections as open load takes without being told; 20,000/s on a server that takes half a second.
@@ -85,43 +77,34 @@ fn read_standard_input(draft: &mut Draft, input: &mut dyn Read, errors: &mut Pla
     }
 }
 
-/// Looks at every file a plan names.
-fn look(plan: &Plan, errors: &mut PlanErrors) {
-    let body = &plan.request().body;
-    let setting = if matches!(body, Body::Form { .. }) { "form" } else { "data" };
-    for path in body.files() {
-        if let Err(why) = readable(path) {
-            errors.push(PlanError::new(
+/// Looks at every file a draft names.
+fn look(draft: &Draft, errors: &mut PlanErrors) {
+    for (setting, path) in draft.files() {
+        let (wanted, what) = match setting {
+            "cacert" | "cert" => ("-----BEGIN CERTIFICATE-----", "certificate"),
+            "key" => ("PRIVATE KEY-----", "private key"),
+            _ => {
+                if let Err(why) = readable(path) {
+                    errors.push(PlanError::new(
+                        setting,
+                        format!("the file '{path}' of the body cannot be read: {why}"),
+                        "check the path after '@'",
+                    ));
+                }
+                continue;
+            }
+        };
+        match readable(path).and_then(|()| fs::read(path).map_err(|why| plainly(&why))) {
+            Err(why) => errors.push(PlanError::new(
                 setting,
-                format!("the file '{path}' of the body cannot be read: {why}"),
-                "check the path after '@'",
-            ));
-        }
-    }
-    let tls = &plan.connection().tls;
-    let identity = tls.identity.as_ref();
-    for (setting, path, wanted, what) in [
-        ("cacert", tls.cacert.as_ref(), "-----BEGIN CERTIFICATE-----", "certificate"),
-        ("cert", identity.map(|identity| &identity.cert), "-----BEGIN CERTIFICATE-----", "certificate"),
-        ("key", identity.map(|identity| &identity.key), "PRIVATE KEY-----", "private key"),
-    ] {
-        let Some(path) = path else { continue };
-        let found = readable(path).and_then(|()| fs::read(path).map_err(|why| plainly(&why)));
-        match found {
-            Err(why) => {
-                errors.push(PlanError::new(
-                    setting,
-                    format!("--{setting} '{path}' cannot be read: {why}"),
-                    format!("give a PEM file with a {what}"),
-                ));
-            }
-            Ok(bytes) if !String::from_utf8_lossy(&bytes).contains(wanted) => {
-                errors.push(PlanError::new(
-                    setting,
-                    format!("--{setting} '{path}' holds no {what}"),
-                    format!("give a PEM file, which has a line with '{wanted}'"),
-                ));
-            }
+                format!("--{setting} '{path}' cannot be read: {why}"),
+                format!("give a PEM file with a {what}"),
+            )),
+            Ok(bytes) if !String::from_utf8_lossy(&bytes).contains(wanted) => errors.push(PlanError::new(
+                setting,
+                format!("--{setting} '{path}' holds no {what}"),
+                format!("give a PEM file, which has a line with '{wanted}'"),
+            )),
             Ok(_) => {}
         }
     }
@@ -182,6 +165,7 @@ pub fn look_for_redacted(plan: &Plan, errors: &mut PlanErrors) {
         let flag = match name.to_ascii_lowercase().as_str() {
             "authorization" => "--user NAME:PASSWORD, --bearer TOKEN or --header 'Authorization: …'".to_owned(),
             "cookie" => "--cookie NAME=VALUE".to_owned(),
+            "proxy-authorization" => "--proxy http://NAME:PASSWORD@HOST:PORT".to_owned(),
             _ => format!("--header '{name}: …'"),
         };
         errors.push(PlanError::new(

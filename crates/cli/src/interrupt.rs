@@ -23,17 +23,19 @@ use crate::screen::Screen;
 pub fn raise_on_signal(stop: &Stop, screen: Screen) -> Result<(), Failed> {
     let mut signals = signals()?;
     let stop = stop.clone();
-    thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for (count, _) in signals.forever().enumerate() {
-            match count {
-                0 => screen.say("ending: waiting for the last answers, then the report; Ctrl-C again ends at once"),
-                1 => screen.say("ending at once"),
-                _ => std::process::exit(Exit::Interrupted as i32),
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            for (count, _) in signals.forever().enumerate() {
+                match count {
+                    0 => screen.say("ending: waiting for the last answers, then the report; Ctrl-C again ends at once"),
+                    1 => screen.say("ending at once"),
+                    _ => std::process::exit(Exit::Interrupted as i32),
+                }
+                stop.raise();
             }
-            stop.raise();
-        }
-    })
-    .map_err(|why| uncaught(&why))?;
+        })
+        .map_err(|why| uncaught(&why))?;
     Ok(())
 }
 
@@ -51,5 +53,9 @@ fn signals() -> Result<Signals, Failed> {
 }
 
 fn uncaught(why: &std::io::Error) -> Failed {
-    Failed::new(Exit::NotCarriedOut, format_args!("Ctrl-C cannot be caught: {}", plainly(why)), "raise the limits of open files and of threads")
+    Failed::new(
+        Exit::NotCarriedOut,
+        format_args!("Ctrl-C cannot be caught: {}", plainly(why)),
+        "raise the limits of open files and of threads",
+    )
 }

@@ -5,6 +5,7 @@
 
 mod command;
 mod exit;
+mod files;
 mod inputs;
 mod interrupt;
 mod outputs;

@@ -43,7 +43,7 @@ impl Screen {
     /// A screen for this voice; without a line of progress unless standard error is a terminal.
     pub fn new(voice: Voice) -> Self {
         let bar = if voice == Voice::Talking && io::stderr().is_terminal() {
-            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style())
         } else {
             ProgressBar::hidden()
         };
@@ -68,11 +68,10 @@ impl Screen {
         let requests = plan.requests().map(std::num::NonZeroU64::get);
         // One of the two is always decided; a bar over both would jump where the other ends the run first.
         let length = end.map_or(requests.unwrap_or(1), |end| end.0);
-        self.bar.reset();
-        self.bar.set_length(length);
-        self.bar.set_style(ProgressStyle::with_template("  {prefix}{bar:24} {msg}").expect("the template is ours").progress_chars("━━─"));
         self.bar.set_prefix(if what.is_empty() { String::new() } else { format!("{what}  ") });
         self.bar.set_message("starting");
+        self.bar.reset();
+        self.bar.set_length(length);
         self.bar.tick();
         Progress { screen: self.clone(), end, requests, warmup: plan.warmup(), ended: 0, failed: 0 }
     }
@@ -107,10 +106,18 @@ impl Progress {
         if tick.to <= self.warmup {
             parts.push("warming up".to_owned());
         }
-        parts.push(format!("{} requests a second", grouped(tick.qps().round() as u64)));
+        // After its end no load is offered, and a rate of answers would look like a collapse.
+        if self.end.is_none_or(|end| tick.to <= end) {
+            parts.push(format!("{} requests a second", grouped(tick.qps().round() as u64)));
+        }
         parts.push(if self.failed == 0 { "none failed".to_owned() } else { format!("{} failed", grouped(self.failed)) });
         parts.join(" · ")
     }
+}
+
+/// One line, cut at the terminal's width: a line that wraps cannot be drawn over.
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("  {prefix}{bar:20} {wide_msg}").expect("the template is ours").progress_chars("━━─")
 }
 
 /// Writes a line to standard error. That it cannot be written (the terminal is gone) changes nothing.
@@ -141,10 +148,33 @@ pub fn grouped(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use measure::fixtures;
+    use plan::Draft;
 
     #[test]
     fn a_clock_reads_as_on_a_watch() {
         assert_eq!([7, 750, 3600].map(|secs| clock(Nanos::from_secs(secs))), ["0:07", "12:30", "1:00:00"]);
+    }
+
+    #[test]
+    fn progress_tells_elapsed_left_rate_and_failures() {
+        let draft = Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() };
+        let mut progress = Screen::new(Voice::Quiet).follow(&Plan::try_from(draft).unwrap(), "");
+        let (_, summary) = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap();
+        let tick = |from, to| Tick {
+            from: Nanos::from_secs(from),
+            to: Nanos::from_secs(to),
+            warmup: false,
+            answered: 1234,
+            succeeded: 1200,
+            failed: 34,
+            unsent: 0,
+            ..summary.timeline[0].clone()
+        };
+        progress.tick(&tick(0, 1));
+        progress.tick(&tick(1, 2));
+        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 requests a second · 68 failed");
+        assert_eq!(progress.line(&tick(10, 11)), "0:11 · waiting for the last answers · 68 failed");
     }
 
     #[test]

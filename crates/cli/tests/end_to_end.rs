@@ -8,3 +8,5 @@ mod help;
 mod run;
 #[path = "end_to_end/session.rs"]
 mod session;
+#[path = "end_to_end/sweep.rs"]
+mod sweep;

@@ -19,6 +19,7 @@ pub(crate) enum Message {
 /// Puts together what workers send until all of them have hung up.
 pub(crate) fn collect(plan: &Plan, workers: u32, messages: &Receiver<Message>, watch: &mut dyn FnMut(&Tick)) -> Summary {
     let mut collector = Collector::new(plan.clone(), workers, INTERVAL);
+    let mut run_queue_wait = None;
     let mut end = End { how: Ending::Finished, load_until: Nanos::ZERO, drained_at: Nanos::ZERO };
     for message in messages {
         match message {
@@ -31,11 +32,15 @@ pub(crate) fn collect(plan: &Plan, workers: u32, messages: &Receiver<Message>, w
             Message::Finished(finished) => {
                 end.load_until = end.load_until.max(finished.load_until);
                 end.drained_at = end.drained_at.max(finished.drained_at);
+                run_queue_wait = run_queue_wait.max(finished.run_queue_wait);
                 if finished.interrupted {
                     end.how = Ending::Interrupted;
                 }
             }
         }
     }
-    collector.finish(end)
+    let lasted = end.drained_at.as_secs_f64();
+    let mut summary = collector.finish(end);
+    summary.generator.run_queue_share = run_queue_wait.filter(|_| lasted > 0.0).map(|waited| waited.as_secs_f64() / lasted);
+    summary
 }

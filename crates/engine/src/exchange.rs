@@ -17,6 +17,7 @@ use plan::Nanos;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock::Clock;
+use crate::net;
 use crate::protocol::http1::{Asked, Finished, Observer, Progress, Reply, is_blank};
 use crate::slot::{GiveUp, Slot};
 
@@ -38,6 +39,25 @@ pub(crate) struct Connection<S> {
     served: u32,
     /// When the last of them was.
     idle_since: Nanos,
+}
+
+/// What a connection had been through when an exchange began on it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Past {
+    served: u32,
+    idle_since: Nanos,
+}
+
+impl Past {
+    /// In words.
+    pub(crate) fn text(self, now: Nanos) -> String {
+        match self.served {
+            0 => "on a new connection".to_owned(),
+            served => {
+                format!("on a connection that had answered {served} requests, {:.1} s idle", now.since(self.idle_since).as_secs_f64())
+            }
+        }
+    }
 }
 
 /// How far an exchange has got, and its times.
@@ -83,11 +103,12 @@ impl Exchange {
     }
 }
 
-/// What a failed exchange looked like; made only when somebody wants to see it.
+/// What a failed exchange looked like; made into text only when somebody wants to see it.
 #[derive(Debug)]
 pub(crate) enum Sight {
-    /// The bytes that were being read.
-    Bytes(Vec<u8>),
+    /// So many bytes that were being read: they stand at the beginning of the worker's buffer until the next read of
+    /// whomever, which is later than the end of this poll.
+    Bytes(usize),
     /// The system's words.
     System(io::Error),
     /// Nothing to show.
@@ -117,14 +138,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.idle_since = at;
     }
 
-    /// In words: whether it had been used, and how long it had been idle.
-    pub(crate) fn past(&self, now: Nanos) -> String {
-        match self.served {
-            0 => "on a new connection".to_owned(),
-            served => {
-                format!("on a connection that had answered {served} requests, {:.1} s idle", now.since(self.idle_since).as_secs_f64())
-            }
-        }
+    /// Whether it had been used, and since when it had been idle.
+    pub(crate) fn past(&self) -> Past {
+        Past { served: self.served, idle_since: self.idle_since }
     }
 
     /// Drives the exchange. `sight` is filled when it fails or is answered with an error status.
@@ -178,12 +194,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                         Progress::More => {}
                         Progress::Done(finished) => {
                             if finished.status >= 400 {
-                                *sight = Sight::Bytes(bytes[..bytes.len().min(EXAMPLE_BYTES)].to_vec());
+                                *sight = Sight::Bytes(bytes.len().min(EXAMPLE_BYTES));
                             }
                             return Poll::Ready(Ok(finished));
                         }
                         Progress::Failed(failure) => {
-                            *sight = Sight::Bytes(bytes[..bytes.len().min(EXAMPLE_BYTES)].to_vec());
+                            *sight = Sight::Bytes(bytes.len().min(EXAMPLE_BYTES));
                             return Poll::Ready(Err(failure));
                         }
                     }
@@ -202,6 +218,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Poll::Ready(Ok(count)) => exchange.written += count,
                 Poll::Ready(Err(error)) => {
                     exchange.write_failed = Some(match error.kind() {
+                        _ if net::tls_broken(&error).is_some() => Failure::TlsAlert,
                         io::ErrorKind::BrokenPipe | io::ErrorKind::NotConnected | io::ErrorKind::WriteZero => Failure::SendClosed,
                         _ => Failure::SendReset,
                     });
@@ -224,6 +241,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     fn read_failure(&mut self, error: &io::Error, exchange: &mut Exchange) -> Result<Finished, Failure> {
+        // A TLS 1.3 server refuses a client certificate only after the handshake.
+        if let Some(broken) = net::tls_broken(error) {
+            return Err(broken.failure);
+        }
         if error.kind() == io::ErrorKind::UnexpectedEof {
             // TLS without close_notify: a complete answer stands, one that ends with the connection may be cut.
             exchange.quirks.insert(Quirk::NoCloseNotify);
@@ -264,9 +285,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
 impl Sight {
     /// As text: bytes escaped, so that no terminal or page takes them for its own.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn text(&self, buffer: &[u8]) -> String {
         match self {
-            Self::Bytes(bytes) => bytes.escape_ascii().to_string(),
+            Self::Bytes(count) => {
+                let bytes = &buffer[..*count];
+                // The record header of a TLS alert (RFC 8446 §5.1).
+                let hint = if bytes.starts_with(&[0x15, 0x03]) { ": this port speaks TLS, so use https://" } else { "" };
+                format!("{}{hint}", bytes.escape_ascii())
+            }
             Self::System(error) => error.to_string(),
             Self::Nothing => String::new(),
         }

@@ -4,14 +4,14 @@
 //! listening) goes wrong here, before the first request.
 
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Barrier, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use measure::{SourceId, Summary, Tick};
 use plan::{Nanos, Plan, Share};
 use tokio::task::LocalSet;
 
-use crate::clock::{Clock, Monotonic};
+use crate::clock::Monotonic;
 use crate::collect::{Message, collect};
 use crate::net::{self, Network};
 use crate::task::Task;
@@ -27,12 +27,18 @@ use crate::{RunError, Stop, body, machine};
 /// If a worker panicked or a request is unaccounted for: our mistakes.
 pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Summary, RunError> {
     net::check_limits(plan, machine::raise_files_limit())?;
-    let task = Task::new(plan, body::read(&plan.request().body)?)?;
-    let network = Network::prepare(plan)?;
+    let (body, network) = match (body::read(&plan.request().body), Network::prepare(plan)) {
+        (Ok(body), Ok(network)) => (body, network),
+        (body, network) => {
+            let errors = [body.err(), network.err()].into_iter().flatten().collect();
+            return Err(RunError::together(errors).expect("one of the two failed"));
+        }
+    };
+    let task = Task::new(plan, body)?;
 
     let started = jiff::Timestamp::now();
     let threads = plan.threads();
-    let line = Arc::new(StartLine { barrier: Barrier::new(threads.get() as usize), clock: OnceLock::new() });
+    let line = Arc::new(StartLine::new(threads.get()));
     let (sender, messages) = channel();
     let workers: Vec<_> = Share::all(threads)
         .map(|share| {
@@ -44,7 +50,9 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Sum
         })
         .collect();
     drop(sender);
+    let before = machine::ProcessorTime::now();
     let mut summary = collect(plan, threads.get(), &messages, watch);
+    summary.generator.steal_share = machine::ProcessorTime::now().zip(before).and_then(|(after, before)| after.stolen_since(before));
     for worker in workers {
         if let Err(panic) = worker.join() {
             std::panic::resume_unwind(panic);
@@ -60,11 +68,39 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Sum
 
 /// Where all workers wait for each other, and the clock they then share.
 struct StartLine {
-    barrier: Barrier,
+    awaited: Mutex<u32>,
+    complete: Condvar,
     clock: OnceLock<Monotonic>,
 }
 
+impl StartLine {
+    fn new(workers: u32) -> Self {
+        Self { awaited: Mutex::new(workers), complete: Condvar::new(), clock: OnceLock::new() }
+    }
+
+    /// Waits until all workers are here, and starts the clock.
+    fn cross(&self, place: Place<'_>) -> Monotonic {
+        drop(place);
+        let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        while *awaited > 0 {
+            awaited = self.complete.wait(awaited).unwrap_or_else(PoisonError::into_inner);
+        }
+        *self.clock.get_or_init(|| Monotonic::starting_in(Nanos::ZERO))
+    }
+}
+
+/// A worker's place at the start line. It is given up when the worker arrives, or panics: nobody waits for it in vain.
+struct Place<'a>(&'a StartLine);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        *self.0.awaited.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.complete.notify_all();
+    }
+}
+
 fn thread_main(task: &Arc<Task>, share: Share, network: &Network, line: &StartLine, stop: &Stop, sender: &Sender<Message>) {
+    let place = Place(line);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -72,9 +108,7 @@ fn thread_main(task: &Arc<Task>, share: Share, network: &Network, line: &StartLi
         .expect("a runtime needs three open files, and room for them is reserved");
     LocalSet::new().block_on(&runtime, async {
         let ready = worker::ready(task, share, network, stop).await;
-        line.barrier.wait();
-        let clock = *line.clock.get_or_init(|| Monotonic::starting_in(Nanos::ZERO));
-        debug_assert!(clock.now() < Nanos::NEVER);
+        let clock = line.cross(place);
         let source = SourceId(share.index());
         let counts = sender.clone();
         let hand_over = Box::new(move |snapshot| {
@@ -82,7 +116,11 @@ fn thread_main(task: &Arc<Task>, share: Share, network: &Network, line: &StartLi
             let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
         });
         let worker = Worker::new(task.clone(), share, network.clone(), clock, stop.clone(), hand_over);
-        let finished = worker.work(ready).await;
+        let waited = machine::run_queue_wait();
+        let mut finished = worker.work(ready).await;
+        finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));
         let _ = sender.send(Message::Finished(finished));
     });
+    // A resolver that hangs over a redirect's name must not hold up the end of the run.
+    runtime.shutdown_background();
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::num::NonZeroU32;
 
 use measure::Machine;
+use plan::Nanos;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Files a process needs besides its connections: standard streams, epoll, timers, output files, name resolution.
@@ -60,4 +61,52 @@ pub fn memory_bytes_max() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let kib: u64 = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().split(' ').next()?.parse().ok()?;
     Some(kib * 1024)
+}
+
+/// How long this thread has been ready to run without a core to run on, so far.
+#[must_use]
+pub(crate) fn run_queue_wait() -> Option<Nanos> {
+    // Time on a core, time waiting for one, and the number of turns (Documentation/scheduler/sched-stats.rst).
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().nth(1)?.parse().ok().map(Nanos)
+}
+
+/// Processor time of the whole machine so far, in the kernel's ticks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProcessorTime {
+    total: u64,
+    stolen: u64,
+}
+
+impl ProcessorTime {
+    /// As of now.
+    pub(crate) fn now() -> Option<Self> {
+        Self::read(&fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    /// The first line: user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5)); guest time is in user's.
+    fn read(text: &str) -> Option<Self> {
+        let counts: Vec<u64> = text.lines().next()?.split_whitespace().skip(1).take(8).filter_map(|count| count.parse().ok()).collect();
+        Some(Self { total: counts.iter().sum(), stolen: *counts.get(7)? })
+    }
+
+    /// The share that the host gave to others since `earlier`; `None` if no time has passed.
+    pub(crate) fn stolen_since(self, earlier: Self) -> Option<f64> {
+        let total = self.total.saturating_sub(earlier.total);
+        (total > 0).then(|| self.stolen.saturating_sub(earlier.stolen) as f64 / total as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stolen_time_is_a_share_of_all_time() {
+        let before = ProcessorTime::read("cpu  100 0 50 800 0 0 0 50 7 0\ncpu0 1 2 3").unwrap();
+        let after = ProcessorTime::read("cpu  150 0 70 1000 0 0 0 80 7 0\n").unwrap();
+        assert_eq!(after.stolen_since(before), Some(0.1));
+        assert_eq!(before.stolen_since(before), None);
+        assert!(ProcessorTime::read("cpu 1 2").is_none());
+    }
 }

@@ -99,7 +99,7 @@ struct Prepared {
 /// Where connections to the target are opened to: itself, what stands in for it, or the proxy.
 #[derive(Debug)]
 enum Hop {
-    Tcp(Vec<SocketAddr>),
+    Tcp(Arc<[SocketAddr]>),
     Unix(String),
 }
 
@@ -125,13 +125,14 @@ impl Network {
         let begun = std::time::Instant::now();
         let all = resolve::addresses(&at).map_err(|failed| preflight::unresolved(plan, &at, &failed))?;
         let took = resolve::written(&at).is_none().then(|| begun.elapsed().into());
+        let all = preflight::fitting(plan, &at, all)?;
         let (addresses, warnings) = match connection.preflight {
             Preflight::Connect => preflight::reachable(plan, &at, all)?,
             Preflight::Skip => (resolve::one_family(all), Vec::new()),
         };
         limits::check_ports(plan, &addresses, LocalPorts::of_this_machine())?;
         let resolution = Resolution { name: at.host, addresses: addresses.iter().map(ToString::to_string).collect(), took };
-        Self::new(plan, credentials, Hop::Tcp(addresses), resolution, warnings).tried(plan)
+        Self::new(plan, credentials, Hop::Tcp(addresses.into()), resolution, warnings).tried(plan)
     }
 
     /// Where the target's name led.
@@ -142,8 +143,8 @@ impl Network {
 
     /// What the user should know about these connections.
     #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.prepared.warnings
+    pub fn warnings(&self) -> Vec<String> {
+        self.prepared.warnings.clone()
     }
 
     fn new(plan: &Plan, credentials: Credentials, hop: Hop, resolution: Resolution, mut warnings: Vec<String>) -> Self {
@@ -259,25 +260,29 @@ impl Dial for Network {
     }
 
     /// By way of the proxy or Unix socket where the plan has one, like all connections; `--connect-to` and `--sni`
-    /// are about the target alone. The first connection to a host includes looking it up, in a blocking thread.
+    /// are about the target alone. Before the first connection to a host it is looked up, in a blocking thread; that
+    /// has a limit of the same length and counts in neither time.
     async fn dial_other(&self, target: &Target, n: u64) -> Opened {
         let prepared = &self.prepared;
         if target.same_origin(&prepared.origin) {
             return self.dial(n).await;
         }
-        let name = match target.scheme() {
+        let unreachable = |text: String| DialFailed { failure: Failure::RedirectTarget, text };
+        let name;
+        let tls = match target.scheme() {
             Scheme::Http => None,
-            Scheme::Https => Some(tls::server_name(target.host()).ok_or_else(|| DialFailed {
-                failure: Failure::RedirectTarget,
-                text: format!("{} is not a name a certificate can be for", target.host()),
-            })?),
+            Scheme::Https => {
+                let handshakes = prepared.tls.as_ref().ok_or_else(|| unreachable(format!("{target}: the plan follows no redirects")))?;
+                name = tls::server_name(target.host())
+                    .ok_or_else(|| unreachable(format!("{} is not a name a certificate can be for", target.host())))?;
+                Some((handshakes, &name))
+            }
         };
-        let tls = prepared.tls.as_ref().zip(name.as_ref());
         if prepared.proxy.is_some() || matches!(prepared.hop, Hop::Unix(_)) {
             return self.open(&prepared.hop, target, tls, n).await;
         }
         let addresses = self.looked_up(HostPort { host: target.host().to_owned(), port: target.port() }).await?;
-        self.open(&Hop::Tcp(addresses.to_vec()), target, tls, n).await
+        self.open(&Hop::Tcp(addresses), target, tls, n).await
     }
 }
 

@@ -3,6 +3,8 @@
 //! Only two seams are replaced: how connections are opened, and what time it is. A server is a function from a stream
 //! to a future; Tokio's paused clock jumps from timer to timer, so an hour of load takes as long as its events.
 
+mod faults;
+mod hostile;
 mod load;
 
 use std::cell::Cell;
@@ -11,6 +13,7 @@ use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use measure::{SourceId, Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, Share, Target};
@@ -24,6 +27,9 @@ use crate::task::Task;
 use crate::worker::{self, Worker};
 use crate::{Stop, body};
 
+/// No simulated run takes so long, unless it never ends.
+const HANGS: Duration = Duration::from_secs(24 * 60 * 60);
+
 type Serving = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Opens in-memory connections to a function.
@@ -31,6 +37,7 @@ type Serving = Pin<Box<dyn Future<Output = ()>>>;
 pub(crate) struct InMemory {
     serve: Rc<dyn Fn(DuplexStream, u64) -> Serving>,
     refuse: Rc<dyn Fn(u64) -> Option<DialFailed>>,
+    takes: Rc<dyn Fn(u64) -> Duration>,
     dials: Rc<Cell<u64>>,
 }
 
@@ -38,8 +45,13 @@ impl Dial for InMemory {
     type Stream = DuplexStream;
 
     async fn dial(&self, number: u64) -> Result<Dialed<DuplexStream>, DialFailed> {
-        self.dials.set(self.dials.get() + 1);
-        if let Some(failed) = (self.refuse)(self.dials.get()) {
+        let dial = self.dials.get() + 1;
+        self.dials.set(dial);
+        let takes = (self.takes)(dial);
+        if !takes.is_zero() {
+            tokio::time::sleep(takes).await;
+        }
+        if let Some(failed) = (self.refuse)(dial) {
             return Err(failed);
         }
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
@@ -56,6 +68,7 @@ impl Dial for InMemory {
 pub(crate) struct Simulation {
     dial: InMemory,
     stop: Stop,
+    took: Cell<Duration>,
 }
 
 impl Simulation {
@@ -66,13 +79,30 @@ impl Simulation {
         F: Future<Output = ()> + 'static,
     {
         let serve = Rc::new(move |stream, number| -> Serving { Box::pin(serve(stream, number)) });
-        Self { dial: InMemory { serve, refuse: Rc::new(|_| None), dials: Rc::default() }, stop: Stop::new() }
+        let dial = InMemory { serve, refuse: Rc::new(|_| None), takes: Rc::new(|_| Duration::ZERO), dials: Rc::default() };
+        Self { dial, stop: Stop::new(), took: Cell::default() }
     }
 
     /// Some of the connections cannot be opened: the k-th dial (from 1) fails as told.
     pub(crate) fn refusing(mut self, refuse: impl Fn(u64) -> Option<DialFailed> + 'static) -> Self {
         self.dial.refuse = Rc::new(refuse);
         self
+    }
+
+    /// The k-th dial (from 1) takes so long, whether it fails or not.
+    pub(crate) fn dialling(mut self, takes: impl Fn(u64) -> Duration + 'static) -> Self {
+        self.dial.takes = Rc::new(takes);
+        self
+    }
+
+    /// How often a connection was asked for so far.
+    pub(crate) fn dials(&self) -> u64 {
+        self.dial.dials.get()
+    }
+
+    /// How long the last run took in all, opening its first connections included.
+    pub(crate) fn took(&self) -> Duration {
+        self.took.get()
     }
 
     /// Ended by this signal.
@@ -92,6 +122,7 @@ impl Simulation {
         let (sender, messages) = channel();
         let threads = plan.threads();
         LocalSet::new().block_on(&runtime, async {
+            let begun = tokio::time::Instant::now();
             let task = Task::new(plan, body::read(&plan.request().body).expect("bodies in tests can be read")).expect("a valid request");
             let mut ready = Vec::new();
             for share in Share::all(threads) {
@@ -110,11 +141,12 @@ impl Simulation {
                     last.send(Message::Finished(finished)).expect("a listener");
                 });
             }
-            while let Some(worker) = workers.join_next().await {
+            while let Some(worker) = tokio::time::timeout(HANGS, workers.join_next()).await.expect("a run that ends") {
                 if let Err(error) = worker {
                     std::panic::resume_unwind(error.into_panic());
                 }
             }
+            self.took.set(begun.elapsed());
         });
         drop(sender);
         collect(plan, threads.get(), &messages, watch)

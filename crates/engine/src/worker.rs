@@ -44,6 +44,8 @@ pub(crate) struct Finished {
     pub(crate) drained_at: Nanos,
     /// Whether it was stopped from outside.
     pub(crate) interrupted: bool,
+    /// How long it was ready to run and got no core; `None` where the system does not tell.
+    pub(crate) run_queue_wait: Option<Nanos>,
 }
 
 /// One thread's part of the load.
@@ -73,7 +75,6 @@ pub(crate) struct Worker<D: Dial, C: Clock> {
     pacer_waits: Cell<bool>,
     dialled: Cell<u64>,
     stopped_at: Cell<Option<Nanos>>,
-    stopping: Notify,
     last_done: Cell<Nanos>,
 }
 
@@ -86,27 +87,38 @@ pub(crate) struct Ready<D: Dial> {
 pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, share: Share, dial: &D, stop: &Stop) -> Ready<D> {
     let Load::Closed { users, .. } = task.plan.load() else { return Ready { connections: Vec::new() } };
     let users = share.part(users.get().into());
-    let mut opening = JoinSet::new();
     let mut connections = Vec::new();
-    for number in 0..users {
-        let dial = dial.clone();
-        let global = number * u64::from(share.of()) + u64::from(share.index());
-        opening.spawn_local(async move { dial.dial(global).await.ok() });
-        // The server's backlog is finite: a wave at a time.
-        while opening.len() >= DIALS_AT_ONCE {
-            connections.extend(opening.join_next().await.and_then(Result::ok));
+    let open = async {
+        let mut opening = JoinSet::new();
+        let mut failed = 0;
+        let mut number = 0;
+        while number < users || !opening.is_empty() {
+            if number < users && opening.len() < DIALS_AT_ONCE {
+                let dial = dial.clone();
+                let global = number * u64::from(share.of()) + u64::from(share.index());
+                opening.spawn_local(async move { dial.dial(global).await.ok() });
+                number += 1;
+                continue;
+            }
+            let opened = opening.join_next().await.and_then(Result::ok);
+            failed += usize::from(matches!(opened, Some(None)));
+            connections.extend(opened);
+            if failed == DIALS_AT_ONCE {
+                // A server that drops dials would put the start off for a connect timeout a wave: users dial for themselves.
+                break;
+            }
         }
-        if stop.urgency() > Urgency::None {
-            break;
-        }
-    }
-    while let Some(opened) = opening.join_next().await {
-        connections.extend(opened.ok());
+    };
+    tokio::select! {
+        biased;
+        _ = stop.beyond(Urgency::None) => {}
+        () = open => {}
     }
     Ready { connections }
 }
 
-/// Half of the usual backlog of 128 for each of two workers.
+/// The server's backlog is finite, so connections are opened a wave at a time: half of the usual 128 for each of two
+/// workers.
 const DIALS_AT_ONCE: usize = 64;
 
 impl<D: Dial + 'static, C: Clock> Worker<D, C> {
@@ -135,7 +147,6 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
             pacer_waits: Cell::new(false),
             dialled: Cell::new(0),
             stopped_at: Cell::new(None),
-            stopping: Notify::new(),
             last_done: Cell::new(Nanos::ZERO),
             task,
             share,
@@ -162,9 +173,17 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         } else {
             pacer::pace(&self, &mut lanes).await;
         }
-        while let Some(lane) = lanes.join_next().await {
-            // A Lane that panicked is our mistake, and the run must not go on as if nothing had happened.
-            if let Err(error) = lane {
+        loop {
+            let ended = tokio::select! {
+                biased;
+                Some(warden) = background.join_next() => warden,
+                lane = lanes.join_next() => match lane {
+                    Some(lane) => lane,
+                    None => break,
+                },
+            };
+            // A task that panicked is our mistake, and the run must not go on as if nothing had happened.
+            if let Err(error) = ended {
                 std::panic::resume_unwind(error.into_panic());
             }
         }
@@ -178,7 +197,7 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         };
         self.turn_interval(self.clock.now());
         self.give();
-        Finished { load_until, drained_at: drained_at.max(load_until), interrupted: self.stopped_at.get().is_some() }
+        Finished { load_until, drained_at: drained_at.max(load_until), interrupted: self.stopped_at.get().is_some(), run_queue_wait: None }
     }
 
     /// Ends requests whose time is over, and hands counts over when no request does.
@@ -200,7 +219,6 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         let now = self.clock.now();
         self.stopped_at.set(Some(now));
         self.recorder.borrow_mut().end_at(now);
-        self.stopping.notify_waiters();
         self.relief.notify_one();
         self.slots.borrow().iter().for_each(|slot| slot.wake());
         self.stop.beyond(Urgency::Drain).await;
@@ -218,12 +236,15 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
     /// A place among the slots: one that is vacant, or a new one.
     fn take_slot(&self) -> (u32, Rc<Slot>) {
         let mut slots = self.slots.borrow_mut();
+        let slot = Rc::new(Slot::default());
+        if self.stop.urgency() == Urgency::Now {
+            // All slots there were have been told; this one comes too late for that.
+            slot.abort();
+        }
         if let Some(place) = self.vacant.borrow_mut().pop() {
-            let slot = Rc::new(Slot::default());
             slots[place as usize] = slot.clone();
             return (place, slot);
         }
-        let slot = Rc::new(Slot::default());
         slots.push(slot.clone());
         ((slots.len() - 1) as u32, slot)
     }
@@ -243,6 +264,16 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
     #[inline]
     fn fell_due(&self, due: Nanos) {
         self.recorder.borrow_mut().due(due);
+    }
+
+    #[inline]
+    fn left(&self, at: Nanos) {
+        self.recorder.borrow_mut().left(at);
+    }
+
+    #[inline]
+    fn came_back(&self, at: Nanos) {
+        self.recorder.borrow_mut().came_back(at);
     }
 
     #[inline]

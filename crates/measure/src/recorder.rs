@@ -26,13 +26,21 @@ pub struct Span {
 pub struct Recorder {
     span: Span,
     counts: Snapshot,
+    in_flight: InFlight,
+}
+
+/// How many requests are on the wire, and since when it is so many.
+#[derive(Debug, Default)]
+struct InFlight {
+    count: u64,
+    since: Nanos,
 }
 
 impl Recorder {
     /// Counts nothing yet, in interval 0.
     #[must_use]
     pub fn new(span: Span) -> Self {
-        Self { span, counts: Snapshot::default() }
+        Self { span, counts: Snapshot::default(), in_flight: InFlight::default() }
     }
 
     /// A request fell due.
@@ -41,6 +49,29 @@ impl Recorder {
         if due >= self.span.from {
             self.counts.due += 1;
         }
+    }
+
+    /// A request was put on the wire.
+    #[inline]
+    pub fn left(&mut self, at: Nanos) {
+        self.integrate(at);
+        self.in_flight.count += 1;
+    }
+
+    /// A request on the wire came to its end.
+    #[inline]
+    pub fn came_back(&mut self, at: Nanos) {
+        self.integrate(at);
+        self.in_flight.count = self.in_flight.count.saturating_sub(1);
+    }
+
+    /// Adds what was on the wire since the last change. Little's law is checked against this figure, which knows no
+    /// request's times (MEASUREMENT §2.7).
+    #[inline]
+    fn integrate(&mut self, at: Nanos) {
+        let within = at.min(self.span.until).since(self.in_flight.since.max(self.span.from));
+        self.counts.in_flight_area += u128::from(within.0) * u128::from(self.in_flight.count);
+        self.in_flight.since = self.in_flight.since.max(at);
     }
 
     /// A request that had fallen due came to its end.

@@ -61,6 +61,8 @@ pub struct Snapshot {
     pub quirks: [u64; Quirk::COUNT],
     /// The first example of each class.
     pub examples: BTreeMap<Failure, Example>,
+    /// Requests on the wire, integrated over the measured span, in nanoseconds: kept by counting, not from their times.
+    pub in_flight_area: u128,
     /// Processor time the worker's thread used.
     pub cpu: Nanos,
 }
@@ -121,6 +123,7 @@ impl Default for Snapshot {
             connections: Connections::default(),
             quirks: [0; Quirk::COUNT],
             examples: BTreeMap::new(),
+            in_flight_area: 0,
             cpu: Nanos::ZERO,
         }
     }
@@ -160,6 +163,7 @@ impl Snapshot {
             connections,
             quirks,
             examples,
+            in_flight_area,
             cpu,
         } = other;
         self.due += due;
@@ -192,6 +196,7 @@ impl Snapshot {
                 *kept = example.clone();
             }
         }
+        self.in_flight_area += in_flight_area;
         self.cpu += *cpu;
     }
 

@@ -36,6 +36,8 @@ pub struct Summary {
     pub qps_succeeded: f64,
     /// What was asked for: the mean rate of the timetable; `None` in closed load.
     pub qps_offered: Option<f64>,
+    /// Requests on the wire at once, on average over the measured span: counted, not computed from times.
+    pub in_flight_mean: f64,
     /// Requests by how they ended.
     pub requests: Requests,
     /// What the warm-up held, and nothing else here.
@@ -189,6 +191,10 @@ pub struct Generator {
     pub cpu_share_busiest: f64,
     /// How many workers, one thread each.
     pub threads: u32,
+    /// The greatest share of the run that one worker was ready to run and got no core; `None` where the system does not tell.
+    pub run_queue_share: Option<f64>,
+    /// The share of this machine's processor time that its host gave to others; `None` where the system does not tell.
+    pub steal_share: Option<f64>,
     /// Resident memory at most, in bytes; `None` where the system does not tell.
     pub memory_bytes_max: Option<u64>,
 }
@@ -253,6 +259,7 @@ impl Summary {
             qps: a_second(totals.answered),
             qps_succeeded: a_second(totals.answered_well),
             qps_offered,
+            in_flight_mean: if measured > 0.0 { totals.in_flight_area as f64 / 1e9 / measured } else { 0.0 },
             requests: Requests { due: totals.due, succeeded: totals.succeeded, failed, unsent: totals.unsent },
             excluded: Excluded { duration_s: plan.warmup().as_secs_f64().min(end.load_until.as_secs_f64()), requests: totals.excluded },
             status: totals.statuses().collect(),

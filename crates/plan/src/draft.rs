@@ -81,7 +81,7 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
 
-    /// Send this JSON text, or @FILE, with the headers that belong to it
+    /// Send this JSON text, @FILE, or @- for standard input, with the headers that belong to it
     #[arg(long, value_name = "TEXT", help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json: Option<String>,
@@ -142,6 +142,8 @@ pub struct Draft {
     pub unix_socket: Option<String>,
 
     /// Send through this HTTP proxy: http://[user:password@]HOST:PORT (CONNECT for https)
+    // The doc comment is help text; its brackets are no link.
+    #[allow(rustdoc::broken_intra_doc_links)]
     #[arg(long, value_name = "URL", help_heading = "Connection")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
@@ -183,6 +185,19 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// Every file this draft names, with the setting that names it. Standard input (`@-`) is none.
+    pub fn files(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let bodies = [("data", self.data.as_deref()), ("json", self.json.as_deref())];
+        let bodies = bodies.into_iter().filter_map(|(setting, text)| Some((setting, text?.strip_prefix('@')?)));
+        let uploads = self.form.iter().filter_map(|field| {
+            let file = field.split_once('=')?.1.strip_prefix('@')?;
+            Some(("form", file.split_once(";type=").map_or(file, |(path, _)| path)))
+        });
+        let tls = [("cacert", &self.cacert), ("cert", &self.cert), ("key", &self.key)];
+        let tls = tls.into_iter().filter_map(|(setting, path)| Some((setting, path.as_deref()?)));
+        bodies.chain(uploads).chain(tls).filter(|(_, path)| !path.is_empty() && *path != "-")
+    }
+
     /// This draft with everything `over` says put in its place, as flags go over a saved plan.
     /// Lists are replaced where `over` has any; headers are replaced by name.
     #[must_use]

@@ -32,9 +32,11 @@ impl fmt::Display for PlanError {
 pub struct PlanErrors(pub Vec<PlanError>);
 
 impl PlanErrors {
-    /// Notes one more.
+    /// Notes one more; the same mistake said twice stays one.
     pub fn push(&mut self, error: PlanError) {
-        self.0.push(error);
+        if !self.0.contains(&error) {
+            self.0.push(error);
+        }
     }
 
     /// Whether there is none.

@@ -19,7 +19,7 @@ pub struct LadderDraft {
     pub rates: Option<Given<Rates>>,
 
     /// Measure every level so many times [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Sweep")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Sweep")]
     pub repeat: Option<Given<NonZeroU32>>,
 
     /// Rest for this long between levels [default: 500ms]

@@ -229,7 +229,9 @@ impl Plan {
 
     /// Names of headers whose values were left out when this plan was saved. Such a plan can be read but not run.
     pub fn redacted(&self) -> impl Iterator<Item = &str> {
-        self.request.headers.iter().filter(|(_, value)| value == REDACTED).map(|(name, _)| name.as_str())
+        let proxy = self.connection.proxy.as_ref().and_then(|proxy| proxy.authorization.as_deref()).filter(|value| *value == REDACTED);
+        let headers = self.request.headers.iter().filter(|(_, value)| value == REDACTED).map(|(name, _)| name.as_str());
+        headers.chain(proxy.map(|_| "Proxy-Authorization"))
     }
 }
 
@@ -499,6 +501,21 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
     let arrivals = r.value("arrivals", words.arrivals, "give --arrivals poisson or --arrivals even");
     let pause = r.value("pause", words.pause, "give a time or a range, such as --pause 200ms or --pause 100ms..300ms");
     let warmup = r.value("warmup", words.warmup, "give a time, such as --warmup 5s").unwrap_or(Nanos::ZERO);
+    if let Some(timetable) = &rate {
+        if let Some(pause) = pause {
+            r.wrong(
+                "pause",
+                format!("--pause {pause} is between a user's requests, and --rate sends whether users wait or not"),
+                "leave out --pause or --rate",
+            );
+        }
+        if timetable.peak().as_per_second() == 0.0 {
+            r.wrong("rate", format!("--rate {timetable} sends nothing"), "give a rate above 0, such as --rate 100/s");
+        }
+        if timetable.peak().as_per_second() > RATE_MAX {
+            r.wrong("rate", format!("--rate {timetable} is more than any machine can send"), "give at most 100M/s");
+        }
+    }
     if r.errors.0.len() > before {
         return (None, None, None, warmup);
     }
@@ -526,19 +543,6 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
         return (Some(Load::Closed { users, pause }), duration, requests, warmup);
     };
 
-    if let Some(pause) = pause {
-        r.wrong(
-            "pause",
-            format!("--pause {pause} is between a user's requests, and --rate sends whether users wait or not"),
-            "leave out --pause or --rate",
-        );
-    }
-    if timetable.peak().as_per_second() == 0.0 {
-        r.wrong("rate", format!("--rate {timetable} sends nothing"), "give a rate above 0, such as --rate 100/s");
-    }
-    if timetable.peak().as_per_second() > RATE_MAX {
-        r.wrong("rate", format!("--rate {timetable} is more than any machine can send"), "give at most 100M/s");
-    }
     let (timetable, duration) = fit_stages(r, timetable, duration, requests.is_some());
     if warmup > Nanos::ZERO && timetable.rate_at(Nanos::ZERO).as_per_second() == 0.0 {
         r.wrong(
@@ -595,7 +599,7 @@ fn read_body(r: &mut Reading, data: Option<String>, json: Option<String>, form: 
         .map(|g| g.1)
         .collect();
     if given.len() > 1 {
-        r.wrong("data", format!("{} all give the body", given.join(" and ")), "keep one of them");
+        r.wrong("data", format!("{} {} give the body", given.join(" and "), both_or_all(given.len())), "keep one of them");
     }
     if !form.is_empty() {
         let parts = form.iter().filter_map(|field| read_form_part(r, field)).collect();
@@ -615,6 +619,10 @@ fn read_body(r: &mut Reading, data: Option<String>, json: Option<String>, form: 
             None => Body::Bytes(text.into_bytes()),
         },
     }
+}
+
+fn both_or_all(count: usize) -> &'static str {
+    if count == 2 { "both" } else { "all" }
 }
 
 fn read_form_part(r: &mut Reading, field: &str) -> Option<FormPart> {
@@ -722,7 +730,11 @@ fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, b
         if has("authorization") {
             names.push("--header Authorization");
         }
-        r.wrong(authorization[0].0, format!("{} all say how to authenticate", names.join(" and ")), "keep one of them");
+        r.wrong(
+            authorization[0].0,
+            format!("{} {} say how to authenticate", names.join(" and "), both_or_all(names.len())),
+            "keep one of them",
+        );
     } else if let Some((setting, _, value)) = authorization.into_iter().next() {
         if value.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
             r.wrong(setting, format!("--{setting} has a control character in it"), "leave it out");
@@ -774,9 +786,10 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
     match url.parse::<Target>() {
         Ok(target) if target.scheme() == Scheme::Http => Some(Proxy {
             at: HostPort { host: target.host().to_owned(), port: target.port() },
-            authorization: target
-                .credentials()
-                .map(|(user, password)| format!("Basic {}", base64(format!("{user}:{password}").as_bytes()))),
+            authorization: target.credentials().map(|(user, password)| match user.as_str() {
+                REDACTED => REDACTED.to_owned(),
+                _ => format!("Basic {}", base64(format!("{user}:{password}").as_bytes())),
+            }),
         }),
         Ok(_) => {
             r.wrong("proxy", format!("--proxy '{text}' is reached over TLS, which loadline does not do"), "give an http:// proxy");
@@ -881,7 +894,10 @@ impl From<Plan> for Draft {
             connect_to: connect_to.map(Given::Value),
             source_ip: source_ips.into_iter().map(Given::Value).collect(),
             unix_socket,
-            proxy: proxy.map(|proxy| proxy.at.to_string()),
+            proxy: proxy.map(|proxy| match proxy.authorization {
+                Some(_) => format!("http://{REDACTED}@{}", proxy.at),
+                None => format!("http://{}", proxy.at),
+            }),
             no_preflight: preflight == Preflight::Skip,
             insecure: verification == Verification::Off,
             cacert,

@@ -46,24 +46,26 @@ impl Columns {
     }
 }
 
-/// The text in lines of at most `width` letters, broken at blanks; a word that is longer stands alone.
+/// The text in lines of at most `width` letters, broken at blanks; a word that is longer is broken inside.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     let mut used = 0;
     for word in text.split(' ') {
-        let letters = word.chars().count();
-        // A dash or a sign at the beginning of a line belongs to what follows, so only blanks break.
-        if used > 0 && used + 1 + letters > width {
-            lines.push(String::new());
-            used = 0;
+        let letters: Vec<char> = word.chars().collect();
+        for (at, part) in letters.chunks(width).enumerate() {
+            let blank = usize::from(at == 0 && used > 0);
+            if at > 0 || used + blank + part.len() > width {
+                lines.push(String::new());
+                used = 0;
+            }
+            let line = lines.last_mut().expect("there is always a line");
+            if used > 0 {
+                line.push(' ');
+                used += 1;
+            }
+            line.extend(part);
+            used += part.len();
         }
-        let line = lines.last_mut().expect("there is always a line");
-        if used > 0 || (!line.is_empty() && letters == 0) {
-            line.push(' ');
-            used += 1;
-        }
-        line.push_str(word);
-        used += letters;
     }
     lines
 }
@@ -78,6 +80,11 @@ mod tests {
         let mut columns = Columns::new(&["", "mean", "max"]);
         columns.row(&["wait".to_owned(), "9 µs".to_owned(), "1,234,567 s".to_owned()]);
         assert_eq!(columns.lines(), ["                    mean          max", "wait                9 µs  1,234,567 s"]);
+    }
+
+    #[test]
+    fn a_word_longer_than_a_line_is_broken_inside() {
+        assert_eq!(wrapped("a: xxxxxxxxxxyyy z", 10), ["a:", "xxxxxxxxxx", "yyy z"]);
     }
 
     proptest! {

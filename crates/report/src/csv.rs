@@ -11,7 +11,8 @@ use measure::{Packed, Summary, Tick};
 use crate::{Format, Style};
 
 /// CSV, one row an interval.
-pub const FORMAT: Format = Format { name: "csv", about: "the course of the run, one row an interval, for spreadsheets", extension: "csv", render };
+pub const FORMAT: Format =
+    Format { name: "csv", about: "the course of the run, one row an interval, for spreadsheets", extension: "csv", render };
 
 /// The columns in order. Seconds count from the start of the run; `warmup` is 1 for intervals that nothing else counts.
 pub const HEADER: [&str; 18] = [

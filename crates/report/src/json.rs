@@ -9,7 +9,7 @@ use measure::{Summary, SummaryError};
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::{Format, Style};
+use crate::{Format, Style, visible};
 
 /// JSON, pretty-printed.
 pub const FORMAT: Format = Format {
@@ -50,7 +50,7 @@ impl From<serde_json::Error> for ReadError {
     fn from(error: serde_json::Error) -> Self {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let why = error.to_string();
-        Self::Damaged { line: error.line(), column: error.column(), why: why.strip_suffix(&place).unwrap_or(&why).to_owned() }
+        Self::Damaged { line: error.line(), column: error.column(), why: visible(why.strip_suffix(&place).unwrap_or(&why)) }
     }
 }
 
@@ -66,7 +66,10 @@ pub(crate) struct Label {
 /// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
 pub fn read_summary(text: &str) -> Result<Summary, ReadError> {
     let label: Label = serde_json::from_str(text)?;
-    Summary::check_schema(label.schema.as_deref()).map_err(|error: SummaryError| ReadError::Schema(error.to_string()))?;
+    if let Some(other) = label.schema.as_deref().filter(|schema| schema.starts_with("loadline.sweep/")) {
+        return Err(ReadError::Schema(format!("it is a sweep ('{other}'), not the result of a single run")));
+    }
+    Summary::check_schema(label.schema.as_deref()).map_err(|error: SummaryError| ReadError::Schema(visible(&error.to_string())))?;
     Ok(serde_json::from_str(text)?)
 }
 
@@ -128,6 +131,8 @@ mod tests {
     fn another_version_is_refused_by_name() {
         let error = read_summary("{\"schema\": \"loadline.run/9\", \"later\": true}").unwrap_err();
         assert_eq!(error.to_string(), "it is written as 'loadline.run/9', and this loadline reads 'loadline.run/1'");
+        let sweep = read_summary("{\"schema\": \"loadline.sweep/1\"}").unwrap_err();
+        assert_eq!(sweep.to_string(), "it is a sweep ('loadline.sweep/1'), not the result of a single run");
         assert_eq!(read_summary("{}").unwrap_err().to_string(), "it is not a result of loadline");
     }
 

@@ -7,14 +7,16 @@
 pub mod chart;
 mod columns;
 pub mod csv;
+pub mod dat;
+pub mod diff;
 mod format;
 pub mod hdr;
 pub mod json;
 pub mod markdown;
 pub mod png;
-mod quantity;
 mod reason;
 mod story;
+pub mod sweep;
 pub mod text;
 mod visible;
 

@@ -1,8 +1,19 @@
 //! Reason phrases of statuses, after the IANA registry (RFC 9110 and its successors): `503` means little to many.
 
 /// The registered phrase, or what the status' class means.
-pub(crate) const fn reason(status: u16) -> &'static str {
-    match status {
+pub(crate) fn reason(status: u16) -> &'static str {
+    registered(status).unwrap_or(match status / 100 {
+        1 => "interim answer",
+        2 => "success",
+        3 => "redirection",
+        4 => "error of the request",
+        5 => "error of the server",
+        _ => "not a registered status",
+    })
+}
+
+const fn registered(status: u16) -> Option<&'static str> {
+    Some(match status {
         100 => "Continue",
         101 => "Switching Protocols",
         103 => "Early Hints",
@@ -62,11 +73,19 @@ pub(crate) const fn reason(status: u16) -> &'static str {
         507 => "Insufficient Storage",
         508 => "Loop Detected",
         511 => "Network Authentication Required",
-        0..=199 => "interim answer",
-        200..=299 => "success",
-        300..=399 => "redirection",
-        400..=499 => "error of the request",
-        500..=599 => "error of the server",
-        _ => "not a registered status",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_nobody_registered_is_still_explained() {
+        assert_eq!(
+            (reason(503), reason(599), reason(299), reason(799)),
+            ("Service Unavailable", "error of the server", "success", "not a registered status")
+        );
     }
 }

@@ -1,9 +1,9 @@
 //! What a run was and how it came out, in sentences that every format for people shares.
 
+use analysis::quantity::{self, count, counted};
 use measure::{Ending, Summary};
 use plan::{Body, Keepalive, Load, Spacing, Stage};
 
-use crate::quantity::{self, count, counted};
 use crate::visible::visible;
 
 /// The method, the URL and what the body is.
@@ -105,8 +105,13 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
                 Spacing::Poisson => "at random moments, as independent users come (Poisson)",
                 Spacing::Even => "at even distances",
             };
+            // Several stages already say how long they are.
+            let until = match (timetable.stages().len(), plan.requests()) {
+                (2.., None) => String::new(),
+                _ => format!(", {until}"),
+            };
             vec![format!(
-                "{}, {spaced}, {until}{fresh}, whether or not the server keeps up (open load), over at most {}",
+                "{}, {spaced}{until}{fresh}, whether or not the server keeps up (open load), over at most {}",
                 stages(timetable.stages()),
                 counted(connections_max.get().into(), "connection")
             )]
@@ -149,5 +154,5 @@ pub(crate) fn ending(summary: &Summary) -> Option<String> {
 
 /// A rate: whole above a hundred, three digits below.
 pub(crate) fn rate(rate: f64) -> String {
-    crate::chart::number::figure(rate)
+    quantity::figure(rate)
 }

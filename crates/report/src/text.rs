@@ -9,13 +9,13 @@
 
 use std::io;
 
-use analysis::{generator_limit, processor_share_is_known};
+use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
+use analysis::{disturbances, generator_limit, processor_share_is_known};
 use measure::{Failure, FailureCount, Histogram, QUANTILES, Summary, quantile_is_known};
 use plan::{Load, Nanos, Scheme};
 
 use crate::columns::{Columns, wrapped};
 use crate::format::Tone;
-use crate::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
 use crate::reason::reason;
 use crate::visible::{excerpt, visible};
 use crate::{Format, Style, story};
@@ -231,7 +231,8 @@ fn legend(summary: &Summary, rows: &[(&str, &Histogram)], same: bool, page: &mut
 
 /// How much throughput varied from interval to interval; in open load that is the timetable's doing.
 fn steadiness(summary: &Summary, page: &mut Page) {
-    let whole = summary.timeline.iter().filter(|tick| !tick.warmup && tick.to <= summary.ended.load_until);
+    let mut whole = summary.timeline.iter().filter(|tick| !tick.warmup && tick.to <= summary.ended.load_until).peekable();
+    let interval = whole.peek().map_or(Nanos::SECOND, |tick| tick.to.since(tick.from));
     let rates: Vec<f64> = whole.map(measure::Tick::qps).collect();
     if summary.qps_offered.is_some() || rates.len() < INTERVALS_MIN {
         return;
@@ -245,12 +246,13 @@ fn steadiness(summary: &Summary, page: &mut Page) {
         "by interval",
         Tone::Normal,
         &format!(
-            "{} requests a second, sd {}, min {}, max {}, over {} intervals",
+            "{} requests a second, sd {}, min {}, max {}, over {} intervals of {}",
             story::rate(mean),
             story::rate(variance.sqrt()),
             story::rate(least),
             story::rate(greatest),
-            rates.len()
+            rates.len(),
+            quantity::length(interval)
         ),
     );
 }
@@ -395,6 +397,9 @@ fn one_failure(summary: &Summary, failure: &FailureCount, page: &mut Page) {
 
 fn traffic(summary: &Summary, page: &mut Page) {
     page.gap();
+    if summary.requests.due > 1 {
+        page.entry("in flight", Tone::Normal, &format!("{} requests at once on average", story::rate(summary.in_flight_mean)));
+    }
     let whole = summary.ended.drained_at.as_secs_f64();
     let per_second = |sum: u64| if whole > 0.0 { format!(" ({}/s)", bytes(sum as f64 / whole)) } else { String::new() };
     let moved = &summary.bytes;
@@ -432,7 +437,7 @@ fn trust(summary: &Summary, page: &mut Page) {
     let mut text = if processor_share_is_known(summary) {
         format!(
             "loadline used {} of {}, its busiest of {} {:.0} % of one",
-            crate::chart::number::decimal(generator.cpu_share, 2),
+            quantity::decimal(generator.cpu_share, 2),
             counted(summary.machine.cores.into(), "core"),
             counted(generator.threads.into(), "thread"),
             generator.cpu_share_busiest * 100.0
@@ -448,6 +453,7 @@ fn trust(summary: &Summary, page: &mut Page) {
     let limit = generator_limit(summary);
     let (tone, verdict) = match &limit {
         Some(limit) => (Tone::Caution, format!("; it was the limit: {limit}")),
+        None if summary.requests.due == 0 => (Tone::Normal, String::new()),
         None => (Tone::Normal, "; it was not the limit".to_owned()),
     };
     page.entry("this machine", tone, &(text + &verdict));
@@ -461,7 +467,7 @@ fn trust(summary: &Summary, page: &mut Page) {
                 "{} a second asked for, {} sent ({} %), {} answered, {} answered well",
                 story::rate(offered),
                 story::rate(sent),
-                crate::chart::number::figure(if offered > 0.0 { sent * 100.0 / offered } else { 100.0 }),
+                quantity::figure(if offered > 0.0 { sent * 100.0 / offered } else { 100.0 }),
                 story::rate(summary.qps),
                 story::rate(summary.qps_succeeded)
             ),
@@ -479,6 +485,9 @@ fn trust(summary: &Summary, page: &mut Page) {
             count(requests.unsent)
         ),
     );
+    for disturbance in disturbances(summary) {
+        page.entry("caution", Tone::Caution, &disturbance);
+    }
     for quirk in &summary.quirks {
         page.entry("noticed", Tone::Normal, &format!("{} {}", count(quirk.count), visible(&quirk.about)));
     }

@@ -23,13 +23,20 @@ pub fn visible(text: &str) -> String {
 
 /// As [`visible`], and cut after `letters_max` letters with a word on what is left out.
 pub(crate) fn excerpt(text: &str, letters_max: usize) -> String {
-    let shown = visible(text);
-    let letters = shown.chars().count();
+    let letters = visible(text).chars().count();
     if letters <= letters_max {
-        return shown;
+        return visible(text);
     }
-    let kept: String = shown.chars().take(letters_max).collect();
-    format!("{kept}… ({} more in the JSON result)", letters - letters_max)
+    format!("{} ({} more in the JSON result)", shortened(text, letters_max), letters - letters_max)
+}
+
+/// As [`visible`], and cut after `letters_max` letters.
+pub(crate) fn shortened(text: &str, letters_max: usize) -> String {
+    let shown = visible(text);
+    match shown.char_indices().nth(letters_max) {
+        Some((at, _)) => format!("{}…", &shown[..at]),
+        None => shown,
+    }
 }
 
 /// For Markdown: as [`visible`], with everything escaped that would be read as markup.

@@ -1,7 +1,8 @@
 //! Every format of a run, for every fixture, kept as it reads.
 
 use insta::assert_snapshot;
-use measure::{Summary, fixtures};
+use measure::{Collector, End, Ending, Example, Summary, fixtures};
+use plan::{Draft, Given, Nanos, Plan};
 use report::{Colour, FORMATS, Style, format};
 
 fn rendered(name: &str, summary: &Summary, style: &Style) -> String {
@@ -27,6 +28,61 @@ fn every_format_of_every_fixture_reads_as_it_did() {
             assert!(text.ends_with('\n') && !text.contains('\x1b') && !text.contains("NaN"), "{}: {name}", format.name);
             assert_snapshot!(format!("{}__{name}", format.name), without_buckets(&text));
         }
+    }
+}
+
+fn fixture(name: &str) -> Summary {
+    fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
+}
+
+fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+where
+    T::Err: std::fmt::Display,
+{
+    text.parse().ok()
+}
+
+#[test]
+fn a_rate_the_server_could_not_keep_up_with_is_told_in_full() {
+    let mut summary = fixture("open_with_a_stall");
+    summary.plan = Plan::try_from(Draft {
+        url: Some("http://api.test/orders".to_owned()),
+        rate: given("0/s to 500/s for 1m, 500/s for 5m"),
+        arrivals: given("even"),
+        connections: given("40"),
+        proxy: Some("http://10.0.0.9:3128".to_owned()),
+        no_keepalive: true,
+        threads: given("2"),
+        ..Draft::default()
+    })
+    .unwrap();
+    summary.ended.how = Ending::CutShort;
+    summary.requests.unsent = 700;
+    summary.requests.due += 700;
+    summary.duration_s = 45.2;
+    summary.qps = 441.7;
+    summary.qps_succeeded = 440.2;
+    summary.qps_offered = Some(458.3);
+    summary.redirects = 12;
+    summary.generator.cpu_share_busiest = 0.91;
+    summary.generator.run_queue_share = Some(0.042);
+    summary.generator.steal_share = Some(0.03);
+    for failure in &mut summary.failures {
+        failure.example = Some(Example { at: Nanos::from_millis(70), text: "x".repeat(400) });
+    }
+    assert_snapshot!("text__a_rate_not_kept_up_with", rendered("text", &summary, &Style::PLAIN));
+    assert_snapshot!("markdown__a_rate_not_kept_up_with", rendered("markdown", &summary, &Style::PLAIN));
+}
+
+#[test]
+fn a_run_that_ended_in_its_warmup_claims_nothing() {
+    let plan = fixtures::plan("http://a.test/");
+    let end = End { how: Ending::Interrupted, load_until: Nanos::from_millis(300), drained_at: Nanos::from_millis(300) };
+    let mut summary = Collector::new(plan, 1, Nanos::SECOND).finish(end);
+    let other = fixture("a_single_request");
+    (summary.machine, summary.started) = (other.machine, other.started);
+    for name in ["text", "markdown"] {
+        assert_snapshot!(format!("{name}__nothing_measured"), rendered(name, &summary, &Style::PLAIN));
     }
 }
 
@@ -81,7 +137,7 @@ fn what_a_server_sends_cannot_steer_the_terminal() {
     }
     summary.warnings.push("\x1b[1A\u{9b}2K".to_owned());
     summary.resolution.addresses.push("\x1bc".to_owned());
-    for name in ["text"] {
+    for name in ["text", "markdown"] {
         let text = rendered(name, &summary, &Style::PLAIN);
         assert!(!text.chars().any(|letter| (letter.is_control() && letter != '\n') || letter == '\u{202e}'), "{name}: {text}");
         assert!(!text.lines().any(|line| line == "  failed           none"), "{name}");

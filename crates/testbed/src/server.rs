@@ -554,7 +554,7 @@ impl Floor {
             let (floor, connection) = (Rc::clone(self), Rc::clone(&connection));
             async move { floor.serve(&connection, request).await }
         });
-        http1::Builder::new().pipeline_flush(true).serve_connection(wire, service).await.is_ok()
+        http1::Builder::new().serve_connection(wire, service).await.is_ok()
     }
 
     async fn serve(self: Rc<Floor>, connection: &Connection, request: Request<Incoming>) -> Result<Response<ReplyBody>, Cut> {

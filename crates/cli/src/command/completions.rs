@@ -3,7 +3,7 @@
 use clap::Args;
 use clap_complete::Shell;
 
-use super::{print, table};
+use super::{commands, print};
 use crate::exit::{Exit, Failed};
 
 /// For which shell.
@@ -14,8 +14,8 @@ pub struct Completions {
 }
 
 /// Prints the completions.
-pub fn carry_out(completions: Completions) -> Result<Exit, Failed> {
+pub fn carry_out(completions: &Completions) -> Result<Exit, Failed> {
     let mut bytes = Vec::new();
-    clap_complete::generate(completions.shell, &mut table(), "loadline", &mut bytes);
+    clap_complete::generate(completions.shell, &mut commands(), "loadline", &mut bytes);
     print(&bytes)
 }

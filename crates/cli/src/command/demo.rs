@@ -1,1 +1,161 @@
 //! `loadline demo`: a newcomer sees a result within a minute, from a server about which the truth is known.
+//!
+//! A tool that measures is believed when its numbers meet what was known before. So the demo loads an API built into this
+//! program: one endpoint that answers as fast as the processor allows, and one whose capacity follows from a division.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+use engine::{Stop, machine};
+use plan::{Draft, LadderDraft, PlanErrors};
+use testbed::{Behaviour, Config, Testbed};
+
+use super::sweep::{Asked, Climb, ENDINGS};
+use super::{Manner, print};
+use crate::exit::{Exit, Failed};
+use crate::files::{DIRECTORY, Files};
+use crate::inputs::plainly;
+use crate::interrupt;
+use crate::outputs::{Existing, to_stdout};
+
+/// See it at work, or leave the API running.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Only serve the demo API at this address, such as 127.0.0.1:8080, until Ctrl-C
+    #[arg(long, value_name = "ADDR")]
+    serve: Option<String>,
+
+    /// Write files into this directory, made if missing; those of an earlier demo are replaced
+    #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
+    dir: PathBuf,
+
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// One endpoint of the demonstration.
+struct Act {
+    name: &'static str,
+    path_and_query: &'static str,
+    about: &'static str,
+}
+
+/// The endpoint whose capacity is known: so many workers, each busy so long with a request. 8 / 5 ms = 1,600 a second.
+const POOLED: &str = "/get_result";
+const POOL: &str = "pool=8:5ms&breaks=150:1s";
+
+const ACTS: [Act; 2] = [
+    Act {
+        name: "demo-healthz",
+        path_and_query: "/healthz",
+        about: "/healthz answers at once, so the processor is its limit: how much it carries is for you to see.",
+    },
+    Act {
+        name: "demo-get_result",
+        path_and_query: "/get_result?a=10&b=20",
+        about: "/get_result has 8 workers and each takes 5 ms, so it can carry 8 / 0.005 s = 1,600 a second, reached with 8 users;\n  \
+                with more than 150 requests at once it breaks and answers 503 for a second.",
+    },
+];
+
+/// Nine levels of two seconds for each of two endpoints: about 40 seconds with the rests between.
+const LEVELS: &str = "1,2,4,8,16,50,100,200,500";
+const LEVEL_LASTS: &str = "2s";
+const COOLDOWN: &str = "200ms";
+
+/// Shows what the tool does, or serves.
+pub fn carry_out(demo: Demo) -> Result<Exit, Failed> {
+    match demo.serve {
+        Some(at) => serve(&at),
+        None => show(&demo.dir, demo.manner),
+    }
+}
+
+fn show(dir: &std::path::Path, manner: Manner) -> Result<Exit, Failed> {
+    let mut errors = PlanErrors::default();
+    let files = ACTS.map(|act| Files::new(dir.to_owned(), act.name, ENDINGS));
+    if let Some(files) = files.first() {
+        files.check(Existing::Replace, &mut errors);
+    }
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    let server = start(Config::new().route(POOLED, known(POOL)))?;
+    let screen = manner.screen();
+    let stop = Stop::new();
+    interrupt::raise_on_signal(&stop, screen.clone())?;
+
+    say(&format!("\n  The demo API listens at {}, in this very process. Two sweeps, about 40 seconds.\n", server.url("")))?;
+    for (act, files) in ACTS.iter().zip(&files) {
+        say(&format!("\n  {}\n", act.about))?;
+        let draft = Draft { url: Some(server.url(act.path_and_query)), duration: given(LEVEL_LASTS), ..Draft::default() };
+        let ladder = LadderDraft { levels: given(LEVELS), cooldown: given(COOLDOWN), ..LadderDraft::default() };
+        let Some(climb) = Climb::decide(draft, ladder, &mut errors) else { return Err(errors.into()) };
+        let exit = climb.fitted(Asked::Nothing)?.carry_out(files, manner, &screen, &stop)?;
+        if exit != Exit::Done {
+            return Ok(exit);
+        }
+    }
+    let [healthz, sum] = files.map(|files| files.path(".dat").display().to_string());
+    say(&format!(
+        "\n  Try next:\n\n    \
+         loadline demo --serve 127.0.0.1:8080                        leave this API running; then, beside it:\n    \
+         loadline run -c 50 -d 5s http://127.0.0.1:8080/healthz      measure one load in detail\n    \
+         loadline diff {healthz} {sum}\n{:64}put the two sweeps of this demo side by side\n\n",
+        ""
+    ))?;
+    Ok(Exit::Done)
+}
+
+fn serve(at: &str) -> Result<Exit, Failed> {
+    let address: SocketAddr = at.parse().map_err(|_| {
+        Failed::new(Exit::Usage, format_args!("--serve '{at}' is not an address and a port"), "give both, such as --serve 127.0.0.1:8080")
+    })?;
+    let server = start(Config::new().listen(address))
+        .map_err(|failed| Failed { text: failed.text.replacen("the demo API", &format!("the demo API at {address}"), 1), ..failed })?;
+    let here = server.url("");
+    let again = format!(
+        "\nThe demo API listens at {here}. Ctrl-C ends it. In another terminal:\n\n  loadline run {here}/healthz\n  loadline sweep {here}/healthz\n\n"
+    );
+    print(format!("{}{again}", testbed::index()).as_bytes())?;
+    interrupt::wait()?;
+    let counts = server.stop();
+    crate::screen::complain(&format!(
+        "served {} requests on {} connections",
+        crate::screen::grouped(counts.answered),
+        crate::screen::grouped(counts.connections)
+    ));
+    Ok(Exit::Done)
+}
+
+/// The server takes half of the cores, and leaves the other half to the load.
+fn start(config: Config) -> Result<Testbed, Failed> {
+    let threads = NonZeroUsize::new(machine::cores().get() as usize / 2).unwrap_or(NonZeroUsize::MIN);
+    Testbed::start(config.threads(threads)).map_err(|why| {
+        Failed::new(
+            Exit::NotCarriedOut,
+            format_args!("the demo API cannot be started: {}", plainly(&why)),
+            "choose another address with --serve, such as 127.0.0.1:8081",
+        )
+    })
+}
+
+fn known(behaviour: &str) -> Behaviour {
+    behaviour.parse().expect("the behaviour is written above")
+}
+
+fn given<T: std::str::FromStr<Err = std::convert::Infallible>>(text: &str) -> Option<T> {
+    text.parse().ok()
+}
+
+fn say(text: &str) -> Result<(), Failed> {
+    to_stdout(text.as_bytes()).map_err(|why| {
+        Failed::new(
+            Exit::OutputNotWritten,
+            format_args!("standard output cannot be written: {}", plainly(&why)),
+            "make room, or send it elsewhere",
+        )
+    })
+}

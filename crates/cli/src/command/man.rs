@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{print, table};
+use super::{commands, print};
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::outputs::whole;
@@ -20,7 +20,7 @@ pub struct Man {
 
 /// Prints the page, or writes all of them.
 pub fn carry_out(man: Man) -> Result<Exit, Failed> {
-    let mut table = table();
+    let mut table = commands();
     table.build();
     let Some(dir) = man.dir else { return print(&page(table.clone())) };
     write_all(&table, &dir).map_err(|(path, why)| {

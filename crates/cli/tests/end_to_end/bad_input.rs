@@ -35,7 +35,7 @@ fn every_mistake_is_told_with_its_remedy_before_anything_is_sent() {
             "run URL -n 10 -c 50",
             "error: --requests 10 is fewer than --connections 50, so some connections would never send\n  help: give at least --requests 50, or at most --connections 10\n",
         ),
-        ("run URL --data a --json {}", "error: --data and --json all give the body\n  help: keep one of them\n"),
+        ("run URL --data a --json {}", "error: --data and --json both give the body\n  help: keep one of them\n"),
         (
             "run URL --data @missing.txt",
             "error: the file 'missing.txt' of the body cannot be read: there is no such file or directory\n  help: check the path after '@'\n",

@@ -4,9 +4,10 @@ use crate::session::Session;
 
 #[test]
 fn every_command_tells_what_it_can_do() {
-    for (name, line) in
-        [("help", "--help"), ("help_run", "run --help"), ("help_completions", "completions --help"), ("help_man", "man --help")]
-    {
+    for command in ["", "run", "sweep", "diff", "demo", "completions", "man"] {
+        let name = format!("help_{command}");
+        let (name, line) = (name.trim_end_matches('_'), format!("{command} --help"));
+        let line = line.trim_start();
         let ran = Session::new().loadline(line).exits(0).complains_of_nothing();
         insta::assert_snapshot!(name, ran.stdout);
     }

@@ -29,7 +29,7 @@ pub fn check_limits(plan: &Plan, files_max: u64) -> Result<(), RunError> {
     Err(RunError::input(format!("{connections} connections need {need} open files, but this process may open {files_max}"), help))
 }
 
-/// Whether there is a local port for every connection of the plan. Over IPv4 loopback there always is: further local
+/// Whether there is a local port for every connection of the plan to these addresses of one family. Over IPv4 loopback there always is: further local
 /// addresses are taken by themselves unless some are given.
 pub(super) fn check_ports(plan: &Plan, addresses: &[SocketAddr], ports: LocalPorts) -> Result<(), RunError> {
     let given = &plan.connection().source_ips;
@@ -37,7 +37,8 @@ pub(super) fn check_ports(plan: &Plan, addresses: &[SocketAddr], ports: LocalPor
         return Ok(());
     }
     let connections = u64::from(plan.connections_max().get());
-    let sources = given.len().max(1) as u64;
+    let ipv4 = addresses.iter().any(SocketAddr::is_ipv4);
+    let sources = given.iter().filter(|source| source.is_ipv4() == ipv4).count().max(1) as u64;
     let each = u64::from(ports.count()) * addresses.len() as u64;
     if connections <= each * sources {
         return Ok(());

@@ -43,7 +43,7 @@ pub(super) fn try_once(network: Network, plan: &Plan) -> Result<Network, RunErro
             if let Ok(Err(error)) = timeout(limit, stream.read(&mut byte)).await
                 && let Some(failed) = tls::broken(&error)
             {
-                return Err((failed, true));
+                return Err((DialFailed { text: format!("{}: {}", place(plan), failed.text), ..failed }, true));
             }
         }
         if let Stream::Tls(_) = stream {
@@ -55,7 +55,7 @@ pub(super) fn try_once(network: Network, plan: &Plan) -> Result<Network, RunErro
     match runtime()?.block_on(attempt) {
         Ok(()) => Ok(network),
         Err((failed, true)) if failed.failure == Failure::TlsAlert => Err(RunError::run(
-            format!("{} wants a client certificate ({})", place(plan), failed.text),
+            format!("{} wants a client certificate ({})", place(plan), after_place(&failed)),
             "give one with --cert FILE --key FILE",
         )),
         Err((failed, _)) => Err(nobody(plan, &failed)),
@@ -93,6 +93,25 @@ pub(super) fn reachable(plan: &Plan, at: &HostPort, addresses: Vec<SocketAddr>) 
         }
         None => Ok((kept, Vec::new())),
     }
+}
+
+/// The addresses that a connection can come to from one of the given sources.
+pub(super) fn fitting(plan: &Plan, at: &HostPort, addresses: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, RunError> {
+    let sources = &plan.connection().source_ips;
+    if sources.is_empty() {
+        return Ok(addresses);
+    }
+    let (fitting, others): (Vec<_>, Vec<_>) =
+        addresses.into_iter().partition(|address| sources.iter().any(|source| source.is_ipv4() == address.is_ipv4()));
+    if fitting.is_empty() {
+        let given: Vec<String> = sources.iter().map(ToString::to_string).collect();
+        let (here, there) = if others.iter().all(SocketAddr::is_ipv4) { ("IPv6", "IPv4") } else { ("IPv4", "IPv6") };
+        return Err(RunError::input(
+            format!("--source-ip {} is {here}, but {} has only {there} addresses", given.join(", "), at.host),
+            format!("give an {there} address of this machine"),
+        ));
+    }
+    Ok(fitting)
 }
 
 /// Connects to all at once, so that a silent one costs one timeout and not one each.

@@ -92,10 +92,19 @@ pub(super) fn is_ipv4_loopback(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V4(ip) if ip.is_loopback())
 }
 
-/// Whether connections can come from that address.
+/// Whether connections can come from that address, be there ports left or not.
 pub(super) fn is_of_this_machine(ip: IpAddr) -> bool {
     let address = SocketAddr::new(ip, 0);
-    Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP)).and_then(|socket| socket.bind(&address.into())).is_ok()
+    let bound = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP)).and_then(|socket| bind(&socket, ip));
+    // EAFNOSUPPORT: a machine without IPv6.
+    !matches!(bound.map_err(|error| Errno::from_io_error(&error)), Err(Some(Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT)))
+}
+
+/// Binds to an address; the port is chosen at connect.
+fn bind(socket: &Socket, ip: IpAddr) -> io::Result<()> {
+    // Before Linux 4.2 ports are chosen at bind, and there are fewer of them.
+    let _ = setsockopt(socket, sockopt::IpBindAddressNoPort, &true);
+    socket.bind(&SocketAddr::new(ip, 0).into())
 }
 
 async fn connect(to: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
@@ -103,9 +112,7 @@ async fn connect(to: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream
     // With Nagle's algorithm, a request in two segments would wait for the server's delayed ACK: 40 ms.
     socket.set_tcp_nodelay(true)?;
     if let Some(ip) = source {
-        // Before Linux 4.2 ports are chosen at bind, and there are fewer of them.
-        let _ = setsockopt(&socket, sockopt::IpBindAddressNoPort, &true);
-        socket.bind(&SocketAddr::new(ip, 0).into())?;
+        bind(&socket, ip)?;
     }
     let stream = TcpSocket::from_std_stream(socket.into()).connect(to).await?;
     // Where nothing listens on a port of the local range, the system can pick that very port as the source, and the

@@ -12,10 +12,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use measure::Failure;
 use plan::{Tls, TlsVersion, Verification};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{ClientConfig, ResolvesClientCert, Resumption};
+use rustls::client::{ClientConfig, ResolvesClientCert, Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::sign::CertifiedKey;
 use rustls::version::{TLS12, TLS13};
 use rustls::{AlertDescription, CertificateError, DigitallySignedStruct, InconsistentKeys, PeerMisbehaved, RootCertStore, SignatureScheme};
@@ -57,10 +58,14 @@ impl Handshakes {
         let mut errors = Vec::new();
         let builder = match tls.verification {
             Verification::Off => builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))),
-            Verification::On => builder.with_root_certificates(roots(tls.cacert.as_deref(), needed).unwrap_or_else(|error| {
-                errors.push(error);
-                RootCertStore::empty()
-            })),
+            Verification::On => match trusted(tls.cacert.as_deref(), needed, &provider) {
+                Ok(Some(trusted)) => builder.dangerous().with_custom_certificate_verifier(trusted),
+                Ok(None) => builder.with_root_certificates(RootCertStore::empty()),
+                Err(error) => {
+                    errors.push(error);
+                    builder.with_root_certificates(RootCertStore::empty())
+                }
+            },
         };
         let mut config = match &tls.identity {
             None => builder.with_no_client_auth(),
@@ -107,29 +112,88 @@ pub(super) fn server_name(name: &str) -> Option<ServerName<'static>> {
     ServerName::try_from(name.to_owned()).ok()
 }
 
-fn roots(cacert: Option<&str>, needed: Needed) -> Result<RootCertStore, RunError> {
+/// Whom the plan trusts; `None` for nobody.
+fn trusted(cacert: Option<&str>, needed: Needed, provider: &Arc<CryptoProvider>) -> Result<Option<Arc<Trusted>>, RunError> {
     let mut roots = RootCertStore::empty();
+    let mut given = Vec::new();
     if let Some(file) = cacert {
-        for certificate in certificates("--cacert", file)? {
-            roots.add(certificate).map_err(|error| {
+        given = certificates("--cacert", file)?;
+        for certificate in &given {
+            roots.add(certificate.clone()).map_err(|error| {
                 RunError::input(
                     format!("--cacert {file} holds a certificate that cannot be trusted: {error}"),
                     "give the issuer's own certificate",
                 )
             })?;
         }
-        return Ok(roots);
+    } else {
+        let found = rustls_native_certs::load_native_certs();
+        let (added, _) = roots.add_parsable_certificates(found.certs);
+        if added == 0 && needed == Needed::AtOnce {
+            let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
+            return Err(RunError::input(
+                format!("this machine has no trusted certificates{why}"),
+                "install ca-certificates, give the server's issuer with --cacert FILE, or measure all the same with --insecure",
+            ));
+        }
     }
-    let found = rustls_native_certs::load_native_certs();
-    let (added, _) = roots.add_parsable_certificates(found.certs);
-    if added == 0 && needed == Needed::AtOnce {
-        let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
-        return Err(RunError::input(
-            format!("this machine has no trusted certificates{why}"),
-            "install ca-certificates, give the server's issuer with --cacert FILE, or measure all the same with --insecure",
-        ));
+    let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
+    Ok(chains.ok().map(|chains| Arc::new(Trusted { chains, given })))
+}
+
+/// Verifies chains up to a trusted issuer. A certificate that is itself given with `--cacert` is trusted too: that is
+/// how most self-signed ones are made and used, and the chain rules alone would refuse an authority as a server.
+#[derive(Debug)]
+struct Trusted {
+    chains: Arc<WebPkiServerVerifier>,
+    given: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for Trusted {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        match self.chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+            // Its time has been found valid by then; its name has not been looked at.
+            Err(error) if is_authority(&error) && self.given.iter().any(|given| given == end_entity) => {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
     }
-    Ok(roots)
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.chains.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.chains.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.chains.supported_verify_schemes()
+    }
+}
+
+/// Whether a certificate was refused only because it is an authority's own. rustls hands webpki's error on by name.
+fn is_authority(error: &rustls::Error) -> bool {
+    matches!(error, rustls::Error::InvalidCertificate(CertificateError::Other(other)) if other.0.to_string() == "CaUsedAsEndEntity")
 }
 
 fn read(flag: &str, file: &str) -> Result<Vec<u8>, RunError> {
@@ -181,7 +245,7 @@ fn mismatch(identity: &plan::Identity, error: &rustls::Error) -> RunError {
 fn failed(error: &io::Error, name: &ServerName<'_>, heard: &[u8]) -> DialFailed {
     let name = name.to_str();
     if let Some(failed) = broken(error) {
-        let text = if failed.failure == Failure::TlsProtocol && heard == b"HTTP/" { PLAIN_HTTP.to_owned() } else { failed.text };
+        let text = if failed.failure == Failure::TlsProtocol && is_plain_http(heard) { PLAIN_HTTP.to_owned() } else { failed.text };
         return DialFailed { text: format!("{name}: {text}"), ..failed };
     }
     let failure = match error.kind() {
@@ -191,6 +255,12 @@ fn failed(error: &io::Error, name: &ServerName<'_>, heard: &[u8]) -> DialFailed 
     let text =
         if error.kind() == io::ErrorKind::UnexpectedEof { "closed during the handshake".to_owned() } else { words(&error.to_string()) };
     DialFailed { failure, text: format!("{name}: {text}") }
+}
+
+/// Whether the first bytes are a status line or, as HTTP/0.9 answers what it does not understand, a page. Neither
+/// begins a TLS record.
+fn is_plain_http(heard: &[u8]) -> bool {
+    heard == b"HTTP/" || heard.starts_with(b"<")
 }
 
 /// What stands in the text of a handshake that was answered in plain HTTP.
@@ -216,7 +286,8 @@ pub fn broken(error: &io::Error) -> Option<DialFailed> {
         rustls::Error::AlertReceived(_) => Failure::TlsAlert,
         _ => Failure::TlsProtocol,
     };
-    Some(DialFailed { failure, text: error.to_string() })
+    let text = if is_authority(error) { "invalid peer certificate: self-signed, or an issuer's own".to_owned() } else { error.to_string() };
+    Some(DialFailed { failure, text })
 }
 
 /// Accepts every certificate, but still checks that the server holds its key: without that check a handshake would

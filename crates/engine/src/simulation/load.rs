@@ -105,6 +105,7 @@ fn closed_load_sends_when_the_last_answer_came() {
     assert_eq!(summary.requests.succeeded, 7 * 200);
     assert_eq!(served.get(), 7 * 200);
     assert_eq!((summary.qps, summary.connections.opened), (700.0, 7));
+    assert_eq!(summary.in_flight_mean, 7.0, "each of the seven was always waiting for an answer");
     assert_eq!(summary.response_time, summary.service_time);
     conserved(&summary);
 }
@@ -118,6 +119,7 @@ fn a_pause_is_between_the_answer_and_the_next_request() {
         draft.pause = given("90ms");
     }));
     assert_eq!((summary.requests.succeeded, served.get()), (10, 10));
+    assert!((summary.in_flight_mean - 0.1).abs() < 0.002, "Little's law: {}", summary.in_flight_mean);
     assert_eq!(millis(summary.response_time.max()), 10.0);
 }
 
@@ -340,7 +342,7 @@ fn a_server_that_closes_an_idle_connection_is_noticed_before_the_next_request() 
         draft.pause = given("200ms");
     }));
     assert_eq!((summary.requests.succeeded, summary.requests.failed), (5, 0));
-    assert_eq!(summary.connections.closed_by_server, 5);
+    assert_eq!((summary.connections.closed_by_server, summary.connections.closed_by_us), (4, 1), "the last one with the run");
 }
 
 #[test]
@@ -462,5 +464,26 @@ fn arrivals_in_line_when_the_load_is_stopped_are_unsent() {
     assert_eq!(summary.requests.succeeded, 3, "the one in flight was waited for");
     assert_eq!(summary.requests.unsent + 3, summary.requests.due);
     assert!(summary.requests.unsent >= 17, "{:?}", summary.requests);
+    conserved(&summary);
+}
+
+#[test]
+fn a_server_that_drops_every_request_is_not_hammered() {
+    let seen = Rc::new(Cell::new(0u64));
+    let count = seen.clone();
+    let server = Simulation::of(move |mut stream, _| {
+        let count = count.clone();
+        async move {
+            read_request(&mut stream).await;
+            count.set(count.get() + 1);
+            sleep(Duration::from_millis(1)).await;
+        }
+    });
+    let summary = server.run(&plan(|draft| {
+        draft.connections = given("10");
+        draft.duration = given("10s");
+    }));
+    assert_eq!(summary.requests.failed, seen.get());
+    assert!(seen.get() >= 10 * 10 && seen.get() < 10 * 60, "{}", seen.get());
     conserved(&summary);
 }

@@ -4,16 +4,17 @@
 //! connection, following a redirect, describing a failure) is boxed out of the way, so that an idle Lane stays small.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
 use measure::{Closer, Failure, Outcome, Quirk};
 use plan::{Keepalive, Load, Nanos, Random, Target};
+use tokio::time::Sleep;
 
 use super::Worker;
 use crate::clock::Clock;
-use crate::exchange::{Connection, Exchange, Sight};
+use crate::exchange::{Connection, Exchange, Past, Sight};
 use crate::net::{Dial, DialFailed, Dialed};
 use crate::protocol::http1::{Finished, Header, Observer};
 use crate::slot::{GiveUp, Slot};
@@ -44,16 +45,23 @@ pub(super) async fn user<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>>, 
         worker.fell_due(due);
         let outcome = lane.perform(worker, due, due).await;
         let mut rest = pause.map_or(Nanos::ZERO, |pause| pause.draw(&mut random));
-        if outcome.result.is_err_and(Failure::is_connect) {
-            rest = rest.max(back_off(refusals, &mut random));
-            refusals += 1;
-        } else {
-            refusals = 0;
+        match refusal(&outcome) {
+            Refusal::None => refusals = 0,
+            Refusal::OfTheConnection => {
+                rest = rest.max(back_off(refusals, &mut random));
+                refusals += 1;
+            }
+            Refusal::OfTheRequest => {
+                if refusals >= UNANSWERED_MAX {
+                    rest = rest.max(back_off(refusals - UNANSWERED_MAX, &mut random));
+                }
+                refusals += 1;
+            }
         }
         due = outcome.done;
         if rest > Nanos::ZERO {
             due = due.plus(rest);
-            Box::pin(lane.rest(worker, due.min(worker.task.end))).await;
+            lane.rest(worker, due.min(worker.task.end)).await;
             due = worker.clock.now();
         } else if outcome.result.is_err() {
             // Recorded at its limit, but noticed somewhat later.
@@ -92,6 +100,29 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>
     worker.relieve();
 }
 
+/// How a server turned a user away.
+enum Refusal {
+    None,
+    /// No connection could be had.
+    OfTheConnection,
+    /// The connection was closed without a byte of an answer.
+    OfTheRequest,
+}
+
+fn refusal(outcome: &Outcome) -> Refusal {
+    match outcome.result {
+        Err(failure) if failure.is_connect() => Refusal::OfTheConnection,
+        Err(Failure::RecvEofBeforeResponse | Failure::RecvReset | Failure::SendReset | Failure::SendClosed) if outcome.bytes_in == 0 => {
+            Refusal::OfTheRequest
+        }
+        _ => Refusal::None,
+    }
+}
+
+/// A server that drops a share of its requests is measured at full rate; one that drops this many of a user's requests
+/// in a row is down, and is not to be hammered.
+const UNANSWERED_MAX: u32 = 3;
+
 /// How long to wait after the k-th refusal in a row: 10 ms · 2^k, at most 1 s, ± 50 % (MEASUREMENT §4.2).
 fn back_off(refusals: u32, random: &mut Random) -> Nanos {
     let most = Nanos::from_millis(10 << refusals.min(7)).min(Nanos::SECOND).0;
@@ -105,12 +136,14 @@ struct Lane<D: Dial> {
     connection: Option<Connection<D::Stream>>,
     /// Where redirects to another origin led last.
     detour: Option<Box<(Target, Connection<D::Stream>)>>,
+    /// What pauses are waited for with, made by the first of them.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl<D: Dial + 'static> Lane<D> {
     fn new<C: Clock>(worker: &Worker<D, C>) -> Self {
         let (place, slot) = worker.take_slot();
-        Self { slot, place, connection: None, detour: None }
+        Self { slot, place, connection: None, detour: None, timer: None }
     }
 
     /// Closes what is open and gives the place back.
@@ -156,10 +189,12 @@ impl<D: Dial + 'static> Lane<D> {
         connection.begin(worker.task.asked);
         let around = worker.around(&self.slot);
         let mut exchange = Exchange::beginning(worker.clock.now());
+        worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
         let request = worker.task.request.as_slice();
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut (), &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
+        worker.came_back(done);
         self.judge(worker, &exchange, result, &sight, request.len(), done);
         outcome(&exchange, due, ready, done, result)
     }
@@ -200,8 +235,8 @@ impl<D: Dial + 'static> Lane<D> {
                 }
             }
             Err(failure) => {
-                let past = self.connection.as_ref().map(|connection| connection.past(done));
-                note_failure(worker, failure, sight, past.as_deref(), done);
+                let past = self.connection.as_ref().map(Connection::past);
+                note_failure(worker, failure, sight, past, done);
                 self.close(worker, closer(failure));
             }
         }
@@ -224,18 +259,26 @@ impl<D: Dial + 'static> Lane<D> {
         Err(Outcome { due, ready: done, sent: done, first_byte: done, done, bytes_out: 0, bytes_in: 0, result: Err(failure) })
     }
 
-    /// Waits until a time, a Stop, or nothing else; notices when the connection is closed meanwhile.
+    /// Waits until a time, a Stop, or until nothing is left to be sent; notices when the connection is closed meanwhile.
     async fn rest<C: Clock>(&mut self, worker: &Worker<D, C>, until: Nanos) {
-        let mut sleep = pin!(worker.clock.sleep_until(until));
+        let sleep = worker.clock.sleep_until(until);
+        let mut timer = match self.timer.take() {
+            Some(mut timer) => {
+                timer.as_mut().reset(sleep.deadline());
+                timer
+            }
+            None => Box::pin(sleep),
+        };
         poll_fn(|cx| {
-            if worker.is_stopping() || self.slot.give_up() == Some(GiveUp::Aborted) {
+            if worker.is_stopping() || worker.is_spent() || self.slot.give_up() == Some(GiveUp::Aborted) {
                 return Poll::Ready(());
             }
             self.slot.waits(cx);
             self.poll_lost(cx, worker);
-            sleep.as_mut().poll(cx)
+            timer.as_mut().poll(cx)
         })
         .await;
+        self.timer = Some(timer);
     }
 
     /// Waits for an arrival, as one of the idle. `None`: nothing comes any more, or the connection is lost.
@@ -347,9 +390,11 @@ impl<D: Dial + 'static> Lane<D> {
         connection.begin(asked(method));
         let around = worker.around(&self.slot);
         let mut exchange = Exchange::beginning(worker.clock.now());
+        worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, location, &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
+        worker.came_back(done);
         if at_home {
             self.judge(worker, &exchange, result, &sight, request.len(), done);
             return Ok((exchange, result, done));
@@ -383,15 +428,15 @@ fn note_answer<D: Dial + 'static, C: Clock>(worker: &Worker<D, C>, finished: &Fi
     }
     worker.quirks(quirks);
     if finished.status >= 400 {
-        worker.example(Failure::CheckStatus, done, || sight.text());
+        worker.example(Failure::CheckStatus, done, || sight.text(&worker.buffer.borrow()));
     }
 }
 
-fn note_failure<D: Dial + 'static, C: Clock>(worker: &Worker<D, C>, failure: Failure, sight: &Sight, past: Option<&str>, done: Nanos) {
+fn note_failure<D: Dial + 'static, C: Clock>(worker: &Worker<D, C>, failure: Failure, sight: &Sight, past: Option<Past>, done: Nanos) {
     worker.example(failure, done, || {
-        let text = sight.text();
-        match past {
-            Some(past) if text.is_empty() => past.to_owned(),
+        let text = sight.text(&worker.buffer.borrow());
+        match past.map(|past| past.text(done)) {
+            Some(past) if text.is_empty() => past,
             Some(past) => format!("{past}: {text}"),
             None => text,
         }
@@ -456,7 +501,15 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
     fn take_from_budget(&self) -> bool {
         let left = self.budget.get();
         self.budget.set(left.saturating_sub(1));
+        if left == 1 {
+            // Nobody has anything to rest for any more.
+            self.slots.borrow().iter().for_each(|slot| slot.wake());
+        }
         left > 0
+    }
+
+    fn is_spent(&self) -> bool {
+        self.budget.get() == 0
     }
 
     /// Wakes the pacer if it waits for a Lane.

@@ -47,7 +47,12 @@ pub(super) async fn pace<D: Dial + 'static, C: Clock>(worker: &Rc<Worker<D, C>>,
             lanes.spawn_local(lane::carrier(worker.clone(), due));
         } else {
             worker.pacer_waits.set(true);
-            worker.relief.notified().await;
+            tokio::select! {
+                biased;
+                () = worker.relief.notified() => {}
+                // A Lane that panicked relieves nobody.
+                Some(lane) = lanes.join_next() => drop(rethrow(lane)),
+            }
             worker.pacer_waits.set(false);
             continue;
         }

@@ -57,7 +57,7 @@ fn contradictions_are_named() {
         ("http://a/ ~ --rate ~ 0/s", "sends nothing"),
         ("http://a/ ~ --rate ~ 10/s for 10s ~ -d ~ 20s", "--duration says 20s"),
         ("http://a/ ~ --rate ~ 0/s to 9/s for 10s ~ --warmup ~ 1s", "which is 0/s"),
-        ("http://a/ ~ --data ~ x ~ --json ~ {}", "--data and --json"),
+        ("http://a/ ~ --data ~ x ~ --json ~ {}", "--data and --json both give the body"),
         ("http://a/ ~ --user ~ a:b ~ --bearer ~ t", "--user and --bearer"),
         ("http://u:p@a/ ~ -H ~ Authorization: x", "the URL's user and --header Authorization"),
         ("http://a/ ~ -k", "the URL is http://"),
@@ -89,12 +89,13 @@ fn credentials_become_a_header_and_leave_the_url() {
 
 #[test]
 fn a_saved_plan_holds_no_secret_and_says_which_it_left_out() {
-    let plan = plan("http://a.test/ ~ --bearer ~ tok-123 ~ --cookie ~ id=tok-456");
+    let plan = plan("http://a.test/ ~ --bearer ~ tok-123 ~ --cookie ~ id=tok-456 ~ --proxy ~ http://me:tok-789@p.test:3128");
     let saved = serde_json::to_string(&plan).unwrap();
-    assert!(!saved.contains("tok-123") && !saved.contains("tok-456"), "{saved}");
+    assert!(!saved.contains("tok-") && !saved.contains("bWU6dG9rLTc4OQ"), "{saved}");
     let read: Plan = serde_json::from_str(&saved).unwrap();
-    assert_eq!(read.redacted().collect::<Vec<_>>(), ["Authorization", "Cookie"]);
-    let again = Plan::try_from(Draft::from(read).overlaid(draft("--bearer ~ new ~ --cookie ~ id=1"))).unwrap();
+    assert_eq!(read.redacted().collect::<Vec<_>>(), ["Authorization", "Cookie", "Proxy-Authorization"]);
+    let over = draft("--bearer ~ new ~ --cookie ~ id=1 ~ --proxy ~ http://me:again@p.test:3128");
+    let again = Plan::try_from(Draft::from(read).overlaid(over)).unwrap();
     assert_eq!(again.redacted().count(), 0);
 }
 

@@ -5,13 +5,12 @@
 
 use plan::Nanos;
 
-use crate::chart::number;
-
 /// What stands where there is no figure.
-pub(crate) const NONE: &str = "–";
+pub const NONE: &str = "–";
 
 /// A time in nanoseconds, with three significant digits: `412 µs`, `4.18 ms`, `1.10 s`.
-pub(crate) fn time(ns: f64) -> String {
+#[must_use]
+pub fn time(ns: f64) -> String {
     const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
     if !ns.is_finite() {
         return NONE.to_owned();
@@ -30,24 +29,26 @@ pub(crate) fn time(ns: f64) -> String {
             } else {
                 2
             };
-            return format!("{} {unit}", number::decimal(value, decimals));
+            return format!("{} {unit}", decimal(value, decimals));
         }
     }
     unreachable!("the last unit takes every value")
 }
 
 /// A span, as [`time`]; a dash where there is none.
-pub(crate) fn nanos(span: Option<Nanos>) -> String {
+#[must_use]
+pub fn nanos(span: Option<Nanos>) -> String {
     span.map_or_else(|| NONE.to_owned(), |span| time(span.0 as f64))
 }
 
 /// A chosen length of time, without zeros nobody chose: `10 s`, `1m30s`, `7.48 s`.
-pub(crate) fn length(span: Nanos) -> String {
+#[must_use]
+pub fn length(span: Nanos) -> String {
     let secs = span.as_secs_f64();
     if secs >= 60.0 && span.0.is_multiple_of(1_000_000_000) {
         span.to_string()
     } else if secs >= 1.0 {
-        format!("{} s", number::figure(secs))
+        format!("{} s", figure(secs))
     } else {
         let shown = time(span.0 as f64);
         match shown.split_once(' ') {
@@ -58,41 +59,114 @@ pub(crate) fn length(span: Nanos) -> String {
 }
 
 /// A whole number with commas between the thousands.
-pub(crate) fn count(count: u64) -> String {
-    number::decimal(count as f64, 0)
+#[must_use]
+pub fn count(count: u64) -> String {
+    decimal(count as f64, 0)
 }
 
 /// A count and its noun: `1 request`, `2,000 requests`.
-pub(crate) fn counted(number: u64, one: &str) -> String {
+#[must_use]
+pub fn counted(number: u64, one: &str) -> String {
     format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
 /// Bytes with three significant digits, in powers of a thousand: `170 B`, `8.13 MB`.
-pub(crate) fn bytes(bytes: f64) -> String {
+#[must_use]
+pub fn bytes(bytes: f64) -> String {
     const UNITS: [(&str, f64); 5] = [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)];
     for (unit, size) in UNITS {
         let value = bytes / size;
         if value < 999.5 || unit == "TB" {
-            return format!("{} {unit}", number::figure(value));
+            return format!("{} {unit}", figure(value));
         }
     }
     unreachable!("the last unit takes every value")
 }
 
 /// `part` of `whole` in percent: `0.19 %`.
-pub(crate) fn share(part: u64, whole: u64) -> String {
-    format!("{} %", number::percent(if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }))
+#[must_use]
+pub fn share(part: u64, whole: u64) -> String {
+    format!("{} %", percent(if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }))
 }
 
 /// A quantile as people say it: `99.9 %`.
-pub(crate) fn quantile(q: f64) -> String {
+#[must_use]
+pub fn quantile(q: f64) -> String {
     // Rounded, because 100 × 0.999 is not exactly 99.9.
     format!("{} %", (q * 1e6).round() / 1e4)
 }
 
 /// How many samples quantile `q` takes: ten beyond it (see [`measure::quantile_is_known`]).
-pub(crate) fn samples_needed(q: f64) -> u64 {
+#[must_use]
+pub fn samples_needed(q: f64) -> u64 {
     (10.0 / (1.0 - q)).round() as u64
+}
+
+/// The most digits after the point that any of these functions writes.
+const DECIMALS_MAX: usize = 9;
+
+/// `value` with exactly `decimals` digits after the point (at most nine) and commas between the thousands.
+///
+/// Zero never has a sign. A value that is not finite is written as a dash.
+#[must_use]
+pub fn decimal(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    let plain = format!("{:.*}", decimals.min(DECIMALS_MAX), value.abs());
+    let (whole, rest) = match plain.find('.') {
+        Some(point) => plain.split_at(point),
+        None => (plain.as_str(), ""),
+    };
+    let mut written = String::with_capacity(plain.len() + whole.len() / 3 + 1);
+    let is_zero = plain.bytes().all(|byte| byte == b'0' || byte == b'.');
+    if value < 0.0 && !is_zero {
+        written.push('−');
+    }
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            written.push(',');
+        }
+        written.push(digit);
+    }
+    written.push_str(rest);
+    written
+}
+
+/// `value` with about three significant digits, more when it is a thousand or above: `51,010`, `38.2`, `0.0513`.
+#[must_use]
+pub fn figure(value: f64) -> String {
+    let size = value.abs();
+    let decimals = if size >= 100.0 || size == 0.0 || !size.is_finite() {
+        0
+    } else if size >= 10.0 {
+        1
+    } else if size >= 1.0 {
+        2
+    } else {
+        // 0.05 is 5e-2: its third significant digit is the fourth after the point.
+        (2.0 - size.log10().floor()).min(DECIMALS_MAX as f64) as usize
+    };
+    trimmed(&decimal(value, decimals))
+}
+
+/// A share in percent, with as many digits as it takes that 99.9996 is not read as 100.
+///
+/// One failure in a million requests is a failure, and a reader who sees `100` believes that there was none.
+#[must_use]
+pub fn percent(value: f64) -> String {
+    for decimals in 2..=DECIMALS_MAX {
+        let written = trimmed(&decimal(value, decimals));
+        if written != "100" && written != "0" || value >= 100.0 || value <= 0.0 {
+            return written;
+        }
+    }
+    if value > 50.0 { "under 100" } else { "above 0" }.to_owned()
+}
+
+/// `written` without zeros at the end of its fraction.
+fn trimmed(written: &str) -> String {
+    if written.contains('.') { written.trim_end_matches('0').trim_end_matches('.').to_owned() } else { written.to_owned() }
 }
 
 #[cfg(test)]

@@ -1,0 +1,82 @@
+# The front door. `make` alone lists what can be done; each target says so in the words after `##`.
+
+CARGO  ?= cargo
+PREFIX ?= $(HOME)/.local
+BUILT  := $(or $(CARGO_TARGET_DIR),target)
+BIN    := $(BUILT)/release/loadline
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build install uninstall completions man test fmt lint licences deny doc bench beside readme-chart pages fuzz clean
+
+help: ## list these targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: build ## measure the built-in demo API: a table, charts and a conclusion, in about a minute
+	$(BIN) demo
+
+build: ## build the release binary, target/release/loadline
+	$(CARGO) build --release --locked -p loadline
+
+install: build completions man ## install binary, completions and man pages under PREFIX (default ~/.local)
+	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/loadline
+	install -D -m 644 $(BUILT)/completions/loadline.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/loadline
+	install -D -m 644 $(BUILT)/completions/_loadline $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_loadline
+	install -D -m 644 $(BUILT)/completions/loadline.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/loadline.fish
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(BUILT)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/loadline $(DESTDIR)$(PREFIX)/share/bash-completion/completions/loadline \
+	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_loadline $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/loadline.fish \
+	  $(DESTDIR)$(PREFIX)/share/man/man1/loadline.1 $(DESTDIR)$(PREFIX)/share/man/man1/loadline-*.1
+
+completions: build ## write completions for bash, zsh and fish to target/completions
+	mkdir -p $(BUILT)/completions
+	$(BIN) completions bash > $(BUILT)/completions/loadline.bash
+	$(BIN) completions zsh > $(BUILT)/completions/_loadline
+	$(BIN) completions fish > $(BUILT)/completions/loadline.fish
+
+man: build ## write the man pages to target/man
+	$(BIN) man $(BUILT)/man
+
+# Cheap checks first, the tests last, so that the last thing on the screen is what they said.
+test: fmt licences ## everything that must hold: formatting, licences, lints, documentation, every test
+	scripts/tools.sh nginx wrk
+	$(MAKE) --no-print-directory lint doc beside
+	$(CARGO) test --workspace --locked
+
+# With the binaries the tests use: counts are checked here, not speed.
+beside: ## run the benchmark's parts for a moment against nginx: do counts agree with the server's?
+	$(CARGO) test --workspace --locked --no-run --quiet
+	$(BUILT)/debug/loadline-bench short $(BUILT)/debug/loadline
+
+fmt: ## check the formatting (cargo fmt puts it right)
+	$(CARGO) fmt --all --check
+
+lint: ## clippy, without warnings
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+doc: ## build the crates' documentation, without warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items --quiet
+
+licences: ## check the licence and origin of every dependency against deny.toml
+	scripts/licences.sh
+
+deny: ## check the same, and security advisories, with cargo-deny (cargo install cargo-deny)
+	$(CARGO) deny --locked check
+
+bench: build ## measure beside wrk, ab and h2load on this machine and write docs/benchmarks.md (about 5 minutes)
+	scripts/tools.sh nginx wrk ab h2load
+	$(CARGO) run --quiet --locked -p loadline-bench -- full $(BIN) docs/benchmarks.md
+
+readme-chart: build ## draw the README's charts anew from a sweep of the demo API
+	scripts/readme-chart.sh $(BIN) docs/images
+
+pages: ## write the generated tables of docs/ anew from the code (a test fails while they are stale)
+	LOADLINE_WRITE_PAGES=1 $(CARGO) test --quiet --locked -p loadline-docs -- --test-threads=1
+
+fuzz: ## fuzz what reads foreign bytes, a minute each (SECONDS_EACH=60)
+	scripts/fuzz.sh $(or $(SECONDS_EACH),60)
+
+clean: ## remove everything that was built
+	$(CARGO) clean

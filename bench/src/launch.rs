@@ -1,0 +1,93 @@
+//! Running a program on one core and reading what it cost from the kernel.
+//!
+//! The kernel keeps processor time and peak memory of children that were waited for, but adds them up over all children.
+//! So each measured program gets a launcher of its own: this same binary, which pins itself, starts the program, waits,
+//! and writes down what its only child used. Rejected: `/usr/bin/time`, which may be missing and counts in hundredths.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
+use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
+
+/// What one program cost.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Usage {
+    /// Processor time, user and system, in microseconds.
+    pub cpu_us: i64,
+    /// Its part spent outside the kernel, in microseconds.
+    pub user_us: i64,
+    /// Resident memory at most, in bytes.
+    pub memory_bytes_max: u64,
+    /// From start to end, in microseconds.
+    pub elapsed_us: u64,
+}
+
+/// A program that ran.
+pub(crate) struct Ran {
+    pub usage: Usage,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs the command on the core, to its end.
+///
+/// # Errors
+/// If it cannot be started or ends badly; with its own words.
+pub(crate) fn run_on(core: usize, command: &[String]) -> Result<Ran> {
+    let dir = tempfile::tempdir()?;
+    let [usage, stdout, stderr] = ["usage", "stdout", "stderr"].map(|name| dir.path().join(name));
+    let status = Command::new(std::env::current_exe()?)
+        .arg("measured")
+        .arg(core.to_string())
+        .arg(&usage)
+        .args(command)
+        .stdin(Stdio::null())
+        .stdout(File::create(&stdout)?)
+        .stderr(File::create(&stderr)?)
+        .status()?;
+    let [stdout, stderr] = [stdout, stderr].map(|path| std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
+    let (stdout, stderr) = (stdout?, stderr?);
+    if !status.success() {
+        bail!("'{}' failed ({status}): {}{}", command.join(" "), stdout.trim_end(), stderr.trim_end());
+    }
+    let usage = serde_json::from_slice(&std::fs::read(&usage)?).context("the launcher wrote no usage")?;
+    Ok(Ran { usage, stdout, stderr })
+}
+
+/// The launcher: pins itself, runs the command, writes its usage. A child inherits the core.
+///
+/// # Errors
+/// If the core is not ours, the command cannot be started, or it ends badly.
+pub fn measured(core: &str, usage: &Path, command: &[&str]) -> Result<()> {
+    pin(Pid::from_raw(0), core.parse()?)?;
+    let [program, arguments @ ..] = command else { bail!("no command to measure") };
+    let begun = Instant::now();
+    let status = Command::new(program).args(arguments).status().with_context(|| format!("cannot start {program}"))?;
+    let elapsed = begun.elapsed();
+    if !status.success() {
+        bail!("ended with {status}");
+    }
+    let all = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let usage_of_child = Usage {
+        cpu_us: (all.user_time() + all.system_time()).num_microseconds(),
+        user_us: all.user_time().num_microseconds(),
+        memory_bytes_max: u64::try_from(all.max_rss()).unwrap_or(0) * 1024,
+        elapsed_us: u64::try_from(elapsed.as_micros())?,
+    };
+    std::fs::write(usage, serde_json::to_vec(&usage_of_child)?)?;
+    Ok(())
+}
+
+/// Binds a process to a core.
+pub(crate) fn pin(process: Pid, core: usize) -> Result<()> {
+    let mut set = CpuSet::new();
+    set.set(core)?;
+    sched_setaffinity(process, &set).with_context(|| format!("cannot use core {core}"))
+}

@@ -1,0 +1,95 @@
+//! What the figures were measured on, and with which peers.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+use nix::sched::sched_getaffinity;
+use nix::unistd::Pid;
+
+use crate::tool::Tool;
+
+/// The machine as the benchmark found it.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// The processor's name.
+    pub processor: String,
+    /// Cores this process may use, by number.
+    pub cores: Vec<usize>,
+    /// The kernel's name and release.
+    pub kernel: String,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// The load average over a minute, before the first round: others were at work if it is far from 0.
+    pub load_before: String,
+    /// Every program that takes part, in its own words.
+    pub versions: Vec<String>,
+    /// Peers that are not installed.
+    pub missing: Vec<Tool>,
+}
+
+impl Machine {
+    /// Looks around.
+    ///
+    /// # Errors
+    /// If there are fewer than two cores, or loadline or nginx cannot be started.
+    pub fn look(loadline: &Path) -> Result<Self> {
+        let set = sched_getaffinity(Pid::from_raw(0))?;
+        let cores: Vec<usize> = (0..nix::sched::CpuSet::count()).filter(|core| set.is_set(*core).unwrap_or(false)).collect();
+        if cores.len() < 2 {
+            bail!("generator and server need a core each, and this process may use {}", cores.len());
+        }
+        let file = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let processor = file("/proc/cpuinfo")
+            .lines()
+            .find_map(|line| line.strip_prefix("model name").and_then(|rest| rest.split_once(':')).map(|(_, name)| name.trim().to_owned()))
+            .unwrap_or_else(|| "unknown".to_owned());
+        let memory_kb: u64 = file("/proc/meminfo")
+            .lines()
+            .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok())
+            .unwrap_or(0);
+        let mut versions = vec![
+            said(&loadline.to_string_lossy(), "--version").context("build it first: make build")?,
+            said("nginx", "-v").context("nginx is not installed")?,
+        ];
+        let mut missing = Vec::new();
+        for tool in Tool::PEERS {
+            match said(tool.name(), tool.version_flag()) {
+                Ok(version) => versions.push(version),
+                Err(_) => missing.push(*tool),
+            }
+        }
+        Ok(Self {
+            processor,
+            cores,
+            kernel: format!("{} {}", file("/proc/sys/kernel/ostype").trim(), file("/proc/sys/kernel/osrelease").trim()),
+            memory_bytes: memory_kb * 1024,
+            load_before: file("/proc/loadavg").split(' ').next().unwrap_or("unknown").to_owned(),
+            versions,
+            missing,
+        })
+    }
+
+    /// Where load generators run.
+    #[must_use]
+    pub fn generator_core(&self) -> usize {
+        self.cores[0]
+    }
+
+    /// Where nginx runs.
+    #[must_use]
+    pub fn server_core(&self) -> usize {
+        self.cores[1]
+    }
+}
+
+/// The first line a program says about its version. Its exit code is not asked: wrk ends with 1 after saying it.
+fn said(program: &str, flag: &str) -> Result<String> {
+    let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
+    let output = Command::new(program).arg(flag).env("PATH", path).output().with_context(|| format!("cannot start {program}"))?;
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let line = text.lines().next().with_context(|| format!("{program} {flag} says nothing"))?;
+    let short = line.trim_start_matches("This is ").trim_start_matches("nginx version: ");
+    Ok(short.split(" Copyright").next().unwrap_or(short).trim_end_matches("<$Revision$>").trim().to_owned())
+}

@@ -1,0 +1,59 @@
+//! The command behind `make bench`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use bench::{Extent, Machine};
+
+const USAGE: &str = "\
+loadline-bench full LOADLINE PAGE    measure everything and write the page (about 5 minutes)
+loadline-bench short LOADLINE        run every part for a moment, to see that it works";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["full", loadline, page] => full(Path::new(loadline), Path::new(page)),
+        ["short", loadline] => short(Path::new(loadline)),
+        ["measured", core, usage, command @ ..] => bench::measured(core, Path::new(usage), command),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures, and writes the page whole or not at all.
+fn full(loadline: &Path, page: &Path) -> Result<()> {
+    let machine = Machine::look(loadline)?;
+    if let Some(tool) = machine.missing.first() {
+        bail!("{} is not installed, and the page compares with it", tool.name());
+    }
+    let findings = bench::run(&machine, loadline, &Extent::FULL)?;
+    let text = bench::page(&machine, &Extent::FULL, &findings);
+    let new = page.with_extension("md.new");
+    std::fs::write(&new, &text).and_then(|()| std::fs::rename(&new, page)).with_context(|| format!("cannot write {}", page.display()))?;
+    print!("{text}");
+    Ok(())
+}
+
+/// Runs every part for a moment. Says what ran and how many requests were counted, never how fast: it is too short for that.
+fn short(loadline: &Path) -> Result<()> {
+    let machine = Machine::look(loadline)?;
+    for tool in &machine.missing {
+        println!("bench: {} is not installed, left out", tool.name());
+    }
+    let findings = bench::run(&machine, loadline, &Extent::SHORT)?;
+    // The page is made as well: what writes it must keep working between two full runs.
+    let text = bench::page(&machine, &Extent::SHORT, &findings);
+    println!("bench: every part ran; the page has {} lines", text.lines().count());
+    Ok(())
+}

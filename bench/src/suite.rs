@@ -1,0 +1,196 @@
+//! What is measured, in which order.
+//!
+//! Tools take turns, and each round begins with another one, so that a machine that warms up or is disturbed does not
+//! favour a place in the line.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use serde_json::Value;
+
+use crate::launch::{Ran, run_on};
+use crate::machine::Machine;
+use crate::nginx::Nginx;
+use crate::tool::Tool;
+
+/// How much of everything.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// How often every tool takes its turn.
+    pub rounds: usize,
+    /// The length of one turn.
+    pub seconds: u32,
+    /// Keep-alive connections of the steady load.
+    pub connections: u32,
+    /// Connections of the wide load.
+    pub connections_many: u32,
+    /// Requests a second of the open load.
+    pub rate: u32,
+    /// How many times loadline is started.
+    pub starts: usize,
+}
+
+impl Extent {
+    /// What the page is made from.
+    pub const FULL: Self = Self { rounds: 5, seconds: 5, connections: 100, connections_many: 10_000, rate: 20_000, starts: 50 };
+    /// Only to see that everything works; the rate is high enough for a 99th percentile to be told.
+    pub const SHORT: Self = Self { rounds: 1, seconds: 1, connections: 10, connections_many: 100, rate: 2_000, starts: 2 };
+}
+
+/// One tool over all rounds of one load.
+#[derive(Debug, Clone)]
+pub struct Level {
+    /// Which.
+    pub tool: Tool,
+    /// Processor time per request in microseconds, round by round.
+    pub cpu_us: Vec<f64>,
+    /// The part of it spent outside the kernel.
+    pub user_us: Vec<f64>,
+    /// Answers a second.
+    pub qps: Vec<f64>,
+    /// Peak resident memory in bytes.
+    pub memory_bytes: Vec<f64>,
+}
+
+/// The open load over all rounds.
+#[derive(Debug, Clone, Default)]
+pub struct Steady {
+    /// How late requests were sent, p50, in microseconds.
+    pub lag_p50_us: Vec<f64>,
+    /// The same, p99.
+    pub lag_p99_us: Vec<f64>,
+    /// How far the achieved rate was from the asked one, in percent.
+    pub rate_off_percent: Vec<f64>,
+    /// Cores used.
+    pub cpu_share: Vec<f64>,
+}
+
+/// Times of short commands, in milliseconds.
+#[derive(Debug, Clone, Default)]
+pub struct Startup {
+    /// `loadline --version`.
+    pub version_ms: Vec<f64>,
+    /// `loadline run -c 1 -n 1`.
+    pub one_request_ms: Vec<f64>,
+}
+
+/// Everything that was measured.
+#[derive(Debug, Clone)]
+pub struct Findings {
+    /// Keep-alive connections over http.
+    pub plain: Vec<Level>,
+    /// Very many of them.
+    pub many: Vec<Level>,
+    /// Keep-alive connections over https.
+    pub encrypted: Vec<Level>,
+    /// Open load.
+    pub open: Steady,
+    /// Starting.
+    pub startup: Startup,
+}
+
+/// Measures everything.
+///
+/// # Errors
+/// If a tool cannot be run, fails requests, or says something that is not understood.
+pub fn run(machine: &Machine, loadline: &Path, extent: &Extent) -> Result<Findings> {
+    let files_needed = u64::from(extent.connections_many) + 256;
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    if hard < files_needed {
+        bail!("{} connections need {files_needed} open files, and this process may open {hard}", extent.connections_many);
+    }
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
+    let nginx = Nginx::start(machine.server_core(), extent.connections_many)?;
+    let suite = Suite { machine, loadline, extent, nginx: &nginx };
+    let installed = |tools: &[Tool]| tools.iter().copied().filter(|tool| !machine.missing.contains(tool)).collect::<Vec<_>>();
+    let everyone = installed(&[Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::H2load]);
+    let with_wrk = installed(&[Tool::Loadline, Tool::Wrk]);
+    Ok(Findings {
+        plain: suite.closed("plain", &everyone, &nginx.http(), extent.connections, None)?,
+        encrypted: suite.closed("https", &with_wrk, &nginx.https(), extent.connections, Some(&nginx.certificate()))?,
+        open: suite.open()?,
+        startup: suite.startup()?,
+        many: suite.closed("many connections", &with_wrk, &nginx.http(), extent.connections_many, None)?,
+    })
+}
+
+struct Suite<'a> {
+    machine: &'a Machine,
+    loadline: &'a Path,
+    extent: &'a Extent,
+    nginx: &'a Nginx,
+}
+
+impl Suite<'_> {
+    fn closed(&self, what: &str, tools: &[Tool], url: &str, connections: u32, trust: Option<&Path>) -> Result<Vec<Level>> {
+        let none = |tool: &Tool| Level { tool: *tool, cpu_us: vec![], user_us: vec![], qps: vec![], memory_bytes: vec![] };
+        let mut levels: Vec<Level> = tools.iter().map(none).collect();
+        for round in 0..self.extent.rounds {
+            for turn in 0..tools.len() {
+                let level = &mut levels[(round + turn) % tools.len()];
+                let command = level.tool.command(self.loadline, url, connections, self.extent.seconds, trust);
+                let before = self.nginx.requests()?;
+                let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
+                let count = level.tool.count(&stdout).with_context(|| stderr)?;
+                if level.tool == Tool::Loadline {
+                    self.agree(before, count.requests)?;
+                }
+                level.cpu_us.push(usage.cpu_us as f64 / count.requests as f64);
+                level.user_us.push(usage.user_us as f64 / count.requests as f64);
+                level.qps.push(count.qps);
+                level.memory_bytes.push(usage.memory_bytes_max as f64);
+                eprintln!("{what}, round {}: {} made {} requests", round + 1, level.tool.name(), count.requests);
+            }
+        }
+        Ok(levels)
+    }
+
+    /// loadline drains what it sent, so its count and the server's are the same. The others leave requests behind at their end.
+    fn agree(&self, before: u64, counted: u64) -> Result<()> {
+        let received = self.nginx.requests()? - before;
+        if received != counted {
+            bail!("loadline counted {counted} requests, and nginx received {received}");
+        }
+        Ok(())
+    }
+
+    fn open(&self) -> Result<Steady> {
+        let mut steady = Steady::default();
+        let Extent { rate, connections, seconds, .. } = *self.extent;
+        let command = format!(
+            "{} run -t 1 -r {rate}/s --arrivals even -c {connections} -d {seconds}s --quiet --out json=- {}",
+            self.loadline.display(),
+            self.nginx.http()
+        );
+        let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        for round in 0..self.extent.rounds {
+            let before = self.nginx.requests()?;
+            let ran = run_on(self.machine.generator_core(), &command)?;
+            let count = Tool::Loadline.count(&ran.stdout)?;
+            self.agree(before, count.requests)?;
+            let result: Value = serde_json::from_str(&ran.stdout)?;
+            let number =
+                |pointer: &str| result.pointer(pointer).and_then(Value::as_f64).with_context(|| format!("no {pointer} in the result"));
+            steady.lag_p50_us.push(number("/lag/quantiles/0.5")? / 1e3);
+            steady.lag_p99_us.push(number("/lag/quantiles/0.99")? / 1e3);
+            steady.rate_off_percent.push((number("/qps")? / f64::from(rate) - 1.0).abs() * 100.0);
+            steady.cpu_share.push(number("/generator/cpu_share")?);
+            eprintln!("open load, round {}: {} requests", round + 1, count.requests);
+        }
+        Ok(steady)
+    }
+
+    fn startup(&self) -> Result<Startup> {
+        let mut startup = Startup::default();
+        let version = [self.loadline.display().to_string(), "--version".to_owned()];
+        let one: Vec<String> =
+            format!("{} run -c 1 -n 1 --quiet {}", self.loadline.display(), self.nginx.http()).split(' ').map(str::to_owned).collect();
+        for _ in 0..self.extent.starts {
+            startup.version_ms.push(run_on(self.machine.generator_core(), &version)?.usage.elapsed_us as f64 / 1e3);
+            startup.one_request_ms.push(run_on(self.machine.generator_core(), &one)?.usage.elapsed_us as f64 / 1e3);
+        }
+        eprintln!("startup: {} times each", self.extent.starts);
+        Ok(startup)
+    }
+}

@@ -1,0 +1,191 @@
+//! The tools: how each is asked for the same load, and how many requests it says it made.
+//!
+//! Counts come from a tool's own output, never from rate times duration. An answer that cannot be read, or tells of
+//! errors, is an error here: a tool that failed half its requests would look cheap.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+/// A load generator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    /// The one this is about.
+    Loadline,
+    /// wrk.
+    Wrk,
+    /// ApacheBench, with keep-alive.
+    Ab,
+    /// h2load, speaking HTTP/1.1.
+    H2load,
+}
+
+/// What a tool counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Count {
+    /// Requests that were answered.
+    pub requests: u64,
+    /// Answers a second, by the tool's own clock.
+    pub qps: f64,
+}
+
+impl Tool {
+    /// Those loadline is compared with.
+    pub const PEERS: &[Self] = &[Self::Wrk, Self::Ab, Self::H2load];
+
+    /// The program.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Loadline => "loadline",
+            Self::Wrk => "wrk",
+            Self::Ab => "ab",
+            Self::H2load => "h2load",
+        }
+    }
+
+    pub(crate) const fn version_flag(self) -> &'static str {
+        match self {
+            Self::Wrk => "-v",
+            Self::Ab => "-V",
+            Self::Loadline | Self::H2load => "--version",
+        }
+    }
+
+    /// The command for closed load on one thread.
+    pub(crate) fn command(self, loadline: &Path, url: &str, connections: u32, seconds: u32, trust: Option<&Path>) -> Vec<String> {
+        let text = match self {
+            Self::Loadline => {
+                let trust = trust.map(|path| format!(" --cacert {}", path.display())).unwrap_or_default();
+                format!("{} run -t 1 -c {connections} -d {seconds}s --quiet{trust} --out json=- {url}", loadline.display())
+            }
+            Self::Wrk => format!("wrk -t 1 -c {connections} -d {seconds}s --timeout 30s {url}"),
+            // The time limit sets a request limit of 50,000 unless one is given after it.
+            Self::Ab => format!("ab -q -k -c {connections} -t {seconds} -n 100000000 {url}"),
+            Self::H2load => format!("h2load --h1 -t 1 -c {connections} -D {seconds} {url}"),
+        };
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    /// What the tool says it did.
+    ///
+    /// # Errors
+    /// If its words are not understood, or tell of failed requests.
+    pub fn count(self, stdout: &str) -> Result<Count> {
+        let counted = match self {
+            Self::Loadline => from_json(stdout),
+            Self::Wrk => from_wrk(stdout),
+            Self::Ab => from_ab(stdout),
+            Self::H2load => from_h2load(stdout),
+        };
+        let count = counted.with_context(|| format!("what {} said:\n{stdout}", self.name()))?;
+        if count.requests == 0 {
+            bail!("{} made no request at all:\n{stdout}", self.name());
+        }
+        Ok(count)
+    }
+}
+
+fn from_json(stdout: &str) -> Result<Count> {
+    let result: Value = serde_json::from_str(stdout)?;
+    let requests = |key: &str| result["requests"][key].as_u64().with_context(|| format!("no requests.{key}"));
+    if requests("failed")? > 0 || requests("unsent")? > 0 {
+        bail!("requests failed: {}", result["failures"]);
+    }
+    Ok(Count { requests: requests("succeeded")?, qps: result["qps"].as_f64().context("no qps")? })
+}
+
+fn from_wrk(stdout: &str) -> Result<Count> {
+    if let Some(line) = stdout.lines().find(|line| line.contains("Socket errors") || line.contains("Non-2xx")) {
+        bail!("{}", line.trim());
+    }
+    let requests = stdout.lines().find_map(|line| line.split_once(" requests in ")).context("no count of requests")?.0;
+    Ok(Count { requests: requests.trim().parse()?, qps: number_after(stdout, "Requests/sec:")? })
+}
+
+fn from_ab(stdout: &str) -> Result<Count> {
+    let failed = number_after(stdout, "Failed requests:")?;
+    if failed > 0.0 {
+        bail!("{failed} failed requests");
+    }
+    Ok(Count { requests: number_after(stdout, "Complete requests:")? as u64, qps: number_after(stdout, "Requests per second:")? })
+}
+
+fn from_h2load(stdout: &str) -> Result<Count> {
+    let line = stdout.lines().find(|line| line.starts_with("requests:")).context("no line 'requests:'")?;
+    let part = |word: &str| -> Result<u64> {
+        let found = line.trim_start_matches("requests:").split(',').find_map(|part| part.trim().strip_suffix(word));
+        Ok(found.with_context(|| format!("no count of{word}"))?.trim().parse()?)
+    };
+    if part(" failed")? > 0 || part(" errored")? > 0 {
+        bail!("{line}");
+    }
+    let finished = stdout.lines().find_map(|line| line.strip_prefix("finished in ")).context("no line 'finished in'")?;
+    let qps = finished.split(", ").nth(1).and_then(|part| part.strip_suffix(" req/s")).context("no rate")?;
+    Ok(Count { requests: part(" succeeded")?, qps: qps.parse()? })
+}
+
+/// The number that follows a label.
+fn number_after(text: &str, label: &str) -> Result<f64> {
+    let rest = text.lines().find_map(|line| line.trim().strip_prefix(label)).with_context(|| format!("no line '{label}'"))?;
+    Ok(rest.split_whitespace().next().unwrap_or_default().parse()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WRK: &str = "\
+Running 1s test @ http://127.0.0.1:8080/
+  1 threads and 100 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     1.02ms  201.04us   6.10ms   89.39%
+    Req/Sec    98.10k     3.22k  101.04k    80.00%
+  97646 requests in 1.00s, 14.62MB read
+Requests/sec:  97612.31
+Transfer/sec:     14.62MB
+";
+
+    const AB: &str = "\
+Concurrency Level:      100
+Time taken for tests:   1.000 seconds
+Complete requests:      62102
+Failed requests:        0
+Keep-Alive requests:    62102
+Requests per second:    62095.49 [#/sec] (mean)
+";
+
+    const H2LOAD: &str = "\
+finished in 1.00s, 89120.00 req/s, 12.92MB/s
+requests: 89120 total, 89220 started, 89120 done, 89120 succeeded, 0 failed, 0 errored, 0 timeout
+status codes: 89120 2xx, 0 3xx, 0 4xx, 0 5xx
+";
+
+    #[test]
+    fn every_tool_is_taken_at_its_own_word() {
+        assert_eq!(Tool::Wrk.count(WRK).unwrap(), Count { requests: 97_646, qps: 97_612.31 });
+        assert_eq!(Tool::Ab.count(AB).unwrap(), Count { requests: 62_102, qps: 62_095.49 });
+        assert_eq!(Tool::H2load.count(H2LOAD).unwrap(), Count { requests: 89_120, qps: 89_120.0 });
+        let json = r#"{"requests": {"due": 7, "succeeded": 7, "failed": 0, "unsent": 0}, "qps": 3.5}"#;
+        assert_eq!(Tool::Loadline.count(json).unwrap(), Count { requests: 7, qps: 3.5 });
+    }
+
+    #[test]
+    fn a_tool_with_failed_requests_is_not_compared() {
+        let wrk = WRK.replace("Requests/sec", "  Socket errors: connect 0, read 3, write 0, timeout 0\nRequests/sec");
+        assert!(Tool::Wrk.count(&wrk).is_err());
+        assert!(Tool::Ab.count(&AB.replace("Failed requests:        0", "Failed requests:        9")).is_err());
+        assert!(Tool::H2load.count(&H2LOAD.replace("0 errored", "4 errored")).is_err());
+        let json = r#"{"requests": {"due": 7, "succeeded": 6, "failed": 1, "unsent": 0}, "qps": 3.5}"#;
+        assert!(Tool::Loadline.count(json).is_err());
+    }
+
+    #[test]
+    fn words_that_are_not_understood_are_an_error_with_the_words() {
+        for tool in [Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::H2load] {
+            let error = tool.count("unexpected").unwrap_err();
+            assert!(format!("{error:#}").contains("unexpected"), "{error:#}");
+        }
+    }
+}

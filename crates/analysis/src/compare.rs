@@ -1,0 +1,1005 @@
+//! Whether B really is slower than A, from repeated runs of both.
+//!
+//! Two runs of one build differ by several percent, and a million requests of one run do not help: they share its process,
+//! its memory layout and its neighbours, so tests on pooled requests find every build different from itself. The unit here
+//! is the run. A and B run in pairs; each pair gives one log ratio; the median of all averages of two of them (Hodges and
+//! Lehmann 1963) is the estimate, and the exact distribution of Wilcoxon's signed ranks gives its interval without any
+//! assumption on how runs are distributed but symmetry. Five pairs cannot reach 95 %, six can.
+//!
+//! "Not significant" is not "no change": a verdict of *same* needs the whole interval within a margin, and what is neither
+//! surely beyond nor surely within is *cannot tell*, with the number of pairs that would.
+//!
+//! Invariant: of builds that do not differ, at most 5 in 100 comparisons say *worse* or *better*: over all primary metrics
+//! together (Holm 1979).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use measure::{Histogram, Summary, quantile_is_known};
+use plan::Random;
+use serde::{Deserialize, Serialize};
+
+use crate::interval::{CONFIDENCE, Interval, Pool, Slice, expanded_tail, percentiles};
+use crate::proportion::Share;
+
+/// With fewer pairs no 95 % statement is possible (MEASUREMENT §3.3).
+pub const PAIRS_MIN: usize = 6;
+/// The quantiles at which a shift is shown (MEASUREMENT §3.5).
+pub const SHIFT_QUANTILES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
+
+const ALPHA: f64 = 1.0 - CONFIDENCE;
+/// More pairs than this nobody runs; "about so many more" stops here.
+const PAIRS_MAX: f64 = 10_000.0;
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Answers a second, whatever their status.
+    Qps,
+    /// Answers a second that succeeded.
+    Goodput,
+    /// The median response time.
+    P50,
+    /// The 95th percentile of the response time.
+    P95,
+    /// The 99th.
+    P99,
+    /// The 99.9th.
+    P999,
+    /// Failed and unsent requests of all that fell due.
+    FailureShare,
+}
+
+impl Metric {
+    /// All, in the order of a report.
+    pub const ALL: [Self; 7] = [Self::Qps, Self::Goodput, Self::P50, Self::P95, Self::P99, Self::P999, Self::FailureShare];
+    /// Those that decide, fixed in advance (MEASUREMENT §3.6).
+    pub const PRIMARY: [Self; 4] = [Self::Goodput, Self::P50, Self::P99, Self::FailureShare];
+
+    /// Its name in JSON and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Qps => "qps",
+            Self::Goodput => "goodput",
+            Self::P50 => "p50",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::P999 => "p99.9",
+            Self::FailureShare => "failure share",
+        }
+    }
+
+    /// Whether it takes part in the verdict on the whole.
+    #[must_use]
+    pub fn is_primary(self) -> bool {
+        Self::PRIMARY.contains(&self)
+    }
+
+    /// The change that does not matter, if nobody says otherwise: as a ratio (0.02 is 2 %), of the failure share in absolute
+    /// terms (0.001 is a tenth of a percentage point). From MEASUREMENT §3.4, which leaves the failure share open.
+    #[must_use]
+    pub const fn margin(self) -> f64 {
+        match self {
+            Self::Qps | Self::Goodput | Self::P50 => 0.02,
+            Self::P95 | Self::P99 => 0.05,
+            Self::P999 => 0.10,
+            Self::FailureShare => 0.001,
+        }
+    }
+
+    const fn more_is_better(self) -> bool {
+        matches!(self, Self::Qps | Self::Goodput)
+    }
+
+    const fn scale(self) -> Scale {
+        if matches!(self, Self::FailureShare) { Scale::Difference } else { Scale::Ratio }
+    }
+
+    /// Its value in a run: nanoseconds, per second, or a share. Infinite where the quantile lies among requests that failed,
+    /// since those were never answered; `None` where it is not known.
+    #[must_use]
+    pub fn of(self, run: &Summary) -> Option<f64> {
+        let due = run.requests.due;
+        match self {
+            Self::Qps => (run.qps > 0.0).then_some(run.qps),
+            Self::Goodput => (run.qps_succeeded > 0.0).then_some(run.qps_succeeded),
+            Self::P50 => quantile(&run.response_time_succeeded, due, 0.5),
+            Self::P95 => quantile(&run.response_time_succeeded, due, 0.95),
+            Self::P99 => quantile(&run.response_time_succeeded, due, 0.99),
+            Self::P999 => quantile(&run.response_time_succeeded, due, 0.999),
+            Self::FailureShare => (due > 0).then(|| (run.requests.failed + run.requests.unsent) as f64 / due as f64),
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+fn quantile(succeeded: &Histogram, due: u64, q: f64) -> Option<f64> {
+    let among_all = q * due as f64 / succeeded.count().max(1) as f64;
+    match quantile_is_known(due, q) {
+        false => None,
+        true if among_all > 1.0 => Some(f64::INFINITY),
+        true => succeeded.quantile(among_all).map(|time| time.0 as f64),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scale {
+    /// Log ratios inside, relative changes outside.
+    Ratio,
+    /// Differences.
+    Difference,
+}
+
+impl Scale {
+    fn between(self, a: f64, b: f64) -> f64 {
+        match self {
+            // Never answered on both sides is no change.
+            Self::Ratio if a == b => 0.0,
+            Self::Ratio => (b / a).ln(),
+            Self::Difference => b - a,
+        }
+    }
+
+    fn as_change(self, inner: f64) -> f64 {
+        if self == Self::Ratio { inner.exp_m1() } else { inner }
+    }
+}
+
+/// The metrics of one run.
+pub type Values = BTreeMap<Metric, f64>;
+
+/// Every metric that the run knows.
+#[must_use]
+pub fn values(run: &Summary) -> Values {
+    Metric::ALL.into_iter().filter_map(|metric| Some((metric, metric.of(run)?))).collect()
+}
+
+/// The change that does not matter, for each metric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Margins(BTreeMap<Metric, f64>);
+
+impl Default for Margins {
+    fn default() -> Self {
+        Self(Metric::ALL.into_iter().map(|metric| (metric, metric.margin())).collect())
+    }
+}
+
+impl Margins {
+    /// The user's margin for every metric that is compared as a ratio.
+    #[must_use]
+    pub fn of_ratio(margin: f64) -> Self {
+        let mut margins = Self::default();
+        margins.0.iter_mut().filter(|(metric, _)| metric.scale() == Scale::Ratio).for_each(|(_, known)| *known = margin);
+        margins
+    }
+
+    /// With this one changed.
+    #[must_use]
+    pub fn with(mut self, metric: Metric, margin: f64) -> Self {
+        self.0.insert(metric, margin);
+        self
+    }
+
+    /// Nowhere narrower than what this target differs from itself by.
+    #[must_use]
+    pub fn widened(mut self, calibration: &Calibration) -> Self {
+        for (metric, noise) in &calibration.noise {
+            let margin = self.of(*metric).max(noise.reach);
+            self.0.insert(*metric, margin);
+        }
+        self
+    }
+
+    /// That of a metric.
+    #[must_use]
+    pub fn of(&self, metric: Metric) -> f64 {
+        self.0.get(&metric).copied().unwrap_or_else(|| metric.margin())
+    }
+}
+
+/// The better or the worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Faster, or fewer failures.
+    Better,
+    /// Slower, or more failures.
+    Worse,
+}
+
+/// One of four.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    /// By more than the margin, surely.
+    Worse,
+    /// By more than the margin, surely.
+    Better,
+    /// Surely no more than this either way.
+    SameWithin {
+        /// A ratio, or of the failure share a difference.
+        margin: f64,
+    },
+    /// None of these.
+    CannotTell {
+        /// About how many more pairs would tell; unpaired, how many more runs on each side.
+        about_more_pairs: u32,
+        /// That there is a change is sure, and which way; only not whether it is more than the margin.
+        changed: Option<Direction>,
+    },
+}
+
+/// How one metric changed from A to B.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Change {
+    /// Which.
+    pub metric: Metric,
+    /// Pairs, or runs on the smaller side, in which both sides know it.
+    pub pairs: usize,
+    /// The median over A's runs.
+    pub a: f64,
+    /// The median over B's runs.
+    pub b: f64,
+    /// Hodges and Lehmann's estimate: 0.05 is 5 % more in B; of the failure share, the difference.
+    pub estimate: f64,
+    /// Its exact interval of at least 95 %; `None` with too few pairs.
+    pub interval: Option<Interval>,
+    /// How likely so great a difference is without any change: exact, two-sided.
+    pub p: f64,
+    /// The same after Holm's correction over the primary metrics; of others, `p` itself.
+    pub p_adjusted: f64,
+    /// What does not matter.
+    pub margin: f64,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// How the runs were laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Design {
+    /// A and B in turn, in random order: what drifts, drifts on both sides.
+    Paired,
+    /// Runs of different times: drift is not excluded.
+    Unpaired,
+}
+
+/// A comparison of two sides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// How the runs were laid out.
+    pub design: Design,
+    /// Every metric that both sides know.
+    pub changes: Vec<Change>,
+    /// On the whole: worse if any primary metric is; else the first of *cannot tell*, *better*, *same* that any of them is.
+    pub verdict: Verdict,
+}
+
+/// Compares pairs of runs, A first in each.
+#[must_use]
+pub fn paired(pairs: &[(Values, Values)], margins: &Margins) -> Comparison {
+    compare(Design::Paired, margins, |metric| {
+        let both: Vec<(f64, f64)> = pairs.iter().filter_map(|(a, b)| Some((*a.get(&metric)?, *b.get(&metric)?))).collect();
+        let (a, b): (Vec<f64>, Vec<f64>) = both.iter().copied().unzip();
+        let differences: Vec<f64> = both.iter().map(|(a, b)| metric.scale().between(*a, *b)).collect();
+        (!both.is_empty()).then(|| (a, b, signed_ranks(&differences)))
+    })
+}
+
+/// Compares runs that are not pairs. Say that drift is not excluded.
+#[must_use]
+pub fn unpaired(a: &[Values], b: &[Values], margins: &Margins) -> Comparison {
+    compare(Design::Unpaired, margins, |metric| {
+        let known = |side: &[Values]| side.iter().filter_map(|run| run.get(&metric).copied()).collect::<Vec<f64>>();
+        let (a, b) = (known(a), known(b));
+        let shifts: Vec<f64> = b.iter().flat_map(|b| a.iter().map(|a| metric.scale().between(*a, *b))).collect();
+        let (from, to) = (a.len(), b.len());
+        (!shifts.is_empty()).then(|| (a, b, rank_sums(shifts, from, to)))
+    })
+}
+
+/// An estimate of a shift on the inner scale, with its interval and how likely it is by chance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shift {
+    /// Hodges and Lehmann's estimate.
+    pub estimate: f64,
+    /// At least 95 %; `None` where so few cannot reach that.
+    pub interval: Option<Interval>,
+    /// Two-sided, exact; ties count against.
+    pub p: f64,
+    /// Pairs, or runs on the smaller side.
+    pub pairs: usize,
+}
+
+/// The median of the Walsh averages (d_i + d_j)/2, i ≤ j, and [w_(k), w_(M+1−k)] with k from Wilcoxon's signed-rank distribution.
+///
+/// # Panics
+/// If there is no difference.
+#[must_use]
+pub fn signed_ranks(differences: &[f64]) -> Shift {
+    assert!(!differences.is_empty(), "a shift needs at least one pair");
+    let n = differences.len();
+    let mut walsh: Vec<f64> = Vec::with_capacity(n * (n + 1) / 2);
+    for (i, first) in differences.iter().enumerate() {
+        for second in &differences[i..] {
+            let sum = first + second;
+            // Infinitely slower once and infinitely faster once is no shift.
+            walsh.push(if sum.is_nan() { 0.0 } else { sum / 2.0 });
+        }
+    }
+    ordered(walsh, &signed_rank_distribution(n), n)
+}
+
+fn rank_sums(shifts: Vec<f64>, from: usize, to: usize) -> Shift {
+    ordered(shifts, &rank_sum_distribution(from, to), from.min(to))
+}
+
+/// From all elementary shifts and the null distribution of how many of them are above zero.
+fn ordered(mut shifts: Vec<f64>, distribution: &[f64], pairs: usize) -> Shift {
+    shifts.sort_by(f64::total_cmp);
+    let count = shifts.len();
+    let interval = order_statistic(distribution, CONFIDENCE).map(|k| Interval { low: shifts[k - 1], high: shifts[count - k] });
+    let (above, below) = (shifts.iter().filter(|shift| **shift > 0.0).count(), shifts.iter().filter(|shift| **shift < 0.0).count());
+    let p = (2.0 * distribution[..=count - above.max(below)].iter().sum::<f64>()).min(1.0);
+    Shift { estimate: middle(&shifts), interval, p, pairs }
+}
+
+/// Which of the sorted elementary shifts, counted from 1 at either end, bound the shift with `confidence`: the greatest k with
+/// P(T ≤ k−1) ≤ α/2. `None` where even the extremes do not.
+#[must_use]
+pub fn order_statistic(distribution: &[f64], confidence: f64) -> Option<usize> {
+    let mut below = 0.0;
+    let k = distribution.iter().take_while(|probability| {
+        below += **probability;
+        // A hair more, because 2^-n sums may come out above what they are.
+        below <= (1.0 - confidence) / 2.0 * (1.0 + 1e-12)
+    });
+    let k = k.count();
+    (k > 0).then_some(k)
+}
+
+/// P(T = t) of Wilcoxon's signed-rank statistic for `n` pairs, t from 0 to n(n+1)/2: every rank counts with chance ½.
+#[must_use]
+pub fn signed_rank_distribution(n: usize) -> Vec<f64> {
+    let most = n * (n + 1) / 2;
+    let mut chance = vec![0.0; most + 1];
+    chance[0] = 1.0;
+    let mut reached = 0;
+    for rank in 1..=n {
+        reached += rank;
+        for t in (0..=reached).rev() {
+            let with = if t >= rank { chance[t - rank] } else { 0.0 };
+            chance[t] = 0.5 * (chance[t] + with);
+        }
+    }
+    chance
+}
+
+/// P(U = u) of Mann and Whitney's statistic for sides of `m` and `n` runs, u from 0 to mn: the coefficients of the Gaussian
+/// binomial, ∏ (1 − x^(n+i))/(1 − x^i) for i to m, over (m+n choose m).
+#[must_use]
+pub fn rank_sum_distribution(m: usize, n: usize) -> Vec<f64> {
+    let most = m * n;
+    let mut ways = vec![0.0; most + 1];
+    ways[0] = 1.0;
+    for i in 1..=m {
+        // Multiply by 1 − x^(n+i), then divide by 1 − x^i; scaled at each step, so that the sum stays 1.
+        for u in (n + i..=most).rev() {
+            ways[u] -= ways[u - n - i];
+        }
+        for u in i..=most {
+            ways[u] += ways[u - i];
+        }
+        let scale = i as f64 / (n + i) as f64;
+        ways.iter_mut().for_each(|way| *way *= scale);
+    }
+    ways
+}
+
+fn middle(sorted: &[f64]) -> f64 {
+    let count = sorted.len();
+    let (low, high) = (sorted[(count - 1) / 2], sorted[count / 2]);
+    if low == high { low } else { f64::midpoint(low, high) }
+}
+
+fn compare(design: Design, margins: &Margins, shift_of: impl Fn(Metric) -> Option<(Vec<f64>, Vec<f64>, Shift)>) -> Comparison {
+    let mut changes: Vec<Change> = Vec::new();
+    for metric in Metric::ALL {
+        let Some((mut a, mut b, shift)) = shift_of(metric) else { continue };
+        a.sort_by(f64::total_cmp);
+        b.sort_by(f64::total_cmp);
+        let change = |inner| metric.scale().as_change(inner);
+        changes.push(Change {
+            metric,
+            pairs: shift.pairs,
+            a: middle(&a),
+            b: middle(&b),
+            estimate: change(shift.estimate),
+            interval: shift.interval.map(|interval| Interval { low: change(interval.low), high: change(interval.high) }),
+            p: shift.p,
+            p_adjusted: shift.p,
+            margin: margins.of(metric),
+            verdict: Verdict::CannotTell { about_more_pairs: 0, changed: None },
+        });
+    }
+    let primary: Vec<f64> = changes.iter().filter(|change| change.metric.is_primary()).map(|change| change.p).collect();
+    let family = primary.len();
+    let mut adjusted = holm(&primary).into_iter();
+    for change in &mut changes {
+        let mut together = 1;
+        if change.metric.is_primary() {
+            change.p_adjusted = adjusted.next().unwrap_or(change.p);
+            together = family;
+        }
+        change.verdict = change.judged(design, together);
+    }
+    let verdict = on_the_whole(&changes);
+    Comparison { design, changes, verdict }
+}
+
+impl Change {
+    fn judged(&self, design: Design, family: usize) -> Verdict {
+        let enough = enough_pairs(design, family);
+        let missing = enough.saturating_sub(self.pairs) as u32;
+        let least = match design {
+            Design::Paired => PAIRS_MIN,
+            Design::Unpaired => 4,
+        };
+        let Some(interval) = self.interval.filter(|_| self.pairs >= least) else {
+            return Verdict::CannotTell { about_more_pairs: missing.max((least.saturating_sub(self.pairs)) as u32).max(1), changed: None };
+        };
+        let direction = |up: bool| if up == self.metric.more_is_better() { Direction::Better } else { Direction::Worse };
+        // Beyond chance for the whole family of metrics, not only for this one.
+        let sure = self.p_adjusted <= ALPHA;
+        let beyond = if interval.low > self.margin {
+            Some(direction(true))
+        } else if interval.high < -self.margin {
+            Some(direction(false))
+        } else {
+            None
+        };
+        match beyond {
+            Some(Direction::Worse) if sure => return Verdict::Worse,
+            Some(Direction::Better) if sure => return Verdict::Better,
+            _ => {}
+        }
+        if interval.low > -self.margin && interval.high < self.margin {
+            return Verdict::SameWithin { margin: self.margin };
+        }
+        let excludes_nothing = interval.contains(0.0);
+        let changed = (!excludes_nothing && sure).then(|| direction(interval.low > 0.0));
+        Verdict::CannotTell { about_more_pairs: self.more_pairs(interval).max(missing).max(1), changed }
+    }
+
+    /// N = n·(width / 2g)² − n: the width shrinks with the root of the number of pairs, and half of it must fit into the gap g
+    /// between the estimate and the margin. With an estimate of nothing that gap is the margin (MEASUREMENT §3.4); an estimate
+    /// right at the margin would take for ever, so it is no less than a quarter of it.
+    fn more_pairs(&self, interval: Interval) -> u32 {
+        let gap = (self.estimate.abs() - self.margin).abs().max(self.margin / 4.0);
+        let n = self.pairs as f64;
+        let more = n * (interval.width() / (2.0 * gap)).powi(2) - n;
+        if more.is_finite() { more.clamp(0.0, PAIRS_MAX).ceil() as u32 } else { PAIRS_MAX as u32 }
+    }
+}
+
+/// With how many pairs the least possible p, corrected for `family` metrics, is within 5 %.
+fn enough_pairs(design: Design, family: usize) -> usize {
+    (1..64)
+        .find(|n| {
+            let least = match design {
+                Design::Paired => 2.0 * 0.5f64.powi(*n),
+                Design::Unpaired => 2.0 * rank_sum_distribution(*n as usize, *n as usize)[0],
+            };
+            least * family as f64 <= ALPHA
+        })
+        .unwrap_or(64) as usize
+}
+
+fn on_the_whole(changes: &[Change]) -> Verdict {
+    let primary = || changes.iter().filter(|change| change.metric.is_primary()).map(|change| change.verdict);
+    if primary().any(|verdict| verdict == Verdict::Worse) {
+        return Verdict::Worse;
+    }
+    let doubt = primary().filter_map(|verdict| match verdict {
+        Verdict::CannotTell { about_more_pairs, changed } => Some((about_more_pairs, changed)),
+        _ => None,
+    });
+    let worst = |a: (u32, Option<Direction>), b: (u32, Option<Direction>)| {
+        let changed = [a.1, b.1].into_iter().flatten().max_by_key(|direction| *direction == Direction::Worse);
+        (a.0.max(b.0), changed)
+    };
+    if let Some((about_more_pairs, changed)) = doubt.reduce(worst) {
+        return Verdict::CannotTell { about_more_pairs, changed };
+    }
+    if primary().any(|verdict| verdict == Verdict::Better) {
+        return Verdict::Better;
+    }
+    let widest = primary().filter_map(|verdict| match verdict {
+        Verdict::SameWithin { margin } => Some(margin),
+        _ => None,
+    });
+    match widest.reduce(f64::max) {
+        Some(margin) => Verdict::SameWithin { margin },
+        None => Verdict::CannotTell { about_more_pairs: PAIRS_MIN as u32, changed: None },
+    }
+}
+
+/// Holm's (1979) correction: the i-th smallest of m chances times m − i + 1, never less than the one before.
+#[must_use]
+pub fn holm(chances: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..chances.len()).collect();
+    order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));
+    let mut adjusted = vec![1.0; chances.len()];
+    let mut greatest = 0.0f64;
+    for (at, index) in order.into_iter().enumerate() {
+        greatest = greatest.max((chances[index] * (chances.len() - at) as f64).min(1.0));
+        adjusted[index] = greatest;
+    }
+    adjusted
+}
+
+/// What a target differs from itself by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// How many A/A pairs it was made from.
+    pub pairs: usize,
+    /// How many pairs each simulated comparison had.
+    pub pairs_compared: usize,
+    /// By metric.
+    pub noise: BTreeMap<Metric, Noise>,
+    /// Simulated comparisons that said *worse* or *better*.
+    pub alarms: u64,
+    /// How many were simulated.
+    pub comparisons: u64,
+}
+
+/// What one metric differs by when nothing changed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Noise {
+    /// 95 of 100 comparisons estimate less than this, either way.
+    pub reach: f64,
+    /// The median of the same.
+    pub typical: f64,
+    /// The deviation between the two runs of a pair, from the median absolute difference (times 1.4826).
+    pub deviation: f64,
+}
+
+impl Calibration {
+    /// From pairs of runs of one and the same target: `comparisons` times, `pairs_compared` of them are drawn, each with
+    /// its sides swapped or not, and compared as if A were not B. Drawn without putting back, as long as there are enough:
+    /// the same pair twice would look surer than it is.
+    #[must_use]
+    pub fn of(pairs: &[(Values, Values)], pairs_compared: usize, comparisons: u64, margins: &Margins, random: &mut Random) -> Self {
+        let mut estimates: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
+        let mut alarms = 0;
+        let drawn = if pairs.is_empty() { 0 } else { comparisons };
+        for _ in 0..drawn {
+            let mut left: Vec<usize> = Vec::new();
+            let sample: Vec<(Values, Values)> = (0..pairs_compared)
+                .map(|_| {
+                    if left.is_empty() {
+                        left = (0..pairs.len()).collect();
+                    }
+                    let (a, b) = pairs[left.swap_remove(random.between(0, left.len() as u64 - 1) as usize)].clone();
+                    if random.unit() < 0.5 { (a, b) } else { (b, a) }
+                })
+                .collect();
+            let comparison = paired(&sample, margins);
+            alarms += u64::from(matches!(comparison.verdict, Verdict::Worse | Verdict::Better));
+            for change in comparison.changes {
+                estimates.entry(change.metric).or_default().push(change.estimate.abs());
+            }
+        }
+        let noise = estimates
+            .into_iter()
+            .map(|(metric, mut sizes)| {
+                sizes.sort_by(f64::total_cmp);
+                let at = |share: f64| sizes[((share * sizes.len() as f64) as usize).min(sizes.len() - 1)];
+                let mut differences: Vec<f64> =
+                    pairs.iter().filter_map(|(a, b)| Some(metric.scale().between(*a.get(&metric)?, *b.get(&metric)?).abs())).collect();
+                differences.sort_by(f64::total_cmp);
+                (metric, Noise { reach: at(0.95), typical: at(0.5), deviation: 1.4826 * middle(&differences) })
+            })
+            .collect();
+        Self { pairs: pairs.len(), pairs_compared, noise, alarms, comparisons: drawn }
+    }
+
+    /// The share of false alarms; its interval is exact.
+    #[must_use]
+    pub const fn false_alarms(&self) -> Share {
+        Share { hits: self.alarms, of: self.comparisons }
+    }
+
+    /// Whether the verdicts can be trusted on this target: no more than twice the promised share of false alarms.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.false_alarms().value() <= 2.0 * ALPHA
+    }
+}
+
+/// How one quantile of the response time changed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct QuantileShift {
+    /// Which, from 0 to 1.
+    pub q: f64,
+    /// B against A: 0.05 is 5 % more.
+    pub change: f64,
+    /// Its 95 % interval.
+    pub interval: Interval,
+}
+
+/// Where in the distribution the change is: the same everywhere is slower code, only the tail is waiting or collecting garbage.
+/// Pairs are drawn again, and in each the blocks of both its runs (MEASUREMENT §3.5). Quantiles that too few samples know are
+/// left out; nothing is given for fewer than two pairs.
+#[must_use]
+pub fn shift_by_quantile(pairs: &[(Vec<Slice>, Vec<Slice>)], replicates: usize, random: &mut Random) -> Vec<QuantileShift> {
+    let sides = |side: fn(&(Vec<Slice>, Vec<Slice>)) -> &Vec<Slice>| pairs.iter().map(|pair| side(pair).as_slice()).collect::<Vec<_>>();
+    let (mut a, mut b) = (Pool::new(&sides(|pair| &pair.0)), Pool::new(&sides(|pair| &pair.1)));
+    let known: Vec<f64> =
+        SHIFT_QUANTILES.into_iter().filter(|q| quantile_is_known(a.samples, *q) && quantile_is_known(b.samples, *q)).collect();
+    if pairs.len() < 2 || replicates == 0 || known.is_empty() {
+        return Vec::new();
+    }
+    let near: Vec<(usize, usize)> = known.iter().map(|q| (a.quantile_of_all(*q), b.quantile_of_all(*q))).collect();
+    let mut found: Vec<Vec<f64>> = vec![Vec::with_capacity(replicates); known.len()];
+    let (mut starts_a, mut starts_b) = (Vec::new(), Vec::new());
+    for _ in 0..replicates {
+        starts_a.clear();
+        starts_b.clear();
+        for _ in 0..pairs.len() {
+            let pair = random.between(0, pairs.len() as u64 - 1) as usize;
+            draw_blocks(&a, pair, random, &mut starts_a);
+            draw_blocks(&b, pair, random, &mut starts_b);
+        }
+        for ((q, near), found) in known.iter().zip(&near).zip(&mut found) {
+            let (from, to) = (a.quantile(&starts_a, *q, near.0), b.quantile(&starts_b, *q, near.1));
+            found.push(b.value(to) / a.value(from).max(1.0) - 1.0);
+        }
+    }
+    let tail = expanded_tail(pairs.len() as f64, 1.0);
+    known
+        .into_iter()
+        .zip(near)
+        .zip(found)
+        .map(|((q, near), mut found)| {
+            let change = b.value(near.1) / a.value(near.0).max(1.0) - 1.0;
+            let drawn = percentiles(&mut found, tail);
+            QuantileShift { q, change, interval: Interval { low: drawn.low.min(change), high: drawn.high.max(change) } }
+        })
+        .collect()
+}
+
+fn draw_blocks(pool: &Pool, run: usize, random: &mut Random, starts: &mut Vec<u32>) {
+    let run = &pool.runs[run];
+    if run.count > 0 {
+        let blocks = run.count.div_ceil(run.block);
+        starts.extend((0..blocks).map(|_| (run.first as u64 + random.between(0, run.count as u64 - 1)) as u32));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::{Wandering, normal};
+    use measure::fixtures;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_ranks_are_those_of_the_table() {
+        // MEASUREMENT §3.3.
+        for (n, k, coverage, k99) in [
+            (6, 1, 96.9, None),
+            (7, 3, 95.3, None),
+            (8, 4, 96.1, Some(1)),
+            (9, 6, 96.1, Some(2)),
+            (10, 9, 95.1, Some(4)),
+            (11, 11, 95.8, Some(6)),
+            (12, 14, 95.8, Some(8)),
+            (15, 26, 95.2, Some(16)),
+            (20, 53, 95.2, Some(38)),
+        ] {
+            let distribution = signed_rank_distribution(n);
+            assert!((distribution.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert_eq!(order_statistic(&distribution, 0.95), Some(k), "{n}");
+            assert_eq!(order_statistic(&distribution, 0.99), k99, "{n}");
+            let covered = 100.0 * (1.0 - 2.0 * distribution[..k].iter().sum::<f64>());
+            assert!((covered - coverage).abs() < 0.051, "{n}: {covered}");
+        }
+        assert_eq!(order_statistic(&signed_rank_distribution(5), 0.95), None, "five pairs can never reach 95 %");
+    }
+
+    #[test]
+    fn the_least_chances_are_those_of_the_table() {
+        for (n, p) in [(5, 0.0625), (6, 0.03125), (7, 0.015_625), (8, 0.007_812_5), (10, 0.001_953_125)] {
+            let shift = signed_ranks(&(1..=n).map(f64::from).collect::<Vec<_>>());
+            assert!((shift.p - p).abs() < 1e-12, "{n}: {}", shift.p);
+        }
+        for (n, p) in [(3, 0.1), (4, 0.0286), (5, 0.0079), (6, 0.0022)] {
+            let distribution = rank_sum_distribution(n, n);
+            assert!((2.0 * distribution[0] - p).abs() < 5e-5, "{n}");
+        }
+    }
+
+    #[test]
+    fn rank_sums_are_distributed_as_counted_by_hand() {
+        // 2 and 3: of the ten arrangements U is 0, 1, 2, 3, 4, 5, 6 in 1, 1, 2, 2, 2, 1, 1.
+        let wanted = [1.0, 1.0, 2.0, 2.0, 2.0, 1.0, 1.0];
+        for (m, n) in [(2, 3), (3, 2)] {
+            let got = rank_sum_distribution(m, n);
+            assert!(got.iter().zip(wanted).all(|(got, wanted)| (got * 10.0 - wanted).abs() < 1e-12), "{got:?}");
+        }
+        let large = rank_sum_distribution(20, 20);
+        assert!((large.iter().sum::<f64>() - 1.0).abs() < 1e-9 && large.iter().all(|chance| *chance > 0.0));
+        assert_eq!(order_statistic(&large, 0.95), Some(128), "Mann and Whitney's table: U ≤ 127 at 20 and 20");
+    }
+
+    #[test]
+    fn holm_is_the_textbook_s() {
+        let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
+        for (got, wanted) in adjusted.iter().zip([0.03, 0.06, 0.06, 0.02]) {
+            assert!((got - wanted).abs() < 1e-12, "{adjusted:?}");
+        }
+        assert!(holm(&[]).is_empty());
+        assert_eq!(holm(&[0.6, 0.7]), [1.0, 1.0]);
+    }
+
+    /// `pairs` pairs with run-to-run deviation `noise`, B at `factors` times A; every metric by itself.
+    fn simulated(pairs: usize, noise: f64, change: impl Fn(Metric) -> f64, random: &mut Random) -> Vec<(Values, Values)> {
+        (0..pairs)
+            .map(|pair| {
+                // The machine drifts: both runs of a pair alike.
+                let drift = 1.0 + 0.1 * pair as f64;
+                let side = |b: bool, random: &mut Random| {
+                    Metric::ALL
+                        .into_iter()
+                        .map(|metric| {
+                            let changed = if b { change(metric) } else { 0.0 };
+                            let value = match metric.scale() {
+                                Scale::Ratio => drift * 1e6 * (1.0 + changed) * (noise * normal(random) / 2f64.sqrt()).exp(),
+                                Scale::Difference => (0.01 + changed + 0.0002 * normal(random)).max(0.0),
+                            };
+                            (metric, value)
+                        })
+                        .collect::<Values>()
+                };
+                let a = side(false, random);
+                (a, side(true, random))
+            })
+            .collect()
+    }
+
+    fn of(comparison: &Comparison, metric: Metric) -> Change {
+        comparison.changes.iter().find(|change| change.metric == metric).unwrap().clone()
+    }
+
+    #[test]
+    fn builds_that_do_not_differ_seldom_raise_an_alarm() {
+        let (mut alarms, mut excluded, mut same) = (0, 0, 0);
+        // No margin at all: only the statistics keep the alarms down.
+        let none = Metric::ALL.into_iter().fold(Margins::default(), |margins, metric| margins.with(metric, 0.0));
+        for run in 0..400 {
+            let mut random = Random::new(77, run);
+            let pairs = simulated(10, 0.02, |_| 0.0, &mut random);
+            let strict = paired(&pairs, &none);
+            alarms += u64::from(matches!(strict.verdict, Verdict::Worse | Verdict::Better));
+            excluded += u64::from(!of(&strict, Metric::P99).interval.unwrap().contains(0.0));
+            let usual = paired(&pairs, &Margins::default());
+            assert!(!matches!(usual.verdict, Verdict::Worse | Verdict::Better));
+            same += u64::from(matches!(of(&usual, Metric::P99).verdict, Verdict::SameWithin { .. }));
+        }
+        let alarms = Share { hits: alarms, of: 400 };
+        // Promised is 5 % over all primary metrics together; the exact interval of 400 may not lie above it.
+        assert!(alarms.at_least(0.999) <= 0.05, "{alarms:?}");
+        // One metric's interval alone is exact: 4.9 % for ten pairs.
+        assert!(Share { hits: excluded, of: 400 }.interval(0.999).contains(0.049), "{excluded}");
+        assert!(same > 390, "2 % of noise is well within 5 %: {same}");
+    }
+
+    #[test]
+    fn a_change_of_five_or_ten_percent_is_seen() {
+        let seen = |change: f64, noise: f64, metric: Metric| {
+            (0..200)
+                .filter(|run| {
+                    let mut random = Random::new(78, *run);
+                    let changed = |of: Metric| if of == metric { change } else { 0.0 };
+                    let comparison = paired(&simulated(10, noise, changed, &mut random), &Margins::default());
+                    comparison.verdict == Verdict::Worse && of(&comparison, metric).verdict == Verdict::Worse
+                })
+                .count()
+        };
+        assert!(seen(0.05, 0.02, Metric::P50) >= 180, "{}", seen(0.05, 0.02, Metric::P50));
+        assert!(seen(0.10, 0.03, Metric::P99) >= 180, "{}", seen(0.10, 0.03, Metric::P99));
+        assert!(seen(0.02, 0.02, Metric::P50) <= 20, "a change as great as the margin is not beyond it");
+        assert!(seen(-0.05, 0.01, Metric::Goodput) >= 190, "fewer answers are worse");
+        assert!(seen(0.005, 0.0, Metric::FailureShare) >= 190, "half a point more failures are worse");
+    }
+
+    #[test]
+    fn the_interval_holds_the_true_change_as_often_as_it_says() {
+        let covered = (0..600)
+            .filter(|run| {
+                let mut random = Random::new(79, *run);
+                let comparison = paired(&simulated(10, 0.03, |_| 0.04, &mut random), &Margins::default());
+                of(&comparison, Metric::P95).interval.unwrap().contains(0.04)
+            })
+            .count();
+        assert!(Share { hits: covered as u64, of: 600 }.interval(0.999).contains(0.951), "{covered}");
+    }
+
+    #[test]
+    fn verdicts_follow_from_where_the_interval_lies() {
+        let verdict = |low: f64, high: f64, pairs: usize| {
+            let change = Change {
+                metric: Metric::P50,
+                pairs,
+                a: 1.0,
+                b: 1.0,
+                estimate: f64::midpoint(low, high),
+                interval: Some(Interval { low, high }),
+                p: 0.002,
+                p_adjusted: 0.008,
+                margin: 0.02,
+                verdict: Verdict::Better,
+            };
+            change.judged(Design::Paired, 4)
+        };
+        assert_eq!(verdict(0.021, 0.05, 10), Verdict::Worse);
+        assert_eq!(verdict(-0.05, -0.021, 10), Verdict::Better);
+        assert_eq!(verdict(-0.01, 0.019, 10), Verdict::SameWithin { margin: 0.02 });
+        assert_eq!(verdict(0.005, 0.019, 10), Verdict::SameWithin { margin: 0.02 });
+        // Twice too wide takes four times the pairs: 10·(0.08/0.04)² − 10.
+        assert_eq!(verdict(-0.04, 0.04, 10), Verdict::CannotTell { about_more_pairs: 30, changed: None });
+        let Verdict::CannotTell { changed, .. } = verdict(0.01, 0.05, 10) else { panic!() };
+        assert_eq!(changed, Some(Direction::Worse));
+        assert_eq!(verdict(0.03, 0.05, 5), Verdict::CannotTell { about_more_pairs: 3, changed: None });
+    }
+
+    #[test]
+    fn too_few_pairs_give_no_verdict_however_great_the_change() {
+        let mut random = Random::new(80, 0);
+        for pairs in 1..=7 {
+            let comparison = paired(&simulated(pairs, 0.001, |_| 1.0, &mut random), &Margins::default());
+            let Verdict::CannotTell { about_more_pairs, .. } = comparison.verdict else { panic!("{pairs}: {:?}", comparison.verdict) };
+            // Four metrics at once need eight: 4 · 2/2⁸ is below 5 %.
+            assert_eq!(about_more_pairs as usize, 8 - pairs);
+        }
+        assert_eq!(paired(&simulated(8, 0.001, |_| 1.0, &mut random), &Margins::default()).verdict, Verdict::Worse);
+        assert!(matches!(paired(&[], &Margins::default()).verdict, Verdict::CannotTell { .. }));
+    }
+
+    #[test]
+    fn drift_is_taken_for_a_change_without_pairs_but_not_with_them() {
+        let mut random = Random::new(81, 0);
+        // The machine gets 10 % slower with every pair.
+        let pairs = simulated(8, 0.002, |_| 0.0, &mut random);
+        assert_eq!(of(&paired(&pairs, &Margins::default()), Metric::P50).verdict, Verdict::SameWithin { margin: 0.02 });
+        let runs: Vec<Values> = pairs.into_iter().flat_map(|(a, b)| [a, b]).collect();
+        let one_after_the_other = unpaired(&runs[..8], &runs[8..], &Margins::default());
+        assert_eq!(one_after_the_other.design, Design::Unpaired);
+        assert_eq!(of(&one_after_the_other, Metric::P50).verdict, Verdict::Worse);
+    }
+
+    #[test]
+    fn unpaired_runs_show_a_change_too() {
+        let mut random = Random::new(82, 0);
+        let pairs = simulated(1, 0.0, |_| 0.0, &mut random);
+        let side = |factor: f64, random: &mut Random| -> Vec<Values> {
+            (0..8)
+                .map(|_| pairs[0].0.iter().map(|(metric, value)| (*metric, value * factor * (1.0 + 0.004 * normal(random)))).collect())
+                .collect()
+        };
+        let comparison = unpaired(&side(1.0, &mut random), &side(1.1, &mut random), &Margins::default());
+        let p50 = of(&comparison, Metric::P50);
+        assert_eq!(p50.verdict, Verdict::Worse);
+        assert!(p50.interval.unwrap().contains(p50.estimate) && (p50.estimate - 0.1).abs() < 0.01, "{p50:?}");
+        assert_eq!(of(&comparison, Metric::Goodput).verdict, Verdict::Better);
+        assert_eq!(comparison.verdict, Verdict::Worse);
+    }
+
+    #[test]
+    fn a_side_that_fails_altogether_is_worse_and_not_faster() {
+        let mut random = Random::new(83, 0);
+        let mut pairs = simulated(10, 0.01, |_| 0.0, &mut random);
+        for (_, b) in &mut pairs {
+            b.insert(Metric::P99, f64::INFINITY);
+            b.insert(Metric::FailureShare, 0.5);
+        }
+        let comparison = paired(&pairs, &Margins::default());
+        assert_eq!((of(&comparison, Metric::P99).verdict, comparison.verdict), (Verdict::Worse, Verdict::Worse));
+        for (a, _) in &mut pairs {
+            a.insert(Metric::P99, f64::INFINITY);
+        }
+        assert_eq!(of(&paired(&pairs, &Margins::default()), Metric::P99).verdict, Verdict::SameWithin { margin: 0.05 });
+    }
+
+    #[test]
+    fn a_run_s_values_count_failures_as_never_answered() {
+        let runs: BTreeMap<_, _> = fixtures::summaries().into_iter().collect();
+        let well = values(&runs["closed_all_well"]);
+        let plain = |q| runs["closed_all_well"].response_time.quantile(q).unwrap().0 as f64;
+        assert_eq!((well[&Metric::P50], well[&Metric::P99], well[&Metric::FailureShare]), (plain(0.5), plain(0.99), 0.0));
+        let none = values(&runs["nothing_answered"]);
+        assert_eq!((none.get(&Metric::P50), none.get(&Metric::Qps), none[&Metric::FailureShare]), (Some(&f64::INFINITY), None, 1.0));
+        assert_eq!(values(&runs["a_single_request"]).get(&Metric::P50), None);
+    }
+
+    #[test]
+    fn calibration_measures_what_a_target_differs_from_itself_by() {
+        let mut random = Random::new(84, 0);
+        let calibrated = |noise: f64, random: &mut Random| {
+            let pairs = simulated(20, noise, |_| 0.0, random);
+            Calibration::of(&pairs, 10, 200, &Margins::default(), random)
+        };
+        let (quiet, loud) = (calibrated(0.005, &mut random), calibrated(0.10, &mut random));
+        let reach = |calibration: &Calibration| calibration.noise[&Metric::P50].reach;
+        // The estimate of ten pairs of deviation s reaches about 1.96·s/√10.
+        assert!((0.02..0.15).contains(&reach(&loud)), "{}", reach(&loud));
+        assert!(reach(&quiet) < reach(&loud) / 5.0);
+        assert!((0.05..0.2).contains(&loud.noise[&Metric::P50].deviation), "{:?}", loud.noise);
+        assert!(quiet.is_sound() && loud.is_sound(), "{:?}", loud.false_alarms());
+        let widened = Margins::default().widened(&loud);
+        assert_eq!((widened.of(Metric::P50), Margins::default().widened(&quiet).of(Metric::P50)), (reach(&loud), 0.02));
+        let json = serde_json::to_string(&loud).unwrap();
+        assert_eq!(serde_json::from_str::<Calibration>(&json).unwrap(), loud);
+        assert_eq!(Calibration::of(&[], 10, 200, &Margins::default(), &mut random).comparisons, 0);
+    }
+
+    #[test]
+    fn the_shift_says_where_in_the_distribution_the_change_is() {
+        let shape = Wandering { seconds: 20, per_second: 120, correlation: 0.3, wander: 0.03, spread: 0.4 };
+        let mut covered = 0;
+        for run in 0..20 {
+            let mut random = Random::new(85, run);
+            let pairs: Vec<_> = (0..8)
+                .map(|_| {
+                    let level = (0.02 * normal(&mut random)).exp();
+                    let mut b = shape.draw(level * (0.02 * normal(&mut random)).exp(), &mut random);
+                    // One request in fifty takes ten times as long in B.
+                    for slice in &mut b {
+                        let mut times = Histogram::new();
+                        let slow = |random: &mut Random| if random.unit() < 0.02 { 10 } else { 1 };
+                        for (time, count) in slice.times.recorded() {
+                            (0..count).for_each(|_| times.record(plan::Nanos(time.0 * slow(&mut random))));
+                        }
+                        slice.times = times;
+                    }
+                    (shape.draw(level, &mut random), b)
+                })
+                .collect();
+            let shifts = shift_by_quantile(&pairs, 300, &mut random);
+            assert_eq!(shifts.iter().map(|shift| shift.q).collect::<Vec<_>>(), SHIFT_QUANTILES);
+            assert!(shifts[4].interval.low > 0.5, "p99 is much slower: {:?}", shifts[4]);
+            assert!(shifts.iter().all(|shift| shift.interval.contains(shift.change)));
+            // Two percent more beyond moves the median from z = 0 to z = 0.0256 or so: 1 %.
+            covered += u32::from(shifts[0].interval.contains(0.0103));
+        }
+        assert!(covered >= 16, "{covered} of 20");
+        assert!(shift_by_quantile(&[], 300, &mut Random::new(1, 0)).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn swapping_the_sides_turns_the_shift_around(differences in prop::collection::vec(-1.0..1.0f64, 1..15)) {
+            let there = signed_ranks(&differences);
+            let back = signed_ranks(&differences.iter().map(|d| -d).collect::<Vec<_>>());
+            prop_assert!((there.estimate + back.estimate).abs() < 1e-12);
+            prop_assert_eq!(there.p, back.p);
+            if let (Some(there), Some(back)) = (there.interval, back.interval) {
+                prop_assert!((there.low + back.high).abs() < 1e-12 && there.low <= there.high);
+            }
+        }
+
+        #[test]
+        fn the_interval_excludes_nothing_exactly_when_chance_is_below_five_percent(differences in prop::collection::vec(-0.5..1.0f64, 6..15)) {
+            let shift = signed_ranks(&differences);
+            prop_assert_eq!(!shift.interval.unwrap().contains(0.0), shift.p <= 0.05);
+        }
+    }
+}

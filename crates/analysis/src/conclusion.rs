@@ -1,0 +1,192 @@
+//! What a sweep shows, in sentences.
+//!
+//! A table of twelve rows leaves its reader to find the highest figure, to notice that half the users reach nearly as much,
+//! and to wonder whether the load generator was simply at its end. Each of these is a sentence here, and each names the
+//! level it is about.
+
+use crate::quantity::{NONE, count, figure, share, time};
+use crate::{LevelRow, Stopped};
+
+/// A level that reaches this share of the highest QPS reaches it for all purposes: noise between runs is about as large.
+const NEARLY: f64 = 0.98;
+
+/// What the levels show, one sentence each, the answer first. `rows` are ascending; `stopped` says why there are no more.
+#[must_use]
+pub fn conclusion(rows: &[LevelRow], stopped: Option<&Stopped>) -> Vec<String> {
+    let Some(last) = rows.last() else {
+        return vec!["No level was measured.".to_owned()];
+    };
+    let mut said = Vec::new();
+    // Of equals the lowest: it has the same throughput at less waiting.
+    let best =
+        rows.iter().fold(last, |best, row| if row.qps > best.qps || (row.qps == best.qps && row.level < best.level) { row } else { best });
+    if best.qps <= 0.0 {
+        said.push(match best.failure.or(last.failure) {
+            Some(failure) => {
+                format!("No request succeeded at any level; most often: {}. {}.", failure.about(), capitalised(failure.remedy()))
+            }
+            None => "No request succeeded at any level.".to_owned(),
+        });
+    } else {
+        said.extend(peak(rows, best, last, stopped));
+    }
+    said.push(failures(rows));
+    said.push(generator(rows, best));
+    if let Some(stopped) = stopped {
+        said.push(format!("{}.", capitalised(&stopped.to_string())));
+    }
+    said
+}
+
+fn peak(rows: &[LevelRow], best: &LevelRow, last: &LevelRow, stopped: Option<&Stopped>) -> Vec<String> {
+    let took = |row: &LevelRow| row.ttlb_mean_ns.map_or_else(|| NONE.to_owned(), time);
+    let tail = best.ttlb_p99.map_or_else(String::new, |p99| format!(", 99 % at most {}", time(p99.0 as f64)));
+    let mut said = vec![format!(
+        "It carries {} requests a second, at {}, where the mean response time (TTLB) is {}{tail}.",
+        figure(best.qps),
+        best.level,
+        took(best)
+    )];
+    if rows.len() == 1 {
+        said.push("One level alone does not show the limit: measure more of them.".to_owned());
+        return said;
+    }
+    if best.level == last.level && stopped.is_none() {
+        said.push(format!("QPS was the highest at the last level, so the limit may lie beyond {}.", last.level));
+    }
+    if let Some(nearly) = rows.iter().find(|row| row.qps >= best.qps * NEARLY).filter(|row| row.level < best.level) {
+        let waiting = match nearly.ttlb_mean_ns.zip(best.ttlb_mean_ns) {
+            Some((less, more)) if more > 0.0 && less < more => {
+                format!(", with a mean of {}: {} % of the time", took(nearly), figure((less / more * 100.0).round()))
+            }
+            _ => String::new(),
+        };
+        let reach = if nearly.level.value() == 1.0 { "reaches" } else { "reach" };
+        said.push(format!("{} already {reach} {} % of that{waiting}.", nearly.level, figure((nearly.qps / best.qps * 100.0).floor())));
+    }
+    said
+}
+
+fn failures(rows: &[LevelRow]) -> String {
+    let Some(first) = rows.iter().find(|row| row.failed > 0) else {
+        return "No request failed at any level.".to_owned();
+    };
+    let why =
+        first.failure.map_or_else(|| "never sent, as no connection came free in time".to_owned(), |failure| failure.about().to_owned());
+    let until = match rows.iter().take_while(|row| row.failed == 0).last() {
+        Some(well) => format!("Up to {} every request succeeded; the first failures came at {}", well.level, first.level),
+        None => format!("Requests failed from the first level on, {}", first.level),
+    };
+    format!("{until}: {} of {} ({}), most often: {why}.", count(first.failed), count(first.due), share(first.failed, first.due))
+}
+
+fn generator(rows: &[LevelRow], best: &LevelRow) -> String {
+    if let Some(limit) = best.generator_limit {
+        return format!("At the peak the load generator was the limit ({limit}), so the server may carry more.");
+    }
+    match rows.iter().find(|row| row.generator_limit.is_some()) {
+        Some(row) => format!("The load generator was not the limit at the peak, but it was at {}: read that level with care.", row.level),
+        None => {
+            let busiest = rows.iter().map(|row| row.generator_cpu_busiest).fold(0.0, f64::max);
+            format!("The load generator was not the limit: its busiest thread used at most {:.0} % of a core.", busiest * 100.0)
+        }
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GeneratorLimit;
+    use crate::climb::stop;
+    use crate::sweep::tests::row;
+
+    #[test]
+    fn a_linear_server_has_its_limit_beyond_the_last_level() {
+        let rows = [row(1, 1_000.0, 1.0, 100.0), row(10, 10_000.0, 1.0, 100.0), row(100, 100_000.0, 1.0, 100.0)];
+        assert_eq!(
+            conclusion(&rows, None),
+            [
+                "It carries 100,000 requests a second, at 100 users, where the mean response time (TTLB) is 1.00 ms, 99 % at most 3.00 ms.",
+                "QPS was the highest at the last level, so the limit may lie beyond 100 users.",
+                "No request failed at any level.",
+                "The load generator was not the limit: its busiest thread used at most 40 % of a core.",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_saturating_server_is_said_to_be_reached_with_fewer_users() {
+        let rows = [
+            row(10, 38_410.0, 0.26, 100.0),
+            row(50, 50_046.0, 1.0, 100.0),
+            row(200, 51_010.0, 3.92, 100.0),
+            row(1_000, 49_120.0, 20.36, 100.0),
+            row(5_000, 47_000.0, 100.0, 100.0),
+        ];
+        let said = conclusion(&rows, None);
+        assert_eq!(
+            said[0],
+            "It carries 51,010 requests a second, at 200 users, where the mean response time (TTLB) is 3.92 ms, 99 % at most 11.8 ms."
+        );
+        assert_eq!(said[1], "50 users already reach 98 % of that, with a mean of 1.00 ms: 26 % of the time.");
+        assert!(!said.iter().any(|sentence| sentence.contains("beyond")));
+    }
+
+    #[test]
+    fn a_retrograde_server_is_stopped_and_says_why() {
+        let rows = [row(100, 50_000.0, 2.0, 100.0), row(200, 30_000.0, 7.0, 100.0), row(500, 28_000.0, 18.0, 100.0)];
+        let stopped = stop(&rows);
+        assert_eq!(
+            conclusion(&rows, stopped.as_ref()).last().unwrap(),
+            "Stopped: at 500 users QPS was 44 % under the highest, and low at the level before too (--all-levels goes on)."
+        );
+    }
+
+    #[test]
+    fn a_failing_server_is_named_with_its_first_failing_level() {
+        let rows = [row(100, 50_000.0, 2.0, 100.0), row(200, 51_000.0, 4.0, 99.2), row(500, 12_000.0, 30.0, 38.0)];
+        assert_eq!(
+            conclusion(&rows, None)[1..3],
+            [
+                "100 users already reach 98 % of that, with a mean of 2.00 ms: 50 % of the time.",
+                "Up to 100 users every request succeeded; the first failures came at 200 users: 80 of 10,000 (0.8 %), most often: connection \
+                 reset before the answer was complete.",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_server_that_answers_nothing_is_said_to_carry_nothing() {
+        let rows = [row(1, 0.0, 30_000.0, 0.0), row(2, 0.0, 30_000.0, 0.0)];
+        let said = conclusion(&rows, stop(&rows).as_ref());
+        assert!(said[0].starts_with("No request succeeded at any level; most often: connection reset"), "{}", said[0]);
+        assert!(said[1].starts_with("Requests failed from the first level on, 1 user: 10,000 of 10,000 (100 %)"), "{}", said[1]);
+    }
+
+    #[test]
+    fn a_limited_generator_convicts_itself_at_the_peak_and_elsewhere() {
+        let mut rows = [row(10, 10_000.0, 1.0, 100.0), row(100, 50_000.0, 2.0, 100.0), row(500, 40_000.0, 12.0, 100.0)];
+        rows[2].generator_limit = Some(GeneratorLimit::Processor(0.96));
+        assert_eq!(
+            conclusion(&rows, None).last().unwrap(),
+            "The load generator was not the limit at the peak, but it was at 500 users: read that level with care."
+        );
+        rows[1].generator_limit = Some(GeneratorLimit::Processor(0.97));
+        assert_eq!(
+            conclusion(&rows, None).last().unwrap(),
+            "At the peak the load generator was the limit (its busiest thread used 97 % of a core), so the server may carry more."
+        );
+    }
+
+    #[test]
+    fn a_single_level_is_no_limit() {
+        let said = conclusion(&[row(50, 9_000.0, 5.5, 100.0)], None);
+        assert_eq!(said[1], "One level alone does not show the limit: measure more of them.");
+        assert_eq!(conclusion(&[], None), ["No level was measured."]);
+    }
+}

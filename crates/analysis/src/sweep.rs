@@ -1,0 +1,271 @@
+//! Trials over a ladder of loads, and what each level comes to.
+//!
+//! A sweep keeps every Trial's whole Summary, so that any later question can be answered without measuring again. What
+//! tables, charts and conclusions show is one row a level, made here from all its repetitions: counts are added and
+//! histograms merged, never averaged, since an average of percentiles is no percentile.
+//!
+//! QPS in a row counts the requests that **succeeded**. Counting every answer, as wrk does, makes a server look its best
+//! where it breaks and refuses quickly.
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+use measure::{Failure, Histogram, Summary};
+use plan::{Nanos, Rate};
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::{counted, figure};
+use crate::{GeneratorLimit, Stopped, generator_limit};
+
+/// The version of the sweep file. A reader of this version refuses any other by name.
+pub const SWEEP_SCHEMA: &str = "loadline.sweep/1";
+
+/// A ladder of loads and what was measured on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// Always [`SWEEP_SCHEMA`].
+    pub schema: String,
+    /// What its files are named after.
+    pub name: String,
+    /// When it began: RFC 3339, UTC.
+    pub started: String,
+    /// The levels that were planned, ascending.
+    pub levels: Vec<Level>,
+    /// What was measured, in this order.
+    pub trials: Vec<Trial>,
+    /// Why it ended before the last level; `None` when every level was measured.
+    pub stopped: Option<Stopped>,
+}
+
+/// One measured load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Which level.
+    pub level: Level,
+    /// Which time this level was measured, from 1.
+    pub repetition: u32,
+    /// The whole run.
+    pub summary: Summary,
+}
+
+/// One value of what a sweep varies: a [`plan::Level`] as it stands in a file, `{"users": 50}` or `{"offered": 500.0}`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// So many users at once (closed load).
+    Users(NonZeroU32),
+    /// So many arrivals a second (open load).
+    Offered(Rate),
+}
+
+impl Level {
+    /// As a number: users, or arrivals a second.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        plan::Level::from(self).value()
+    }
+}
+
+impl From<plan::Level> for Level {
+    fn from(level: plan::Level) -> Self {
+        match level {
+            plan::Level::Users(users) => Self::Users(users),
+            plan::Level::Offered(rate) => Self::Offered(rate),
+        }
+    }
+}
+
+impl From<Level> for plan::Level {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Users(users) => Self::Users(users),
+            Level::Offered(rate) => Self::Offered(rate),
+        }
+    }
+}
+
+/// In words: `50 users`, `500/s offered`.
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Users(users) => f.write_str(&counted(users.get().into(), "user")),
+            Self::Offered(rate) => write!(f, "{}/s offered", figure(rate.as_per_second())),
+        }
+    }
+}
+
+/// All repetitions of one level as one row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelRow {
+    /// Which level.
+    pub level: Level,
+    /// How often it was measured.
+    pub repetitions: u32,
+    /// Requests a second that succeeded: the mean of the repetitions.
+    pub qps: f64,
+    /// The sample standard deviation of QPS between repetitions; `None` below two.
+    pub qps_spread: Option<f64>,
+    /// Mean response time in nanoseconds, of the merged exact sums; `None` when no request has one.
+    pub ttlb_mean_ns: Option<f64>,
+    /// The 99th percentile of all repetitions together; `None` with too few requests.
+    pub ttlb_p99: Option<Nanos>,
+    /// Requests that fell due.
+    pub due: u64,
+    /// Of these, the ones that failed or were never sent.
+    pub failed: u64,
+    /// What failed most often.
+    pub failure: Option<Failure>,
+    /// Succeeded of due, in percent; 100 if nothing fell due.
+    pub success_percent: f64,
+    /// Cores' worth of processor time loadline used: the mean of the repetitions.
+    pub generator_cpu: f64,
+    /// The greatest share of one core a single worker used.
+    pub generator_cpu_busiest: f64,
+    /// Why the generator was the limit, if it was in any repetition.
+    pub generator_limit: Option<GeneratorLimit>,
+}
+
+impl LevelRow {
+    /// The row of a level from all its repetitions.
+    #[must_use]
+    pub fn new(level: Level, runs: &[&Summary]) -> Self {
+        let count = runs.len().max(1) as f64;
+        let qps = runs.iter().map(|run| run.qps_succeeded).sum::<f64>() / count;
+        let spread = runs.iter().map(|run| (run.qps_succeeded - qps).powi(2)).sum::<f64>();
+        let mut times = Histogram::new();
+        let (mut due, mut succeeded) = (0, 0);
+        let mut failures = [0u64; Failure::COUNT];
+        for run in runs {
+            times.add(&run.response_time);
+            due += run.requests.due;
+            succeeded += run.requests.succeeded;
+            for failure in &run.failures {
+                failures[failure.class.index()] += failure.count;
+            }
+        }
+        let most = Failure::ALL.iter().copied().max_by_key(|class| (failures[class.index()], std::cmp::Reverse(class.index())));
+        Self {
+            level,
+            repetitions: u32::try_from(runs.len()).unwrap_or(u32::MAX),
+            qps,
+            qps_spread: (runs.len() >= 2).then(|| (spread / (count - 1.0)).sqrt()),
+            ttlb_mean_ns: times.mean(),
+            ttlb_p99: times.known_quantile(0.99),
+            due,
+            failed: due - succeeded,
+            failure: most.filter(|class| failures[class.index()] > 0),
+            success_percent: if due == 0 { 100.0 } else { succeeded as f64 * 100.0 / due as f64 },
+            generator_cpu: runs.iter().map(|run| run.generator.cpu_share).sum::<f64>() / count,
+            generator_cpu_busiest: runs.iter().map(|run| run.generator.cpu_share_busiest).fold(0.0, f64::max),
+            generator_limit: runs.iter().find_map(|run| generator_limit(run)),
+        }
+    }
+}
+
+impl Sweep {
+    /// Nothing measured yet.
+    #[must_use]
+    pub fn new(name: String, started: String, levels: Vec<Level>) -> Self {
+        Self { schema: SWEEP_SCHEMA.to_owned(), name, started, levels, trials: Vec::new(), stopped: None }
+    }
+
+    /// One row for every level that was measured, ascending.
+    #[must_use]
+    pub fn rows(&self) -> Vec<LevelRow> {
+        let mut levels: Vec<Level> = Vec::new();
+        for trial in &self.trials {
+            if !levels.contains(&trial.level) {
+                levels.push(trial.level);
+            }
+        }
+        levels.sort_by(|a, b| a.value().total_cmp(&b.value()));
+        levels
+            .into_iter()
+            .map(|level| {
+                let runs: Vec<&Summary> = self.trials.iter().filter(|trial| trial.level == level).map(|trial| &trial.summary).collect();
+                LevelRow::new(level, &runs)
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use measure::fixtures;
+
+    /// A made-up row: users, QPS, mean TTLB in milliseconds, success in percent.
+    pub(crate) fn row(users: u32, qps: f64, ttlb_ms: f64, success_percent: f64) -> LevelRow {
+        let due = 10_000;
+        let failed = (due as f64 * (100.0 - success_percent) / 100.0).round() as u64;
+        LevelRow {
+            level: Level::Users(NonZeroU32::new(users).unwrap()),
+            repetitions: 1,
+            qps,
+            qps_spread: None,
+            ttlb_mean_ns: Some(ttlb_ms * 1e6),
+            ttlb_p99: Some(Nanos((ttlb_ms * 3e6) as u64)),
+            due,
+            failed,
+            failure: (failed > 0).then_some(Failure::RecvReset),
+            success_percent,
+            generator_cpu: 0.6,
+            generator_cpu_busiest: 0.4,
+            generator_limit: None,
+        }
+    }
+
+    fn fixture(name: &str) -> Summary {
+        fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
+    }
+
+    #[test]
+    fn repetitions_are_added_up_and_not_averaged() {
+        let (good, bad) = (fixture("closed_all_well"), fixture("failures_of_every_side"));
+        let row = LevelRow::new(Level::Users(NonZeroU32::new(50).unwrap()), &[&good, &bad]);
+        assert_eq!((row.repetitions, row.due, row.failed), (2, 125_000, 200));
+        assert_eq!(row.failure, Some(Failure::CheckStatus));
+        let sum = (good.response_time.sum() + bad.response_time.sum()) as f64;
+        let count = (good.response_time.count() + bad.response_time.count()) as f64;
+        assert_eq!(row.ttlb_mean_ns, Some(sum / count));
+        assert!((row.qps - (good.qps_succeeded + bad.qps_succeeded) / 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_spread_takes_two_repetitions() {
+        let run = fixture("closed_all_well");
+        let level = Level::Users(NonZeroU32::MIN);
+        assert_eq!(LevelRow::new(level, &[&run]).qps_spread, None);
+        assert_eq!(LevelRow::new(level, &[&run, &run]).qps_spread, Some(0.0));
+    }
+
+    #[test]
+    fn fast_errors_are_no_throughput() {
+        let mut run = fixture("closed_all_well");
+        run.qps = 90_000.0;
+        run.qps_succeeded = 10.0;
+        assert_eq!(LevelRow::new(Level::Users(NonZeroU32::MIN), &[&run]).qps, 10.0);
+    }
+
+    #[test]
+    fn rows_stand_in_the_order_of_their_levels() {
+        let level = |users| Level::Users(NonZeroU32::new(users).unwrap());
+        let trial = |users, repetition| Trial { level: level(users), repetition, summary: fixture("a_single_request") };
+        let mut sweep = Sweep::new("x".to_owned(), String::new(), vec![level(1), level(10)]);
+        sweep.trials = vec![trial(10, 1), trial(1, 1), trial(10, 2)];
+        let rows: Vec<(f64, u32)> = sweep.rows().iter().map(|row| (row.level.value(), row.repetitions)).collect();
+        assert_eq!(rows, [(1.0, 1), (10.0, 2)]);
+    }
+
+    #[test]
+    fn a_level_reads_as_it_was_written() {
+        for (level, text) in [
+            (Level::Users(NonZeroU32::new(50).unwrap()), "{\"users\":50}"),
+            (Level::Offered(Rate::per_second(2.5).unwrap()), "{\"offered\":2.5}"),
+        ] {
+            assert_eq!(serde_json::to_string(&level).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Level>(text).unwrap(), level);
+            assert_eq!(Level::from(plan::Level::from(level)), level);
+        }
+    }
+}

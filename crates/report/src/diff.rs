@@ -1,0 +1,162 @@
+//! Two sweeps side by side, level by level: was the change worth it?
+//!
+//! Both sides may be `.dat` files or the JSON of sweeps, old or new, and need not have the same levels. A join that drops
+//! what only one side has would hide exactly the level at which the other gave up, so such levels are kept and marked.
+//! Whether a difference is more than noise takes repetitions and statistics; this table claims nothing about it.
+
+use analysis::quantity::{NONE, figure, percent, time};
+use thiserror::Error;
+
+use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb_diff, success_rate_diff};
+use crate::dat::{self, DatError};
+use crate::json::ReadError;
+use crate::png::Density;
+use crate::sweep::{self, SweepFile};
+
+/// Why a file is neither a `.dat` nor a sweep's JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CurveError {
+    /// It looks like `.dat` and is not.
+    #[error(transparent)]
+    Dat(#[from] DatError),
+    /// It looks like JSON and is not a sweep.
+    #[error(transparent)]
+    Json(#[from] ReadError),
+    /// There is nothing in it.
+    #[error("it holds no level")]
+    Empty,
+}
+
+/// Reads a `.dat` file or the JSON of a sweep, whichever it is; `name` is what the user calls it.
+///
+/// # Errors
+/// If it is neither, or holds no level.
+pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
+    let curve = if text.trim_start().starts_with('{') {
+        SweepCurve { name: name.to_owned(), ..sweep::curve(&sweep::read(text)?) }
+    } else {
+        let points = dat::read(text)?
+            .into_iter()
+            .map(|row| SweepPoint {
+                level: row.level,
+                qps: row.qps,
+                ttlb_ms: row.ttlb_ms,
+                // Old files count errors against requests, and can fall below nothing.
+                success_percent: row.success_percent.max(0.0),
+                generator_limited: false,
+            })
+            .collect();
+        SweepCurve { name: name.to_owned(), target: None, level_seconds: None, threads: None, ladder: Ladder::Users, points }
+    };
+    if curve.points.is_empty() { Err(CurveError::Empty) } else { Ok(curve) }
+}
+
+/// Heads and widths, in order.
+const COLUMNS: [(&str, usize); 10] = [
+    ("users", 9),
+    ("QPS A", 10),
+    ("QPS B", 10),
+    ("B/A", 6),
+    ("TTLB A", 9),
+    ("TTLB B", 9),
+    ("B/A", 6),
+    ("success A", 10),
+    ("success B", 10),
+    ("B/A", 6),
+];
+
+/// The table: every level that either side has, ascending; QPS, mean TTLB and success rate of A and B, and B/A of each.
+#[must_use]
+pub fn table(a: &SweepCurve, b: &SweepCurve) -> String {
+    let mut lines = vec![format!("  A  {}", crate::visible(&a.name)), format!("  B  {}", crate::visible(&b.name)), String::new()];
+    if a.ladder != b.ladder {
+        lines.push(format!("  A counts {}, B {}: levels of the same number are not the same load.", counts(a.ladder), counts(b.ladder)));
+        lines.push(String::new());
+    }
+    let heads = COLUMNS.map(|(head, _)| match (head, a.ladder, b.ladder) {
+        ("users", Ladder::OfferedRate, Ladder::OfferedRate) => "offered/s".to_owned(),
+        ("users", Ladder::Users, Ladder::OfferedRate) | ("users", Ladder::OfferedRate, Ladder::Users) => "level".to_owned(),
+        _ => head.to_owned(),
+    });
+    lines.push(line(&heads, ""));
+    let mut levels: Vec<f64> = a.points.iter().chain(&b.points).map(|point| point.level).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    for level in levels {
+        let at = |curve: &SweepCurve| curve.points.iter().find(|point| point.level == level).copied();
+        lines.push(row(level, at(a), at(b)));
+    }
+    lines.push(String::new());
+    lines.push("  QPS: requests a second. TTLB: mean response time, to the last byte. B/A above 1: B is more.".to_owned());
+    lines.join("\n") + "\n"
+}
+
+const fn counts(ladder: Ladder) -> &'static str {
+    match ladder {
+        Ladder::Users => "users",
+        Ladder::OfferedRate => "requests offered a second",
+    }
+}
+
+/// What a column compares.
+type Figure = fn(&SweepPoint) -> Option<f64>;
+
+fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>) -> String {
+    let shown =
+        |point: Option<SweepPoint>, of: Figure, say: fn(f64) -> String| point.as_ref().and_then(of).map_or_else(|| NONE.to_owned(), say);
+    let ratio = |of: Figure| {
+        let pair = a.as_ref().and_then(of).zip(b.as_ref().and_then(of));
+        pair.filter(|(a, _)| *a > 0.0).map_or_else(|| NONE.to_owned(), |(a, b)| format!("{:.2}", b / a))
+    };
+    let (qps, ttlb, success): (Figure, Figure, Figure) =
+        (|point| Some(point.qps), |point| point.ttlb_ms, |point| Some(point.success_percent));
+    let millis: fn(f64) -> String = |ms| time(ms * 1e6);
+    let share: fn(f64) -> String = |value| format!("{} %", percent(value));
+    let cells = [
+        figure(level),
+        shown(a, qps, figure),
+        shown(b, qps, figure),
+        ratio(qps),
+        shown(a, ttlb, millis),
+        shown(b, ttlb, millis),
+        ratio(ttlb),
+        shown(a, success, share),
+        shown(b, success, share),
+        ratio(success),
+    ];
+    let limited = |point: Option<SweepPoint>| point.is_some_and(|point| point.generator_limited);
+    let mut remarks = Vec::new();
+    match (a, b) {
+        (Some(_), None) => remarks.push("only A"),
+        (None, Some(_)) => remarks.push("only B"),
+        _ => {}
+    }
+    match (limited(a), limited(b)) {
+        (true, true) => remarks.push("loadline was the limit of both"),
+        (true, false) => remarks.push("loadline was the limit of A"),
+        (false, true) => remarks.push("loadline was the limit of B"),
+        (false, false) => {}
+    }
+    line(&cells, &remarks.join("; "))
+}
+
+fn line(cells: &[String; 10], remark: &str) -> String {
+    let mut line = String::new();
+    for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
+        line.push_str(&format!(" {cell:>width$}"));
+    }
+    if remark.is_empty() { line } else { format!("{line}   {remark}") }
+}
+
+/// The charts of both sides: QPS and TTLB, and success rate, each as SVG and PNG. Their names are `A_B` and these endings.
+#[must_use]
+pub fn charts(a: &SweepCurve, b: &SweepCurve) -> Vec<SweepFile> {
+    let (throughput, success) = (qps_ttlb_diff(a, b), success_rate_diff(a, b));
+    let file = |ending, bytes| SweepFile { ending, about: "chart", bytes };
+    vec![
+        file(".qps.ttlb.diff.svg", throughput.svg().into_bytes()),
+        file(".qps.ttlb.diff.png", throughput.png(Density::DOCUMENT)),
+        file(".successrate.diff.svg", success.svg().into_bytes()),
+        file(".successrate.diff.png", success.png(Density::DOCUMENT)),
+    ]
+}

@@ -1,0 +1,110 @@
+//! A finished ladder of loads as files: JSON with everything, `.dat`, charts, and Markdown.
+
+pub mod markdown;
+pub mod table;
+
+use std::io;
+
+use analysis::{Level, LevelRow, SWEEP_SCHEMA, Sweep};
+
+use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
+use crate::dat::{self, DatRow};
+use crate::json::{Label, ReadError, write_json};
+use crate::png::Density;
+use crate::visible;
+
+/// One file of a sweep: its name is that of the sweep and this ending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepFile {
+    /// What follows the name, such as `_qps_ttlb.png`.
+    pub ending: &'static str,
+    /// What it holds, for the line that says where it is.
+    pub about: &'static str,
+    /// The whole file.
+    pub bytes: Vec<u8>,
+}
+
+/// Every file of a sweep: `.dat`, `.json`, `.md` and both charts as SVG and PNG.
+///
+/// # Errors
+/// Only where writing JSON to memory fails.
+pub fn files(sweep: &Sweep) -> io::Result<Vec<SweepFile>> {
+    let mut json = Vec::new();
+    write(sweep, &mut json)?;
+    let curve = curve(sweep);
+    let (throughput, success) = (qps_ttlb(&curve), success_rate(&curve));
+    let file = |ending, about, bytes| SweepFile { ending, about, bytes };
+    Ok(vec![
+        file(".dat", "four columns", dat::write(&dat_rows(&sweep.rows())).into_bytes()),
+        file(".json", "every figure", json),
+        file("_qps_ttlb.svg", "chart", throughput.svg().into_bytes()),
+        file("_qps_ttlb.png", "chart", throughput.png(Density::DOCUMENT)),
+        file("_successrate.svg", "chart", success.svg().into_bytes()),
+        file("_successrate.png", "chart", success.png(Density::DOCUMENT)),
+        file(".md", "report", markdown::markdown(sweep).into_bytes()),
+    ])
+}
+
+/// Writes a sweep as JSON.
+///
+/// # Errors
+/// If writing fails.
+pub fn write(sweep: &Sweep, out: &mut dyn io::Write) -> io::Result<()> {
+    write_json(sweep, out)
+}
+
+/// Reads the JSON of a sweep.
+///
+/// # Errors
+/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
+pub fn read(text: &str) -> Result<Sweep, ReadError> {
+    let label: Label = serde_json::from_str(text)?;
+    match label.schema.as_deref() {
+        Some(SWEEP_SCHEMA) => Ok(serde_json::from_str(text)?),
+        Some(other) if other.starts_with("loadline.run/") => {
+            Err(ReadError::Schema(format!("it is the result of a single run ('{other}'), not of a sweep")))
+        }
+        Some(other) => Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{SWEEP_SCHEMA}'", visible(other)))),
+        None => Err(ReadError::Schema("it is not a sweep of loadline".to_owned())),
+    }
+}
+
+/// The rows of the `.dat` file.
+#[must_use]
+pub fn dat_rows(rows: &[LevelRow]) -> Vec<DatRow> {
+    rows.iter()
+        .map(|row| DatRow {
+            level: row.level.value(),
+            qps: row.qps,
+            ttlb_ms: row.ttlb_mean_ns.map(|ns| ns / 1e6),
+            success_percent: row.success_percent,
+        })
+        .collect()
+}
+
+/// What the charts draw.
+#[must_use]
+pub fn curve(sweep: &Sweep) -> SweepCurve {
+    let first = sweep.trials.first().map(|trial| &trial.summary.plan);
+    let open =
+        sweep.levels.first().or(sweep.trials.first().map(|trial| &trial.level)).is_some_and(|level| matches!(level, Level::Offered(_)));
+    SweepCurve {
+        name: sweep.name.clone(),
+        target: first.map(|plan| plan.target().to_string()),
+        level_seconds: first.and_then(|plan| plan.duration()).map(plan::Nanos::as_secs_f64),
+        // Levels below the number of threads use fewer: the most is what was given.
+        threads: sweep.trials.iter().map(|trial| trial.summary.plan.threads().get()).max(),
+        ladder: if open { Ladder::OfferedRate } else { Ladder::Users },
+        points: sweep
+            .rows()
+            .iter()
+            .map(|row| SweepPoint {
+                level: row.level.value(),
+                qps: row.qps,
+                ttlb_ms: row.ttlb_mean_ns.map(|ns| ns / 1e6),
+                success_percent: row.success_percent,
+                generator_limited: row.generator_limit.is_some(),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,88 @@
+//! A sweep as a page of Markdown beside its charts: the conclusion, the charts, the table, and how it was measured.
+
+use std::fmt::Write;
+
+use analysis::quantity::counted;
+use analysis::{Level, Sweep, conclusion};
+use plan::Load;
+
+use super::table;
+use crate::{story, visible};
+
+/// The page. Charts are linked by the names that [`super::files`] gives them.
+#[must_use]
+pub fn markdown(sweep: &Sweep) -> String {
+    let rows = sweep.rows();
+    let mut page = String::new();
+    let name = visible::markdown(&sweep.name);
+    let mut say = |line: &str| writeln!(page, "{line}").expect("writing to memory does not fail");
+    say(&format!("# {name}\n"));
+    for sentence in conclusion(&rows, sweep.stopped.as_ref()) {
+        say(&format!("- {}", visible::markdown(&sentence)));
+    }
+    say("");
+    for (title, ending) in [("QPS and mean TTLB by level", "_qps_ttlb"), ("Success rate by level", "_successrate")] {
+        say(&format!("![{title}]({}{ending}.svg)\n", file_link(&sweep.name)));
+    }
+    let open = sweep.levels.first().is_some_and(|level| matches!(level, Level::Offered(_)));
+    let first = if open { "offered/s" } else { "users" };
+    say(&format!("| {first} | QPS | ± | TTLB mean | p99 | success | loadline CPU | |"));
+    say("|---:|---:|---:|---:|---:|---:|---:|---|");
+    for row in &rows {
+        say(&format!("| {} | {} |", table::cells(row).join(" | "), table::remark(row)));
+    }
+    say(&format!("\n{}\n", table::legend(&rows)));
+    if let Some(trial) = sweep.trials.first() {
+        let summary = &trial.summary;
+        say("## How it was measured\n");
+        say(&format!("- request: {}", visible::markdown(&story::request(summary))));
+        say(&format!("- load: {}", load(sweep)));
+        if let Some(duration) = summary.plan.duration() {
+            let warmup = summary.plan.warmup();
+            let before = if warmup > plan::Nanos::ZERO { format!(" after a warm-up of {warmup}") } else { String::new() };
+            let repetitions = sweep.trials.iter().map(|trial| trial.repetition).max().unwrap_or(1);
+            let times = if repetitions > 1 { format!(", {}", counted(repetitions.into(), "time")) } else { String::new() };
+            say(&format!("- each level for {duration}{before}{times}"));
+        }
+        let machine = &summary.machine;
+        say(&format!(
+            "- from: {}, {}, {}, {}",
+            visible::markdown(&machine.processor),
+            counted(machine.cores.into(), "core"),
+            visible::markdown(&machine.system),
+            visible::markdown(&machine.loadline)
+        ));
+        let mut warnings: Vec<&String> = sweep.trials.iter().flat_map(|trial| &trial.summary.warnings).collect();
+        warnings.sort();
+        warnings.dedup();
+        for warning in warnings {
+            say(&format!("- warning: {}", visible::markdown(warning)));
+        }
+    }
+    say(&format!("- started: {}", visible::markdown(&sweep.started)));
+    page
+}
+
+/// How the ladder's load is made, whatever the level.
+fn load(sweep: &Sweep) -> &'static str {
+    match sweep.trials.first().map(|trial| trial.summary.plan.load()) {
+        Some(Load::Open { .. }) => "open: requests fall due at the offered rate, whether or not the server keeps up",
+        _ => {
+            "closed: each user sends again as soon as the last answer is there, so users slow down with the server; independent users \
+             would wait longer whenever it falters"
+        }
+    }
+}
+
+/// The name as the address of a link: anything but letters, digits and harmless signs is percent-encoded.
+fn file_link(name: &str) -> String {
+    let mut link = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
+            link.push(char::from(byte));
+        } else {
+            link.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    link
+}

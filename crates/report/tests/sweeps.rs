@@ -1,0 +1,169 @@
+//! The table, files and comparison of sweeps, kept as they read.
+
+use std::num::NonZeroU32;
+
+use analysis::{Level, LevelRow, Stopped, Sweep, Trial, climb};
+use insta::assert_snapshot;
+use measure::{Summary, fixtures};
+use plan::Rate;
+use proptest::prelude::*;
+use report::chart::sweep::Ladder;
+use report::{Colour, Style, dat, diff, sweep};
+
+fn fixture(name: &str) -> Summary {
+    fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
+}
+
+fn users(users: u32) -> Level {
+    Level::Users(NonZeroU32::new(users).unwrap())
+}
+
+fn trial(level: Level, repetition: u32, fixture_name: &str, factor: f64) -> Trial {
+    let mut summary = fixture(fixture_name);
+    summary.qps *= factor;
+    summary.qps_succeeded *= factor;
+    Trial { level, repetition, summary }
+}
+
+/// A server that saturates, then fails, then is out of reach.
+fn made_up() -> Sweep {
+    let levels: Vec<Level> = [1, 50, 200, 1_000, 5_000].map(users).to_vec();
+    let mut sweep = Sweep::new("health <check>".to_owned(), "2026-01-02T03:04:05Z".to_owned(), levels);
+    sweep.trials = vec![
+        trial(users(1), 1, "interrupted_with_warmup", 1.0),
+        trial(users(50), 1, "closed_all_well", 0.98),
+        trial(users(50), 2, "closed_all_well", 1.0),
+        trial(users(200), 1, "closed_all_well", 1.01),
+        trial(users(200), 2, "closed_all_well", 1.03),
+        trial(users(1_000), 1, "failures_of_every_side", 10.0),
+        trial(users(5_000), 1, "nothing_answered", 1.0),
+    ];
+    sweep.trials[4].summary.generator.cpu_share_busiest = 0.93;
+    sweep.stopped = climb::stop(&sweep.rows());
+    sweep
+}
+
+fn offered() -> Sweep {
+    let level = |rate| Level::Offered(Rate::per_second(rate).unwrap());
+    let mut sweep = Sweep::new("orders".to_owned(), "2026-01-02T03:04:05Z".to_owned(), vec![level(500.0), level(1_000.0)]);
+    sweep.trials = vec![trial(level(1_000.0), 1, "open_with_a_stall", 1.0)];
+    sweep.stopped = Some(Stopped::interrupted());
+    sweep
+}
+
+fn table(sweep: &Sweep, style: &Style) -> String {
+    let rows = sweep.rows();
+    let mut lines = vec![sweep::table::header(sweep.levels[0], style)];
+    lines.extend(rows.iter().map(|row| sweep::table::row(row, style)));
+    lines.push(String::new());
+    lines.push(sweep::table::legend(&rows));
+    lines.extend(analysis::conclusion(&rows, sweep.stopped.as_ref()));
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn the_table_of_a_sweep_reads_as_it_did() {
+    assert_snapshot!("table_users", table(&made_up(), &Style::PLAIN));
+    assert_snapshot!("table_offered", table(&offered(), &Style::PLAIN));
+}
+
+#[test]
+fn rows_stand_under_their_heads_with_and_without_colour() {
+    let sweep = made_up();
+    let wide = sweep::table::header(sweep.levels[0], &Style::PLAIN).chars().count();
+    for row in sweep.rows() {
+        let alone = LevelRow { failed: 0, generator_limit: None, ..row.clone() };
+        assert_eq!(sweep::table::row(&alone, &Style::PLAIN).chars().count(), wide);
+        let plain = sweep::table::row(&row, &Style::PLAIN);
+        let coloured = sweep::table::row(&row, &Style { colour: Colour::Ansi, ..Style::PLAIN });
+        assert_eq!(coloured.replace("\x1b[31m", "").replace("\x1b[33m", "").replace("\x1b[0m", ""), plain);
+    }
+}
+
+#[test]
+fn the_page_of_a_sweep_reads_as_it_did() {
+    assert_snapshot!("markdown_users", sweep::markdown::markdown(&made_up()));
+    assert_snapshot!("markdown_offered", sweep::markdown::markdown(&offered()));
+}
+
+#[test]
+fn a_sweep_has_all_its_files() {
+    let files = sweep::files(&made_up()).unwrap();
+    let endings: Vec<&str> = files.iter().map(|file| file.ending).collect();
+    assert_eq!(endings, [".dat", ".json", "_qps_ttlb.svg", "_qps_ttlb.png", "_successrate.svg", "_successrate.png", ".md"]);
+    let bytes = |ending: &str| files.iter().find(|file| file.ending == ending).unwrap().bytes.clone();
+    let page = String::from_utf8(bytes(".md")).unwrap();
+    assert!(page.contains("(health%20%3Ccheck%3E_qps_ttlb.svg)") && page.contains("_successrate.svg)"), "{page}");
+    assert!(bytes("_qps_ttlb.png").starts_with(b"\x89PNG") && bytes("_successrate.svg").starts_with(b"<"));
+    assert_snapshot!("dat_users", String::from_utf8(bytes(".dat")).unwrap());
+}
+
+#[test]
+fn a_written_sweep_reads_back() {
+    for made in [made_up(), offered()] {
+        let mut bytes = Vec::new();
+        sweep::write(&made, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let read = sweep::read(&text).unwrap();
+        let mut again = Vec::new();
+        sweep::write(&read, &mut again).unwrap();
+        assert_eq!(String::from_utf8(again).unwrap(), text);
+        assert_eq!(read.rows(), made.rows());
+        assert_eq!(read.stopped, made.stopped);
+    }
+}
+
+#[test]
+fn what_is_no_sweep_is_refused_by_name() {
+    let said = |text: &str| sweep::read(text).unwrap_err().to_string();
+    assert_eq!(said("{\"schema\":\"loadline.run/1\"}"), "it is the result of a single run ('loadline.run/1'), not of a sweep");
+    assert_eq!(
+        said("{\"schema\":\"loadline.sweep/2\"}"),
+        "it is written as 'loadline.sweep/2', and this loadline reads 'loadline.sweep/1'"
+    );
+    assert_eq!(said("{}"), "it is not a sweep of loadline");
+    assert_eq!(said("{\n  \"schema\": ,"), "line 2, column 13: expected value");
+}
+
+#[test]
+fn two_sweeps_stand_side_by_side_with_the_levels_of_both() {
+    let mut bytes = Vec::new();
+    sweep::write(&made_up(), &mut bytes).unwrap();
+    let a = diff::read_curve("new", std::str::from_utf8(&bytes).unwrap()).unwrap();
+    let b = diff::read_curve("old.dat", "50 9000.00 5.1 100.00\n200 9100.50 21.7 99.90\n1000 8800.00  98.00\n10000 12.00 9000 -4.00\n")
+        .unwrap();
+    assert_snapshot!("diff", diff::table(&a, &b));
+    let rates = report::chart::sweep::SweepCurve { ladder: Ladder::OfferedRate, ..b.clone() };
+    assert_snapshot!("diff_of_different_ladders", diff::table(&b, &rates));
+    let endings: Vec<&str> = diff::charts(&a, &b).iter().map(|file| file.ending).collect();
+    assert_eq!(endings, [".qps.ttlb.diff.svg", ".qps.ttlb.diff.png", ".successrate.diff.svg", ".successrate.diff.png"]);
+}
+
+#[test]
+fn a_file_that_is_no_sweep_is_told_as_such() {
+    let said = |text: &str| diff::read_curve("x", text).unwrap_err().to_string();
+    assert_eq!(said(""), "it holds no level");
+    assert_eq!(said("Running 30s test"), "line 1 has 'Running' in column 1 instead of a concurrency above 0: 'Running 30s test'");
+    assert_eq!(said("{\"schema\": \"x\"}"), "it is written as 'x', and this loadline reads 'loadline.sweep/1'");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn any_sweep_reads_as_it_was_written(
+        drawn in prop::collection::vec((1u32..50_000, 1u32..4, 0usize..6, 0.1..3.0f64), 0..4), interrupted: bool, name in "\\PC{0,12}"
+    ) {
+        let all = fixtures::summaries();
+        let mut made = Sweep::new(name, String::new(), drawn.iter().map(|(level, ..)| users(*level)).collect());
+        made.trials = drawn.iter().map(|(level, repetition, at, factor)| trial(users(*level), *repetition, all[*at].0, *factor)).collect();
+        made.stopped = interrupted.then(Stopped::interrupted);
+        let mut bytes = Vec::new();
+        sweep::write(&made, &mut bytes).unwrap();
+        let read = sweep::read(std::str::from_utf8(&bytes).unwrap()).unwrap();
+        let mut again = Vec::new();
+        sweep::write(&read, &mut again).unwrap();
+        prop_assert_eq!(again, bytes);
+        let rows = sweep::dat_rows(&made.rows());
+        prop_assert_eq!(dat::read(&dat::write(&rows)).unwrap().len(), rows.len());
+    }
+}

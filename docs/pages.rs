@@ -1,0 +1,197 @@
+//! Tests that hold the pages true: a page nobody can trust is worse than none.
+//!
+//! Tables that repeat what the code says (failure classes, formats, oddities of answers) are made from the code and
+//! compared with the pages; `make pages` writes them anew. Names that a page must explain (flags, keys of the result,
+//! dependencies) are looked up in it, and every link must lead somewhere. What pages say in sentences is the author's.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use measure::{Failure, Quirk, Side, fixtures};
+use report::FORMATS;
+use serde_json::Value;
+
+/// Set to rewrite stale tables instead of failing.
+const WRITE: &str = "LOADLINE_WRITE_PAGES";
+
+#[test]
+fn the_page_of_failures_lists_every_class() {
+    let mut table = String::new();
+    for (side, title, words) in [
+        (Side::Server, "The server", "It broke the protocol, closed, stalled, or answered with an error status."),
+        (Side::Network, "The network", "Something between here and there: routes, name servers, lost packets."),
+        (Side::ThisMachine, "This machine", "It ran out of ports, files or time, so the figure says nothing about the server."),
+        (Side::Plan, "The plan", "What was asked for makes success impossible."),
+    ] {
+        table += &format!("### {title}\n\n{words}\n\n| class | what happened | what to do |\n|---|---|---|\n");
+        for class in Failure::ALL.iter().filter(|class| class.side() == side) {
+            table += &format!("| `{}` | {} | {} |\n", class.code(), class.about(), class.remedy());
+        }
+        table.push('\n');
+    }
+    holds("docs/guide/failures.md", "classes", table.trim_end());
+}
+
+#[test]
+fn the_page_of_failures_lists_every_oddity() {
+    let rows: String = Quirk::ALL.iter().map(|quirk| format!("| `{}` | {} |\n", quirk.code(), quirk.about())).collect();
+    holds("docs/guide/failures.md", "quirks", &format!("| oddity | what the server did |\n|---|---|\n{}", rows.trim_end()));
+}
+
+#[test]
+fn the_page_of_the_report_lists_every_format() {
+    let rows: String = FORMATS.iter().map(|format| format!("| `{}` | {} | .{} |\n", format.name, format.about, format.extension)).collect();
+    holds("docs/guide/reading-a-report.md", "formats", &format!("| format | is | usual ending |\n|---|---|---|\n{}", rows.trim_end()));
+}
+
+#[test]
+fn every_key_of_a_result_is_explained() {
+    let page = read("docs/guide/reading-a-report.md");
+    let mut keys = BTreeSet::new();
+    for (_, summary) in fixtures::summaries() {
+        let mut value = serde_json::to_value(&summary).expect("a summary can be written");
+        // A plan is written as the settings it was made from: the guide to each is `loadline run --help`.
+        value["plan"] = Value::Null;
+        collect(&value, &mut keys);
+    }
+    let missing: Vec<&String> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
+    assert!(missing.is_empty(), "docs/guide/reading-a-report.md does not explain: {missing:?}");
+}
+
+/// Every name of a field; keys that are data (a status, a quantile) begin with a digit.
+fn collect(value: &Value, keys: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, inner) in fields {
+                if !key.starts_with(|letter: char| letter.is_ascii_digit()) {
+                    keys.insert(key.clone());
+                }
+                collect(inner, keys);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, keys)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_setting_is_in_the_guide() {
+    let pages: String = guide().iter().map(|path| fs::read_to_string(path).expect("a page can be read")).collect();
+    let draft = read("crates/plan/src/draft.rs") + &read("crates/plan/src/ladder.rs");
+    let mut wanted = false;
+    let mut settings = Vec::new();
+    for line in draft.lines().map(str::trim) {
+        if line.starts_with("#[arg(") {
+            wanted = line.contains("long");
+        } else if let Some(field) = line.strip_prefix("pub ").and_then(|rest| rest.split(':').next())
+            && wanted
+        {
+            settings.push(format!("--{}", field.replace('_', "-")));
+            wanted = false;
+        }
+    }
+    assert!(settings.len() > 30, "the settings were not found: {settings:?}");
+    let missing: Vec<&String> = settings.iter().filter(|setting| !mentions(&pages, setting)).collect();
+    assert!(missing.is_empty(), "docs/guide/ does not mention: {missing:?}");
+}
+
+/// Whether the flag stands there, and not only as the beginning of another one.
+fn mentions(text: &str, flag: &str) -> bool {
+    text.match_indices(flag).any(|(at, _)| !text[at + flag.len()..].starts_with(|next: char| next == '-' || next.is_ascii_alphanumeric()))
+}
+
+#[test]
+fn every_direct_dependency_has_its_reason() {
+    let page = read("docs/decisions/dependencies.md");
+    let manifest = read("Cargo.toml");
+    let (_, after) = manifest.split_once("[workspace.dependencies]").expect("dependencies are declared once");
+    let names: Vec<&str> = after
+        .lines()
+        .take_while(|line| !line.starts_with('['))
+        .filter(|line| !line.contains("path = "))
+        .filter_map(|line| line.split_once(" = ").map(|(name, _)| name))
+        .collect();
+    assert!(names.len() > 20, "the dependencies were not found: {names:?}");
+    let missing: Vec<&&str> = names.iter().filter(|name| !page.contains(&format!("| `{name}` |"))).collect();
+    assert!(missing.is_empty(), "docs/decisions/dependencies.md gives no reason for: {missing:?}");
+    let listed = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let gone: Vec<&str> = listed.filter(|name| !names.contains(name)).collect();
+    assert!(gone.is_empty(), "docs/decisions/dependencies.md lists what is no dependency any more: {gone:?}");
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut broken = Vec::new();
+    for path in pages() {
+        let text = fs::read_to_string(&path).expect("a page can be read");
+        for target in links(&text) {
+            if target.contains("://") || target.starts_with('#') {
+                continue;
+            }
+            let file = target.split('#').next().unwrap_or_default();
+            if !path.parent().expect("a page lies in a folder").join(file).exists() {
+                broken.push(format!("{}: {target}", path.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}
+
+/// What stands in round brackets after square ones.
+fn links(text: &str) -> Vec<&str> {
+    text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect()
+}
+
+#[test]
+fn every_target_that_a_page_names_is_in_the_makefile() {
+    let makefile = read("Makefile");
+    let mut unknown = Vec::new();
+    for path in pages() {
+        let text = fs::read_to_string(&path).expect("a page can be read");
+        for rest in text.split("`make ").skip(1) {
+            let target: String = rest.chars().take_while(|letter| letter.is_ascii_lowercase() || *letter == '-').collect();
+            if !target.is_empty() && !makefile.lines().any(|line| line.starts_with(&format!("{target}:"))) {
+                unknown.push(format!("{}: make {target}", path.display()));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the workspace").to_owned()
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|why| panic!("{path}: {why}"))
+}
+
+fn guide() -> Vec<PathBuf> {
+    markdown(&root().join("docs/guide"))
+}
+
+fn pages() -> Vec<PathBuf> {
+    [root(), root().join("docs"), root().join("docs/guide"), root().join("docs/decisions")].iter().flat_map(|dir| markdown(dir)).collect()
+}
+
+fn markdown(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).unwrap_or_else(|why| panic!("{}: {why}", dir.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a folder can be listed").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.sort();
+    paths
+}
+
+/// That the page holds the text between the markers of that name; or puts it there, when asked to.
+fn holds(path: &str, name: &str, text: &str) {
+    let page = read(path);
+    let (begin, end) = (format!("<!-- {name}: made by make pages -->\n"), format!("\n<!-- end of {name} -->"));
+    let marked = page.split_once(&begin).and_then(|(before, rest)| rest.split_once(&end).map(|(inside, after)| (before, inside, after)));
+    let (before, inside, after) = marked.unwrap_or_else(|| panic!("{path} has no markers of {name}"));
+    if inside == text {
+        return;
+    }
+    assert!(std::env::var_os(WRITE).is_some(), "the table of {name} in {path} is stale: make pages");
+    fs::write(root().join(path), format!("{before}{begin}{text}{end}{after}")).unwrap_or_else(|why| panic!("{path}: {why}"));
+}

@@ -1,0 +1,47 @@
+//! The HTTP/1 reader, fed anything in any pieces.
+//!
+//! The first byte says what was asked, the second how the rest is cut. Whatever the bytes: no panic, and the verdict on
+//! the reply does not depend on where they were cut.
+#![no_main]
+
+use engine::protocol::http1::{Asked, Finished, Progress, Reply};
+use libfuzzer_sys::fuzz_target;
+use measure::Failure;
+
+fuzz_target!(|bytes: &[u8]| {
+    let [asked, cut, reply @ ..] = bytes else { return };
+    let asked = match asked % 3 {
+        0 => Asked::Other,
+        1 => Asked::Head,
+        _ => Asked::Connect,
+    };
+    let whole = read(asked, reply, usize::MAX);
+    let piece = usize::from(*cut).max(1);
+    assert_eq!(read(asked, reply, piece), whole, "cut into pieces of {piece}");
+    assert_eq!(read(asked, reply, 1), whole, "cut into single bytes");
+});
+
+/// What was said about the reply, and how many bytes belong to it.
+#[derive(Debug, PartialEq)]
+enum Verdict {
+    More,
+    Done { status: u16, reusable: bool, interims: u8, body_bytes: u64, consumed: usize },
+    Failed(Failure),
+}
+
+fn read(asked: Asked, reply: &[u8], piece: usize) -> Verdict {
+    let mut reader = Reply::new();
+    reader.begin(asked);
+    let mut before = 0;
+    for slice in reply.chunks(piece.min(reply.len().max(1))) {
+        match reader.feed(slice, &mut ()) {
+            Progress::More => before += slice.len(),
+            Progress::Done(Finished { status, reusable, interims, body_bytes, consumed, .. }) => {
+                assert!(consumed <= slice.len(), "more was consumed than given");
+                return Verdict::Done { status, reusable, interims, body_bytes, consumed: before + consumed };
+            }
+            Progress::Failed(failure) => return Verdict::Failed(failure),
+        }
+    }
+    Verdict::More
+}
