@@ -11,6 +11,7 @@ pub mod curve;
 pub mod curve_words;
 pub mod distribution;
 pub mod early_stop;
+pub mod found;
 pub mod gate;
 pub mod interval;
 pub mod knee;
