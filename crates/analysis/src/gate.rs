@@ -12,6 +12,8 @@
 //!
 //! Invariant: what a [`Check`] prints reads back as the same check.
 
+mod slo;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -23,6 +25,8 @@ use crate::distribution::{binomial_at_least, binomial_at_most};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
 use crate::sparse::rank_of;
+
+pub use slo::{Slo, Unsearchable, response_quantile};
 
 /// With fewer requests beyond a quantile than this, it is not known (docs/measurement.md §1.5).
 const TAIL_MIN: f64 = 10.0;

@@ -12,6 +12,7 @@ pub mod curve_words;
 pub mod distribution;
 pub mod drift;
 pub mod early_stop;
+pub mod found;
 pub mod gate;
 pub mod interval;
 pub mod knee;
