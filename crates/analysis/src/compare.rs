@@ -22,9 +22,9 @@ use serde::{Deserialize, Serialize};
 use crate::interval::{CONFIDENCE, Interval, Pool, Slice, expanded_tail, percentiles};
 use crate::proportion::Share;
 
-/// With fewer pairs no 95 % statement is possible (MEASUREMENT §3.3).
+/// With fewer pairs no 95 % statement is possible (docs/measurement.md §3.3).
 pub const PAIRS_MIN: usize = 6;
-/// The quantiles at which a shift is shown (MEASUREMENT §3.5).
+/// The quantiles at which a shift is shown (docs/measurement.md §3.5).
 pub const SHIFT_QUANTILES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
 const ALPHA: f64 = 1.0 - CONFIDENCE;
@@ -54,7 +54,7 @@ pub enum Metric {
 impl Metric {
     /// All, in the order of a report.
     pub const ALL: [Self; 7] = [Self::Qps, Self::Goodput, Self::P50, Self::P95, Self::P99, Self::P999, Self::FailureShare];
-    /// Those that decide, fixed in advance (MEASUREMENT §3.6).
+    /// Those that decide, fixed in advance (docs/measurement.md §3.6).
     pub const PRIMARY: [Self; 4] = [Self::Goodput, Self::P50, Self::P99, Self::FailureShare];
 
     /// Its name in JSON and tables.
@@ -78,7 +78,7 @@ impl Metric {
     }
 
     /// The change that does not matter, if nobody says otherwise: as a ratio (0.02 is 2 %), of the failure share in absolute
-    /// terms (0.001 is a tenth of a percentage point). From MEASUREMENT §3.4, which leaves the failure share open.
+    /// terms (0.001 is a tenth of a percentage point). From docs/measurement.md §3.4, which leaves the failure share open.
     #[must_use]
     pub const fn margin(self) -> f64 {
         match self {
@@ -511,7 +511,7 @@ impl Change {
     }
 
     /// N = n·(width / 2g)² − n: the width shrinks with the root of the number of pairs, and half of it must fit into the gap g
-    /// between the estimate and the margin. With an estimate of nothing that gap is the margin (MEASUREMENT §3.4); an estimate
+    /// between the estimate and the margin. With an estimate of nothing that gap is the margin (docs/measurement.md §3.4); an estimate
     /// right at the margin would take for ever, so it is no less than a quarter of it.
     fn more_pairs(&self, interval: Interval) -> u32 {
         let gap = (self.estimate.abs() - self.margin).abs().max(self.margin / 4.0);
@@ -677,7 +677,7 @@ pub struct SlicedPair {
 }
 
 /// Where in the distribution the change is: the same everywhere is slower code, only the tail is waiting or collecting garbage.
-/// Pairs are drawn again, and in each the blocks of both its runs (MEASUREMENT §3.5). Quantiles that too few samples know are
+/// Pairs are drawn again, and in each the blocks of both its runs (docs/measurement.md §3.5). Quantiles that too few samples know are
 /// left out; nothing is given for fewer than two pairs.
 #[must_use]
 pub fn shift_by_quantile(pairs: &[SlicedPair], replicates: usize, random: &mut Random) -> Vec<QuantileShift> {
@@ -735,7 +735,7 @@ mod tests {
 
     #[test]
     fn the_ranks_are_those_of_the_table() {
-        // MEASUREMENT §3.3.
+        // docs/measurement.md §3.3.
         for (n, k, coverage, k99) in [
             (6, 1, 96.9, None),
             (7, 3, 95.3, None),

@@ -28,16 +28,16 @@ use crate::distribution::{binomial_at_most, normal_below, student_quantile};
 use crate::proportion::Share;
 use crate::sparse::{Sparse, rank_of};
 
-/// How often the run is drawn again (MEASUREMENT §1.6).
+/// How often the run is drawn again (docs/measurement.md §1.6).
 pub const REPLICATES: usize = 2_000;
-/// With fewer intervals there are too few blocks to draw from (MEASUREMENT §1.6).
+/// With fewer intervals there are too few blocks to draw from (docs/measurement.md §1.6).
 pub const INTERVALS_MIN: usize = 30;
 /// What every interval here promises.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Fewer effective samples beyond a quantile than this, and it is not given (MEASUREMENT §1.5).
+/// Fewer effective samples beyond a quantile than this, and it is not given (docs/measurement.md §1.5).
 const TAIL_MIN: f64 = 10.0;
-/// From so many on it is firm (MEASUREMENT §1.5).
+/// From so many on it is firm (docs/measurement.md §1.5).
 const TAIL_FIRM: f64 = 100.0;
 /// A ratio of variances of fewer batches than this is mostly chance.
 const BATCHES_MIN: usize = 16;
@@ -641,7 +641,7 @@ mod tests {
 
     #[test]
     fn ranks_span_what_the_table_says() {
-        // MEASUREMENT §1.5: what the 95 % interval of a quantile spans, in percent, exact ranks.
+        // docs/measurement.md §1.5: what the 95 % interval of a quantile spans, in percent, exact ranks.
         for (n, q, low, high) in [
             (1_000, 0.99, 98.30, Some(99.70)),
             (1_000, 0.999, 99.70, None),

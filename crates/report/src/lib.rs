@@ -10,6 +10,7 @@ pub mod compare;
 pub mod csv;
 pub mod dat;
 pub mod diff;
+pub mod find;
 mod format;
 pub mod hdr;
 pub mod json;
