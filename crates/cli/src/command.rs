@@ -1,5 +1,6 @@
 //! The commands, as one table: parsing, help, completions and the man page are all made from it.
 
+mod calibrate;
 mod compare;
 mod completions;
 mod demo;
@@ -49,6 +50,9 @@ enum Command {
     /// Find out whether one server is slower than another: runs in pairs, and a verdict that may be "cannot tell"
     #[command(about = "Find out whether one server is slower than another: runs in pairs, and a verdict that may be \"cannot tell\"")]
     Compare(Box<compare::Compare>),
+    /// Measure what this machine can send at most, or what a target differs from itself by, and remember it
+    #[command(about = "Measure what this machine can send at most, or what a target differs from itself by, and remember it")]
+    Calibrate(Box<calibrate::Calibrate>),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
@@ -96,6 +100,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Find(find)) => find::carry_out(*find),
         Some(Command::Diff(diff)) => diff::carry_out(diff),
         Some(Command::Compare(compare)) => compare::carry_out(*compare),
+        Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Completions(completions)) => completions::carry_out(&completions),
         Some(Command::Man(man)) => man::carry_out(man),

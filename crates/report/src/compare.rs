@@ -332,7 +332,7 @@ fn shown(metric: Metric, value: f64) -> String {
 }
 
 /// A change with its interval: `+31 % (+24 … +39)`.
-fn said(change: &Change) -> String {
+pub(crate) fn said(change: &Change) -> String {
     let unit = if change.metric == Metric::FailureShare { "points" } else { "%" };
     if change.metric == Metric::FailureShare && change.estimate == 0.0 && change.a == 0.0 && change.b == 0.0 {
         return "none".to_owned();
@@ -435,15 +435,16 @@ fn markdown(compared: &Compared) -> String {
         ));
         say(&format!("- started: {}", escaped(&summary.started)));
     }
-    let mut remarks: BTreeMap<String, u32> = BTreeMap::new();
+    // Their figures differ from run to run; one example makes the point.
+    let mut remarks: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for run in compared.pairs.iter().flat_map(|pair| [&pair.a, &pair.b]) {
         for remark in disturbances(run).into_iter().chain(run.warnings.iter().cloned()) {
-            *remarks.entry(remark).or_default() += 1;
+            let kind: String = remark.chars().filter(|letter| !letter.is_ascii_digit() && *letter != '.').collect();
+            remarks.entry(kind).or_insert((remark, 0)).1 += 1;
         }
     }
-    // Figures differ from run to run, and the first few make the point.
-    for remark in remarks.keys().take(REMARKS_MAX) {
-        say(&format!("- caution: {}", escaped(remark)));
+    for (remark, runs) in remarks.values() {
+        say(&format!("- caution, in {runs} of {} runs: {}", 2 * compared.pairs.len(), escaped(remark)));
     }
     say("\n| pair | order | QPS A | QPS B | p50 A | p50 B | p99 A | p99 B | failed A, B | |");
     say("|---:|---|---:|---:|---:|---:|---:|---:|---:|---|");
@@ -456,5 +457,3 @@ fn markdown(compared: &Compared) -> String {
     }
     page
 }
-
-const REMARKS_MAX: usize = 5;

@@ -9,6 +9,7 @@
 
 use std::io;
 
+use analysis::ceiling::CeilingUse;
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
 use analysis::{disturbances, generator_limit, processor_share_is_known};
 use measure::{Failure, FailureCount, Histogram, QUANTILES, Summary, quantile_is_known};
@@ -457,6 +458,9 @@ fn trust(summary: &Summary, page: &mut Page) {
         None => (Tone::Normal, "; it was not the limit".to_owned()),
     };
     page.entry("this machine", tone, &(text + &verdict));
+    if let Some(used) = CeilingUse::of(summary) {
+        page.entry("", if used.is_near() { Tone::Caution } else { Tone::Normal }, &used.in_words());
+    }
     if let Some(offered) = summary.qps_offered {
         let requests = &summary.requests;
         let sent = if summary.duration_s > 0.0 { (requests.due - requests.unsent) as f64 / summary.duration_s } else { 0.0 };

@@ -24,6 +24,7 @@ use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, header
 use self::server::{Place, Server};
 use super::Manner;
 use super::sweep::{name_of, rest};
+use crate::calibration::{Calibration, note_ceiling};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::outputs::{Existing, to_stdout};
@@ -110,9 +111,11 @@ impl std::fmt::Display for Margin {
     }
 }
 
-const PAIRS: NonZeroU32 = NonZeroU32::new(10).unwrap();
+/// As many pairs as are measured without being told.
+pub const PAIRS: NonZeroU32 = NonZeroU32::new(10).unwrap();
 const DURATION: Nanos = Nanos::from_secs(5);
-const COOLDOWN: Nanos = Nanos::from_millis(500);
+/// The rest between runs.
+pub const COOLDOWN: Nanos = Nanos::from_millis(500);
 const READY_WITHIN: Nanos = Nanos::from_secs(30);
 /// A process just started reads its files and compiles its code: that is not what its users meet.
 const WARMUP_AFTER_START: Nanos = Nanos::SECOND;
@@ -132,23 +135,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     inputs::read(&mut draft, &mut errors);
     let Some(sides) = sides(draft, other, [a, b], served_at, &mut errors) else { return Err(errors.into()) };
     let seed = seed_of(&sides);
-    let most = pairs.get() + pairs.get() / 2;
-    let mut plans = Vec::new();
-    for number in 0..most {
-        let seed = seed.wrapping_add(number.into());
-        let [a, b] = sides.each_ref().map(|side| {
-            let plan = inputs::decide(Draft { seed: Some(Given::Value(seed)), ..side.draft.clone() }, &mut errors)?;
-            if side.from_file {
-                inputs::look_for_redacted(&plan, &mut errors);
-            }
-            Some(plan)
-        });
-        // What is wrong with the first is wrong with all.
-        match (a, b) {
-            (Some(a), Some(b)) if errors.is_empty() => plans.push([a, b]),
-            _ => break,
-        }
-    }
+    let plans = plans(&sides, pairs, seed, &mut errors);
     let differences = plans.first().map_or_else(Vec::new, |[a, b]| differences(a, b));
     if sides.iter().any(|side| side.from_file) && !force && !differences.is_empty() {
         errors.push(PlanError::new(
@@ -163,16 +150,13 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
     let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.0));
-    let calibration = None;
+    let known = Calibration::kept();
+    let noise = known.as_ref().and_then(|known| known.noise_of(first_a).or_else(|| known.noise_of(first_b)));
     let [a, b] = sides.each_ref().map(|side| side.subject.clone());
-    let mut compared = Compared::new(name, a, b, pairs.get(), margins, calibration);
+    let mut compared = Compared::new(name, a, b, pairs.get(), margins, noise.cloned());
     compared.differences = differences;
-    let files_max = machine::raise_files_limit();
     for (side, plan) in sides.iter().zip([first_a, first_b]) {
-        engine::net::check_limits(plan, files_max).map_err(|error| Failed::from(&error))?;
-        if side.subject.command.is_none() {
-            Network::prepare(plan).map_err(|error| Failed::from(&error))?;
-        }
+        look(side, plan)?;
     }
     let screen = manner.screen();
     let stop = Stop::new();
@@ -182,6 +166,91 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     }
     let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within, seed, screen: &screen, stop: &stop };
     measuring.carry_out(compared, pairs.get() as usize, &files, manner)
+}
+
+/// Runs of one target against itself.
+pub struct WithItself {
+    /// The pairs that count.
+    pub pairs: Vec<Pair>,
+    /// Whether the user ended it.
+    pub interrupted: bool,
+}
+
+/// Measures pairs of one target with itself, in the same design as a comparison; `None` if the load cannot be decided, which
+/// `errors` tells.
+///
+/// # Errors
+/// If a run cannot be carried out.
+pub fn with_itself(
+    mut draft: Draft,
+    wanted: NonZeroU32,
+    cooldown: Nanos,
+    manner: Manner,
+    errors: &mut PlanErrors,
+) -> Result<Option<WithItself>, Failed> {
+    inputs::read(&mut draft, errors);
+    lasting(&mut draft);
+    let name = draft.url.clone().unwrap_or_default();
+    let sides = [0, 1].map(|_| Prepared { subject: Subject { name: name.clone(), command: None }, draft: draft.clone(), from_file: false });
+    let seed = seed_of(&sides);
+    let plans = plans(&sides, wanted, seed, errors);
+    let Some([plan, _]) = plans.first().filter(|_| errors.is_empty()) else { return Ok(None) };
+    look(&sides[0], plan)?;
+    let screen = manner.screen();
+    let stop = Stop::new();
+    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within: READY_WITHIN, seed, screen: &screen, stop: &stop };
+    let mut order = Order::new(seed);
+    let mut measured = WithItself { pairs: Vec::new(), interrupted: false };
+    for (number, plans) in plans.iter().enumerate() {
+        match measuring.pair(number, wanted.get() as usize, order.draw(), plans)? {
+            Some(pair) if pair.left_out.is_none() => measured.pairs.push(pair),
+            Some(_) => {}
+            None => {
+                measured.interrupted = true;
+                break;
+            }
+        }
+        if measured.pairs.len() >= wanted.get() as usize || (measured.pairs.is_empty() && number + 1 >= HOPELESS) {
+            break;
+        }
+    }
+    screen.clear();
+    Ok(Some(measured))
+}
+
+/// Both plans of every pair, some pairs in reserve for those that will say nothing about the server. Every mistake goes to
+/// `errors`.
+fn plans(sides: &[Prepared; 2], pairs: NonZeroU32, seed: u64, errors: &mut PlanErrors) -> Vec<[Plan; 2]> {
+    let mut plans = Vec::new();
+    for number in 0..pairs.get().saturating_add(pairs.get() / 2) {
+        let seed = seed.wrapping_add(number.into());
+        let [a, b] = sides.each_ref().map(|side| {
+            // What the seed was given as is looked at with everything else.
+            let seed =
+                if matches!(side.draft.seed, Some(Given::Wrong { .. })) { side.draft.seed.clone() } else { Some(Given::Value(seed)) };
+            let plan = inputs::decide(Draft { seed, ..side.draft.clone() }, errors)?;
+            if side.from_file {
+                inputs::look_for_redacted(&plan, errors);
+            }
+            Some(plan)
+        });
+        // What is wrong with the first is wrong with all.
+        match (a, b) {
+            (Some(a), Some(b)) if errors.is_empty() => plans.push([a, b]),
+            _ => break,
+        }
+    }
+    plans
+}
+
+/// Looks whether this machine and the target's addresses allow the load.
+fn look(side: &Prepared, plan: &Plan) -> Result<(), Failed> {
+    engine::net::check_limits(plan, machine::raise_files_limit()).map_err(|error| Failed::from(&error))?;
+    if side.subject.command.is_none() {
+        Network::prepare(plan).map_err(|error| Failed::from(&error))?;
+    }
+    Ok(())
 }
 
 /// One side, decided except for the seed.
@@ -320,7 +389,7 @@ fn suggested(sides: &[Prepared; 2]) -> String {
 }
 
 /// A setting of this command, or its default.
-fn given<T: std::fmt::Display>(name: &'static str, given: Option<Given<T>>, default: T, help: &str, errors: &mut PlanErrors) -> T {
+pub fn given<T: std::fmt::Display>(name: &'static str, given: Option<Given<T>>, default: T, help: &str, errors: &mut PlanErrors) -> T {
     match given {
         None => default,
         Some(Given::Value(value)) => value,
@@ -446,7 +515,8 @@ impl Measuring<'_> {
         if let Some(server) = server {
             server.stop()?;
         }
-        let summary = ran.map_err(|error| Failed::from(&error))?;
+        let mut summary = ran.map_err(|error| Failed::from(&error))?;
+        note_ceiling(&mut summary);
         Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
     }
 }

@@ -12,6 +12,7 @@ use plan::{Draft, Plan, PlanErrors};
 use report::FORMATS;
 
 use super::Manner;
+use crate::calibration::note_ceiling;
 use crate::exit::{Exit, Failed};
 use crate::outputs::{Existing, Out, Outputs};
 use crate::screen::complain;
@@ -60,7 +61,8 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
             .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })
     };
     match ended {
-        Ok(summary) => {
+        Ok(mut summary) => {
+            note_ceiling(&mut summary);
             report(&summary)?;
             Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { Exit::Done })
         }

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use analysis::adaptive::{Reach, next_levels};
+use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
 use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, scaling};
 use clap::Args;
@@ -21,6 +22,7 @@ use report::Style;
 use report::sweep::table;
 
 use super::Manner;
+use crate::calibration::note_ceiling;
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::outputs::{Existing, to_stdout};
@@ -312,7 +314,8 @@ impl Ascent<'_> {
                 measured
             }
         };
-        let Some(summary) = measured else { return next };
+        let Some(mut summary) = measured else { return next };
+        note_ceiling(&mut summary);
         if summary.ended.how == Ending::Interrupted {
             self.sweep.stopped = Some(Stopped::interrupted());
             next = Next::End;
@@ -425,6 +428,9 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     let mut text = if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", broken(table::legend(&rows).trim(), width)) };
     for sentence in conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()) {
         text += &broken(&sentence, width);
+    }
+    if let Some(used) = CeilingUse::greatest(sweep.trials.iter().map(|trial| &trial.summary)) {
+        text += &broken(&format!("At its highest, loadline {}.", used.in_words()), width);
     }
     text
 }

@@ -136,6 +136,21 @@ fn two_sweeps_are_put_side_by_side() {
 }
 
 #[test]
+fn sweeps_that_repeat_their_levels_are_judged_level_by_level() {
+    let server = server();
+    let mut session = Session::new();
+    for (name, delay, repeat) in [("quick", 5, 5), ("slow", 20, 5), ("once", 5, 1)] {
+        let url = server.url(&format!("/behave?delay={delay}ms"));
+        session.loadline(&format!("sweep '{url}' --levels 1,2 -n 40 --repeat {repeat} --cooldown 0s --name {name} --dir .")).exits(0);
+    }
+    let ran = session.loadline("diff quick.json slow.json").exits(0);
+    assert_eq!(ran.stdout.matches("WORSE").count(), 2, "{}", ran.stdout);
+    ran.says("1 user").says("5, 5").says("The runs are no pairs");
+    session.loadline("diff quick.json once.json").exits(0).says("Run-to-run variation was not measured").says("--repeat 5");
+    session.loadline("diff quick.json slow.dat --force").exits(0).says("Run-to-run variation was not measured");
+}
+
+#[test]
 fn a_sweep_can_be_compared_with_an_old_file() {
     let server = server();
     let mut session = Session::new().file("old.dat", "200 100.00  100.00\n");

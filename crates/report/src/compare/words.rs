@@ -143,8 +143,9 @@ pub(super) fn place(shifts: &[QuantileShift]) -> Option<String> {
             let (least, greatest) =
                 all.iter().fold((f64::INFINITY, 0.0f64), |(least, greatest), size| (least.min(*size), greatest.max(*size)));
             let median = bulk[0].change;
-            let known = shifts.iter().filter(|shift| shift.q >= 0.9).count();
-            if greatest <= ALIKE * least && tail.len() == known {
+            // Where it is not sure that a percentile moved, it may have moved like the others.
+            let fits = |shift: &QuantileShift| moved(&shift) || shift.interval.contains(median);
+            if greatest <= ALIKE * least && shifts.iter().all(fits) {
                 Some(format!(
                     "All percentiles moved alike, by {} to {} %: think of {} code, more or less work for every request.",
                     signed(least_change(&bulk, &tail)),
