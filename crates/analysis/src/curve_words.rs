@@ -113,6 +113,8 @@ pub fn model(model: &Model) -> String {
         Model::Amdahl { sigma, limit, .. } if !limit.high.is_finite() || limit.high > limit.low * LIMIT_FACTOR_MAX => {
             format!("{}; how far throughput would still grow cannot be told", contention(sigma))
         }
+        // Contention that may be none sets no ceiling.
+        Model::Amdahl { sigma, limit, .. } if !limit.high.is_finite() => contention(sigma),
         Model::Amdahl { sigma, limit, .. } => {
             format!("{}; however many users are added, throughput stays below {} requests a second", contention(sigma), about(limit))
         }
@@ -194,9 +196,10 @@ fn contention(sigma: &Estimate) -> String {
         return format!("contention at most {} %: it may be none", round_up(sigma.high * 100.0));
     }
     let margin = half(sigma) * 100.0;
-    let (share, margin) = match margin >= 1.0 {
-        true => (format!("{:.0}", sigma.value * 100.0), format!("{margin:.0}")),
-        false => (format!("{:.1}", sigma.value * 100.0), format!("{:.1}", margin.max(0.1))),
+    let (share, margin) = if margin >= 1.0 {
+        (format!("{:.0}", sigma.value * 100.0), format!("{margin:.0}"))
+    } else {
+        (format!("{:.1}", sigma.value * 100.0), format!("{:.1}", margin.max(0.1)))
     };
     let (share, margin) = (share.trim_end_matches(".0"), margin.trim_end_matches(".0"));
     format!("contention {share} % ± {margin}: one request in {:.0} waits for something shared", 1.0 / sigma.value)
@@ -285,6 +288,13 @@ mod tests {
             }),
             "throughput grows until 8.0 ± 0.1 users and then stays at 802 ± 7 requests a second; users beyond that only wait"
         );
+    }
+
+    #[test]
+    fn a_ceiling_that_may_be_infinite_is_not_named() {
+        let limit = between(20_000.0, 18_000.0, f64::INFINITY);
+        let said = model(&Model::Amdahl { lambda: LAMBDA, sigma: between(0.05, 0.0, 0.07), limit });
+        assert_eq!(said, "contention 5 % ± 4: one request in 20 waits for something shared");
     }
 
     #[test]

@@ -10,20 +10,25 @@ mod conclusion;
 pub mod curve;
 pub mod curve_words;
 pub mod distribution;
+pub mod drift;
 pub mod early_stop;
+pub mod found;
 pub mod gate;
 pub mod interval;
 pub mod knee;
+pub mod littles_law;
+pub mod peaks;
 pub mod proportion;
 pub mod quantity;
 pub mod scaling;
 pub mod search;
 pub mod search_words;
-#[cfg(test)]
-mod simulated;
+pub mod simulated;
+pub mod sparse;
 mod sweep;
 pub mod usl;
 mod validity;
+pub mod warmup;
 
 pub use climb::{StopRule, Stopped};
 pub use conclusion::conclusion;

@@ -114,7 +114,7 @@ const WRKTEST_LEVELS: [u32; 10] = [200, 500, 1000, 3000, 5000, 10_000, 15_000, 2
 const ADAPTIVE_USERS_MAX: u32 = 4096;
 /// What `--adaptive` alone means: eight doublings to see the whole curve, and four levels where it bends.
 const ADAPTIVE_DEFAULT: &str = "12";
-/// A model of the curve takes six levels (MEASUREMENT §2.1).
+/// A model of the curve takes six levels (docs/measurement.md §2.1).
 const ADAPTIVE_MIN: u32 = 6;
 const COOLDOWN: Nanos = Nanos::from_millis(500);
 

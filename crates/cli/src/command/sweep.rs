@@ -430,7 +430,7 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
 }
 
 /// Prose in lines of at most so many columns, indented by two. A figure and its unit stay together.
-fn broken(prose: &str, width: u16) -> String {
+pub fn broken(prose: &str, width: u16) -> String {
     let mut text = String::new();
     let mut line = String::from(" ");
     let mut words = prose.split_whitespace().peekable();
@@ -453,7 +453,7 @@ fn broken(prose: &str, width: u16) -> String {
 const UNITS: [&str; 6] = ["%", "ns", "µs", "ms", "s", "min"];
 
 /// The name a URL suggests: its path's words, or its host.
-fn name_of(url: &str) -> String {
+pub fn name_of(url: &str) -> String {
     let Ok(target) = url.parse::<Target>() else { return "sweep".to_owned() };
     let path = target.path_and_query().split('?').next().unwrap_or_default();
     let words = |text: &str| {

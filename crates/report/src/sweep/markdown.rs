@@ -89,7 +89,7 @@ fn load(sweep: &Sweep) -> &'static str {
 }
 
 /// The name as the address of a link: anything but letters, digits and harmless signs is percent-encoded.
-fn file_link(name: &str) -> String {
+pub(crate) fn file_link(name: &str) -> String {
     let mut link = String::new();
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
