@@ -86,8 +86,8 @@ fn a_worker_pool_is_called_one() {
         }
         let is_pool = result["model"]["chosen"]["model"] == "pool";
         if is_pool {
-            ran.says("This is a worker pool of about 4, not a scalability curve.").says("The best concurrency is");
-            assert!(session.read("_output/loadline/pool_qps_ttlb.svg").contains("fit: worker pool of about 4"));
+            ran.says("This is a worker pool of about 4, not a scalability curve.").says("best concurrency");
+            assert!(session.read("_output/loadline/pool_qps_ttlb.svg").contains("Fitted: worker pool of about 4."));
             assert!(page.contains("## The model: worker pool of about 4"));
         }
         is_pool
