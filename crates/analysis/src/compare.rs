@@ -236,6 +236,37 @@ pub enum Verdict {
     },
 }
 
+/// `worse`, `better`, `the same within 2 %` or `cannot tell (about 12 more pairs)`. A margin prints as a percentage.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Worse => f.write_str("worse"),
+            Self::Better => f.write_str("better"),
+            Self::SameWithin { margin } => write!(f, "the same within {:.3} %", Shortest(margin * 100.0)),
+            Self::CannotTell { about_more_pairs: more, changed } => {
+                let pairs = if *more == 1 { "pair" } else { "pairs" };
+                match changed {
+                    None => write!(f, "cannot tell (about {more} more {pairs})"),
+                    Some(direction) => {
+                        let direction = if *direction == Direction::Worse { "worse" } else { "better" };
+                        write!(f, "{direction}, but perhaps by less than matters (about {more} more {pairs} to tell)")
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// With at most as many places as asked for, and no zeros at the end.
+struct Shortest(f64);
+
+impl fmt::Display for Shortest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{:.*}", f.precision().unwrap_or(3), self.0);
+        f.write_str(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text })
+    }
+}
+
 /// How one metric changed from A to B.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
@@ -243,9 +274,9 @@ pub struct Change {
     pub metric: Metric,
     /// Pairs, or runs on the smaller side, in which both sides know it.
     pub pairs: usize,
-    /// The median over A's runs.
+    /// The median over A's runs; infinite (in JSON: null) where the quantile lies among requests that failed.
     pub a: f64,
-    /// The median over B's runs.
+    /// The same over B's.
     pub b: f64,
     /// Hodges and Lehmann's estimate: 0.05 is 5 % more in B; of the failure share, the difference.
     pub estimate: f64,
@@ -258,6 +289,7 @@ pub struct Change {
     /// What does not matter.
     pub margin: f64,
     /// What follows.
+    #[serde(flatten)]
     pub verdict: Verdict,
 }
 
@@ -635,13 +667,23 @@ pub struct QuantileShift {
     pub interval: Interval,
 }
 
+/// A pair of runs, sliced ([`crate::interval::slices`]).
+#[derive(Debug, Clone)]
+pub struct SlicedPair {
+    /// The run of A.
+    pub a: Vec<Slice>,
+    /// The run of B.
+    pub b: Vec<Slice>,
+}
+
 /// Where in the distribution the change is: the same everywhere is slower code, only the tail is waiting or collecting garbage.
 /// Pairs are drawn again, and in each the blocks of both its runs (MEASUREMENT §3.5). Quantiles that too few samples know are
 /// left out; nothing is given for fewer than two pairs.
 #[must_use]
-pub fn shift_by_quantile(pairs: &[(Vec<Slice>, Vec<Slice>)], replicates: usize, random: &mut Random) -> Vec<QuantileShift> {
-    let sides = |side: fn(&(Vec<Slice>, Vec<Slice>)) -> &Vec<Slice>| pairs.iter().map(|pair| side(pair).as_slice()).collect::<Vec<_>>();
-    let (mut a, mut b) = (Pool::new(&sides(|pair| &pair.0)), Pool::new(&sides(|pair| &pair.1)));
+pub fn shift_by_quantile(pairs: &[SlicedPair], replicates: usize, random: &mut Random) -> Vec<QuantileShift> {
+    let from: Vec<&[Slice]> = pairs.iter().map(|pair| pair.a.as_slice()).collect();
+    let to: Vec<&[Slice]> = pairs.iter().map(|pair| pair.b.as_slice()).collect();
+    let (mut a, mut b) = (Pool::new(&from), Pool::new(&to));
     let known: Vec<f64> =
         SHIFT_QUANTILES.into_iter().filter(|q| quantile_is_known(a.samples, *q) && quantile_is_known(b.samples, *q)).collect();
     if pairs.len() < 2 || replicates == 0 || known.is_empty() {
@@ -862,6 +904,22 @@ mod tests {
     }
 
     #[test]
+    fn verdicts_are_said_in_words() {
+        for (verdict, said) in [
+            (Verdict::Worse, "worse"),
+            (Verdict::SameWithin { margin: 0.02 }, "the same within 2 %"),
+            (Verdict::SameWithin { margin: 0.0175 }, "the same within 1.75 %"),
+            (Verdict::CannotTell { about_more_pairs: 1, changed: None }, "cannot tell (about 1 more pair)"),
+            (
+                Verdict::CannotTell { about_more_pairs: 12, changed: Some(Direction::Worse) },
+                "worse, but perhaps by less than matters (about 12 more pairs to tell)",
+            ),
+        ] {
+            assert_eq!(verdict.to_string(), said);
+        }
+    }
+
+    #[test]
     fn too_few_pairs_give_no_verdict_however_great_the_change() {
         let mut random = Random::new(80, 0);
         for pairs in 1..=7 {
@@ -965,12 +1023,12 @@ mod tests {
                     for slice in &mut b {
                         let mut times = Histogram::new();
                         let slow = |random: &mut Random| if random.unit() < 0.02 { 10 } else { 1 };
-                        for (time, count) in slice.times.recorded() {
-                            (0..count).for_each(|_| times.record(plan::Nanos(time.0 * slow(&mut random))));
+                        for (time, count) in slice.times.buckets() {
+                            (0..*count).for_each(|_| times.record(plan::Nanos(time.0 * slow(&mut random))));
                         }
-                        slice.times = times;
+                        slice.times = (&times).into();
                     }
-                    (shape.draw(level, &mut random), b)
+                    SlicedPair { a: shape.draw(level, &mut random), b }
                 })
                 .collect();
             let shifts = shift_by_quantile(&pairs, 300, &mut random);
