@@ -19,17 +19,19 @@ pub mod littles_law;
 pub mod peaks;
 pub mod proportion;
 pub mod quantity;
+mod reading;
 pub mod search;
 pub mod search_words;
 #[cfg(test)]
 mod simulated;
+pub mod sparse;
 mod sweep;
 pub mod usl;
-pub mod sparse;
 mod validity;
 pub mod warmup;
 
 pub use climb::{StopRule, Stopped};
 pub use conclusion::conclusion;
+pub use reading::Reading;
 pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial};
-pub use validity::{GeneratorLimit, disturbances, generator_limit, processor_share_is_known};
+pub use validity::{Cause, GeneratorLimit, Standing, Validity, What, disturbances, generator_limit, processor_share_is_known};

@@ -12,6 +12,7 @@ pub mod diff;
 mod format;
 pub mod hdr;
 pub mod json;
+pub mod junit;
 pub mod markdown;
 pub mod png;
 mod reason;
