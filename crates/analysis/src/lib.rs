@@ -33,5 +33,5 @@ pub mod warmup;
 pub use climb::{StopRule, Stopped};
 pub use conclusion::conclusion;
 pub use reading::Reading;
-pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial};
+pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial, promises};
 pub use validity::{Cause, GeneratorLimit, Standing, Validity, What, disturbances, generator_limit, processor_share_is_known};

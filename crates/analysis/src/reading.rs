@@ -128,7 +128,8 @@ fn law(run: &Summary) -> Option<LittlesLaw> {
     (law.tolerance < TOLERANCE_MAX).then_some(law)
 }
 
-fn judged(run: &Summary, checks: &[Check], standing: Standing) -> Vec<Judgement> {
+/// Holds the checks against a run; by one that is not valid, none is judged.
+pub(crate) fn judged(run: &Summary, checks: &[Check], standing: Standing) -> Vec<Judgement> {
     let mut judgements = gate::judge(checks, run);
     if standing == Standing::Invalid {
         judgements.iter_mut().for_each(|judgement| judgement.verdict = Verdict::NotJudgeable { why: Why::Invalid });

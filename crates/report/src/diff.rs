@@ -4,6 +4,7 @@
 //! what only one side has would hide exactly the level at which the other gave up, so such levels are kept and marked.
 //! Whether a difference is more than noise takes repetitions and statistics; this table claims nothing about it.
 
+use analysis::Standing;
 use analysis::quantity::{NONE, figure, percent, time};
 use thiserror::Error;
 
@@ -49,6 +50,15 @@ pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
         SweepCurve { name: name.to_owned(), target: None, level_seconds: None, threads: None, ladder: Ladder::Users, points }
     };
     if curve.points.is_empty() { Err(CurveError::Empty) } else { Ok(curve) }
+}
+
+/// The levels of a sweep's JSON whose figures are not the server's, each with why. A `.dat` file does not tell.
+#[must_use]
+pub fn invalid_levels(text: &str) -> Vec<String> {
+    let Ok(sweep) = sweep::read(text) else { return Vec::new() };
+    let judged = sweep.trials.iter().map(|trial| (trial.level, trial.judged(&[]).0));
+    let invalid = judged.filter(|(_, validity)| validity.standing == Standing::Invalid);
+    invalid.map(|(level, validity)| format!("{level} ({})", validity.why())).collect()
 }
 
 /// Heads and widths, in order.

@@ -5,7 +5,9 @@ pub mod table;
 
 use std::io;
 
-use analysis::{Level, LevelRow, SWEEP_SCHEMA, Sweep};
+use analysis::gate::Judgement;
+use analysis::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Validity};
+use serde::Serialize;
 
 use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
 use crate::dat::{self, DatRow};
@@ -45,12 +47,33 @@ pub fn files(sweep: &Sweep) -> io::Result<Vec<SweepFile>> {
     ])
 }
 
+/// The keys of a sweep, then what follows from each of its trials.
+#[derive(Serialize)]
+struct Written<'a> {
+    #[serde(flatten)]
+    sweep: &'a Sweep,
+    judged: Vec<Judged>,
+}
+
+/// What follows from one trial.
+#[derive(Serialize)]
+struct Judged {
+    level: Level,
+    repetition: u32,
+    validity: Validity,
+    checks: Vec<Judgement>,
+}
+
 /// Writes a sweep as JSON.
 ///
 /// # Errors
 /// If writing fails.
 pub fn write(sweep: &Sweep, out: &mut dyn io::Write) -> io::Result<()> {
-    write_json(sweep, out)
+    let judged = sweep.trials.iter().map(|trial| {
+        let (validity, checks) = trial.judged(&sweep.checks);
+        Judged { level: trial.level, repetition: trial.repetition, validity, checks }
+    });
+    write_json(&Written { sweep, judged: judged.collect() }, out)
 }
 
 /// Reads the JSON of a sweep.

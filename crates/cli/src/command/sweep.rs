@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use analysis::{Level, Stopped, Trial, climb, conclusion};
+use analysis::gate::Check;
+use analysis::{Level, Stopped, Trial, climb, conclusion, promises};
 use clap::Args;
 use engine::net::Network;
 use engine::{RunErrorKind, Stop, Urgency, machine};
@@ -16,11 +17,12 @@ use plan::{Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors
 use report::sweep::table;
 
 use super::Manner;
-use crate::exit::{Exit, Failed};
+use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::outputs::{Existing, to_stdout};
+use crate::promises::Promises;
 use crate::screen::{Screen, complain};
-use crate::{inputs, interrupt};
+use crate::{inputs, interrupt, step_summary};
 
 /// A ladder of loads, and where its results go.
 #[derive(Debug, Args)]
@@ -30,6 +32,9 @@ pub struct Sweep {
 
     #[command(flatten)]
     ladder: LadderDraft,
+
+    #[command(flatten)]
+    promises: Promises,
 
     /// Begin the names of all files with this [default: from the path of the URL, or its host]
     #[arg(long, value_name = "NAME", help_heading = "Output")]
@@ -52,11 +57,12 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, name, dir, force, manner } = sweep;
+    let Sweep { draft, ladder, promises, name, dir, force, manner } = sweep;
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
     let climb = Climb::decide(draft, ladder, &mut errors);
+    let checks = promises.read(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
@@ -64,7 +70,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let screen = manner.screen();
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, screen.clone())?;
-    climb.fitted(asked)?.carry_out(&files, manner, &screen, &stop)
+    climb.fitted(asked)?.keeping(checks).carry_out(&files, manner, &screen, &stop)
 }
 
 /// Whether the user named levels.
@@ -81,6 +87,7 @@ pub enum Asked {
 pub struct Climb {
     ladder: Ladder,
     plans: Vec<Plan>,
+    checks: Vec<Check>,
 }
 
 impl Climb {
@@ -114,13 +121,19 @@ impl Climb {
             }
         }
         match ladder {
-            Some(ladder) => Some(Self { ladder, plans }),
+            Some(ladder) => Some(Self { ladder, plans, checks: Vec::new() }),
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
                 inputs::decide(draft, errors);
                 None
             }
         }
+    }
+
+    /// With these promises, which every level is held against.
+    pub fn keeping(mut self, checks: Vec<Check>) -> Self {
+        self.checks = checks;
+        self
     }
 
     /// The ladder as far as this machine and the target's addresses allow.
@@ -152,6 +165,7 @@ impl Climb {
         let style = manner.styles().stdout;
         let planned = self.ladder.levels.iter().copied().map(Level::from).collect();
         let mut sweep = analysis::Sweep::new(files.name().to_owned(), String::new(), planned);
+        sweep.checks.clone_from(&self.checks);
         let mut lost = PlanErrors::default();
         let mut broken = None;
         let said = |text: &str| screen.aside(|| to_stdout(text.as_bytes()));
@@ -211,6 +225,9 @@ impl Climb {
         if !sweep.trials.is_empty() {
             lost = write(&sweep, files);
         }
+        if !sweep.trials.is_empty() {
+            step_summary::append(report::sweep::markdown::without_charts(&sweep).as_bytes(), &mut lost);
+        }
         told = told.and(said(&ending(&sweep, style.width)));
         if !sweep.trials.is_empty() && lost.is_empty() {
             told = told.and(said(&files.listed()));
@@ -231,7 +248,7 @@ impl Climb {
             }
             (None, false) => Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }),
             (None, true) if stop.urgency() > Urgency::None => Ok(Exit::Interrupted),
-            (None, true) => Ok(Exit::Done),
+            (None, true) => Ok(exit::climbed(&sweep.rows())),
         }
     }
 }
@@ -273,7 +290,7 @@ fn write(sweep: &analysis::Sweep, files: &Files) -> PlanErrors {
 fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     let rows = sweep.rows();
     let mut text = if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", broken(table::legend(&rows).trim(), width)) };
-    for sentence in conclusion(&rows, sweep.stopped.as_ref()) {
+    for sentence in conclusion(&rows, sweep.stopped.as_ref()).into_iter().chain(promises(&sweep.checks, &rows)) {
         text += &broken(&sentence, width);
     }
     text

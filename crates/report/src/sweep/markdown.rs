@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use analysis::quantity::counted;
-use analysis::{Level, Sweep, conclusion};
+use analysis::{Level, Sweep, conclusion, promises};
 use plan::Load;
 
 use super::table;
@@ -12,6 +12,23 @@ use crate::{story, visible};
 /// The page. Charts are linked by the names that [`super::files`] gives them.
 #[must_use]
 pub fn markdown(sweep: &Sweep) -> String {
+    page(sweep, Charts::Linked)
+}
+
+/// The page for where no files can stand beside it, such as the summary of a job.
+#[must_use]
+pub fn without_charts(sweep: &Sweep) -> String {
+    page(sweep, Charts::Left)
+}
+
+/// Whether the charts stand beside the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Charts {
+    Linked,
+    Left,
+}
+
+fn page(sweep: &Sweep, charts: Charts) -> String {
     let rows = sweep.rows();
     let mut page = String::new();
     let name = visible::markdown(&sweep.name);
@@ -20,8 +37,12 @@ pub fn markdown(sweep: &Sweep) -> String {
     for sentence in conclusion(&rows, sweep.stopped.as_ref()) {
         say(&format!("- {}", visible::markdown(&sentence)));
     }
+    for sentence in promises(&sweep.checks, &rows) {
+        say(&format!("- {}", visible::markdown(&sentence)));
+    }
     say("");
-    for (title, ending) in [("QPS and mean TTLB by level", "_qps_ttlb"), ("Success rate by level", "_successrate")] {
+    let linked = [("QPS and mean TTLB by level", "_qps_ttlb"), ("Success rate by level", "_successrate")];
+    for (title, ending) in linked.into_iter().filter(|_| charts == Charts::Linked) {
         say(&format!("![{title}]({}{ending}.svg)\n", file_link(&sweep.name)));
     }
     let open = sweep.levels.first().is_some_and(|level| matches!(level, Level::Offered(_)));
@@ -29,7 +50,7 @@ pub fn markdown(sweep: &Sweep) -> String {
     say(&format!("| {first} | QPS | ± | TTLB mean | p99 | success | loadline CPU | |"));
     say("|---:|---:|---:|---:|---:|---:|---:|---|");
     for row in &rows {
-        say(&format!("| {} | {} |", table::cells(row).join(" | "), table::remark(row)));
+        say(&format!("| {} | {} |", table::cells(row).join(" | "), visible::markdown(&table::remark(row))));
     }
     say(&format!("\n{}\n", table::legend(&rows)));
     if let Some(trial) = sweep.trials.first() {
