@@ -492,6 +492,7 @@ impl fmt::Display for Why {
         match self {
             Self::Nothing => f.write_str("nothing of it was measured"),
             Self::TooFewSamples { samples, wanted, more_seconds } => {
+                let (samples, wanted) = (count(*samples), count(*wanted));
                 write!(f, "{samples} requests, where {wanted} are needed; run about {:.0} s more", more_seconds.ceil())
             }
             Self::FailuresWithin => f.write_str("it depends on which of these times belong to failed requests"),
@@ -956,7 +957,7 @@ mod tests {
             panic!()
         };
         assert!((more_seconds - 10.0 * (1_000.0 / 300.0 - 1.0)).abs() < 1e-6);
-        assert_eq!(why.to_string(), "300 requests, where 1000 are needed; run about 24 s more");
+        assert_eq!(why.to_string(), "300 requests, where 1,000 are needed; run about 24 s more");
         // A run in which everything fails is broken, however short.
         assert_eq!(verdict("p99 < 20ms", &fast_failures(0, 3)), Verdict::Broken);
         assert_eq!(verdict("p99 < 20ms", &fast_failures(250, 50)), Verdict::Broken);

@@ -110,8 +110,9 @@ impl<'a> Reading<'a> {
             said.extend(course(stability, self.run.qps_offered.is_none()));
         }
         let highest = self.peaks.iter().map(|peak| peak.share).fold(0.0, f64::max);
-        // The rest stands for itself: it is what mean and median describe.
-        said.extend(self.peaks.iter().filter(|peak| self.peaks.len() > 1 && peak.share < highest).map(ToString::to_string));
+        // Many peaks without a name are a busy machine's; of two, the lesser is a kind of answer of its own.
+        let named = |peak: &&Peak| peak.signature.is_some() || (self.peaks.len() == 2 && peak.share < highest);
+        said.extend(self.peaks.iter().filter(named).map(ToString::to_string));
         said
     }
 }

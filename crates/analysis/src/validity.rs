@@ -240,7 +240,7 @@ fn shares_cores_with_the_server(run: &Summary) -> bool {
 /// Completes "INVALID: …".
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let share = |share: f64| percent((share * 1e4).round() / 1e2);
+        let share = |share: f64| percent((share * 1e3).round() / 10.0);
         match self {
             Self::Lag { p99 } => {
                 write!(
