@@ -191,7 +191,7 @@ pub struct Band {
     pub throughput: Estimate,
 }
 
-/// Fewer levels than this carry no model (MEASUREMENT §2.1).
+/// Fewer levels than this carry no model (docs/measurement.md §2.1).
 pub const LEVELS_MIN: usize = 6;
 /// Nor does a narrower ladder.
 pub const SPREAD_MIN: f64 = 8.0;
@@ -449,6 +449,7 @@ fn estimate(value: f64, replicates: impl Iterator<Item = f64>) -> Estimate {
 pub(crate) mod tests {
     use super::*;
     use crate::search::normal;
+    use proptest::prelude::*;
 
     pub(crate) const LEVELS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
@@ -606,5 +607,36 @@ pub(crate) mod tests {
     fn points_without_sense_are_no_levels() {
         let points = [f64::NAN, 0.0, -1.0, f64::INFINITY].map(|throughput| Point { level: 1.0, throughput, generator_limited: false });
         assert!(matches!(read(&points, 1).refusals[..], [Refusal::TooFewLevels { levels: 0, .. }]));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+        #[test]
+        fn whatever_was_measured_the_words_have_numbers_and_the_intervals_an_order(
+            measured in prop::collection::vec((1u32..300, -8.0f64..16.0, 0..12u8), 0..40),
+            ladder in prop::option::of((1.0f64..1e5, 0.0f64..0.5, 0.0f64..0.01)),
+        ) {
+            let law = ladder.map(|(lambda, sigma, kappa)| Usl { lambda, sigma, kappa });
+            let points: Vec<Point> = measured
+                .iter()
+                .map(|&(level, log, limited)| {
+                    let level = f64::from(level);
+                    let throughput = law.map_or(log.exp(), |law| law.throughput(level) * (log / 100.0).exp());
+                    Point { level, throughput, generator_limited: limited == 0 }
+                })
+                .collect();
+            let reading = read_refitted(&points, 1, 60);
+            for said in crate::curve_words::sentences(&reading, crate::curve_words::Pausing::Never) {
+                prop_assert!(!said.contains("NaN") && !said.contains("inf"), "{said}");
+            }
+            for band in reading.band(&[1.0, 7.5, 300.0, 1e4]) {
+                let it = band.throughput;
+                prop_assert!(0.0 < it.low && it.low <= it.value && it.value <= it.high && it.high.is_finite(), "{it:?}");
+            }
+            prop_assert!(reading.model.is_some() || !reading.refusals.is_empty());
+            for next in crate::adaptive::next_levels(&points, &reading, crate::adaptive::Reach { from: 1.0, to: 500.0 }, 4) {
+                prop_assert!((1.0..=500.0).contains(&next.level) && points.iter().all(|it| it.level != next.level), "{next:?}");
+            }
+        }
     }
 }

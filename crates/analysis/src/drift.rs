@@ -18,10 +18,10 @@ use crate::warmup::{log_quantiles, median, throughput};
 /// A slope is looked for in at most this many points: neighbours are put together by their median, which makes them less alike.
 const POINTS_MAX: usize = 60;
 const POINTS_MIN: usize = 10;
-/// Less than this over the whole run is not drift (MEASUREMENT §1.8).
+/// Less than this over the whole run is not drift (docs/measurement.md §1.8).
 const DRIFT_MIN: f64 = 0.05;
 const DRIFT_CHANCE_MAX: f64 = 0.01;
-/// No segment is shorter (MEASUREMENT §1.8).
+/// No segment is shorter (docs/measurement.md §1.8).
 const SEGMENT_MIN: usize = 5;
 /// The price of a change, in units of ln n (Barrett et al. 2017 use as much for benchmarks).
 const PENALTY: f64 = 15.0;

@@ -12,6 +12,8 @@
 //!
 //! Invariant: what a [`Check`] prints reads back as the same check.
 
+mod slo;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -25,7 +27,9 @@ use crate::proportion::Share;
 use crate::quantity::{count, figure, time};
 use crate::sparse::rank_of;
 
-/// With fewer requests beyond a quantile than this, it is not known (MEASUREMENT §1.5).
+pub use slo::{Slo, Unsearchable, response_quantile};
+
+/// With fewer requests beyond a quantile than this, it is not known (docs/measurement.md §1.5).
 const TAIL_MIN: f64 = 10.0;
 
 /// A promise: some figure of a run, and what it must keep to.

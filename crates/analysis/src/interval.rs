@@ -13,6 +13,9 @@
 //!
 //! All this says nothing about how much two runs differ: that is [`crate::compare`]'s.
 //!
+//! Where seconds resemble their neighbours more than ρ = 0.6 or so, a run of a minute still covers 91 to 92 % instead of 95
+//! (the example `proof` prints the table): it holds too few independent stretches to show how much they vary. Five minutes do.
+//!
 //! Invariant: a quantile without ten effective samples beyond it is not given, only how much longer to run.
 
 use std::fmt;
@@ -25,16 +28,16 @@ use crate::distribution::{binomial_at_most, normal_below, student_quantile};
 use crate::proportion::Share;
 use crate::sparse::{Sparse, rank_of};
 
-/// How often the run is drawn again (MEASUREMENT §1.6).
+/// How often the run is drawn again (docs/measurement.md §1.6).
 pub const REPLICATES: usize = 2_000;
-/// With fewer intervals there are too few blocks to draw from (MEASUREMENT §1.6).
+/// With fewer intervals there are too few blocks to draw from (docs/measurement.md §1.6).
 pub const INTERVALS_MIN: usize = 30;
 /// What every interval here promises.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Fewer effective samples beyond a quantile than this, and it is not given (MEASUREMENT §1.5).
+/// Fewer effective samples beyond a quantile than this, and it is not given (docs/measurement.md §1.5).
 const TAIL_MIN: f64 = 10.0;
-/// From so many on it is firm (MEASUREMENT §1.5).
+/// From so many on it is firm (docs/measurement.md §1.5).
 const TAIL_FIRM: f64 = 100.0;
 /// A ratio of variances of fewer batches than this is mostly chance.
 const BATCHES_MIN: usize = 16;
@@ -532,6 +535,10 @@ impl Pool {
     /// The bucket of the `q`-quantile of the blocks that begin at `starts`, searched from `near` outwards.
     pub(crate) fn quantile(&mut self, starts: &[u32], q: f64, near: usize) -> usize {
         let total: u64 = starts.iter().map(|start| self.whole[*start as usize]).sum();
+        if total == 0 {
+            // Only intervals without an answer were drawn; they say nothing against what all say.
+            return near;
+        }
         let rank = rank_of(q, total);
         let last = self.values.len() - 1;
         // The answer lies in (low, high], where −1 stands before the first bucket.
@@ -621,7 +628,7 @@ fn lag_one(series: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::Wandering;
+    use crate::simulated::{Coverage, Wandering, coverage};
     use measure::{Histogram, fixtures};
     use proptest::prelude::*;
 
@@ -634,7 +641,7 @@ mod tests {
 
     #[test]
     fn ranks_span_what_the_table_says() {
-        // MEASUREMENT §1.5: what the 95 % interval of a quantile spans, in percent, exact ranks.
+        // docs/measurement.md §1.5: what the 95 % interval of a quantile spans, in percent, exact ranks.
         for (n, q, low, high) in [
             (1_000, 0.99, 98.30, Some(99.70)),
             (1_000, 0.999, 99.70, None),
@@ -666,24 +673,6 @@ mod tests {
         }
     }
 
-    /// In what share of `runs` the truth lay in the interval: of the median, of p99, and of throughput.
-    fn coverage(of: Wandering, runs: u64) -> [f64; 3] {
-        let mut covered = [(0u64, 0u64); 3];
-        for run in 0..runs {
-            let mut random = Random::new(20_261, run);
-            let got = uncertainty(&of.draw(1.0, &mut random), 400, &mut random);
-            let (median, p99) = (known(&got.quantiles[0]), known(&got.quantiles[4]));
-            for (covered, (figure, truth)) in
-                covered.iter_mut().zip([(median, of.truth(0.0)), (p99, of.truth(2.326_347_874)), (got.qps, of.per_second as f64)])
-            {
-                covered.0 += u64::from(figure.is_some_and(|figure| figure.interval.contains(truth)));
-                covered.1 += u64::from(figure.is_some());
-            }
-        }
-        assert!(covered.iter().all(|(_, given)| given * 10 >= runs * 9), "nearly every run is long enough: {covered:?}");
-        covered.map(|(covered, given)| covered as f64 / given as f64)
-    }
-
     #[test]
     fn intervals_cover_the_truth_as_often_as_they_say() {
         let base = Wandering { seconds: 60, per_second: 150, correlation: 0.0, wander: 0.1, spread: 0.5 };
@@ -696,10 +685,13 @@ mod tests {
             ("too few seconds for blocks", Wandering { seconds: 24, per_second: 600, ..base }),
             ("every request by itself", Wandering { wander: 0.0, ..base }),
         ] {
-            let mut covered = coverage(of, 200).to_vec();
+            let Coverage { median, p99, throughput } = coverage(of, 200, 400, 20_261);
+            assert!(median.of == 200 && p99.of >= 180, "{name}: nearly every run is long enough");
+            let mut covered = vec![median.value(), p99.value()];
             if of.wander == 0.0 {
-                // Its throughput is constant.
-                assert_eq!(covered.pop(), Some(1.0));
+                assert_eq!(throughput.value(), 1.0, "a constant is always held");
+            } else {
+                covered.push(throughput.value());
             }
             // Three and a half standard errors of 200 runs are 5.4 %.
             assert!(covered.iter().all(|share| (0.896..=1.0).contains(share)), "{name}: {covered:?}");
@@ -838,6 +830,29 @@ mod tests {
         let once = |seed| uncertainty(&slices, 200, &mut Random::new(seed, 1));
         assert_eq!(once(1), once(1));
         assert_ne!(once(1), once(2));
+    }
+
+    #[test]
+    fn intervals_without_an_answer_do_not_stretch_the_quantiles() {
+        let slices: Vec<Slice> = (0..90)
+            .map(|second| {
+                let mut times = Histogram::new();
+                if second == 44 {
+                    (0..60).for_each(|k| times.record(Nanos::from_micros(1_000 + 10 * k)));
+                }
+                let ended = times.count();
+                let times = Sparse::from(&times);
+                Slice { from: Nanos::from_secs(second), seconds: 1.0, answered: ended, ended, bad: 0, times }
+            })
+            .collect();
+        let got = uncertainty(&slices, 300, &mut Random::new(6, 0));
+        for figure in got.quantiles.iter().filter_map(known) {
+            assert!(
+                figure.interval.low <= figure.value && figure.value <= figure.interval.high && figure.interval.high < 1.6e6,
+                "{figure:?}"
+            );
+        }
+        assert_eq!(got.qps.unwrap().interval.low, 0.0);
     }
 
     #[test]

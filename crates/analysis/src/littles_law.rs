@@ -3,7 +3,7 @@
 //! Every load tester can lose samples, mistake a unit or clamp long times, and its report still looks fine. Little's law is an
 //! identity: N̄ = X·R̄ over any span, whatever the arrivals. With N̄ counted apart from the stamps that R̄ is made of, any such
 //! mistake breaks it. Requests under way at either end of the span are counted in part on one side only, which is an error
-//! of at most about 2·R̄/T; so the law holds if the two sides differ by no more than max(1 %, 3·R̄/T) (MEASUREMENT §2.7).
+//! of at most about 2·R̄/T; so the law holds if the two sides differ by no more than max(1 %, 3·R̄/T) (docs/measurement.md §2.7).
 
 use measure::{Histogram, Tick};
 use plan::Nanos;
@@ -15,7 +15,7 @@ const TOLERANCE_MIN: f64 = 0.01;
 const TOLERANCE_EDGES: f64 = 3.0;
 /// Buckets are at most 0.1 % wide.
 const CLAMPED_MIN: f64 = 0.001;
-/// A backlog that grows by more than this share of the rate has no stationary response time (MEASUREMENT §2.7).
+/// A backlog that grows by more than this share of the rate has no stationary response time (docs/measurement.md §2.7).
 const GROWTH_MAX: f64 = 0.01;
 
 /// Both sides of Little's law.

@@ -42,7 +42,7 @@ pub struct Peak {
     pub signature: Option<Signature>,
 }
 
-/// What puts a peak where it is (MEASUREMENT §1.9).
+/// What puts a peak where it is (docs/measurement.md §1.9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Signature {

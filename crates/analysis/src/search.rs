@@ -9,7 +9,7 @@
 //!
 //! The phases: a geometric ramp, bisection in log space with short trials, full-length trials around the crossing, a soak
 //! at the rate found, and one approach from above, since many servers that reach a rate cannot return to it. The answer is
-//! an interval ([`capacity`]) with what limited it, and holds every trial, so that a reader can derive it again.
+//! an interval (`capacity`) with what limited it, and holds every trial, so that a reader can derive it again.
 //!
 //! Nothing is remembered but the trials: [`Search::next`] is a function of what was learnt, so that a search can be
 //! followed, saved and taken up again. No I/O, no clock: the caller runs the trials and says how long they took.
@@ -59,6 +59,8 @@ pub struct Settings {
     pub first_rate: f64,
     /// Never more than this: the user's cap, or 70 % of what the generator is known to reach.
     pub rate_max: f64,
+    /// Which of the two it is.
+    pub rate_max_by: Cap,
     /// The two bounds of a regular answer differ by at most this share.
     pub width: f64,
     /// The share of time at a load in which the promise may be broken (RFC 9971 recommends 0.5), below 1.
@@ -83,6 +85,16 @@ pub struct Settings {
     pub seed: u64,
 }
 
+/// Who set the highest rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cap {
+    /// Asked for: a server that carries it carries all that was wanted.
+    User,
+    /// The generator cannot be trusted with more, so that a server that carries it is bounded from below only.
+    Generator,
+}
+
 /// Of the default search.
 const BUDGET_S: f64 = 180.0;
 /// Below these a trial says nothing: connections open, a queue has not grown yet.
@@ -97,6 +109,7 @@ impl Settings {
             promises,
             first_rate: 10.0_f64.min(rate_max),
             rate_max,
+            rate_max_by: Cap::User,
             width: 0.02,
             exceed_ratio: 0.5,
             ramp_s: 2.0,
@@ -127,7 +140,7 @@ impl Settings {
         }
     }
 
-    /// An hour: bounds within 1 %, two minutes seen at each load, a soak of ten minutes (MEASUREMENT §2.4).
+    /// An hour: bounds within 1 %, two minutes seen at each load, a soak of ten minutes (docs/measurement.md §2.4).
     #[must_use]
     pub fn publish(self) -> Self {
         Self {
@@ -458,6 +471,11 @@ pub struct Search {
 const NARROW_UNTIL: f64 = 1.1;
 /// So many invalid trials in a row end the search.
 const INVALID_MAX: usize = 3;
+/// Trials that end as soon as they begin use up no budget; this ends a search of nothing else.
+const TRIALS_MAX: usize = 200;
+/// A queue that grows by less than this in a whole trial does not show, as a server overloaded by one per cent does not in
+/// ten seconds against a promise of 100 ms; so a capacity lower by as much is not ruled out.
+const UNSEEN_S: f64 = 0.1;
 /// A full-length trial with fewer requests than this says nothing of any percentile: the search goes no lower.
 const REQUESTS_MIN: f64 = 10.0;
 /// A trial of the ramp holds about so many requests, up to [`SLOW_RAMP`] times its length.
@@ -474,7 +492,10 @@ impl Search {
     /// What to do now. The same until something is learnt.
     #[must_use]
     pub fn next(&self) -> Step {
-        if self.invalid_in_a_row() >= INVALID_MAX || self.rests.last().is_some_and(|rest| !rest.recovered) {
+        if self.trials.len() >= TRIALS_MAX
+            || self.invalid_in_a_row() >= INVALID_MAX
+            || self.rests.last().is_some_and(|rest| !rest.recovered)
+        {
             return self.done();
         }
         match self.trials.last().map(|trial| trial.purpose) {
@@ -686,6 +707,12 @@ impl Search {
         (lower, upper)
     }
 
+    /// The smallest rate proven to fail, or else the smallest above what is carried that seems to.
+    fn failing(&self) -> Option<f64> {
+        let (lower, upper) = self.relevant();
+        upper.or_else(|| self.rates().into_iter().find(|&rate| lower.is_none_or(|lower| rate > lower) && self.leans_high(rate)))
+    }
+
     fn classed(&self, class: Class) -> Vec<f64> {
         self.rates().into_iter().filter(|&rate| self.class(rate) == class).collect()
     }
@@ -727,8 +754,7 @@ impl Search {
     pub fn answer(&self) -> Answer {
         let settings = &self.settings;
         let (lower, upper) = self.relevant();
-        let (_, bracket_high) = self.bracket();
-        let breaks_at = upper.or(bracket_high).and_then(|rate| self.break_at(rate));
+        let breaks_at = self.failing().and_then(|rate| self.break_at(rate));
         let limited_by = if self.invalid_in_a_row() >= INVALID_MAX {
             LimitedBy::Invalid
         } else if let Some(it) = breaks_at.filter(|it| self.ceiling().is_none_or(|ceiling| it.rate <= ceiling)) {
@@ -736,7 +762,10 @@ impl Search {
         } else if self.ceiling().is_some() {
             LimitedBy::Generator
         } else if lower.is_some_and(|it| it >= settings.rate_max) {
-            LimitedBy::RateMax
+            match settings.rate_max_by {
+                Cap::User => LimitedBy::RateMax,
+                Cap::Generator => LimitedBy::Generator,
+            }
         } else {
             LimitedBy::Budget
         };
@@ -776,8 +805,8 @@ impl Search {
     /// The bounds, widened by what chance could have done to them.
     fn capacity(&self) -> Capacity {
         let (lower, upper) = self.relevant();
-        let (seems_low, seems_high) = self.bracket();
-        let failed = upper.or(seems_high.filter(|&it| Some(it) != self.ceiling()));
+        let seems_low = self.bracket().0;
+        let failed = self.failing();
         let (Some(below), Some(failed)) = (lower.or(seems_low), failed) else {
             return Capacity { low: lower.or(seems_low).unwrap_or(0.0), high: failed };
         };
@@ -804,7 +833,10 @@ impl Search {
         };
         let ladders: Vec<Ladder> = (0..self.settings.promises.len()).map(ladder).collect();
         let (low, high) = capacity::crossing(&ladders, below / 4.0, failed * 2.0);
-        Capacity { low: lower.map_or(low, |it| it.min(low)), high: Some(upper.map_or(high, |it| it.max(high))) }
+        Capacity {
+            low: lower.map_or(low, |it| it.min(low)) * (1.0 - UNSEEN_S / self.settings.prove_s),
+            high: [upper, lower].into_iter().flatten().chain([high]).max_by(f64::total_cmp),
+        }
     }
 
     /// The bisections still open, each with a load to classify, and the confirmation if it is missing.

@@ -31,8 +31,11 @@ pub struct Sweep {
     pub name: String,
     /// When it began: RFC 3339, UTC.
     pub started: String,
-    /// The levels that were planned, ascending.
+    /// The levels that were planned, ascending; of an adaptive sweep, those that were measured.
     pub levels: Vec<Level>,
+    /// What a level must keep to be the best one; nothing if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slo: Vec<Check>,
     /// What was measured, in this order.
     pub trials: Vec<Trial>,
     /// Why it ended before the last level; `None` when every level was measured.
@@ -206,7 +209,16 @@ impl Sweep {
     /// Nothing measured yet.
     #[must_use]
     pub fn new(name: String, started: String, levels: Vec<Level>) -> Self {
-        Self { schema: SWEEP_SCHEMA.to_owned(), name, started, levels, trials: Vec::new(), stopped: None, checks: Vec::new() }
+        Self {
+            schema: SWEEP_SCHEMA.to_owned(),
+            name,
+            started,
+            levels,
+            slo: Vec::new(),
+            checks: Vec::new(),
+            trials: Vec::new(),
+            stopped: None,
+        }
     }
 
     /// One row for every level that was measured, ascending.
@@ -231,7 +243,7 @@ impl Sweep {
 
 /// Which levels kept which promise, and which say nothing about the server; one sentence each. `rows` are ascending.
 #[must_use]
-pub fn promises(checks: &[Check], rows: &[LevelRow]) -> Vec<String> {
+pub fn promises_kept(checks: &[Check], rows: &[LevelRow]) -> Vec<String> {
     let mut said: Vec<String> = checks
         .iter()
         .filter_map(|check| {
@@ -307,18 +319,18 @@ pub(crate) mod tests {
         sweep.trials = vec![trial(1, "closed_all_well"), trial(50, "open_with_a_stall")];
         let rows = sweep.rows();
         assert_eq!(
-            promises(&sweep.checks, &rows),
+            promises_kept(&sweep.checks, &rows),
             [
                 "'p99 < 10ms' held up to 1 user; the first to break it was 50 users.",
                 "'failed <= 1' held up to 1 user; the first to break it was 50 users.",
                 "'tls.p99 < 1s' cannot be judged at 1 user, and no level broke it.",
             ]
         );
-        assert_eq!(promises(&sweep.checks[..1], &rows[..1]), ["'p99 < 10ms' held at every level, up to 1 user."]);
-        assert_eq!(promises(&sweep.checks[..1], &rows[1..]), ["'p99 < 10ms' was broken from the first level on, 50 users."]);
+        assert_eq!(promises_kept(&sweep.checks[..1], &rows[..1]), ["'p99 < 10ms' held at every level, up to 1 user."]);
+        assert_eq!(promises_kept(&sweep.checks[..1], &rows[1..]), ["'p99 < 10ms' was broken from the first level on, 50 users."]);
         sweep.trials[1].summary.lag = sweep.trials[1].summary.response_time.clone();
         (0..1_000).for_each(|_| sweep.trials[1].summary.lag.record(Nanos::SECOND));
-        let said = promises(&sweep.checks[..1], &sweep.rows());
+        let said = promises_kept(&sweep.checks[..1], &sweep.rows());
         assert!(said[0].contains("cannot be judged at 50 users") && said[1].starts_with("INVALID: the figures at 50 users"), "{said:?}");
         let text = serde_json::to_string(&sweep.checks).unwrap();
         assert_eq!(text, "[\"p99 < 10ms\",\"failed <= 1\",\"tls.p99 < 1s\"]");

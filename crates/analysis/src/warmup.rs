@@ -14,9 +14,9 @@ use serde::Serialize;
 use crate::drift::{mann_kendall, theil_sen};
 use crate::interval::Slice;
 
-/// Points in a batch, where there are enough (MEASUREMENT §1.8).
+/// Points in a batch, where there are enough (docs/measurement.md §1.8).
 const BATCH: usize = 5;
-/// From so many points on there are (MEASUREMENT §1.8: 50 s of seconds).
+/// From so many points on there are (docs/measurement.md §1.8: 50 s of seconds).
 const BATCHED_FROM: usize = 50;
 /// With fewer points than this nothing can be said.
 const POINTS_MIN: usize = 10;
@@ -29,7 +29,7 @@ const ALIKE_MIN: usize = 2;
 /// Like the steady part is within two and a half deviations of its median, or within 1 %.
 const DEVIATIONS: f64 = 2.5;
 const ALIKE_SHARE: f64 = 0.01;
-/// A trend is beyond chance below this (MEASUREMENT §1.8).
+/// A trend is beyond chance below this (docs/measurement.md §1.8).
 const TREND_CHANCE_MAX: f64 = 0.01;
 
 /// What was looked at.

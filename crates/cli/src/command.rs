@@ -3,6 +3,7 @@
 mod completions;
 mod demo;
 mod diff;
+mod find;
 mod man;
 mod run;
 mod sweep;
@@ -38,6 +39,9 @@ enum Command {
     /// Climb through a ladder of loads: a table, two charts, and what they show
     #[command(about = "Climb through a ladder of loads: a table, two charts, and what they show")]
     Sweep(Box<sweep::Sweep>),
+    /// Find the highest rate that keeps a promise such as 'p99 < 50ms'
+    #[command(about = "Find the highest rate that keeps a promise such as 'p99 < 50ms'")]
+    Find(Box<find::Find>),
     /// Put two sweeps side by side, as a table and two charts
     #[command(about = "Put two sweeps side by side, as a table and two charts")]
     Diff(diff::Diff),
@@ -85,6 +89,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         None => print(WELCOME.as_bytes()),
         Some(Command::Run(run)) => run::carry_out(*run),
         Some(Command::Sweep(sweep)) => sweep::carry_out(*sweep),
+        Some(Command::Find(find)) => find::carry_out(*find),
         Some(Command::Diff(diff)) => diff::carry_out(diff),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Completions(completions)) => completions::carry_out(&completions),
@@ -100,6 +105,8 @@ and where it starts to fail.
   loadline demo                                   see it at work on a built-in API, in a minute
   loadline run   http://127.0.0.1:8080/healthz    measure one load and report it
   loadline sweep http://127.0.0.1:8080/healthz    climb through a ladder of loads: a table and two charts
+  loadline find  http://127.0.0.1:8080/healthz --slo 'p99 < 50ms'
+                                                  find the highest rate that keeps a promise
   loadline diff  before.dat after.dat             put two sweeps side by side
 
 Each command tells all it can do with --help.
@@ -170,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_welcome_names_every_command_that_measures() {
-        for name in ["demo", "run", "sweep", "diff"] {
+        for name in ["demo", "run", "sweep", "find", "diff"] {
             assert!(WELCOME.contains(&format!("loadline {name}")), "{name}");
         }
     }

@@ -142,6 +142,8 @@ pub struct Draft {
     pub unix_socket: Option<String>,
 
     /// Send through this HTTP proxy: http://[user:password@]HOST:PORT (CONNECT for https)
+    // The doc comment is help text; its brackets are no link.
+    #[allow(rustdoc::broken_intra_doc_links)]
     #[arg(long, value_name = "URL", help_heading = "Connection")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,

@@ -9,6 +9,7 @@
 //! Invariants: meaning is never carried by colour alone; an axis that does not start at zero says so; the same chart
 //! gives the same bytes.
 
+pub mod find;
 mod font;
 mod layout;
 pub mod number;

@@ -9,6 +9,7 @@ mod columns;
 pub mod csv;
 pub mod dat;
 pub mod diff;
+pub mod find;
 mod format;
 pub mod hdr;
 pub mod json;

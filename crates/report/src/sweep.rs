@@ -5,11 +5,13 @@ pub mod table;
 
 use std::io;
 
-use analysis::gate::Judgement;
-use analysis::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Validity};
+use analysis::gate::{Check, Judgement};
+use analysis::knee::Best;
+use analysis::scaling::Curve;
+use analysis::{Level, LevelRow, SWEEP_SCHEMA, Scaling, Stopped, Sweep, Trial, Validity, scaling};
 use serde::Serialize;
 
-use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
+use crate::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
 use crate::dat::{self, DatRow};
 use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
@@ -31,9 +33,10 @@ pub struct SweepFile {
 /// # Errors
 /// Only where writing JSON to memory fails.
 pub fn files(sweep: &Sweep) -> io::Result<Vec<SweepFile>> {
+    let scaling = scaling(sweep);
     let mut json = Vec::new();
-    write(sweep, &mut json)?;
-    let curve = curve(sweep);
+    write_explained(sweep, &scaling, &mut json)?;
+    let curve = SweepCurve { fit: fit(&scaling), ..curve(sweep) };
     let (throughput, success) = (qps_ttlb(&curve), success_rate(&curve));
     let file = |ending, about, bytes| SweepFile { ending, about, bytes };
     Ok(vec![
@@ -43,16 +46,16 @@ pub fn files(sweep: &Sweep) -> io::Result<Vec<SweepFile>> {
         file("_qps_ttlb.png", "chart", throughput.png(Density::DOCUMENT)),
         file("_successrate.svg", "chart", success.svg().into_bytes()),
         file("_successrate.png", "chart", success.png(Density::DOCUMENT)),
-        file(".md", "report", markdown::markdown(sweep).into_bytes()),
+        file(".md", "report", markdown::markdown(sweep, &scaling).into_bytes()),
     ])
 }
 
-/// The keys of a sweep, then what follows from each of its trials.
-#[derive(Serialize)]
-struct Written<'a> {
-    #[serde(flatten)]
-    sweep: &'a Sweep,
-    judged: Vec<Judged>,
+/// Writes a sweep as JSON, with what it says together: `best` and `model` follow from the trials, and are not read again.
+///
+/// # Errors
+/// If writing fails.
+pub fn write(sweep: &Sweep, out: &mut dyn io::Write) -> io::Result<()> {
+    write_explained(sweep, &scaling(sweep), out)
 }
 
 /// What follows from one trial.
@@ -64,16 +67,47 @@ struct Judged {
     checks: Vec<Judgement>,
 }
 
-/// Writes a sweep as JSON.
-///
-/// # Errors
-/// If writing fails.
-pub fn write(sweep: &Sweep, out: &mut dyn io::Write) -> io::Result<()> {
-    let judged = sweep.trials.iter().map(|trial| {
+fn judged(sweep: &Sweep) -> Vec<Judged> {
+    let judge = |trial: &Trial| {
         let (validity, checks) = trial.judged(&sweep.checks);
         Judged { level: trial.level, repetition: trial.repetition, validity, checks }
-    });
-    write_json(&Written { sweep, judged: judged.collect() }, out)
+    };
+    sweep.trials.iter().map(judge).collect()
+}
+
+/// A sweep as it stands in its file. What is short comes before the trials.
+#[derive(Serialize)]
+struct Written<'a> {
+    schema: &'a str,
+    name: &'a str,
+    started: &'a str,
+    levels: &'a [Level],
+    #[serde(skip_serializing_if = "<[Check]>::is_empty")]
+    slo: &'a [Check],
+    #[serde(skip_serializing_if = "<[Check]>::is_empty")]
+    checks: &'a [Check],
+    best: &'a Best,
+    model: &'a Option<Curve>,
+    trials: &'a [Trial],
+    stopped: &'a Option<Stopped>,
+    judged: Vec<Judged>,
+}
+
+fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) -> io::Result<()> {
+    let Sweep { schema, name, started, levels, slo, checks, trials, stopped } = sweep;
+    let judged = judged(sweep);
+    write_json(
+        &Written { schema, name, started, levels, slo, checks, best: &scaling.best, model: &scaling.curve, trials, stopped, judged },
+        out,
+    )
+}
+
+/// The accepted model as the charts draw it.
+#[must_use]
+pub fn fit(scaling: &Scaling) -> Option<Fit> {
+    let drawn = scaling.curve.as_ref()?.drawn()?;
+    let points = drawn.points.iter().map(|it| (it.level, it.throughput.low, it.throughput.value, it.throughput.high)).collect();
+    Some(Fit { name: drawn.name, points })
 }
 
 /// Reads the JSON of a sweep.
@@ -105,7 +139,7 @@ pub fn dat_rows(rows: &[LevelRow]) -> Vec<DatRow> {
         .collect()
 }
 
-/// What the charts draw.
+/// What the charts draw, without the model.
 #[must_use]
 pub fn curve(sweep: &Sweep) -> SweepCurve {
     let first = sweep.trials.first().map(|trial| &trial.summary.plan);
@@ -129,5 +163,6 @@ pub fn curve(sweep: &Sweep) -> SweepCurve {
                 generator_limited: row.generator_limit.is_some(),
             })
             .collect(),
+        fit: None,
     }
 }

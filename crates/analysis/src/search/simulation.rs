@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use proptest::prelude::*;
+
 use plan::{Arrivals, Nanos, Random, Rate, Share, Spacing, Timetable};
 
 use super::*;
@@ -246,6 +248,7 @@ fn the_interval_contains_the_capacity_of_ten_known_servers_nine_times_in_ten() {
     const SEEDS: u64 = 5;
     let mut misses = BTreeMap::new();
     let mut widths = Vec::new();
+    let mut outside = 0;
     let mut table = String::new();
     for server in servers() {
         let promises = promises(server.limit_s);
@@ -266,15 +269,17 @@ fn the_interval_contains_the_capacity_of_ten_known_servers_nine_times_in_ten() {
             );
             assert!(answer.spent_s <= 180.0 + TIMEOUT_S + 30.0, "{table}");
             widths.push(high / low);
+            outside += u64::from(off > 0.0);
             *misses.entry(server.name).or_insert(0u64) += u64::from(off > 0.03);
         }
     }
     let missed: u64 = misses.values().sum();
-    println!("{table}");
     widths.sort_by(f64::total_cmp);
     assert!(missed * 10 <= SEEDS * misses.len() as u64, "{missed} missed by more than 3 %: {misses:?}\n{table}");
+    // 5 % promised; of 300 searches 15 were outside, and three standard errors of 50 are 9 %.
+    assert!(outside <= 7, "{outside} outside\n{table}");
     // An interval that contains everything proves nothing.
-    assert!(widths[widths.len() / 2] < 1.15 && widths[widths.len() * 9 / 10] < 1.5, "{table}");
+    assert!(widths[widths.len() / 2] < 1.1 && widths[widths.len() * 9 / 10] < 1.35, "{table}");
 }
 
 /// Runs the search against `respond`, which sees each trial's rate, seconds and purpose.
@@ -385,6 +390,9 @@ fn a_server_that_carries_the_cap_is_not_loaded_beyond_it() {
     });
     assert_eq!((answer.carries, answer.limited_by, answer.capacity.high), (Some(500.0), LimitedBy::RateMax, None));
     assert_eq!(most, 500.0);
+    let calibrated = Settings { rate_max: 500.0, rate_max_by: Cap::Generator, ..settings() };
+    let answer = follow(calibrated, |rate, seconds, _| result(rate, seconds, 0.0));
+    assert_eq!((answer.carries, answer.limited_by), (Some(500.0), LimitedBy::Generator));
 }
 
 #[test]
@@ -521,4 +529,53 @@ fn contradictory_settings_are_all_named() {
         Search::new(wrong).unwrap_err(),
         [Mistake::NoPromise, Mistake::Rates { first: 20.0, max: 10.0 }, Mistake::Ratios { width: 0.0, exceed: 0.5 }]
     );
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_trials_say_the_search_ends_in_time_and_does_not_contradict_itself(seed: u64, capacity in 0.5f64..2e5, noise in 0.0f64..0.5, slow in 0.0f64..3.0) {
+        let mut random = Random::new(seed, 0);
+        let mut search = Search::new(Settings { rate_max: 1e5, ..settings() }).unwrap();
+        let mut steps = 0;
+        let answer = loop {
+            steps += 1;
+            prop_assert!(steps < 1_000);
+            match search.next() {
+                Step::Trial { rate, seconds, .. } => {
+                    prop_assert!(rate > 0.0 && rate <= 1e5 && seconds > 0.0);
+                    prop_assert!(search.spent_s() < 180.0, "a trial was begun after the budget");
+                    let wrong = random.unit() < noise;
+                    let share = if (rate > capacity) != wrong { random.unit() } else { random.unit() * 0.009 };
+                    let standing = match random.unit() {
+                        x if x < noise * 0.2 => Standing::Invalid,
+                        x if x < noise * 0.25 => Standing::GeneratorLimited,
+                        _ => Standing::Valid,
+                    };
+                    let cut = if random.unit() < noise { random.unit() } else { 1.0 };
+                    let early = match random.unit() {
+                        x if x < noise * 0.2 => Some(Early::Pass),
+                        x if x < noise * 0.4 => Some(Early::Fail),
+                        _ => None,
+                    };
+                    let mut trial = result(rate, seconds * cut, share);
+                    if early == Some(Early::Fail) {
+                        trial.seen[0].bad = trial.due;
+                    }
+                    search.learn(TrialResult { elapsed_s: seconds * cut * slow, standing, early, ..trial });
+                }
+                Step::Rest { seconds_max } => search.rested(Rested { seconds: seconds_max * random.unit() * 0.3, recovered: random.unit() > noise * 0.05 }),
+                Step::Done(answer) => break *answer,
+            }
+        };
+        prop_assert_eq!(answer.trials.len(), search.trials().len());
+        let upper = answer.capacity.high.unwrap_or(f64::INFINITY);
+        prop_assert!(answer.capacity.low >= 0.0 && answer.capacity.low <= upper, "{:?}", answer.capacity);
+        if let Some(rate) = answer.carries {
+            prop_assert!(answer.capacity.low <= rate && rate <= upper, "{rate} {:?}", answer.capacity);
+            prop_assert!(answer.breaks_at.is_none_or(|it| it.rate > rate), "{rate} {:?}", answer.breaks_at);
+        }
+        prop_assert!(answer.wants_s.is_none_or(|it| it >= answer.spent_s));
+        prop_assert!(!crate::search_words::sentences(&answer).iter().any(|it| it.contains("NaN") || it.contains("inf")));
+        prop_assert_eq!(search.answer(), answer);
+    }
 }

@@ -2,23 +2,24 @@
 
 use std::fmt::Write;
 
+use analysis::curve_words::parameters;
 use analysis::quantity::counted;
-use analysis::{Level, Sweep, conclusion, promises};
+use analysis::{Level, Scaling, Sweep, conclusion, promises_kept};
 use plan::Load;
 
 use super::table;
 use crate::{story, visible};
 
-/// The page. Charts are linked by the names that [`super::files`] gives them.
+/// The page; `scaling` is what the levels say together. Charts are linked by the names that [`super::files`] gives them.
 #[must_use]
-pub fn markdown(sweep: &Sweep) -> String {
-    page(sweep, Charts::Linked)
+pub fn markdown(sweep: &Sweep, scaling: &Scaling) -> String {
+    page(sweep, scaling, Charts::Linked)
 }
 
 /// The page for where no files can stand beside it, such as the summary of a job.
 #[must_use]
 pub fn without_charts(sweep: &Sweep) -> String {
-    page(sweep, Charts::Left)
+    page(sweep, &analysis::scaling(sweep), Charts::Left)
 }
 
 /// Whether the charts stand beside the page.
@@ -28,16 +29,13 @@ enum Charts {
     Left,
 }
 
-fn page(sweep: &Sweep, charts: Charts) -> String {
+fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
     let rows = sweep.rows();
     let mut page = String::new();
     let name = visible::markdown(&sweep.name);
     let mut say = |line: &str| writeln!(page, "{line}").expect("writing to memory does not fail");
     say(&format!("# {name}\n"));
-    for sentence in conclusion(&rows, sweep.stopped.as_ref()) {
-        say(&format!("- {}", visible::markdown(&sentence)));
-    }
-    for sentence in promises(&sweep.checks, &rows) {
+    for sentence in conclusion(&rows, scaling, sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows)) {
         say(&format!("- {}", visible::markdown(&sentence)));
     }
     say("");
@@ -53,6 +51,15 @@ fn page(sweep: &Sweep, charts: Charts) -> String {
         say(&format!("| {} | {} |", table::cells(row).join(" | "), visible::markdown(&table::remark(row))));
     }
     say(&format!("\n{}\n", table::legend(&rows)));
+    if let Some((curve, model)) = scaling.curve.as_ref().and_then(|curve| Some((curve, curve.reading.model.as_ref()?))) {
+        say(&format!("## The model: {}\n", analysis::curve_words::name(model, curve.pausing)));
+        say("| parameter | value | 95 % interval |");
+        say("|---|---:|---:|");
+        for it in parameters(model, curve.pausing) {
+            say(&format!("| {} | {} | {} |", visible::markdown(it.about), it.value, it.interval.as_deref().unwrap_or("without end")));
+        }
+        say("");
+    }
     if let Some(trial) = sweep.trials.first() {
         let summary = &trial.summary;
         say("## How it was measured\n");
@@ -62,7 +69,11 @@ fn page(sweep: &Sweep, charts: Charts) -> String {
             let warmup = summary.plan.warmup();
             let before = if warmup > plan::Nanos::ZERO { format!(" after a warm-up of {warmup}") } else { String::new() };
             let repetitions = sweep.trials.iter().map(|trial| trial.repetition).max().unwrap_or(1);
-            let times = if repetitions > 1 { format!(", {}", counted(repetitions.into(), "time")) } else { String::new() };
+            let times = if repetitions > 1 {
+                format!(", {}: first ascending, then in random order", counted(repetitions.into(), "time"))
+            } else {
+                String::new()
+            };
             say(&format!("- each level for {duration}{before}{times}"));
         }
         let machine = &summary.machine;
@@ -96,7 +107,7 @@ fn load(sweep: &Sweep) -> &'static str {
 }
 
 /// The name as the address of a link: anything but letters, digits and harmless signs is percent-encoded.
-fn file_link(name: &str) -> String {
+pub(crate) fn file_link(name: &str) -> String {
     let mut link = String::new();
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {

@@ -1,0 +1,253 @@
+//! A promise that can be counted request by request, so that a search can ask how many broke it.
+//!
+//! Of many promises only the whole run can say whether it kept them: a mean, a greatest value, a rate. A search needs more:
+//! each request either keeps to it or does not, and so many of them may not. That is a quantile of response time (`p99 <
+//! 50ms`: one in a hundred may be late) and the share that failed (`failed < 0.1%`). Whatever is not of this kind is refused
+//! with what to write instead, rather than bent into something that was not asked for.
+//!
+//! Invariant: a request that failed or was never sent breaks every promise.
+
+use std::fmt;
+
+use measure::{Summary, Tick};
+use plan::Nanos;
+
+use super::{Check, Comparison, Figure, Limit, Span, Statistic, Times};
+use crate::search::{Promise, Unit};
+
+/// A promise of which every request keeps or breaks its part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slo {
+    check: Check,
+    part: Part,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Part {
+    /// Answered well, and within the limit; the quantile from 0 to 1.
+    InTime { limit: Nanos, quantile: f64 },
+    /// Answered well; the share that need not be, from 0 to 1.
+    Well { bad_share_max: f64 },
+}
+
+/// Why a promise cannot be searched with, and what to write instead.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unsearchable {
+    /// The promise.
+    pub check: Check,
+    /// Completes "'qps > 500' cannot be searched with: …".
+    pub why: &'static str,
+    /// What to do.
+    pub help: String,
+}
+
+impl fmt::Display for Unsearchable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' cannot be searched with: {}", self.check, self.why)
+    }
+}
+
+impl std::error::Error for Unsearchable {}
+
+impl TryFrom<Check> for Slo {
+    type Error = Unsearchable;
+
+    fn try_from(check: Check) -> Result<Self, Unsearchable> {
+        let refused = |why, help: &str| Err(Unsearchable { check, why, help: help.to_owned() });
+        if !check.comparison.wants_little() && check.figure != Figure::Qps {
+            return refused("more load would only help to keep it", "promise a limit from above, such as p99 < 50ms or failed < 0.1%");
+        }
+        let part = match (check.figure, check.limit) {
+            (Figure::Time(Span::Response, Statistic::Quantile(percent)), Limit::Time(limit)) => {
+                Part::InTime { limit, quantile: tidy(percent / 100.0) }
+            }
+            (Figure::Time(Span::Response, Statistic::Mean), limit) => {
+                return refused("a mean is of all requests, and none of them keeps or breaks it", &format!("promise p50 < {limit}"));
+            }
+            (Figure::Time(Span::Response, Statistic::Max), limit) => {
+                return refused("one request in an hour would decide it", &format!("promise p99.9 < {limit}"));
+            }
+            (Figure::Time(_, Statistic::Quantile(percent)), limit) => {
+                return refused("it leaves out what users wait for before", &format!("promise p{percent} < {limit}, of response time"));
+            }
+            (Figure::Time(..), limit) => {
+                return refused("it leaves out what users wait for before", &format!("promise p99 < {limit}, of response time"));
+            }
+            (Figure::Failed, Limit::Percent(percent)) => Part::Well { bad_share_max: tidy(percent / 100.0) },
+            (Figure::Failed, Limit::Count(count)) if count == u64::from(check.comparison == Comparison::Below) => {
+                Part::Well { bad_share_max: 0.0 }
+            }
+            (Figure::Failed, _) => {
+                return refused("a number of failures grows with the time they are counted in", "promise a share, such as failed < 0.1%");
+            }
+            (Figure::Qps, _) => {
+                return refused("the rate is what the search finds", "leave it out, and look at the answer");
+            }
+            (Figure::Unsent | Figure::Status(_) | Figure::StatusClass(_), _) => {
+                return refused(
+                    "it leaves out other failures",
+                    "promise failed < 0.1%, which counts every failure and every request unsent",
+                );
+            }
+        };
+        if let Part::Well { bad_share_max } = part
+            && bad_share_max >= 1.0
+        {
+            return refused("every run keeps it", "promise a smaller share, such as failed < 0.1%");
+        }
+        Ok(Self { check, part })
+    }
+}
+
+impl fmt::Display for Slo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.check.fmt(f)
+    }
+}
+
+impl Slo {
+    /// In the terms of a search.
+    #[must_use]
+    pub fn promise(&self) -> Promise {
+        let (unit, bad_share_max) = match self.part {
+            Part::InTime { quantile, .. } => (Unit::Seconds, tidy(1.0 - quantile)),
+            Part::Well { bad_share_max } => (Unit::Share, bad_share_max),
+        };
+        Promise { text: self.check.to_string(), name: self.check.figure.to_string(), unit, bad_share_max }
+    }
+
+    /// How long a request may take; `None` where only success is promised.
+    #[must_use]
+    pub const fn limit(&self) -> Option<Nanos> {
+        match self.part {
+            Part::InTime { limit, .. } => Some(limit),
+            Part::Well { .. } => None,
+        }
+    }
+
+    /// Which quantile of response time is promised, from 0 to 1.
+    #[must_use]
+    pub const fn quantile(&self) -> Option<f64> {
+        match self.part {
+            Part::InTime { quantile, .. } => Some(quantile),
+            Part::Well { .. } => None,
+        }
+    }
+
+    /// How many of the requests that fell due broke it: failed, unsent, or late.
+    #[must_use]
+    pub fn bad(&self, run: &Summary) -> u64 {
+        match self.part {
+            Part::InTime { limit, .. } => Times::of(run, Span::Response).slower(limit, self.check.comparison).0,
+            Part::Well { .. } => run.requests.failed + run.requests.unsent,
+        }
+    }
+
+    /// The figure it is about: seconds, with a request that failed as one given up at the time-out, or a share from 0 to 1.
+    #[must_use]
+    pub fn value(&self, run: &Summary) -> f64 {
+        match self.part {
+            Part::InTime { quantile, .. } => {
+                if run.requests.due == 0 {
+                    return 0.0;
+                }
+                response_quantile(run, quantile).unwrap_or(run.plan.connection().timeout).as_secs_f64()
+            }
+            Part::Well { .. } => self.bad(run) as f64 / run.requests.due.max(1) as f64,
+        }
+    }
+
+    /// How many requests that ended in an interval broke it: at least and at most, since a tick cannot tell which of its
+    /// times belong to requests that failed.
+    #[must_use]
+    pub fn bad_in(&self, tick: &Tick) -> (u64, u64) {
+        let failed = tick.failed + tick.unsent;
+        let Part::InTime { limit, .. } = self.part else { return (failed, failed) };
+        let Ok(times) = tick.response_time.unpack() else { return (failed, failed) };
+        let strict = self.check.comparison == Comparison::Below;
+        let fast = |time: Nanos| time < limit || (!strict && time == limit);
+        let late: u64 = times.recorded().filter(|(time, _)| !fast(*time)).map(|(_, count)| count).sum();
+        (late.max(failed), late + failed)
+    }
+}
+
+/// The quantile of response time over all requests that fell due; `None` where it lies among those that failed.
+#[must_use]
+pub fn response_quantile(run: &Summary, q: f64) -> Option<Nanos> {
+    Times::of(run, Span::Response).quantile(q).0
+}
+
+/// 1 − 0.999 is 0.0010000000000000009 in binary; what the user wrote has fewer digits.
+fn tidy(share: f64) -> f64 {
+    (share * 1e12).round() / 1e12
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::fixtures;
+
+    fn slo(text: &str) -> Result<Slo, Unsearchable> {
+        Slo::try_from(text.parse::<Check>().unwrap())
+    }
+
+    fn run(name: &str) -> Summary {
+        fixtures::summaries().into_iter().find(|(known, _)| *known == name).unwrap().1
+    }
+
+    #[test]
+    fn a_quantile_and_a_share_say_how_many_may_be_bad() {
+        for (text, name, bad_share_max) in [
+            ("p99 < 50ms", "p99", 0.01),
+            ("p99.9 <= 1s", "p99.9", 0.001),
+            ("p50 < 5ms", "p50", 0.5),
+            ("failed < 0.1%", "failed", 0.001),
+            ("failed <= 0", "failed", 0.0),
+            ("failed < 1", "failed", 0.0),
+        ] {
+            let promise = slo(text).unwrap().promise();
+            assert_eq!((promise.name.as_str(), promise.bad_share_max, promise.text.as_str()), (name, bad_share_max, text));
+        }
+    }
+
+    #[test]
+    fn what_no_single_request_keeps_or_breaks_is_refused_with_what_to_write_instead() {
+        for (text, help) in [
+            ("mean < 20ms", "promise p50 < 20ms"),
+            ("max < 1s", "promise p99.9 < 1s"),
+            ("service_time.p95 < 50ms", "promise p95 < 50ms, of response time"),
+            ("ttfb.mean < 50ms", "promise p99 < 50ms, of response time"),
+            ("qps > 500", "leave it out, and look at the answer"),
+            ("failed < 10", "promise a share, such as failed < 0.1%"),
+            ("status.5xx < 1%", "promise failed < 0.1%, which counts every failure and every request unsent"),
+            ("unsent < 1%", "promise failed < 0.1%, which counts every failure and every request unsent"),
+            ("p99 > 50ms", "promise a limit from above, such as p99 < 50ms or failed < 0.1%"),
+        ] {
+            assert_eq!(slo(text).unwrap_err().help, help, "{text}");
+        }
+        assert_eq!(slo("qps > 500").unwrap_err().to_string(), "'qps > 500' cannot be searched with: the rate is what the search finds");
+    }
+
+    #[test]
+    fn a_request_that_failed_breaks_every_promise() {
+        let run = run("failures_of_every_side");
+        let failed = run.requests.failed + run.requests.unsent;
+        assert!(failed > 0);
+        assert_eq!(slo("failed < 1%").unwrap().bad(&run), failed);
+        // No answer takes an hour.
+        assert_eq!(slo("p99 < 1h").unwrap().bad(&run), failed);
+        assert_eq!(slo("p99 < 1ns").unwrap().bad(&run), run.requests.due);
+    }
+
+    #[test]
+    fn the_intervals_of_a_run_hold_its_bad_requests_between_their_bounds() {
+        for (name, run) in fixtures::summaries() {
+            for text in ["p99 < 5ms", "failed < 1%"] {
+                let slo = slo(text).unwrap();
+                let (low, high) = run.timeline.iter().map(|tick| slo.bad_in(tick)).fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+                let bad = slo.bad(&run);
+                assert!(low <= bad && bad <= high, "{name}, {text}: {low} {bad} {high}");
+            }
+        }
+    }
+}

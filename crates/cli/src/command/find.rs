@@ -1,0 +1,568 @@
+//! `loadline find URL --slo 'p99 < 50ms'`: the highest rate that keeps a promise, as an interval, with every trial behind it.
+//!
+//! What to try next is decided in [`analysis::search`]; here its trials are run on the real server, and it is watched until
+//! it has recovered. A search takes minutes, and anything may end it: so every trial is printed and saved as soon as it is
+//! measured, and whatever ends the search, what is known by then is said.
+
+use std::num::{NonZeroU32, NonZeroU64};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use analysis::Stopped;
+use analysis::found::{Found, FoundTrial, learnt, lost};
+use analysis::gate::{Check, Slo};
+use analysis::search::{Cap, Early, LimitedBy, Purpose, Rested, Search, Settings, Step};
+use analysis::search_words;
+use clap::{ArgAction, Args};
+use engine::net::Network;
+use engine::{RunError, Stop, Urgency, machine};
+use measure::{Summary, Tick};
+use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable};
+use report::find::table;
+
+use super::Manner;
+use super::sweep::{broken, name_of};
+use crate::exit::{Exit, Failed};
+use crate::files::{DIRECTORY, Files};
+use crate::outputs::{Existing, to_stdout};
+use crate::screen::{Screen, complain};
+use crate::{inputs, interrupt};
+
+/// A promise to keep, and where the results go.
+#[derive(Debug, Args)]
+pub struct Find {
+    #[command(flatten)]
+    draft: Draft,
+
+    /// A promise to keep: a percentile of response time such as 'p99 < 50ms', or 'failed < 0.1%' (repeatable)
+    #[arg(long, value_name = "PROMISE", action = ArgAction::Append, help_heading = "Search")]
+    slo: Vec<String>,
+
+    /// Take at most so long [default: 3m; 1m with --quick, 1h with --publish]
+    #[arg(long, value_name = "TIME", help_heading = "Search")]
+    budget: Option<Given<Nanos>>,
+
+    /// Answer within a minute, to 5 %
+    #[arg(long, conflicts_with = "publish", help_heading = "Search")]
+    quick: bool,
+
+    /// Answer within an hour, to 1 %, with a soak of ten minutes
+    #[arg(long, help_heading = "Search")]
+    publish: bool,
+
+    /// Never load with more than this, such as 2000/s
+    #[arg(long, value_name = "RATE", help_heading = "Search")]
+    rate_max: Option<Given<Rate>>,
+
+    /// Begin the names of all files with this [default: from the path of the URL, or its host]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    name: Option<String>,
+
+    /// Write files into this directory, made if missing
+    #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
+    dir: PathBuf,
+
+    /// Replace files that exist
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// The endings of a search's files.
+const ENDINGS: &[&str] = &[".find.json", "_find.png", "_find.svg", ".find.md"];
+
+/// More than any generator of one machine sends: without a cap of the user the generator's own health decides.
+const RATE_MAX: f64 = 2_000_000.0;
+/// Waiting longer than this for answers to an overload would use up the budget; `--timeout` overrides it.
+const TIMEOUT: Nanos = Nanos::from_secs(10);
+/// Of the requests that show the server unloaded, and of those that show whether it has recovered.
+const UNLOADED_REQUESTS: NonZeroU64 = NonZeroU64::new(10).unwrap();
+const PROBE_REQUESTS: NonZeroU64 = NonZeroU64::new(3).unwrap();
+/// A probe that is not answered by then has shown that the server is not well.
+const PROBE_TIMEOUT: Nanos = Nanos::from_secs(5);
+/// Seconds from one probe to the next (docs/measurement.md §2.4).
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+/// Back within so many times the unloaded median is recovered (docs/measurement.md §2.4).
+const RECOVERED_WITHIN: f64 = 1.5;
+/// Between two single requests the scheduler alone makes differences of this size.
+const PROBE_NOISE: Nanos = Nanos::from_millis(1);
+/// The share of a ramp trial that opens connections before it measures: these would be late requests of a server that is not.
+const WARMUP_OF_RAMP: f64 = 0.1;
+/// A trial is not ended early before this (docs/measurement.md §2.5).
+const EARLY_FROM: Nanos = Nanos::from_secs(3);
+
+/// Searches, and says what it found.
+pub fn carry_out(find: Find) -> Result<Exit, Failed> {
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, manner } = find;
+    let mut errors = PlanErrors::default();
+    let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
+    let slos = promised(&slo, &mut errors);
+    let preset = match (quick, publish) {
+        (true, _) => Preset::Quick,
+        (false, true) => Preset::Publish,
+        (false, false) => Preset::Usual,
+    };
+    let settings = settings(&slos, Wishes { preset, budget, rate_max }, &draft, &mut errors);
+    let load = OpenLoad::decide(draft, &slos, &settings, &mut errors);
+    let search = Search::new(settings.clone()).map_err(|mistakes| {
+        // A promise that cannot be read has been complained of, and is missing here for no other reason.
+        let mistakes = mistakes.iter().filter(|it| **it != analysis::search::Mistake::NoPromise || slo.is_empty());
+        mistakes.for_each(|mistake| errors.push(refused(mistake)));
+    });
+    let files = Files::new(dir, name, ENDINGS);
+    files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    let (Some(load), Ok(search)) = (load, search) else { return Err(errors.into()) };
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    load.check_machine()?;
+
+    let screen = manner.screen();
+    let stop = Stop::new();
+    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let found = Found::new(files.name().to_owned(), &slos, settings, &search.answer());
+    let course = Course { load, slos, search, found, files, screen, stop, lost: PlanErrors::default(), untold: None };
+    course.carry_out(manner)
+}
+
+/// The promises that can be read and searched with. Every mistake goes to `errors`.
+fn promised(texts: &[String], errors: &mut PlanErrors) -> Vec<Slo> {
+    let usual = "such as --slo 'p99 < 50ms' --slo 'failed < 0.1%'";
+    let mut slos: Vec<Slo> = Vec::new();
+    for text in texts {
+        let check: Check = match text.parse() {
+            Ok(check) => check,
+            Err(why) => {
+                errors.push(PlanError::new("slo", format!("--slo: {why}"), format!("promise a limit, {usual}")));
+                continue;
+            }
+        };
+        match Slo::try_from(check) {
+            Err(why) => errors.push(PlanError::new("slo", format!("--slo {why}"), why.help.clone())),
+            Ok(slo) => match slos.iter().find(|other| other.promise().name == slo.promise().name) {
+                Some(other) => errors.push(PlanError::new(
+                    "slo",
+                    format!("--slo '{other}' and --slo '{slo}' promise two things of {}", slo.promise().name),
+                    "keep the one that matters",
+                )),
+                None => slos.push(slo),
+            },
+        }
+    }
+    // A request that failed misses every promise. Where failures are what breaks a server, they are to be named, and not
+    // the time at which they were given up; so their share is looked at first.
+    slos.sort_by_key(|slo| slo.limit().is_some());
+    slos
+}
+
+/// Which of the usual searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Preset {
+    Quick,
+    Usual,
+    Publish,
+}
+
+/// How the user wants to search.
+struct Wishes {
+    preset: Preset,
+    budget: Option<Given<Nanos>>,
+    rate_max: Option<Given<Rate>>,
+}
+
+fn settings(slos: &[Slo], wishes: Wishes, draft: &Draft, errors: &mut PlanErrors) -> Settings {
+    let mut value = |setting: &'static str, text: String, why: &str, help: &str| {
+        errors.push(PlanError::new(setting, format!("--{setting} '{text}' {why}"), help));
+    };
+    let rate_max = match wishes.rate_max {
+        Some(Given::Value(rate)) if rate.as_per_second() > 0.0 => Some(rate.as_per_second()),
+        Some(Given::Value(rate)) => {
+            value("rate-max", rate.to_string(), "sends nothing", "give a rate above 0, such as --rate-max 2000/s");
+            None
+        }
+        Some(Given::Wrong { text, why }) => {
+            value("rate-max", text, &why, "give a rate, such as --rate-max 2000/s");
+            None
+        }
+        None => None,
+    };
+    let seed = match draft.seed {
+        Some(Given::Value(seed)) => seed,
+        _ => 1,
+    };
+    let settings = Settings::new(slos.iter().map(Slo::promise).collect(), rate_max.unwrap_or(RATE_MAX), seed);
+    let settings = match wishes.preset {
+        Preset::Quick => settings.quick(),
+        Preset::Usual => settings,
+        Preset::Publish => settings.publish(),
+    };
+    let settings = match wishes.budget {
+        Some(Given::Value(budget)) if budget > Nanos::ZERO => settings.within(budget.as_secs_f64()),
+        Some(Given::Value(_)) => {
+            value("budget", "0s".to_owned(), "is no time to search in", "give a time, such as --budget 3m");
+            settings
+        }
+        Some(Given::Wrong { text, why }) => {
+            value("budget", text, &why, "give a time, such as --budget 3m");
+            settings
+        }
+        None => settings,
+    };
+    Settings { rate_max_by: if rate_max.is_some() { Cap::User } else { Cap::Generator }, ..settings }
+}
+
+/// A mistake of a search as one of the command line.
+fn refused(mistake: &analysis::search::Mistake) -> PlanError {
+    use analysis::search::Mistake;
+    let message = search_words::mistake(mistake);
+    match mistake {
+        Mistake::NoPromise => PlanError::new(
+            "slo",
+            "no promise is given, and without one every rate is carried",
+            "say what users need, such as --slo 'p99 < 50ms' --slo 'failed < 0.1%'",
+        ),
+        Mistake::Share { .. } => PlanError::new("slo", message, "promise a smaller share, such as failed < 0.1%"),
+        Mistake::Rates { .. } | Mistake::Ratios { .. } => PlanError::new("rate-max", message, "give a higher --rate-max, such as 2000/s"),
+        Mistake::BudgetTooShort { needed_s, .. } => {
+            let needed = Nanos::from_secs(needed_s.ceil() as u64);
+            PlanError::new("budget", message, format!("give at least --budget {needed}, or --quick for an answer to 5 %"))
+        }
+    }
+}
+
+/// What every trial has in common, from which each is made.
+struct OpenLoad {
+    draft: Draft,
+    seed: u64,
+    /// The first trial, for whatever is the same in all of them.
+    first: Option<Plan>,
+}
+
+impl OpenLoad {
+    /// Looks at everything that is the same in every trial. Every mistake goes to `errors`.
+    fn decide(mut draft: Draft, slos: &[Slo], settings: &Settings, errors: &mut PlanErrors) -> Option<Self> {
+        let mut without = |setting: &'static str, given: Option<String>, why: &str, help: &str| {
+            if let Some(given) = given {
+                errors.push(PlanError::new(setting, format!("--{setting} {given} {why}"), help));
+            }
+        };
+        let text = |given: &dyn std::fmt::Display| given.to_string();
+        without(
+            "rate",
+            draft.rate.take().as_ref().map(|it| text(it)),
+            "is one load, and a search finds the highest",
+            "leave it out, cap the search with --rate-max, or measure that one rate with loadline run",
+        );
+        without(
+            "duration",
+            draft.duration.take().as_ref().map(|it| text(it)),
+            "is the time of one load, and a search chooses it",
+            "say how long all of it may take, with --budget",
+        );
+        without(
+            "requests",
+            draft.requests.take().as_ref().map(|it| text(it)),
+            "is for one load, and a search chooses how many",
+            "say how long all of it may take, with --budget",
+        );
+        without(
+            "pause",
+            draft.pause.take().as_ref().map(|it| text(it)),
+            "is for users who wait for their answers, and a search sends at a rate",
+            "leave it out",
+        );
+        let longest = slos.iter().filter_map(|slo| slo.limit().map(|limit| (limit, slo))).max_by_key(|(limit, _)| *limit);
+        match (&draft.timeout, longest) {
+            (Some(Given::Value(timeout)), Some((limit, slo))) if limit >= *timeout => errors.push(PlanError::new(
+                "slo",
+                format!("--slo '{slo}' cannot be seen to break: with --timeout {timeout} requests are given up before"),
+                format!("give a longer --timeout, such as {}", Nanos(limit.0.saturating_mul(2))),
+            )),
+            (None, longest) => {
+                draft.timeout = Some(Given::Value(longest.map_or(TIMEOUT, |(limit, _)| TIMEOUT.max(Nanos(limit.0.saturating_mul(2))))));
+            }
+            _ => {}
+        }
+        inputs::read(&mut draft, errors);
+        let seed = settings.seed;
+        let mut load = Self { draft, seed, first: None };
+        let before = errors.0.len();
+        load.first = load.plan(settings.first_rate, settings.ramp_s, Purpose::Ramp, settings, 0, errors);
+        (errors.0.len() == before).then_some(load)
+    }
+
+    /// Whether this machine can make it, and reach the target.
+    fn check_machine(&self) -> Result<(), Failed> {
+        let files_max = machine::raise_files_limit();
+        let Some(plan) = &self.first else { return Ok(()) };
+        engine::net::check_limits(plan, files_max).and_then(|()| Network::prepare(plan).map(drop)).map_err(|error| Failed::from(&error))
+    }
+
+    /// One trial. Each has a seed of its own, which its result records.
+    fn plan(&self, rate: f64, seconds: f64, purpose: Purpose, settings: &Settings, nth: u64, errors: &mut PlanErrors) -> Option<Plan> {
+        let mut draft = self.draft.clone();
+        let rate = Rate::per_second(rate)?;
+        draft.rate = Some(Given::Value(Timetable::new(vec![Stage::constant(rate, None)])));
+        draft.duration = Some(Given::Value(Nanos((seconds * 1e9) as u64)));
+        draft.seed = match draft.seed {
+            Some(wrong @ Given::Wrong { .. }) => Some(wrong),
+            _ => Some(Given::Value(self.seed.wrapping_add(nth))),
+        };
+        if purpose == Purpose::FromAbove {
+            // The time straight after the overload is what this trial is about.
+            draft.warmup = None;
+        } else if draft.warmup.is_none() {
+            draft.warmup = Some(Given::Value(Nanos((settings.ramp_s * WARMUP_OF_RAMP * 1e9) as u64)));
+        }
+        // Whether the server is there at all was seen before the search; if it goes away, that is a result.
+        draft.no_preflight |= nth > 0;
+        inputs::decide(draft, errors)
+    }
+
+    /// Requests one by one.
+    fn probe(&self, requests: NonZeroU64) -> Result<Plan, Failed> {
+        let mut draft = Draft { rate: None, duration: None, warmup: None, arrivals: None, ..self.draft.clone() };
+        draft.connections = Some(Given::Value(NonZeroU32::MIN));
+        draft.requests = Some(Given::Value(requests));
+        if let Some(Given::Value(timeout)) = draft.timeout {
+            draft.timeout = Some(Given::Value(timeout.min(PROBE_TIMEOUT)));
+        }
+        let mut errors = PlanErrors::default();
+        inputs::decide(draft, &mut errors).ok_or_else(|| errors.into())
+    }
+}
+
+/// A search under way.
+struct Course {
+    load: OpenLoad,
+    slos: Vec<Slo>,
+    search: Search,
+    found: Found,
+    files: Files,
+    screen: Screen,
+    /// Raised by the user. Each trial has a signal of its own, because it may also be ended early.
+    stop: Stop,
+    lost: PlanErrors,
+    untold: Option<std::io::Error>,
+}
+
+impl Course {
+    fn carry_out(mut self, manner: Manner) -> Result<Exit, Failed> {
+        let style = manner.styles().stdout;
+        self.found.unloaded_median = self.unloaded()?;
+        self.say(&format!("\n{}\n", table::header(&self.found, &style)));
+        let mut broken_by = None;
+        loop {
+            if self.interrupted() {
+                self.found.stopped = Some(Stopped::interrupted());
+                break;
+            }
+            match self.search.next() {
+                Step::Done(_) => break,
+                Step::Rest { seconds_max } => self.rest(seconds_max),
+                Step::Trial { rate, seconds, purpose } => match self.trial(rate, seconds, purpose) {
+                    Ok(()) => {
+                        if let Some(trial) = self.found.trials.last() {
+                            let row = table::row(&self.found, trial, &style);
+                            self.say(&format!("{row}\n"));
+                        }
+                    }
+                    Err(error) => {
+                        self.found.stopped = Some(Stopped {
+                            words: format!("the next trial could not be measured: {}", error.message),
+                            ..Stopped::cut_short("")
+                        });
+                        broken_by = Some(error);
+                        break;
+                    }
+                },
+            }
+            self.conclude();
+            self.save_result();
+        }
+        self.conclude();
+        self.screen.clear();
+        if !self.found.trials.is_empty() {
+            self.save();
+        }
+        let mut text = "\n".to_owned();
+        for said in self.found.sentences() {
+            text += &broken(&said, style.width);
+        }
+        text += &format!("\n{}", broken(&table::legend(&self.found), style.width));
+        self.say(&text);
+        if !self.found.trials.is_empty() && self.lost.is_empty() {
+            self.say(&self.files.listed());
+        }
+        self.ended(broken_by.as_ref())
+    }
+
+    /// How it ends, once everything is said.
+    fn ended(mut self, broken_by: Option<&RunError>) -> Result<Exit, Failed> {
+        if let Some(why) = &self.untold {
+            self.lost.push(PlanError::new(
+                "out",
+                format!("the table could not be written to standard output: {}", inputs::plainly(why)),
+                "make room; the same stands in the .md file",
+            ));
+        }
+        match broken_by {
+            Some(error) => {
+                if !self.lost.is_empty() {
+                    complain(&self.lost.to_string());
+                }
+                Err(error.into())
+            }
+            None if !self.lost.is_empty() => Err(Failed { exit: Exit::OutputNotWritten, text: self.lost.to_string() }),
+            None if self.interrupted() => Ok(Exit::Interrupted),
+            None => Ok(verdict(&self.found)),
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.stop.urgency() > Urgency::None
+    }
+
+    fn say(&mut self, text: &str) {
+        if let (Err(why), None) = (self.screen.aside(|| to_stdout(text.as_bytes())), &self.untold) {
+            self.untold = Some(why);
+        }
+    }
+
+    /// The median of a few requests one by one: what a probe is compared with.
+    fn unloaded(&self) -> Result<Option<Nanos>, Failed> {
+        let summary = self
+            .run(&self.load.probe(UNLOADED_REQUESTS)?, "before the search", &mut |_| ControlFlow::Continue(()))
+            .map_err(|error| Failed::from(&error))?;
+        Ok(median(&summary))
+    }
+
+    /// One trial, learnt and kept. Nothing is learnt of one that the user ended.
+    fn trial(&mut self, rate: f64, seconds: f64, purpose: Purpose) -> Result<(), RunError> {
+        let nth = self.search.trials().len() as u64 + 1;
+        let mut errors = PlanErrors::default();
+        let settings = self.found.settings.clone();
+        let Some(plan) = self.load.plan(rate, seconds, purpose, &settings, nth, &mut errors) else {
+            return Err(RunError::run(errors.to_string(), "repeat the search"));
+        };
+        let what = format!("{}/s, {}", table::rate(rate), table::purpose(purpose));
+        let expected = rate * seconds;
+        let mut seen: Vec<Tick> = Vec::new();
+        let mut early = None;
+        let begun = Instant::now();
+        let may_end_early = purpose != Purpose::Overload;
+        let summary = self.run(&plan, &what, &mut |tick| {
+            seen.push(tick.clone());
+            if may_end_early && tick.to >= EARLY_FROM && tick.to < plan.end() && early.is_none() && lost(&self.slos, &seen, expected) {
+                early = Some(Early::Fail);
+            }
+            if early.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if self.interrupted() {
+            return Ok(());
+        }
+        if self.found.started.is_empty() {
+            self.found.started.clone_from(&summary.started);
+        }
+        let (result, doubt) = learnt(&self.slos, &summary, begun.elapsed().as_secs_f64(), early);
+        self.search.learn(result);
+        let trial = self.search.trials().last().expect("one was learnt just now");
+        self.found.trials.push(FoundTrial::new(trial, doubt, summary));
+        Ok(())
+    }
+
+    /// Carries a plan out. `judge` looks once an interval, and ends the load when it says so.
+    fn run(&self, plan: &Plan, what: &str, judge: &mut dyn FnMut(&Tick) -> ControlFlow<()>) -> Result<Summary, RunError> {
+        let own = Stop::new();
+        let mut progress = self.screen.follow(plan, what);
+        let mut watch = |tick: &Tick| {
+            progress.tick(tick);
+            if judge(tick).is_break() && own.urgency() == Urgency::None {
+                own.raise();
+            }
+            while own.urgency() < self.stop.urgency() {
+                own.raise();
+            }
+        };
+        engine::run(plan, &mut watch, &own)
+    }
+
+    /// Probes until the server answers as it did before the search.
+    fn rest(&mut self, seconds_max: f64) {
+        let begun = Instant::now();
+        let longest = Duration::from_secs_f64(seconds_max);
+        let mut recovered = false;
+        while !self.interrupted() {
+            let probed = Instant::now();
+            recovered = self.is_well();
+            if recovered || begun.elapsed() >= longest {
+                break;
+            }
+            let until = (probed + PROBE_EVERY).min(begun + longest);
+            while Instant::now() < until && !self.interrupted() {
+                thread::sleep(until.saturating_duration_since(Instant::now()).min(Duration::from_millis(50)));
+            }
+        }
+        if self.interrupted() {
+            return;
+        }
+        let rested = Rested { seconds: begun.elapsed().as_secs_f64(), recovered };
+        self.search.rested(rested);
+        self.found.rests.push(rested);
+    }
+
+    /// Whether a probe is back to normal. Where nothing succeeded before the search, nothing better is expected.
+    fn is_well(&self) -> bool {
+        let Some(unloaded) = self.found.unloaded_median else { return true };
+        let Ok(plan) = self.load.probe(PROBE_REQUESTS) else { return false };
+        // That nobody listens any more is a server that has not recovered, and no error.
+        let Ok(summary) = self.run(&plan, "waiting until the server has recovered", &mut |_| ControlFlow::Continue(())) else {
+            return false;
+        };
+        let slowest = ((unloaded.0 as f64 * RECOVERED_WITHIN) as u64).max(unloaded.plus(PROBE_NOISE).0);
+        summary.requests.succeeded == summary.requests.due && median(&summary).is_some_and(|it| it.0 <= slowest)
+    }
+
+    fn conclude(&mut self) {
+        self.found.conclude(&self.search.answer());
+    }
+
+    /// Writes the result alone: charts take time, and the next trial waits.
+    fn save_result(&mut self) {
+        if !self.found.trials.is_empty() {
+            let json = report::find::json(&self.found).expect("memory takes every byte");
+            self.write(&json);
+        }
+    }
+
+    fn save(&mut self) {
+        self.lost = PlanErrors::default();
+        for file in report::find::files(&self.found).expect("memory takes every byte") {
+            self.write(&file);
+        }
+    }
+
+    fn write(&mut self, file: &report::find::FindFile) {
+        if let Err(error) = self.files.write(file.ending, &file.bytes) {
+            self.lost.push(error);
+        }
+    }
+}
+
+fn median(summary: &Summary) -> Option<Nanos> {
+    summary.response_time_succeeded.quantile(0.5)
+}
+
+/// What a script is told.
+fn verdict(found: &Found) -> Exit {
+    match (found.carries, found.limited_by) {
+        (_, LimitedBy::Generator | LimitedBy::Invalid | LimitedBy::Budget) => Exit::NotTrustworthy,
+        (Some(_), LimitedBy::Promise(_) | LimitedBy::RateMax) => Exit::Done,
+        (None, _) if found.capacity.low <= 0.0 => Exit::CheckFailed,
+        (None, _) => Exit::NotTrustworthy,
+    }
+}

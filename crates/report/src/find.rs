@@ -1,0 +1,93 @@
+//! A capacity search as files: JSON with every trial, a chart, and Markdown.
+
+pub mod markdown;
+pub mod table;
+
+use std::io;
+
+use analysis::found::{FIND_SCHEMA, Found};
+use analysis::search::LimitedBy;
+
+use crate::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
+use crate::json::{Label, ReadError, write_json};
+use crate::png::Density;
+use crate::visible;
+
+/// One file of a search: its name is that of the search and this ending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindFile {
+    /// What follows the name, such as `_find.png`.
+    pub ending: &'static str,
+    /// What it holds, for the line that says where it is.
+    pub about: &'static str,
+    /// The whole file.
+    pub bytes: Vec<u8>,
+}
+
+/// Every file of a search: `.find.json`, the chart as SVG and PNG, and `.find.md`.
+///
+/// # Errors
+/// Only where writing JSON to memory fails.
+pub fn files(found: &Found) -> io::Result<Vec<FindFile>> {
+    let chart = offered_load(&curve(found));
+    let file = |ending, about, bytes| FindFile { ending, about, bytes };
+    Ok(vec![
+        json(found)?,
+        file("_find.svg", "chart", chart.svg().into_bytes()),
+        file("_find.png", "chart", chart.png(Density::DOCUMENT)),
+        file(".find.md", "report", markdown::markdown(found).into_bytes()),
+    ])
+}
+
+/// The file with everything in it.
+///
+/// # Errors
+/// Only where writing to memory fails.
+pub fn json(found: &Found) -> io::Result<FindFile> {
+    let mut bytes = Vec::new();
+    write_json(found, &mut bytes)?;
+    Ok(FindFile { ending: ".find.json", about: "every figure", bytes })
+}
+
+/// Reads the JSON of a search.
+///
+/// # Errors
+/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
+pub fn read(text: &str) -> Result<Found, ReadError> {
+    let label: Label = serde_json::from_str(text)?;
+    match label.schema.as_deref() {
+        Some(FIND_SCHEMA) => Ok(serde_json::from_str(text)?),
+        Some(other) => Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{FIND_SCHEMA}'", visible(other)))),
+        None => Err(ReadError::Schema("it is not a capacity search of loadline".to_owned())),
+    }
+}
+
+/// What the chart draws.
+#[must_use]
+pub fn curve(found: &Found) -> LoadCurve {
+    let promises: Vec<String> = found.slo.iter().map(|promise| promise.text.clone()).collect();
+    LoadCurve {
+        name: found.name.clone(),
+        target: found.trials.first().map(|trial| trial.summary.plan.target().to_string()),
+        promise: promises.join(" and "),
+        quantile: found.quantile,
+        limit_ms: found.good_within.map(|limit| limit.as_millis_f64()),
+        found: FoundLine {
+            rate: found.carries,
+            low: found.capacity.low,
+            high: found.capacity.high,
+            by_generator: found.limited_by == LimitedBy::Generator,
+        },
+        points: found
+            .rows()
+            .iter()
+            .map(|row| LoadPoint {
+                rate: row.rate,
+                throughput: row.throughput,
+                goodput: row.goodput,
+                quantile_ms: row.quantile.map(|time| time.as_millis_f64()),
+                generator_limited: row.generator_limited,
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,115 @@
+//! The table of a search, which grows row by row while the trials are measured.
+//!
+//! Its columns follow from the promises: whoever promised a p95 wants to see the p95. Everything that decides a trial stands
+//! in its row, so that the answer under the table can be derived again from the table alone.
+
+use analysis::found::{Found, FoundTrial};
+use analysis::quantity::{count, decimal, figure, percent, time};
+use analysis::search::{Early, Purpose, Standing, Unit};
+
+use crate::Style;
+use crate::format::Tone;
+
+const RATE: usize = 10;
+const SECONDS: usize = 7;
+const PURPOSE: usize = 11;
+const GOOD: usize = 11;
+const VALUE: usize = 10;
+
+/// The line over the rows.
+#[must_use]
+pub fn header(found: &Found, style: &Style) -> String {
+    let mut line = format!("{:>RATE$}{:>SECONDS$}  {:<PURPOSE$}{:>GOOD$}", "rate/s", "s", "for", "good");
+    for promise in &found.slo {
+        line += &format!("{:>VALUE$}", promise.name);
+    }
+    style.paint(Tone::Aside, &format!("{line}   verdict"))
+}
+
+/// One trial.
+#[must_use]
+pub fn row(found: &Found, trial: &FoundTrial, style: &Style) -> String {
+    let mut cells = cells(found, trial).into_iter();
+    let mut next = || cells.next().unwrap_or_default();
+    let mut line = format!("{:>RATE$}{:>SECONDS$}  {:<PURPOSE$}{:>GOOD$}", next(), next(), next(), next());
+    for _ in &found.slo {
+        line += &format!("{:>VALUE$}", next());
+    }
+    let tone = match (trial.result.standing, trial.missed) {
+        (Standing::Valid, None) => Tone::Good,
+        (Standing::Valid, Some(_)) => Tone::Bad,
+        _ => Tone::Caution,
+    };
+    format!("{line}   {}", style.paint(tone, &next()))
+}
+
+/// What the columns mean, in words; to stand under the table.
+#[must_use]
+pub fn legend(found: &Found) -> String {
+    let good = match found.good_within {
+        Some(limit) => format!("good: succeeded within {limit}, of all requests that fell due."),
+        None => "good: succeeded, of all requests that fell due.".to_owned(),
+    };
+    let times = if found.slo.iter().any(|it| it.unit == Unit::Seconds) {
+        " Times run from when a request was due; one that failed counts as slower than any other."
+    } else {
+        ""
+    };
+    format!("{good}{times} In brackets: where the capacity lies with 95 % confidence.")
+}
+
+/// A rate as it is printed everywhere.
+#[must_use]
+pub fn rate(rate: f64) -> String {
+    figure(rate)
+}
+
+/// What a trial was for, in a word or two.
+#[must_use]
+pub const fn purpose(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Ramp => "ramp",
+        Purpose::Narrow => "narrow",
+        Purpose::Prove => "proof",
+        Purpose::Soak => "soak",
+        Purpose::Overload => "overload",
+        Purpose::FromAbove => "from above",
+    }
+}
+
+/// Rate, seconds, purpose, good, a value for each promise, verdict.
+pub(crate) fn cells(found: &Found, trial: &FoundTrial) -> Vec<String> {
+    let run = &trial.summary;
+    let due = run.requests.due;
+    let mut cells = vec![
+        rate(trial.rate),
+        decimal(trial.result.seconds, 1),
+        purpose(trial.purpose).to_owned(),
+        if due == 0 { "–".to_owned() } else { format!("{} %", percent(found.good(run) as f64 * 100.0 / due as f64)) },
+    ];
+    for (promise, seen) in found.slo.iter().zip(&trial.result.seen) {
+        cells.push(match promise.unit {
+            // A value at the time-out is not a time that was measured: the quantile lies among requests that failed.
+            Unit::Seconds if seen.value >= run.plan.connection().timeout.as_secs_f64() => "never".to_owned(),
+            Unit::Seconds => time(seen.value * 1e9),
+            Unit::Share => format!("{} %", percent(seen.value * 100.0)),
+        });
+    }
+    cells.push(verdict(found, trial));
+    cells
+}
+
+fn verdict(found: &Found, trial: &FoundTrial) -> String {
+    match (trial.result.standing, trial.missed, trial.purpose) {
+        (Standing::GeneratorLimited | Standing::Invalid, ..) => {
+            format!("does not count: {}", trial.doubt.as_deref().unwrap_or("the load generator was the limit"))
+        }
+        (Standing::Valid, None, _) => "holds".to_owned(),
+        (Standing::Valid, Some(missed), _) => {
+            let name = found.slo.get(missed).map_or("the promise", |promise| promise.name.as_str());
+            let bad = trial.result.seen.get(missed).map_or(0, |seen| seen.bad);
+            let early = if trial.result.early == Some(Early::Fail) { ", ended early" } else { "" };
+            format!("breaks {name}: {} of {}{early}", count(bad), count(trial.result.due))
+        }
+    }
+}
