@@ -2,6 +2,8 @@
 
 #[path = "end_to_end/bad_input.rs"]
 mod bad_input;
+#[path = "end_to_end/find.rs"]
+mod find;
 #[path = "end_to_end/help.rs"]
 mod help;
 #[path = "end_to_end/run.rs"]

@@ -84,7 +84,10 @@ impl TryFrom<Check> for Slo {
                 return refused("the rate is what the search finds", "leave it out, and look at the answer");
             }
             (Figure::Unsent | Figure::Status(_) | Figure::StatusClass(_), _) => {
-                return refused("it leaves out other failures", "promise failed < 0.1%, which counts every failure and every request unsent");
+                return refused(
+                    "it leaves out other failures",
+                    "promise failed < 0.1%, which counts every failure and every request unsent",
+                );
             }
         };
         if let Part::Well { bad_share_max } = part
@@ -222,10 +225,7 @@ mod tests {
         ] {
             assert_eq!(slo(text).unwrap_err().help, help, "{text}");
         }
-        assert_eq!(
-            slo("qps > 500").unwrap_err().to_string(),
-            "'qps > 500' cannot be searched with: the rate is what the search finds"
-        );
+        assert_eq!(slo("qps > 500").unwrap_err().to_string(), "'qps > 500' cannot be searched with: the rate is what the search finds");
     }
 
     #[test]
