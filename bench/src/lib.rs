@@ -7,6 +7,7 @@
 //!
 //! Rejected: asserting these figures in tests. A timing that fails a build on a busy machine teaches people to ignore it.
 
+mod bare;
 mod launch;
 mod machine;
 mod nginx;
@@ -15,6 +16,7 @@ mod statistic;
 mod suite;
 mod tool;
 
+pub use bare::bare;
 pub use launch::{Usage, measured};
 pub use machine::Machine;
 pub use page::page;

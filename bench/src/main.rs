@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["full", loadline, page] => full(Path::new(loadline), Path::new(page)),
         ["short", loadline] => short(Path::new(loadline)),
+        ["bare", url, connections, seconds] => bench::bare(url, connections, seconds),
         ["measured", core, usage, command @ ..] => bench::measured(core, Path::new(usage), command),
         _ => {
             eprintln!("{USAGE}");

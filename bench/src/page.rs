@@ -12,7 +12,11 @@ struct Row {
     what: String,
     bar: String,
     measured: String,
-    met: bool,
+    verdict: &'static str,
+}
+
+fn verdict(met: bool) -> &'static str {
+    if met { "met" } else { "**not met**" }
 }
 
 /// Writes the page.
@@ -40,7 +44,7 @@ pub fn page(machine: &Machine, extent: &Extent, findings: &Findings) -> String {
 
     page += "| what | bar | measured | verdict |\n|---|---|---|---|\n";
     for row in rows(extent, findings) {
-        let _ = writeln!(page, "| {} | {} | {} | {} |", row.what, row.bar, row.measured, if row.met { "met" } else { "**not met**" });
+        let _ = writeln!(page, "| {} | {} | {} | {} |", row.what, row.bar, row.measured, row.verdict);
     }
 
     let _ = writeln!(page, "\n## {connections} keep-alive connections, http\n");
@@ -72,7 +76,25 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
             what: format!("CPU time per request, {connections} connections, of wrk's"),
             bar: "at most 0.72".to_owned(),
             measured: ratio.text(2),
-            met: ratio.median <= 0.72,
+            verdict: verdict(ratio.median <= 0.72),
+        });
+    }
+    if let Some(ratio) = of_two(&findings.plain, Tool::Loadline, Tool::Bare, |level| &level.cpu_us) {
+        rows.push(Row {
+            what: format!("CPU time per request, {connections} connections, of a bare loop's (no parsing, no clock, nothing recorded)"),
+            bar: "–".to_owned(),
+            measured: ratio.text(2),
+            verdict: "",
+        });
+    }
+    if let Some(ratio) = of_two(&findings.plain, Tool::Bare, Tool::Wrk, |level| &level.cpu_us) {
+        rows.push(Row {
+            what: format!(
+                "CPU time per request, {connections} connections: the bare loop's, of wrk's; no tool can be below it on this machine"
+            ),
+            bar: "–".to_owned(),
+            measured: ratio.text(2),
+            verdict: "",
         });
     }
     if let Some(ratio) = against_wrk(&findings.encrypted, |level| &level.cpu_us) {
@@ -80,7 +102,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
             what: format!("CPU time per request, {connections} connections, https, of wrk's"),
             bar: "at most 0.80".to_owned(),
             measured: ratio.text(2),
-            met: ratio.median <= 0.80,
+            verdict: verdict(ratio.median <= 0.80),
         });
     }
     if let Some(ratio) = against_wrk(&findings.many, |level| &level.qps) {
@@ -88,7 +110,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
             what: format!("throughput at {connections_many} connections, of wrk's"),
             bar: "at least 1.3".to_owned(),
             measured: ratio.text(2),
-            met: ratio.median >= 1.3,
+            verdict: verdict(ratio.median >= 1.3),
         });
     }
     let mebi = f64::from(1 << 20);
@@ -99,7 +121,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
             what: format!("memory at {connections_many} connections"),
             bar: format!("at most 15 MiB + 1.5 KiB a connection = {bar:.1} MiB"),
             measured: format!("{} MiB", memory.text(1)),
-            met: memory.median <= bar,
+            verdict: verdict(memory.median <= bar),
         });
     }
     let lag = Spread::of(&findings.open.lag_p99_us);
@@ -107,36 +129,41 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
         what: format!("lag at {rate}/s even, p99"),
         bar: "at most 150 µs".to_owned(),
         measured: format!("{} µs", lag.text(0)),
-        met: lag.median <= 150.0,
+        verdict: verdict(lag.median <= 150.0),
     });
     let off = Spread::of(&findings.open.rate_off_percent);
     rows.push(Row {
         what: format!("achieved rate at {rate}/s, off by"),
         bar: "at most 0.1 %".to_owned(),
         measured: format!("{} %", off.text(3)),
-        met: off.median <= 0.1,
+        verdict: verdict(off.median <= 0.1),
     });
     let version = Spread::of(&findings.startup.version_ms);
     rows.push(Row {
         what: "`loadline --version`".to_owned(),
         bar: "under 5 ms".to_owned(),
         measured: format!("{} ms", version.text(1)),
-        met: version.median < 5.0,
+        verdict: verdict(version.median < 5.0),
     });
     let one = Spread::of(&findings.startup.one_request_ms);
     rows.push(Row {
         what: "`loadline run -c 1 -n 1` on loopback".to_owned(),
         bar: "under 20 ms".to_owned(),
         measured: format!("{} ms", one.text(1)),
-        met: one.median < 20.0,
+        verdict: verdict(one.median < 20.0),
     });
     rows
 }
 
 /// loadline's figure over wrk's, round by round; `None` where wrk did not take part.
 fn against_wrk(levels: &[Level], figure: fn(&Level) -> &Vec<f64>) -> Option<Spread> {
+    of_two(levels, Tool::Loadline, Tool::Wrk, figure)
+}
+
+/// One tool's figure over another's, round by round; `None` where one did not take part.
+fn of_two(levels: &[Level], over: Tool, under: Tool, figure: fn(&Level) -> &Vec<f64>) -> Option<Spread> {
     let of = |tool: Tool| levels.iter().find(|level| level.tool == tool).map(figure);
-    Some(Spread::of_ratios(of(Tool::Loadline)?, of(Tool::Wrk)?))
+    Some(Spread::of_ratios(of(over)?, of(under)?))
 }
 
 fn levels(levels: &[Level]) -> String {

@@ -104,7 +104,7 @@ pub fn run(machine: &Machine, loadline: &Path, extent: &Extent) -> Result<Findin
     let nginx = Nginx::start(machine.server_core(), extent.connections_many)?;
     let suite = Suite { machine, loadline, extent, nginx: &nginx };
     let installed = |tools: &[Tool]| tools.iter().copied().filter(|tool| !machine.missing.contains(tool)).collect::<Vec<_>>();
-    let everyone = installed(&[Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::H2load]);
+    let everyone = installed(&[Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::H2load, Tool::Bare]);
     let with_wrk = installed(&[Tool::Loadline, Tool::Wrk]);
     Ok(Findings {
         plain: suite.closed("plain", &everyone, &nginx.http(), extent.connections, None)?,

@@ -8,6 +8,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use crate::bare::counted;
+
 /// A load generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
@@ -19,6 +21,8 @@ pub enum Tool {
     Ab,
     /// h2load, speaking HTTP/1.1.
     H2load,
+    /// No tool: a bare loop of sends and receives, the floor of the machine.
+    Bare,
 }
 
 /// What a tool counted.
@@ -42,6 +46,7 @@ impl Tool {
             Self::Wrk => "wrk",
             Self::Ab => "ab",
             Self::H2load => "h2load",
+            Self::Bare => "(bare loop)",
         }
     }
 
@@ -49,7 +54,7 @@ impl Tool {
         match self {
             Self::Wrk => "-v",
             Self::Ab => "-V",
-            Self::Loadline | Self::H2load => "--version",
+            Self::Loadline | Self::H2load | Self::Bare => "--version",
         }
     }
 
@@ -63,6 +68,10 @@ impl Tool {
             Self::Wrk => format!("wrk -t 1 -c {connections} -d {seconds}s --timeout 30s {url}"),
             // The time limit sets a request limit of 50,000 unless one is given after it.
             Self::Ab => format!("ab -q -k -c {connections} -t {seconds} -n 100000000 {url}"),
+            Self::Bare => {
+                let program = std::env::current_exe().map_or_else(|_| "loadline-bench".to_owned(), |path| path.display().to_string());
+                format!("{program} bare {url} {connections} {seconds}")
+            }
             Self::H2load => format!("h2load --h1 -t 1 -c {connections} -D {seconds} {url}"),
         };
         text.split(' ').map(str::to_owned).collect()
@@ -78,6 +87,7 @@ impl Tool {
             Self::Wrk => from_wrk(stdout),
             Self::Ab => from_ab(stdout),
             Self::H2load => from_h2load(stdout),
+            Self::Bare => counted(stdout).map(|(requests, qps)| Count { requests, qps }),
         };
         let count = counted.with_context(|| format!("what {} said:\n{stdout}", self.name()))?;
         if count.requests == 0 {
@@ -167,6 +177,7 @@ status codes: 89120 2xx, 0 3xx, 0 4xx, 0 5xx
         assert_eq!(Tool::Wrk.count(WRK).unwrap(), Count { requests: 97_646, qps: 97_612.31 });
         assert_eq!(Tool::Ab.count(AB).unwrap(), Count { requests: 62_102, qps: 62_095.49 });
         assert_eq!(Tool::H2load.count(H2LOAD).unwrap(), Count { requests: 89_120, qps: 89_120.0 });
+        assert_eq!(Tool::Bare.count("12 answers, 6.5 a second\n").unwrap(), Count { requests: 12, qps: 6.5 });
         let json = r#"{"requests": {"due": 7, "succeeded": 7, "failed": 0, "unsent": 0}, "qps": 3.5}"#;
         assert_eq!(Tool::Loadline.count(json).unwrap(), Count { requests: 7, qps: 3.5 });
     }
@@ -183,7 +194,7 @@ status codes: 89120 2xx, 0 3xx, 0 4xx, 0 5xx
 
     #[test]
     fn words_that_are_not_understood_are_an_error_with_the_words() {
-        for tool in [Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::H2load] {
+        for tool in [Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::H2load, Tool::Bare] {
             let error = tool.count("unexpected").unwrap_err();
             assert!(format!("{error:#}").contains("unexpected"), "{error:#}");
         }

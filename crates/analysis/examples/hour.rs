@@ -1,8 +1,11 @@
-//! Prints how long the intervals of a one-hour run take: 3,600 ticks, 2,000 replicates. Run it in release.
+//! Prints how long the analysis of a one-hour run takes: 3,600 ticks, 2,000 replicates. Run it in release.
 
 use std::time::Instant;
 
+use analysis::drift::stability;
 use analysis::interval::{REPLICATES, Slice, slices_between, uncertainty};
+use analysis::peaks::peaks;
+use analysis::warmup::warmup;
 use measure::{Histogram, Tick};
 use plan::{Nanos, Random};
 
@@ -38,18 +41,23 @@ fn main() {
             }
         })
         .collect();
+    let first = ticks[0].response_time.unpack().expect("the ticks were packed here");
     let began = Instant::now();
     let slices: Vec<Slice> = slices_between(&ticks, Nanos::ZERO, Nanos::from_secs(SECONDS)).expect("the ticks were packed here");
     let unpacked = began.elapsed();
     let uncertainty = uncertainty(&slices, REPLICATES, &mut random);
+    let drawn = began.elapsed();
+    let (warm, stability, peaks) = (warmup(&slices), stability(&slices), peaks(&first));
     let all = began.elapsed();
     println!("{} intervals, {} samples, {REPLICATES} replicates", uncertainty.intervals, uncertainty.samples);
     println!(
-        "unpacking {:.2} s, intervals {:.2} s, together {:.2} s",
+        "unpacking {:.2} s, intervals {:.2} s, warm-up, drift and peaks {:.2} s, together {:.2} s",
         unpacked.as_secs_f64(),
-        (all - unpacked).as_secs_f64(),
+        (drawn - unpacked).as_secs_f64(),
+        (all - drawn).as_secs_f64(),
         all.as_secs_f64()
     );
+    println!("{warm:?}, {} changes, {} peaks", stability.changes.len(), peaks.len());
     for quantile in &uncertainty.quantiles {
         println!("{quantile:?}");
     }

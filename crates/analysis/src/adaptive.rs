@@ -52,8 +52,7 @@ const GROWTH: f64 = 1.05;
 #[must_use]
 pub fn next_levels(points: &[Point], reading: &Reading, reach: Reach, count: usize) -> Vec<Next> {
     let mut known: Vec<f64> = points.iter().map(|it| it.level).collect();
-    // Where the generator is the limit, and above, there is nothing to learn.
-    let ceiling = points.iter().filter(|it| it.generator_limited).map(|it| it.level).min_by(f64::total_cmp);
+    let ceiling = ceiling(points, reading);
     let mut found = Vec::new();
     for wish in wishes(points, reading, reach) {
         let level = wish.level.round().clamp(reach.from.max(1.0).ceil(), reach.to.floor());
@@ -66,6 +65,16 @@ pub fn next_levels(points: &[Point], reading: &Reading, reach: Reach, count: usi
         }
     }
     found
+}
+
+/// From where there is nothing to learn: the second level above all usable ones at which the generator was the limit. One
+/// alone may be a hiccup of the machine.
+fn ceiling(points: &[Point], reading: &Reading) -> Option<f64> {
+    let mut limited: Vec<f64> = points.iter().filter(|it| it.generator_limited).map(|it| it.level).collect();
+    limited.retain(|&it| reading.tested().is_none_or(|tested| it > tested));
+    limited.sort_by(f64::total_cmp);
+    limited.dedup();
+    limited.get(1).copied()
 }
 
 /// Every level that would say something, the most telling first.
@@ -86,7 +95,8 @@ fn wishes(points: &[Point], reading: &Reading, reach: Reach) -> Vec<Next> {
     let top = means.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((last, last_mean));
     let grows = means.len() < 2 || last_mean > means[means.len() - 2].1 * GROWTH;
     if grows {
-        wishes.push(wish(last * 2.0, Why::StillGrowing));
+        // The second for when the generator was the limit at the first.
+        wishes.extend([2.0, 4.0].map(|it| wish(last * it, Why::StillGrowing)));
     }
     match &reading.model {
         Some(Model::Universal { peak: Some(peak), .. }) => {
@@ -164,6 +174,17 @@ mod tests {
     fn the_knee_of_a_pool_is_looked_at_closely() {
         let next = after(|n| n.min(11.0) * 100.0, &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], 2);
         assert_eq!(next[0], Next { level: 11.0, why: Why::AroundThePeak });
+    }
+
+    #[test]
+    fn one_level_that_the_generator_limited_does_not_end_the_climb_and_two_do() {
+        let limit = |level| Point { level, throughput: 100.0, generator_limited: true };
+        let mut points = measured(|n| 10.0 * n, &[1.0, 2.0, 4.0], 0.01, 3);
+        points.push(limit(8.0));
+        let next = |points: &[Point]| next_levels(points, &read(points, 3), REACH, 1);
+        assert_eq!(next(&points), [Next { level: 16.0, why: Why::StillGrowing }]);
+        points.push(limit(16.0));
+        assert!(next(&points).iter().all(|it| it.level < 8.0), "{:?}", next(&points));
     }
 
     #[test]

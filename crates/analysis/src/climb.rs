@@ -7,7 +7,7 @@
 //!   levels in a row fail so, if none ever did well),
 //! * **past the peak**: for two levels in a row QPS was more than 30 % under the highest,
 //! * **nothing gained**: for three levels in a row QPS was not 2 % above the highest before them, while requests came to
-//!   take at least twice as long.
+//!   take at least twice as long; but not before the sixth level, since fewer carry no model of the curve.
 //!
 //! A single bad level never ends a climb unless it fails: a pause of the machine or a cold cache would look the same. So
 //! the highest level has always been confirmed by at least one that was lower.
@@ -109,6 +109,9 @@ pub fn stop(rows: &[LevelRow]) -> Option<Stopped> {
         );
     }
 
+    if rows.len() < crate::curve::LEVELS_MIN {
+        return None;
+    }
     let (earlier, recent) = rows.split_at(rows.len().checked_sub(NO_GAIN_LEVELS)?);
     let top = earlier.iter().max_by(|a, b| a.qps.total_cmp(&b.qps))?;
     let (then, now) = top.ttlb_mean_ns.zip(last.ttlb_mean_ns)?;
@@ -153,10 +156,10 @@ mod tests {
             row(100, 49_900.0, 2.0, 100.0),
             row(200, 50_000.0, 4.0, 100.0),
         ];
-        assert_eq!(climbed(&rows), (5, Some(StopRule::NothingGained)));
+        assert_eq!(climbed(&rows), (6, Some(StopRule::NothingGained)));
         assert_eq!(
-            stop(&rows[..5]).unwrap().to_string(),
-            "stopped: three levels gained nothing over the 50,000 requests a second at 10 users, while requests came to take 10 times as \
+            stop(&rows).unwrap().to_string(),
+            "stopped: three levels gained nothing over the 50,000 requests a second at 10 users, while requests came to take 20 times as \
              long (--all-levels goes on)"
         );
     }

@@ -22,9 +22,9 @@ use serde::{Deserialize, Serialize};
 use crate::interval::{CONFIDENCE, Interval, Pool, Slice, expanded_tail, percentiles};
 use crate::proportion::Share;
 
-/// With fewer pairs no 95 % statement is possible (MEASUREMENT §3.3).
+/// With fewer pairs no 95 % statement is possible (docs/measurement.md §3.3).
 pub const PAIRS_MIN: usize = 6;
-/// The quantiles at which a shift is shown (MEASUREMENT §3.5).
+/// The quantiles at which a shift is shown (docs/measurement.md §3.5).
 pub const SHIFT_QUANTILES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
 const ALPHA: f64 = 1.0 - CONFIDENCE;
@@ -54,7 +54,7 @@ pub enum Metric {
 impl Metric {
     /// All, in the order of a report.
     pub const ALL: [Self; 7] = [Self::Qps, Self::Goodput, Self::P50, Self::P95, Self::P99, Self::P999, Self::FailureShare];
-    /// Those that decide, fixed in advance (MEASUREMENT §3.6).
+    /// Those that decide, fixed in advance (docs/measurement.md §3.6).
     pub const PRIMARY: [Self; 4] = [Self::Goodput, Self::P50, Self::P99, Self::FailureShare];
 
     /// Its name in JSON and tables.
@@ -78,7 +78,7 @@ impl Metric {
     }
 
     /// The change that does not matter, if nobody says otherwise: as a ratio (0.02 is 2 %), of the failure share in absolute
-    /// terms (0.001 is a tenth of a percentage point). From MEASUREMENT §3.4, which leaves the failure share open.
+    /// terms (0.001 is a tenth of a percentage point). From docs/measurement.md §3.4, which leaves the failure share open.
     #[must_use]
     pub const fn margin(self) -> f64 {
         match self {
@@ -236,6 +236,37 @@ pub enum Verdict {
     },
 }
 
+/// `worse`, `better`, `the same within 2 %` or `cannot tell (about 12 more pairs)`. A margin prints as a percentage.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Worse => f.write_str("worse"),
+            Self::Better => f.write_str("better"),
+            Self::SameWithin { margin } => write!(f, "the same within {:.3} %", Shortest(margin * 100.0)),
+            Self::CannotTell { about_more_pairs: more, changed } => {
+                let pairs = if *more == 1 { "pair" } else { "pairs" };
+                match changed {
+                    None => write!(f, "cannot tell (about {more} more {pairs})"),
+                    Some(direction) => {
+                        let direction = if *direction == Direction::Worse { "worse" } else { "better" };
+                        write!(f, "{direction}, but perhaps by less than matters (about {more} more {pairs} to tell)")
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// With at most as many places as asked for, and no zeros at the end.
+struct Shortest(f64);
+
+impl fmt::Display for Shortest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{:.*}", f.precision().unwrap_or(3), self.0);
+        f.write_str(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text })
+    }
+}
+
 /// How one metric changed from A to B.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
@@ -243,9 +274,9 @@ pub struct Change {
     pub metric: Metric,
     /// Pairs, or runs on the smaller side, in which both sides know it.
     pub pairs: usize,
-    /// The median over A's runs.
+    /// The median over A's runs; infinite (in JSON: null) where the quantile lies among requests that failed.
     pub a: f64,
-    /// The median over B's runs.
+    /// The same over B's.
     pub b: f64,
     /// Hodges and Lehmann's estimate: 0.05 is 5 % more in B; of the failure share, the difference.
     pub estimate: f64,
@@ -258,6 +289,7 @@ pub struct Change {
     /// What does not matter.
     pub margin: f64,
     /// What follows.
+    #[serde(flatten)]
     pub verdict: Verdict,
 }
 
@@ -473,13 +505,13 @@ impl Change {
         if interval.low > -self.margin && interval.high < self.margin {
             return Verdict::SameWithin { margin: self.margin };
         }
-        let excludes_nothing = interval.contains(0.0);
-        let changed = (!excludes_nothing && sure).then(|| direction(interval.low > 0.0));
+        let may_be_nothing = interval.contains(0.0);
+        let changed = (!may_be_nothing && sure).then(|| direction(interval.low > 0.0));
         Verdict::CannotTell { about_more_pairs: self.more_pairs(interval).max(missing).max(1), changed }
     }
 
     /// N = n·(width / 2g)² − n: the width shrinks with the root of the number of pairs, and half of it must fit into the gap g
-    /// between the estimate and the margin. With an estimate of nothing that gap is the margin (MEASUREMENT §3.4); an estimate
+    /// between the estimate and the margin. With an estimate of nothing that gap is the margin (docs/measurement.md §3.4); an estimate
     /// right at the margin would take for ever, so it is no less than a quarter of it.
     fn more_pairs(&self, interval: Interval) -> u32 {
         let gap = (self.estimate.abs() - self.margin).abs().max(self.margin / 4.0);
@@ -635,13 +667,23 @@ pub struct QuantileShift {
     pub interval: Interval,
 }
 
+/// A pair of runs, sliced ([`crate::interval::slices`]).
+#[derive(Debug, Clone)]
+pub struct SlicedPair {
+    /// The run of A.
+    pub a: Vec<Slice>,
+    /// The run of B.
+    pub b: Vec<Slice>,
+}
+
 /// Where in the distribution the change is: the same everywhere is slower code, only the tail is waiting or collecting garbage.
-/// Pairs are drawn again, and in each the blocks of both its runs (MEASUREMENT §3.5). Quantiles that too few samples know are
+/// Pairs are drawn again, and in each the blocks of both its runs (docs/measurement.md §3.5). Quantiles that too few samples know are
 /// left out; nothing is given for fewer than two pairs.
 #[must_use]
-pub fn shift_by_quantile(pairs: &[(Vec<Slice>, Vec<Slice>)], replicates: usize, random: &mut Random) -> Vec<QuantileShift> {
-    let sides = |side: fn(&(Vec<Slice>, Vec<Slice>)) -> &Vec<Slice>| pairs.iter().map(|pair| side(pair).as_slice()).collect::<Vec<_>>();
-    let (mut a, mut b) = (Pool::new(&sides(|pair| &pair.0)), Pool::new(&sides(|pair| &pair.1)));
+pub fn shift_by_quantile(pairs: &[SlicedPair], replicates: usize, random: &mut Random) -> Vec<QuantileShift> {
+    let from: Vec<&[Slice]> = pairs.iter().map(|pair| pair.a.as_slice()).collect();
+    let to: Vec<&[Slice]> = pairs.iter().map(|pair| pair.b.as_slice()).collect();
+    let (mut a, mut b) = (Pool::new(&from), Pool::new(&to));
     let known: Vec<f64> =
         SHIFT_QUANTILES.into_iter().filter(|q| quantile_is_known(a.samples, *q) && quantile_is_known(b.samples, *q)).collect();
     if pairs.len() < 2 || replicates == 0 || known.is_empty() {
@@ -687,13 +729,13 @@ fn draw_blocks(pool: &Pool, run: usize, random: &mut Random, starts: &mut Vec<u3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::{Wandering, normal};
+    use crate::simulated::{Pairs, Wandering, normal};
     use measure::fixtures;
     use proptest::prelude::*;
 
     #[test]
     fn the_ranks_are_those_of_the_table() {
-        // MEASUREMENT §3.3.
+        // docs/measurement.md §3.3.
         for (n, k, coverage, k99) in [
             (6, 1, 96.9, None),
             (7, 3, 95.3, None),
@@ -750,29 +792,13 @@ mod tests {
         assert_eq!(holm(&[0.6, 0.7]), [1.0, 1.0]);
     }
 
-    /// `pairs` pairs with run-to-run deviation `noise`, B at `factors` times A; every metric by itself.
-    fn simulated(pairs: usize, noise: f64, change: impl Fn(Metric) -> f64, random: &mut Random) -> Vec<(Values, Values)> {
-        (0..pairs)
-            .map(|pair| {
-                // The machine drifts: both runs of a pair alike.
-                let drift = 1.0 + 0.1 * pair as f64;
-                let side = |b: bool, random: &mut Random| {
-                    Metric::ALL
-                        .into_iter()
-                        .map(|metric| {
-                            let changed = if b { change(metric) } else { 0.0 };
-                            let value = match metric.scale() {
-                                Scale::Ratio => drift * 1e6 * (1.0 + changed) * (noise * normal(random) / 2f64.sqrt()).exp(),
-                                Scale::Difference => (0.01 + changed + 0.0002 * normal(random)).max(0.0),
-                            };
-                            (metric, value)
-                        })
-                        .collect::<Values>()
-                };
-                let a = side(false, random);
-                (a, side(true, random))
-            })
-            .collect()
+    /// Pairs whose machine gets 10 % slower with every one of them.
+    fn drifting(count: usize, noise: f64) -> Pairs {
+        Pairs { count, noise, drift: 0.1 }
+    }
+
+    fn simulated(count: usize, noise: f64, change: impl Fn(Metric) -> f64, random: &mut Random) -> Vec<(Values, Values)> {
+        drifting(count, noise).draw(change, random)
     }
 
     fn of(comparison: &Comparison, metric: Metric) -> Change {
@@ -781,22 +807,20 @@ mod tests {
 
     #[test]
     fn builds_that_do_not_differ_seldom_raise_an_alarm() {
-        let (mut alarms, mut excluded, mut same) = (0, 0, 0);
         // No margin at all: only the statistics keep the alarms down.
         let none = Metric::ALL.into_iter().fold(Margins::default(), |margins, metric| margins.with(metric, 0.0));
-        for run in 0..400 {
-            let mut random = Random::new(77, run);
-            let pairs = simulated(10, 0.02, |_| 0.0, &mut random);
-            let strict = paired(&pairs, &none);
-            alarms += u64::from(matches!(strict.verdict, Verdict::Worse | Verdict::Better));
-            excluded += u64::from(!of(&strict, Metric::P99).interval.unwrap().contains(0.0));
-            let usual = paired(&pairs, &Margins::default());
-            assert!(!matches!(usual.verdict, Verdict::Worse | Verdict::Better));
-            same += u64::from(matches!(of(&usual, Metric::P99).verdict, Verdict::SameWithin { .. }));
-        }
-        let alarms = Share { hits: alarms, of: 400 };
+        let alarms = drifting(10, 0.02).false_alarms(400, &none, 77);
         // Promised is 5 % over all primary metrics together; the exact interval of 400 may not lie above it.
         assert!(alarms.at_least(0.999) <= 0.05, "{alarms:?}");
+        assert_eq!(drifting(10, 0.02).false_alarms(400, &Margins::default(), 77).hits, 0);
+
+        let (mut excluded, mut same) = (0, 0);
+        for run in 0..400 {
+            let comparison = paired(&simulated(10, 0.02, |_| 0.0, &mut Random::new(77, run)), &Margins::default());
+            let p99 = of(&comparison, Metric::P99);
+            excluded += u64::from(!p99.interval.unwrap().contains(0.0));
+            same += u64::from(matches!(p99.verdict, Verdict::SameWithin { .. }));
+        }
         // One metric's interval alone is exact: 4.9 % for ten pairs.
         assert!(Share { hits: excluded, of: 400 }.interval(0.999).contains(0.049), "{excluded}");
         assert!(same > 390, "2 % of noise is well within 5 %: {same}");
@@ -804,21 +828,12 @@ mod tests {
 
     #[test]
     fn a_change_of_five_or_ten_percent_is_seen() {
-        let seen = |change: f64, noise: f64, metric: Metric| {
-            (0..200)
-                .filter(|run| {
-                    let mut random = Random::new(78, *run);
-                    let changed = |of: Metric| if of == metric { change } else { 0.0 };
-                    let comparison = paired(&simulated(10, noise, changed, &mut random), &Margins::default());
-                    comparison.verdict == Verdict::Worse && of(&comparison, metric).verdict == Verdict::Worse
-                })
-                .count()
-        };
-        assert!(seen(0.05, 0.02, Metric::P50) >= 180, "{}", seen(0.05, 0.02, Metric::P50));
-        assert!(seen(0.10, 0.03, Metric::P99) >= 180, "{}", seen(0.10, 0.03, Metric::P99));
-        assert!(seen(0.02, 0.02, Metric::P50) <= 20, "a change as great as the margin is not beyond it");
-        assert!(seen(-0.05, 0.01, Metric::Goodput) >= 190, "fewer answers are worse");
-        assert!(seen(0.005, 0.0, Metric::FailureShare) >= 190, "half a point more failures are worse");
+        let seen = |metric, change, noise| drifting(10, noise).power(metric, change, 200, &Margins::default(), 78).hits;
+        assert!(seen(Metric::P50, 0.05, 0.02) >= 180, "{}", seen(Metric::P50, 0.05, 0.02));
+        assert!(seen(Metric::P99, 0.10, 0.03) >= 180, "{}", seen(Metric::P99, 0.10, 0.03));
+        assert!(seen(Metric::P50, 0.02, 0.02) <= 20, "a change as great as the margin is not beyond it");
+        assert!(seen(Metric::Goodput, -0.05, 0.01) >= 190, "fewer answers are worse");
+        assert!(seen(Metric::FailureShare, 0.005, 0.0) >= 190, "half a point more failures are worse");
     }
 
     #[test]
@@ -859,6 +874,22 @@ mod tests {
         let Verdict::CannotTell { changed, .. } = verdict(0.01, 0.05, 10) else { panic!() };
         assert_eq!(changed, Some(Direction::Worse));
         assert_eq!(verdict(0.03, 0.05, 5), Verdict::CannotTell { about_more_pairs: 3, changed: None });
+    }
+
+    #[test]
+    fn verdicts_are_said_in_words() {
+        for (verdict, said) in [
+            (Verdict::Worse, "worse"),
+            (Verdict::SameWithin { margin: 0.02 }, "the same within 2 %"),
+            (Verdict::SameWithin { margin: 0.0175 }, "the same within 1.75 %"),
+            (Verdict::CannotTell { about_more_pairs: 1, changed: None }, "cannot tell (about 1 more pair)"),
+            (
+                Verdict::CannotTell { about_more_pairs: 12, changed: Some(Direction::Worse) },
+                "worse, but perhaps by less than matters (about 12 more pairs to tell)",
+            ),
+        ] {
+            assert_eq!(verdict.to_string(), said);
+        }
     }
 
     #[test]
@@ -965,12 +996,12 @@ mod tests {
                     for slice in &mut b {
                         let mut times = Histogram::new();
                         let slow = |random: &mut Random| if random.unit() < 0.02 { 10 } else { 1 };
-                        for (time, count) in slice.times.recorded() {
-                            (0..count).for_each(|_| times.record(plan::Nanos(time.0 * slow(&mut random))));
+                        for (time, count) in slice.times.buckets() {
+                            (0..*count).for_each(|_| times.record(plan::Nanos(time.0 * slow(&mut random))));
                         }
-                        slice.times = times;
+                        slice.times = (&times).into();
                     }
-                    (shape.draw(level, &mut random), b)
+                    SlicedPair { a: shape.draw(level, &mut random), b }
                 })
                 .collect();
             let shifts = shift_by_quantile(&pairs, 300, &mut random);

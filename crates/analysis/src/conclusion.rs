@@ -4,15 +4,17 @@
 //! and to wonder whether the load generator was simply at its end. Each of these is a sentence here, and each names the
 //! level it is about.
 
+use crate::knee::{Best, Kept};
 use crate::quantity::{NONE, count, figure, share, time};
-use crate::{LevelRow, Stopped};
+use crate::{LevelRow, Scaling, Stopped};
 
 /// A level that reaches this share of the highest QPS reaches it for all purposes: noise between runs is about as large.
 const NEARLY: f64 = 0.98;
 
-/// What the levels show, one sentence each, the answer first. `rows` are ascending; `stopped` says why there are no more.
+/// What the levels show, one sentence each, the answer first. `rows` are ascending; `scaling` is what they say together, and
+/// `stopped` why there are no more.
 #[must_use]
-pub fn conclusion(rows: &[LevelRow], stopped: Option<&Stopped>) -> Vec<String> {
+pub fn conclusion(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&Stopped>) -> Vec<String> {
     let Some(last) = rows.last() else {
         return vec!["No level was measured.".to_owned()];
     };
@@ -29,9 +31,16 @@ pub fn conclusion(rows: &[LevelRow], stopped: Option<&Stopped>) -> Vec<String> {
         });
     } else {
         said.extend(peak(rows, best, last, stopped));
+        said.extend(recommended(rows, best, scaling));
     }
     said.push(failures(rows));
     said.push(generator(rows, best));
+    if rows.len() > 1
+        && best.qps > 0.0
+        && let Some(curve) = &scaling.curve
+    {
+        said.extend(curve.sentences().iter().map(|it| format!("{}.", capitalised(it))));
+    }
     if let Some(stopped) = stopped {
         said.push(format!("{}.", capitalised(&stopped.to_string())));
     }
@@ -54,17 +63,71 @@ fn peak(rows: &[LevelRow], best: &LevelRow, last: &LevelRow, stopped: Option<&St
     if best.level == last.level && stopped.is_none() {
         said.push(format!("QPS was the highest at the last level, so the limit may lie beyond {}.", last.level));
     }
-    if let Some(nearly) = rows.iter().find(|row| row.qps >= best.qps * NEARLY).filter(|row| row.level < best.level) {
-        let waiting = match nearly.ttlb_mean_ns.zip(best.ttlb_mean_ns) {
-            Some((less, more)) if more > 0.0 && less < more => {
-                format!(", with a mean of {}: {} % of the time", took(nearly), figure((less / more * 100.0).round()))
-            }
-            _ => String::new(),
-        };
-        let reach = if nearly.level.value() == 1.0 { "reaches" } else { "reach" };
-        said.push(format!("{} already {reach} {} % of that{waiting}.", nearly.level, figure((nearly.qps / best.qps * 100.0).floor())));
-    }
     said
+}
+
+/// Where to run the server: nearly all of the throughput, within what was promised.
+fn recommended(rows: &[LevelRow], highest: &LevelRow, scaling: &Scaling) -> Option<String> {
+    let took = |row: &LevelRow| row.ttlb_mean_ns.map_or_else(|| NONE.to_owned(), time);
+    if !scaling.slo.is_empty() {
+        return Some(promised(rows, scaling));
+    }
+    if rows.len() == 1 {
+        return None;
+    }
+    let row = rows.iter().find(|row| row.qps >= highest.qps * NEARLY)?;
+    let sure = matches!(scaling.best, Best::At { level, .. } if level == row.level.value());
+    let edge = rows.last().is_some_and(|last| last.level == row.level);
+    if row.level == highest.level {
+        let users = matches!(row.level, crate::Level::Users(_)) && sure && !edge;
+        return users.then(|| "That is also the best concurrency measured: fewer users carry less, and more gain nothing.".to_owned());
+    }
+    let reached = figure((row.qps / highest.qps * 100.0).floor());
+    let waiting = match row.ttlb_mean_ns.zip(highest.ttlb_mean_ns) {
+        Some((less, more)) if more > 0.0 && less < more => {
+            format!(", with a mean of {}: {} % of the time", took(row), figure((less / more * 100.0).round()))
+        }
+        _ => String::new(),
+    };
+    let reaches = if row.level.value() == 1.0 { "reaches" } else { "reach" };
+    Some(match row.level {
+        // Where the generator was the limit nothing is recommended: the server's own best may lie elsewhere.
+        crate::Level::Users(_) if sure => {
+            format!("The best concurrency is {}, which {reaches} {reached} % of that{waiting}.", row.level)
+        }
+        _ => format!("{} already {reaches} {reached} % of that{waiting}.", row.level),
+    })
+}
+
+/// The best level that keeps the promise, and where it breaks.
+fn promised(rows: &[LevelRow], scaling: &Scaling) -> String {
+    let slo: Vec<String> = scaling.slo.iter().map(ToString::to_string).collect();
+    let slo = slo.join(" and ");
+    match scaling.best {
+        Best::At { level, throughput, response_s, edge, .. } => {
+            let row = rows.iter().find(|row| row.level.value() == level);
+            let at = row.map_or_else(String::new, |row| row.level.to_string());
+            let what = if matches!(row.map(|row| row.level), Some(crate::Level::Offered(_))) { "rate" } else { "concurrency" };
+            let mean = response_s.map_or_else(String::new, |it| format!(", with a mean response time of {}", time(it * 1e9)));
+            let beyond = scaling.kept.iter().find(|(beyond, kept)| beyond.value() > level && *kept != Kept::Yes);
+            let then = match beyond {
+                Some((beyond, Kept::No)) => format!("; it is first broken at {beyond}"),
+                Some((beyond, _)) => format!("; whether it was kept at {beyond} cannot be told from so few requests"),
+                None if edge => "; it is kept at every level up to there, so more may be possible".to_owned(),
+                None => "; no level above broke it, but none carried more".to_owned(),
+            };
+            format!("The best {what} that keeps {slo} is {at}: {} requests a second{mean}{then}.", figure(throughput))
+        }
+        Best::PromiseNeverKept { level, response_s, kept: Kept::No } => {
+            let row = rows.iter().find(|row| row.level.value() == level);
+            let at = row.map_or_else(String::new, |row| format!(" (at {})", row.level));
+            format!("No level keeps {slo}: the shortest mean response time was {}{at}.", time(response_s * 1e9))
+        }
+        Best::PromiseNeverKept { .. } => {
+            format!("Whether {slo} was kept cannot be told at any level: too few requests. Measure longer, with --duration.")
+        }
+        Best::NothingMeasured => format!("Nothing can be said about {slo}: at every level the load generator was the limit."),
+    }
 }
 
 fn failures(rows: &[LevelRow]) -> String {
@@ -103,7 +166,27 @@ mod tests {
     use super::*;
     use crate::GeneratorLimit;
     use crate::climb::stop;
+    use crate::knee::{Loaded, best};
     use crate::sweep::tests::row;
+
+    /// The conclusion of levels that nothing more is known of.
+    fn conclusion(rows: &[LevelRow], stopped: Option<&Stopped>) -> Vec<String> {
+        super::conclusion(rows, &knee(rows), stopped)
+    }
+
+    fn knee(rows: &[LevelRow]) -> Scaling {
+        let loaded: Vec<Loaded> = rows
+            .iter()
+            .map(|row| Loaded {
+                level: row.level.value(),
+                throughput: row.qps,
+                response_s: row.ttlb_mean_ns.map(|ns| ns / 1e9),
+                kept: Kept::Yes,
+                generator_limited: row.generator_limit.is_some(),
+            })
+            .collect();
+        Scaling { slo: Vec::new(), kept: Vec::new(), best: best(&loaded), curve: None }
+    }
 
     #[test]
     fn a_linear_server_has_its_limit_beyond_the_last_level() {
@@ -133,7 +216,7 @@ mod tests {
             said[0],
             "It carries 51,010 requests a second, at 200 users, where the mean response time (TTLB) is 3.92 ms, 99 % at most 11.8 ms."
         );
-        assert_eq!(said[1], "50 users already reach 98 % of that, with a mean of 1.00 ms: 26 % of the time.");
+        assert_eq!(said[1], "The best concurrency is 50 users, which reach 98 % of that, with a mean of 1.00 ms: 26 % of the time.");
         assert!(!said.iter().any(|sentence| sentence.contains("beyond")));
     }
 
@@ -153,7 +236,7 @@ mod tests {
         assert_eq!(
             conclusion(&rows, None)[1..3],
             [
-                "100 users already reach 98 % of that, with a mean of 2.00 ms: 50 % of the time.",
+                "The best concurrency is 100 users, which reach 98 % of that, with a mean of 2.00 ms: 50 % of the time.",
                 "Up to 100 users every request succeeded; the first failures came at 200 users: 80 of 10,000 (0.8 %), most often: connection \
                  reset before the answer was complete.",
             ]
@@ -181,6 +264,45 @@ mod tests {
             conclusion(&rows, None).last().unwrap(),
             "At the peak the load generator was the limit (its busiest thread used 97 % of a core), so the server may carry more."
         );
+    }
+
+    #[test]
+    fn no_concurrency_is_recommended_where_the_generator_was_the_limit() {
+        let mut rows = [row(10, 49_500.0, 0.2, 100.0), row(100, 50_000.0, 2.0, 100.0), row(500, 40_000.0, 12.0, 100.0)];
+        rows[0].generator_limit = Some(GeneratorLimit::Processor(0.97));
+        rows[1].generator_limit = Some(GeneratorLimit::Processor(0.97));
+        assert_eq!(
+            conclusion(&rows, None)[1],
+            "10 users already reach 99 % of that, with a mean of 0.20 ms: 10 % of the time.".replace("0.20 ms", "200 µs")
+        );
+        assert!(!conclusion(&rows, None).iter().any(|it| it.contains("best concurrency")));
+    }
+
+    #[test]
+    fn a_promise_names_the_level_that_keeps_it_and_the_one_that_breaks_it() {
+        let rows = [row(10, 38_000.0, 0.26, 100.0), row(50, 50_000.0, 1.0, 100.0), row(200, 51_010.0, 3.92, 100.0)];
+        let mut scaling = Scaling { slo: vec!["p99 < 5ms".parse().unwrap()], ..knee(&rows) };
+        scaling.kept = rows.iter().map(|row| row.level).zip([Kept::Yes, Kept::Yes, Kept::No]).collect();
+        let said = |scaling: &Scaling| super::conclusion(&rows, scaling, None)[2].clone();
+        scaling.best = Best::At { level: 50.0, throughput: 50_000.0, response_s: Some(1e-3), peak: 50_000.0, edge: false };
+        assert_eq!(
+            said(&scaling),
+            "The best concurrency that keeps p99 < 5ms is 50 users: 50,000 requests a second, with a mean response time of 1.00 ms; it is \
+             first broken at 200 users."
+        );
+        scaling.best = Best::PromiseNeverKept { level: 10.0, response_s: 0.26e-3, kept: Kept::No };
+        assert_eq!(said(&scaling), "No level keeps p99 < 5ms: the shortest mean response time was 260 µs (at 10 users).");
+        scaling.best = Best::PromiseNeverKept { level: 10.0, response_s: 0.26e-3, kept: Kept::Unknown };
+        assert!(said(&scaling).contains("cannot be told at any level: too few requests"), "{}", said(&scaling));
+    }
+
+    #[test]
+    fn what_the_curve_says_follows_what_was_measured() {
+        let sweep = crate::scaling::tests::swept(&[1, 2, 4, 8, 16, 32, 64, 128], |n| n.min(8.0) * 200.0);
+        let said = super::conclusion(&sweep.rows(), &crate::scaling(&sweep), None);
+        assert!(said[0].starts_with("It carries 1,60"), "{said:?}");
+        assert!(said.iter().any(|it| it.starts_with("The best concurrency is 8 users, which reach 99 % of that")), "{said:?}");
+        assert_eq!(said.last().unwrap(), "This is a worker pool of about 8, not a scalability curve.");
     }
 
     #[test]

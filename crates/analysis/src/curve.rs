@@ -191,7 +191,7 @@ pub struct Band {
     pub throughput: Estimate,
 }
 
-/// Fewer levels than this carry no model (MEASUREMENT §2.1).
+/// Fewer levels than this carry no model (docs/measurement.md §2.1).
 pub const LEVELS_MIN: usize = 6;
 /// Nor does a narrower ladder.
 pub const SPREAD_MIN: f64 = 8.0;
@@ -626,7 +626,7 @@ pub(crate) mod tests {
                 })
                 .collect();
             let reading = read_refitted(&points, 1, 60);
-            for said in crate::curve_words::sentences(&reading) {
+            for said in crate::curve_words::sentences(&reading, crate::curve_words::Pausing::Never) {
                 prop_assert!(!said.contains("NaN") && !said.contains("inf"), "{said}");
             }
             for band in reading.band(&[1.0, 7.5, 300.0, 1e4]) {

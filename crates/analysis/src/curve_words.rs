@@ -5,17 +5,92 @@
 //! uncertainty beside it. Numbers are rounded to what their interval supports.
 
 use crate::curve::{Estimate, Misfit, Model, Reading, Refusal};
+use crate::quantity::{decimal, figure, time};
+
+/// Whether users pause between an answer and their next request. Where they do, the knee counts users in thought too, and
+/// is no number of workers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pausing {
+    /// They send again at once.
+    Never,
+    /// They pause.
+    Between,
+}
 
 /// Every sentence about a reading, the model first. Lower case, without a full stop.
 #[must_use]
-pub fn sentences(reading: &Reading) -> Vec<String> {
+pub fn sentences(reading: &Reading, pausing: Pausing) -> Vec<String> {
     let mut sentences: Vec<String> = reading.model.iter().map(model).collect();
-    sentences.extend(reading.refusals.iter().map(refusal));
+    sentences.extend(reading.refusals.iter().map(|it| refusal(it, pausing)));
     if !reading.left_out.is_empty() {
-        let them: Vec<String> = reading.left_out.iter().map(|it| number(*it)).collect();
-        sentences.push(format!("left out, because the load generator was the limit there: {} users", listed(&them)));
+        sentences.push(format!("left out of the model, because the load generator was the limit there: {}", users(&reading.left_out)));
     }
     sentences
+}
+
+/// What the chosen model is, in a few words: for a legend.
+#[must_use]
+pub fn name(model: &Model, pausing: Pausing) -> String {
+    match (model, pausing) {
+        (Model::Linear { .. }, _) => "straight line".to_owned(),
+        (Model::Amdahl { .. }, _) => "Amdahl's law".to_owned(),
+        (Model::Universal { .. }, _) => "Universal Scalability Law".to_owned(),
+        (Model::Pool { knee, .. }, Pausing::Never) => format!("worker pool of about {}", whole(knee)),
+        (Model::Pool { knee, .. }, Pausing::Between) => format!("ceiling reached at {} users", whole(knee)),
+    }
+}
+
+/// A parameter of a model as a row of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// What it is.
+    pub about: &'static str,
+    /// The best guess, with its unit.
+    pub value: String,
+    /// Where it lies with 95 % confidence; `None` where it has no end.
+    pub interval: Option<String>,
+}
+
+/// The parameters of a model, the most telling first.
+#[must_use]
+pub fn parameters(model: &Model, pausing: Pausing) -> Vec<Parameter> {
+    let row = |about, it: &Estimate, shown: fn(f64) -> String| Parameter {
+        about,
+        value: shown(it.value),
+        interval: (it.low.is_finite() && it.high.is_finite()).then(|| format!("{} to {}", shown(it.low), shown(it.high))),
+    };
+    let rate: fn(f64) -> String = |it| format!("{}/s", figure(it));
+    let users: fn(f64) -> String = figure;
+    let share: fn(f64) -> String = |it| format!("{} %", figure(it * 100.0));
+    let small: fn(f64) -> String = |it| if it == 0.0 { "0".to_owned() } else { format!("{it:.2e}") };
+    let span: fn(f64) -> String = |it| time(it * 1e9);
+    match model {
+        Model::Linear { lambda } => vec![row("one user alone (λ)", lambda, rate)],
+        Model::Amdahl { lambda, sigma, limit } => {
+            vec![row("contention (σ)", sigma, share), row("one user alone (λ)", lambda, rate), row("limit (λ/σ)", limit, rate)]
+        }
+        Model::Universal { lambda, sigma, kappa, peak } => {
+            let mut rows =
+                vec![row("contention (σ)", sigma, share), row("coherency (κ)", kappa, small), row("one user alone (λ)", lambda, rate)];
+            if let Some(peak) = peak {
+                rows.push(row("users at the peak (N*)", &peak.level, users));
+                rows.push(row("throughput at the peak (X*)", &peak.throughput, rate));
+            }
+            rows
+        }
+        Model::Pool { round_s, capacity, knee } => vec![
+            row(if pausing == Pausing::Never { "workers (N₀)" } else { "users at the ceiling (N₀)" }, knee, users),
+            row("ceiling (C)", capacity, rate),
+            row(if pausing == Pausing::Never { "answer of the idle server (R₀)" } else { "answer and pause (R₀ + Z)" }, round_s, span),
+        ],
+    }
+}
+
+/// Levels in words: `200 and 500 users`.
+#[must_use]
+pub fn users(levels: &[f64]) -> String {
+    let them: Vec<String> = levels.iter().map(|it| number(*it)).collect();
+    format!("{} user{}", listed(&them), if levels == [1.0] { "" } else { "s" })
 }
 
 /// What the chosen model says.
@@ -23,26 +98,40 @@ pub fn sentences(reading: &Reading) -> Vec<String> {
 pub fn model(model: &Model) -> String {
     match model {
         Model::Linear { lambda } => {
-            format!("throughput grows in proportion to users: each adds {} req/s, and nothing is shared that can be seen", about(lambda))
+            format!(
+                "throughput grows in proportion to users: each adds {} requests a second, and nothing is shared that can be seen",
+                about(lambda)
+            )
+        }
+        // The interval of λ/σ has no end where σ may be zero.
+        Model::Amdahl { sigma, limit, .. } if !(limit.high < limit.low * LIMIT_FACTOR_MAX) => {
+            format!("{}; how far throughput would still grow cannot be told", contention(sigma))
         }
         // Contention that may be none sets no ceiling.
         Model::Amdahl { sigma, limit, .. } if !limit.high.is_finite() => contention(sigma),
         Model::Amdahl { sigma, limit, .. } => {
-            format!("{}; however many users are added, throughput stays below {} req/s", contention(sigma), about(limit))
+            format!("{}; however many users are added, throughput stays below {} requests a second", contention(sigma), about(limit))
         }
         Model::Universal { sigma, peak: Some(peak), .. } => {
             format!("{}; adding users beyond {} makes it slower", contention(sigma), about(&peak.level))
         }
         Model::Universal { sigma, peak: None, .. } => contention(sigma),
         Model::Pool { capacity, knee, .. } => {
-            format!("throughput grows until {} users and then stays at {} req/s; users beyond that only wait", about(knee), about(capacity))
+            format!(
+                "throughput grows until {} users and then stays at {} requests a second; users beyond that only wait",
+                about(knee),
+                about(capacity)
+            )
         }
     }
 }
 
+/// A limit whose interval spans more than this factor is no figure to plan with, as for the peak.
+const LIMIT_FACTOR_MAX: f64 = 2.0;
+
 /// What cannot be said, and why.
 #[must_use]
-pub fn refusal(refusal: &Refusal) -> String {
+pub fn refusal(refusal: &Refusal, pausing: Pausing) -> String {
     match refusal {
         Refusal::TooFewLevels { levels, spread, left_out } => {
             let without = match left_out {
@@ -61,7 +150,7 @@ pub fn refusal(refusal: &Refusal) -> String {
             }
         }
         Refusal::NoRetrograde { tested, .. } => {
-            format!("no decline seen up to {} users, so no best number of users can be named", number(*tested))
+            format!("throughput was not seen to fall up to {}, so the model names no peak", users(&[*tested]))
         }
         Refusal::PeakOutside { above, tested } if above > tested => {
             format!("the peak lies outside the tested range: above {} users, and {} were tested", number(*above), number(*tested))
@@ -69,9 +158,10 @@ pub fn refusal(refusal: &Refusal) -> String {
         Refusal::PeakOutside { above, tested } => {
             format!("where the peak lies cannot be told from levels up to {}: somewhere above {} users", number(*tested), number(*above))
         }
-        Refusal::NotTheLaw { pool: Some(knee), .. } => {
-            format!("this is a worker pool of about {}, not a scalability curve", number(knee.value.round()))
-        }
+        Refusal::NotTheLaw { pool: Some(knee), .. } => match pausing {
+            Pausing::Never => format!("this is a worker pool of about {}, not a scalability curve", whole(knee)),
+            Pausing::Between => "this is a ceiling, not a scalability curve".to_owned(),
+        },
         Refusal::NotTheLaw { evidence, pool: None } => format!("no model describes this system: {}", misfit(evidence)),
     }
 }
@@ -96,6 +186,9 @@ fn contention(sigma: &Estimate) -> String {
         let most = (sigma.high * 100.0).max(0.1);
         return format!("contention below {} %: hardly a request waits for something shared", round_up(most));
     }
+    if sigma.low <= 0.0 {
+        return format!("contention at most {} %: it may be none", round_up(sigma.high * 100.0));
+    }
     let margin = half(sigma) * 100.0;
     let (share, margin) = if margin >= 1.0 {
         (format!("{:.0}", sigma.value * 100.0), format!("{margin:.0}"))
@@ -117,7 +210,12 @@ fn about(it: &Estimate) -> String {
     // A margin that begins with 1 is rounded to two digits: 1 and 2 differ too much.
     let digit = if half / digit < 2.0 && digit > 1.0 { digit / 10.0 } else { digit };
     let round = |value: f64| (value / digit).round() * digit;
-    format!("{:.places$} ± {:.places$}", round(it.value), round(half).max(digit))
+    format!("{} ± {}", decimal(round(it.value), places), decimal(round(half).max(digit), places))
+}
+
+/// To the nearest whole number, of which there is at least one.
+fn whole(it: &Estimate) -> String {
+    number(it.value.round().max(1.0))
 }
 
 fn half(it: &Estimate) -> f64 {
@@ -126,15 +224,7 @@ fn half(it: &Estimate) -> f64 {
 
 /// Three digits, whole from a hundred on.
 fn number(value: f64) -> String {
-    if value >= 100.0 || value.fract() == 0.0 {
-        format!("{value:.0}")
-    } else if value >= 10.0 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.2}")
-    }
-    .trim_end_matches(".0")
-    .to_owned()
+    figure(if value >= 100.0 { value.round() } else { value })
 }
 
 /// Up to one significant digit.
@@ -178,11 +268,11 @@ mod tests {
     fn the_other_models_are_said_too() {
         assert_eq!(
             model(&Model::Linear { lambda: LAMBDA }),
-            "throughput grows in proportion to users: each adds 1000 ± 10 req/s, and nothing is shared that can be seen"
+            "throughput grows in proportion to users: each adds 1,000 ± 10 requests a second, and nothing is shared that can be seen"
         );
         assert_eq!(
             model(&Model::Amdahl { lambda: LAMBDA, sigma: between(0.05, 0.045, 0.055), limit: between(20_000.0, 18_000.0, 22_000.0) }),
-            "contention 5 % ± 0.5: one request in 20 waits for something shared; however many users are added, throughput stays below 20000 ± 2000 req/s"
+            "contention 5 % ± 0.5: one request in 20 waits for something shared; however many users are added, throughput stays below 20,000 ± 2,000 requests a second"
         );
         assert_eq!(
             model(&Model::Pool {
@@ -190,7 +280,7 @@ mod tests {
                 capacity: between(802.0, 795.0, 809.0),
                 knee: between(8.02, 7.9, 8.1)
             }),
-            "throughput grows until 8.0 ± 0.1 users and then stays at 802 ± 7 req/s; users beyond that only wait"
+            "throughput grows until 8.0 ± 0.1 users and then stays at 802 ± 7 requests a second; users beyond that only wait"
         );
     }
 
@@ -203,7 +293,7 @@ mod tests {
 
     #[test]
     fn refusals_name_their_evidence() {
-        let said = |it: Refusal| refusal(&it);
+        let said = |it: Refusal| refusal(&it, Pausing::Never);
         assert_eq!(said(Refusal::TooFewLevels { levels: 4, spread: 8.0, left_out: 0 }), "not enough levels for a model: 4, and it takes 6");
         assert_eq!(
             said(Refusal::TooFewLevels { levels: 5, spread: 16.0, left_out: 3 }),
@@ -211,11 +301,11 @@ mod tests {
         );
         assert_eq!(
             said(Refusal::TooFewLevels { levels: 7, spread: 4.5, left_out: 1 }),
-            "not enough levels for a model: the highest is 4.50 times the lowest (1 more was limited by the load generator), and it takes 8"
+            "not enough levels for a model: the highest is 4.5 times the lowest (1 more was limited by the load generator), and it takes 8"
         );
         assert_eq!(
             said(Refusal::NoRetrograde { tested: 128.0, share_at_zero: 0.4 }),
-            "no decline seen up to 128 users, so no best number of users can be named"
+            "throughput was not seen to fall up to 128 users, so the model names no peak"
         );
         assert_eq!(
             said(Refusal::PeakOutside { above: 70.4, tested: 64.0 }),
@@ -240,6 +330,38 @@ mod tests {
     }
 
     #[test]
+    fn parameters_stand_with_their_units_and_intervals() {
+        let pool = Model::Pool {
+            round_s: between(0.005, 0.0049, 0.0051),
+            capacity: between(1_602.0, 1_590.0, 1_614.0),
+            knee: between(8.02, 7.9, 8.1),
+        };
+        let shown: Vec<String> = parameters(&pool, Pausing::Never)
+            .iter()
+            .map(|it| format!("{}: {} ({})", it.about, it.value, it.interval.as_deref().unwrap_or("no end")))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "workers (N₀): 8.02 (7.9 to 8.1)",
+                "ceiling (C): 1,602/s (1,590/s to 1,614/s)",
+                "answer of the idle server (R₀): 5.00 ms (4.90 ms to 5.10 ms)"
+            ]
+        );
+        let endless = Model::Amdahl { lambda: LAMBDA, sigma: between(0.0, 0.0, 0.01), limit: between(9e9, 1e5, f64::INFINITY) };
+        assert_eq!(parameters(&endless, Pausing::Never)[2].interval, None);
+    }
+
+    #[test]
+    fn what_may_be_zero_or_without_end_is_no_figure() {
+        let amdahl = |sigma, limit| model(&Model::Amdahl { lambda: LAMBDA, sigma, limit });
+        assert_eq!(
+            amdahl(between(0.02, 0.0, 0.043), between(50_000.0, 20_000.0, f64::INFINITY)),
+            "contention at most 5 %: it may be none; how far throughput would still grow cannot be told"
+        );
+    }
+
+    #[test]
     fn what_was_left_out_is_said_last() {
         let reading = Reading {
             left_out: vec![256.0, 512.0],
@@ -248,8 +370,8 @@ mod tests {
             refusals: vec![Refusal::NoRetrograde { tested: 128.0, share_at_zero: 1.0 }],
             fits: None,
         };
-        let said = sentences(&reading);
+        let said = sentences(&reading, Pausing::Never);
         assert_eq!(said.len(), 3);
-        assert_eq!(said[2], "left out, because the load generator was the limit there: 256 and 512 users");
+        assert_eq!(said[2], "left out of the model, because the load generator was the limit there: 256 and 512 users");
     }
 }

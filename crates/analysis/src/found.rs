@@ -27,7 +27,7 @@ pub const FIND_SCHEMA: &str = "loadline.find/1";
 
 /// A send that is later than this share of the limit may have made its answer late.
 const LAG_OF_LIMIT_MAX: f64 = 0.05;
-/// Waiting for a core for less than this share of the time is what any shared machine does; MEASUREMENT §1.9 warns from 1 %.
+/// Waiting for a core for less than this share of the time is what any shared machine does; docs/measurement.md §1.9 warns from 1 %.
 const RUN_QUEUE_SHARE_NOTICED: f64 = 0.01;
 /// A worker below this share of its core did not send late because it had too much to do.
 const CPU_SHARE_BUSY: f64 = 0.5;

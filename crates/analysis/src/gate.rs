@@ -24,10 +24,11 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::{binomial_at_least, binomial_at_most};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
+use crate::sparse::rank_of;
 
 pub use slo::{Slo, Unsearchable, response_quantile};
 
-/// With fewer requests beyond a quantile than this, it is not known (MEASUREMENT §1.5).
+/// With fewer requests beyond a quantile than this, it is not known (docs/measurement.md §1.5).
 const TAIL_MIN: f64 = 10.0;
 
 /// A promise: some figure of a run, and what it must keep to.
@@ -88,7 +89,7 @@ enum Comparison {
 }
 
 impl Comparison {
-    fn holds<T: PartialOrd>(self, figure: T, limit: T) -> bool {
+    fn holds<T: PartialOrd + Copy>(self, figure: T, limit: T) -> bool {
         match self {
             Self::Below => figure < limit,
             Self::AtMost => figure <= limit,
@@ -389,6 +390,7 @@ pub struct Judgement {
     /// Where the figure is a share: its exact 95 % interval, requests taken as independent.
     pub interval: Option<Interval>,
     /// Whether it was kept.
+    #[serde(flatten)]
     pub verdict: Verdict,
 }
 
@@ -579,8 +581,7 @@ impl<'a> Times<'a> {
 
     /// The quantile with failed requests as never answered: the least and the greatest it can be.
     fn quantile(&self, q: f64) -> (Option<Nanos>, Option<Nanos>) {
-        // A hair less, because 0.99 · 100 may come out as 99.00000000000001.
-        let rank = ((q * self.all as f64 - 1e-6).ceil() as u64).clamp(1, self.all.max(1));
+        let rank = rank_of(q, self.all);
         if rank > self.good {
             return (None, None);
         }
@@ -992,6 +993,16 @@ mod tests {
             let error = text.parse::<AbortRule>().expect_err(text);
             assert_eq!(error.column(), column, "{error}");
         }
+    }
+
+    #[test]
+    fn a_judgement_is_written_with_its_reason() {
+        let checks = ["p99 < 20ms", "failed < 1%", "p50 < 5ms"].map(check);
+        let got = serde_json::to_value(judge(&checks, &fast_failures(300, 0))).unwrap();
+        assert_eq!(got[0]["check"], "p99 < 20ms");
+        assert_eq!(got[0]["why"]["samples"], 300);
+        assert_eq!((&got[1]["verdict"], &got[1]["measured"]["value"]["of"]), (&"held".into(), &300.into()));
+        assert_eq!((&got[2]["verdict"], &got[2]["measured"]["kind"]), (&"broken".into(), &"time".into()));
     }
 
     #[test]

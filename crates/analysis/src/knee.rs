@@ -2,7 +2,7 @@
 //!
 //! Past the knee, throughput creeps up by a per cent or two while every answer takes twice as long; a report that names the
 //! highest figure recommends the worst place to run. So the best level is the smallest that reaches 98 % of the highest
-//! throughput among the levels that keep the promised response time, or among all if none was promised.
+//! throughput among the levels that kept what was promised, or among all if nothing was.
 //!
 //! Kneedle (Satopää and others, 2011) finds "the knee" by shape alone, after stretching both axes to [0, 1]: test to twice
 //! the load and the knee moves. It is offered as [`plotting_hint`], a mark on a chart, and never as a capacity.
@@ -16,10 +16,24 @@ pub struct Loaded {
     pub level: f64,
     /// Good answers a second.
     pub throughput: f64,
-    /// The response time at the percentile promised, seconds; `None` if too few answers tell it.
+    /// The mean response time, seconds; `None` without an answer.
     pub response_s: Option<f64>,
+    /// Whether it kept what was promised.
+    pub kept: Kept,
     /// The generator, not the server, was the limit.
     pub generator_limited: bool,
+}
+
+/// Whether a level kept what was promised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kept {
+    /// It did, or nothing was promised.
+    Yes,
+    /// It did not.
+    No,
+    /// Too little was measured to tell.
+    Unknown,
 }
 
 /// The best concurrency, or why there is none.
@@ -39,12 +53,14 @@ pub enum Best {
         /// The level is the highest usable one: more might be better still.
         edge: bool,
     },
-    /// No level keeps the promise; the fastest took this long.
+    /// No level was seen to keep the promise; the fastest took this long.
     PromiseNeverKept {
         /// The level with the shortest response time.
         level: f64,
         /// That time, seconds.
         response_s: f64,
+        /// Every level broke it, or some cannot be told.
+        kept: Kept,
     },
     /// No level was usable.
     NothingMeasured,
@@ -53,15 +69,22 @@ pub enum Best {
 /// This share of the highest throughput is as good as all of it: runs of one server differ by as much.
 pub const NEARLY_ALL: f64 = 0.98;
 
-/// The best of `levels`; `promise_s` is the response time promised, in seconds.
+/// The best of `levels`.
 #[must_use]
-pub fn best(levels: &[Loaded], promise_s: Option<f64>) -> Best {
+pub fn best(levels: &[Loaded]) -> Best {
     let levels = together(levels);
     let Some(last) = levels.last().map(|it| it.level) else { return Best::NothingMeasured };
-    let keeps = |it: &&Loaded| promise_s.is_none_or(|limit| it.response_s.is_some_and(|seen| seen <= limit));
+    let keeps = |it: &&Loaded| it.kept == Kept::Yes && it.throughput > 0.0;
     let Some(peak) = levels.iter().filter(keeps).map(|it| it.throughput).max_by(f64::total_cmp) else {
         let fastest = levels.iter().filter_map(|it| Some((it.level, it.response_s?))).min_by(|a, b| a.1.total_cmp(&b.1));
-        return fastest.map_or(Best::NothingMeasured, |(level, response_s)| Best::PromiseNeverKept { level, response_s });
+        let kept = if levels.iter().any(|it| it.kept == Kept::Unknown) { Kept::Unknown } else { Kept::No };
+        // Without a promise, nothing was kept back by one: no request succeeded.
+        let promised = levels.iter().any(|it| it.kept != Kept::Yes);
+        return fastest.filter(|_| promised).map_or(Best::NothingMeasured, |(level, response_s)| Best::PromiseNeverKept {
+            level,
+            response_s,
+            kept,
+        });
     };
     let found = levels.iter().filter(keeps).find(|it| it.throughput >= peak * NEARLY_ALL);
     found.map_or(Best::NothingMeasured, |it| Best::At {
@@ -107,6 +130,11 @@ fn together(levels: &[Loaded]) -> Vec<Loaded> {
             } else {
                 None
             },
+            kept: if them.iter().any(|it| it.kept == Kept::No) {
+                Kept::No
+            } else {
+                them.iter().map(|it| it.kept).find(|it| *it == Kept::Unknown).unwrap_or(Kept::Yes)
+            },
             ..them[0]
         })
         .collect()
@@ -120,7 +148,7 @@ mod tests {
     /// A pool of eight workers of 10 ms, asked by so many users; response time by Little's law.
     fn pool(level: f64) -> Loaded {
         let throughput = level.min(8.0) * 100.0 + level * 0.1;
-        Loaded { level, throughput, response_s: Some(level / throughput), generator_limited: false }
+        Loaded { level, throughput, response_s: Some(level / throughput), kept: Kept::Yes, generator_limited: false }
     }
 
     fn ladder() -> Vec<Loaded> {
@@ -129,27 +157,31 @@ mod tests {
 
     #[test]
     fn the_best_concurrency_is_the_least_that_reaches_nearly_all_throughput() {
-        assert!(matches!(best(&ladder(), None), Best::At { level: 8.0, edge: false, .. }), "{:?}", best(&ladder(), None));
+        assert!(matches!(best(&ladder()), Best::At { level: 8.0, edge: false, .. }), "{:?}", best(&ladder()));
     }
 
     #[test]
     fn a_promise_rules_out_levels_that_break_it() {
-        assert!(matches!(best(&ladder(), Some(0.02)), Best::At { level: 8.0, .. }));
         let mut slow = ladder();
-        slow[3].response_s = Some(0.03);
-        slow[4].response_s = Some(0.04);
-        assert!(matches!(best(&slow, Some(0.02)), Best::At { level: 4.0, .. }));
-        slow[2].response_s = None;
-        assert!(matches!(best(&slow, Some(0.02)), Best::At { level: 2.0, .. }), "an unknown time keeps no promise");
-        assert!(matches!(best(&ladder(), Some(0.001)), Best::PromiseNeverKept { .. }));
+        slow[3].kept = Kept::No;
+        slow[4].kept = Kept::No;
+        slow[5].kept = Kept::No;
+        slow[6].kept = Kept::Unknown;
+        assert!(matches!(best(&slow), Best::At { level: 4.0, .. }));
+        slow[2].kept = Kept::Unknown;
+        assert!(matches!(best(&slow), Best::At { level: 2.0, .. }), "what cannot be told keeps no promise");
+        slow.iter_mut().for_each(|it| it.kept = Kept::No);
+        assert!(matches!(best(&slow), Best::PromiseNeverKept { level: 1.0, kept: Kept::No, .. }));
+        slow[4].kept = Kept::Unknown;
+        assert!(matches!(best(&slow), Best::PromiseNeverKept { kept: Kept::Unknown, .. }));
     }
 
     #[test]
     fn a_level_the_generator_limited_is_not_recommended() {
         let mut ladder = ladder();
         ladder.iter_mut().skip(3).for_each(|it| it.generator_limited = true);
-        assert!(matches!(best(&ladder, None), Best::At { level: 4.0, edge: true, .. }));
-        assert_eq!(best(&[], None), Best::NothingMeasured);
+        assert!(matches!(best(&ladder), Best::At { level: 4.0, edge: true, .. }));
+        assert_eq!(best(&[]), Best::NothingMeasured);
     }
 
     #[test]
@@ -160,14 +192,14 @@ mod tests {
         assert!(plotting_hint(&long).unwrap() > plotting_hint(&short).unwrap() * 1.5);
         let twice: Vec<_> = ladder().into_iter().chain([pool(128.0)]).collect();
         let level = |it: Best| if let Best::At { level, .. } = it { level } else { 0.0 };
-        assert_eq!(level(best(&twice, None)), level(best(&ladder(), None)));
+        assert_eq!(level(best(&twice)), level(best(&ladder())));
     }
 
     proptest! {
         #[test]
         fn nothing_below_the_best_level_reaches_as_much(throughputs in prop::collection::vec(1.0f64..1e4, 1..20)) {
             let levels: Vec<_> = throughputs.iter().enumerate().map(|(at, &throughput)| Loaded { throughput, ..pool(at as f64 + 1.0) }).collect();
-            let Best::At { level, throughput, peak, .. } = best(&levels, None) else { panic!("something was measured") };
+            let Best::At { level, throughput, peak, .. } = best(&levels) else { panic!("something was measured") };
             prop_assert!(throughput >= peak * NEARLY_ALL);
             prop_assert!(levels.iter().filter(|it| it.level < level).all(|it| it.throughput < peak * NEARLY_ALL));
             let _ = plotting_hint(&levels);

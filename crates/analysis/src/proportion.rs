@@ -52,7 +52,7 @@ impl Share {
         if self.hits == 0 { 0.0 } else { bisect(0.0, 1.0, |p| binomial_at_least(self.hits, self.of, p) < 1.0 - confidence) }
     }
 
-    /// As if only every `design_effect`-th request had been independent of the others (MEASUREMENT §2.5: both counts divided).
+    /// As if only every `design_effect`-th request had been independent of the others (docs/measurement.md §2.5: both counts divided).
     /// Hits are never rounded away, and never invented.
     #[must_use]
     pub fn thinned(self, design_effect: f64) -> Self {

@@ -9,7 +9,7 @@
 //!
 //! The phases: a geometric ramp, bisection in log space with short trials, full-length trials around the crossing, a soak
 //! at the rate found, and one approach from above, since many servers that reach a rate cannot return to it. The answer is
-//! an interval ([`capacity`]) with what limited it, and holds every trial, so that a reader can derive it again.
+//! an interval (`capacity`) with what limited it, and holds every trial, so that a reader can derive it again.
 //!
 //! Nothing is remembered but the trials: [`Search::next`] is a function of what was learnt, so that a search can be
 //! followed, saved and taken up again. No I/O, no clock: the caller runs the trials and says how long they took.
@@ -140,7 +140,7 @@ impl Settings {
         }
     }
 
-    /// An hour: bounds within 1 %, two minutes seen at each load, a soak of ten minutes (MEASUREMENT §2.4).
+    /// An hour: bounds within 1 %, two minutes seen at each load, a soak of ten minutes (docs/measurement.md §2.4).
     #[must_use]
     pub fn publish(self) -> Self {
         Self {
@@ -473,6 +473,9 @@ const NARROW_UNTIL: f64 = 1.1;
 const INVALID_MAX: usize = 3;
 /// Trials that end as soon as they begin use up no budget; this ends a search of nothing else.
 const TRIALS_MAX: usize = 200;
+/// A queue that grows by less than this in a whole trial does not show, as a server overloaded by one per cent does not in
+/// ten seconds against a promise of 100 ms; so a capacity lower by as much is not ruled out.
+const UNSEEN_S: f64 = 0.1;
 /// A full-length trial with fewer requests than this says nothing of any percentile: the search goes no lower.
 const REQUESTS_MIN: f64 = 10.0;
 /// A trial of the ramp holds about so many requests, up to [`SLOW_RAMP`] times its length.
@@ -831,7 +834,7 @@ impl Search {
         let ladders: Vec<Ladder> = (0..self.settings.promises.len()).map(ladder).collect();
         let (low, high) = capacity::crossing(&ladders, below / 4.0, failed * 2.0);
         Capacity {
-            low: lower.map_or(low, |it| it.min(low)),
+            low: lower.map_or(low, |it| it.min(low)) * (1.0 - UNSEEN_S / self.settings.prove_s),
             high: [upper, lower].into_iter().flatten().chain([high]).max_by(f64::total_cmp),
         }
     }

@@ -1,38 +1,55 @@
-//! Runs with known truth, drawn from a seed: what the tests of the statistics are held against.
+//! Runs and comparisons with known truth, drawn from a seed: what the statistics are held against.
+//!
+//! An interval that says 95 % can be checked only where the truth is known, and only over hundreds of runs. The tests ask
+//! for few of them, the page of proofs for many; both ask here, so that the page shows what the tests assert.
 
 use measure::Histogram;
+#[cfg(test)]
+use measure::Tick;
 use plan::{Nanos, Random};
 
-use crate::interval::Slice;
+use crate::compare::{Comparison, Margins, Metric, Values, Verdict, paired};
+#[cfg(test)]
+use crate::interval::slices_between;
+use crate::interval::{Evidence, Slice, uncertainty};
+use crate::proportion::Share;
+use crate::sparse::Sparse;
 
 /// A standard normal draw (Box and Muller).
-pub(crate) fn normal(random: &mut Random) -> f64 {
+pub fn normal(random: &mut Random) -> f64 {
     (2.0 * random.exponential()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
 }
 
 /// A run whose level wanders: log level x_k = ρ·x_(k−1) + ε with deviation `wander`, and log-normal times of deviation
-/// `spread` around it, the median at a millisecond.
-#[derive(Clone, Copy)]
-pub(crate) struct Wandering {
-    pub(crate) seconds: usize,
-    pub(crate) per_second: u64,
-    pub(crate) correlation: f64,
-    pub(crate) wander: f64,
-    pub(crate) spread: f64,
+/// `spread` around it, the median at a millisecond. Throughput is the lower the higher the level.
+#[derive(Debug, Clone, Copy)]
+pub struct Wandering {
+    /// How long, in intervals of a second.
+    pub seconds: usize,
+    /// Response times in each.
+    pub per_second: u64,
+    /// ρ: how much a second resembles the one before.
+    pub correlation: f64,
+    /// The deviation of the log level from second to second.
+    pub wander: f64,
+    /// The deviation of log times within a second.
+    pub spread: f64,
 }
 
 impl Wandering {
     /// The true quantile in nanoseconds, of which the normal quantile is `z`.
-    pub(crate) fn truth(&self, z: f64) -> f64 {
+    #[must_use]
+    pub fn truth(&self, z: f64) -> f64 {
         1e6 * (z * self.wander.hypot(self.spread)).exp()
     }
 
-    /// Times scaled by `factor`.
-    pub(crate) fn draw(&self, factor: f64, random: &mut Random) -> Vec<Slice> {
+    /// One such run, its times scaled by `factor`.
+    #[must_use]
+    pub fn draw(&self, factor: f64, random: &mut Random) -> Vec<Slice> {
         let mut level = normal(random) * self.wander;
         let fresh = self.wander * (1.0 - self.correlation * self.correlation).sqrt();
         (0..self.seconds)
-            .map(|_| {
+            .map(|second| {
                 let mut times = Histogram::new();
                 for _ in 0..self.per_second {
                     let log = normal(random).mul_add(self.spread, level);
@@ -40,8 +57,156 @@ impl Wandering {
                 }
                 let answered = (self.per_second as f64 * (1.0 - level).max(0.1)).round() as u64;
                 level = self.correlation.mul_add(level, fresh * normal(random));
-                Slice { seconds: 1.0, answered, ended: self.per_second, bad: 0, times }
+                Slice {
+                    from: Nanos::from_secs(second as u64),
+                    seconds: 1.0,
+                    answered,
+                    ended: self.per_second,
+                    bad: 0,
+                    times: Sparse::from(&times),
+                }
             })
             .collect()
     }
+}
+
+/// How often intervals held the truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coverage {
+    /// Of the median response time.
+    pub median: Share,
+    /// Of its 99th percentile.
+    pub p99: Share,
+    /// Of answers a second.
+    pub throughput: Share,
+}
+
+/// Draws `runs` runs and looks how often the intervals hold the truth. Runs too short for a figure do not count for it.
+#[must_use]
+pub fn coverage(of: Wandering, runs: u64, replicates: usize, seed: u64) -> Coverage {
+    let nothing = Share { hits: 0, of: 0 };
+    let mut covered = Coverage { median: nothing, p99: nothing, throughput: nothing };
+    for run in 0..runs {
+        let mut random = Random::new(seed, run);
+        let got = uncertainty(&of.draw(1.0, &mut random), replicates, &mut random);
+        let interval = |q: f64| {
+            got.quantiles.iter().find(|quantile| quantile.q == q).and_then(|quantile| match quantile.evidence {
+                Evidence::Known { figure, .. } => Some(figure.interval),
+                Evidence::NotEnough { .. } => None,
+            })
+        };
+        for (share, interval, truth) in [
+            (&mut covered.median, interval(0.5), of.truth(0.0)),
+            (&mut covered.p99, interval(0.99), of.truth(2.326_347_874)),
+            (&mut covered.throughput, got.qps.map(|figure| figure.interval), of.per_second as f64),
+        ] {
+            if let Some(interval) = interval {
+                share.of += 1;
+                share.hits += u64::from(interval.contains(truth));
+            }
+        }
+    }
+    covered
+}
+
+/// How pairs of runs vary.
+#[derive(Debug, Clone, Copy)]
+pub struct Pairs {
+    /// How many pairs in a comparison.
+    pub count: usize,
+    /// The deviation of a pair's log ratio, for every metric by itself; of the failure share, 0.0003 whatever it is.
+    pub noise: f64,
+    /// By how much the machine gets slower from pair to pair, both sides alike.
+    pub drift: f64,
+}
+
+impl Pairs {
+    /// Pairs in which B's metrics are changed by `change`: a ratio less one, of the failure share a difference.
+    pub fn draw(&self, change: impl Fn(Metric) -> f64, random: &mut Random) -> Vec<(Values, Values)> {
+        let side = |slower: f64, change: &dyn Fn(Metric) -> f64, random: &mut Random| -> Values {
+            let value = |metric: Metric, random: &mut Random| match metric {
+                // The usual share is a hundredth.
+                Metric::FailureShare => (0.01 + change(metric) + 0.0002 * normal(random)).max(0.0),
+                _ => 1e6 * slower * (1.0 + change(metric)) * (self.noise * normal(random) / std::f64::consts::SQRT_2).exp(),
+            };
+            Metric::ALL.into_iter().map(|metric| (metric, value(metric, random))).collect()
+        };
+        (0..self.count)
+            .map(|pair| {
+                let slower = 1.0 + self.drift * pair as f64;
+                let a = side(slower, &|_| 0.0, random);
+                (a, side(slower, &change, random))
+            })
+            .collect()
+    }
+
+    /// Compares `comparisons` times a target with itself: how often the verdict was *worse* or *better*.
+    #[must_use]
+    pub fn false_alarms(&self, comparisons: u64, margins: &Margins, seed: u64) -> Share {
+        self.share(comparisons, margins, seed, |_| 0.0, |comparison| matches!(comparison.verdict, Verdict::Worse | Verdict::Better))
+    }
+
+    /// Compares `comparisons` times with one metric changed: how often that metric, and the whole, was *worse*.
+    #[must_use]
+    pub fn power(&self, metric: Metric, change: f64, comparisons: u64, margins: &Margins, seed: u64) -> Share {
+        let changed = |of: Metric| if of == metric { change } else { 0.0 };
+        self.share(comparisons, margins, seed, changed, |comparison| {
+            let seen = |change: &crate::compare::Change| change.metric == metric && change.verdict == Verdict::Worse;
+            comparison.verdict == Verdict::Worse && comparison.changes.iter().any(seen)
+        })
+    }
+
+    fn share(
+        &self,
+        comparisons: u64,
+        margins: &Margins,
+        seed: u64,
+        change: impl Fn(Metric) -> f64,
+        hit: impl Fn(&Comparison) -> bool,
+    ) -> Share {
+        let hits = (0..comparisons)
+            .filter(|run| {
+                let mut random = Random::new(seed, *run);
+                hit(&paired(&self.draw(&change, &mut random), margins))
+            })
+            .count() as u64;
+        Share { hits, of: comparisons }
+    }
+}
+
+/// Ticks of a second with `per_second` log-normal times around a millisecond times `factor` of that second.
+#[cfg(test)]
+pub(crate) fn ticks(seconds: u64, per_second: u64, seed: u64, factor: impl Fn(u64) -> f64) -> Vec<Tick> {
+    let mut random = Random::new(seed, 5);
+    (0..seconds)
+        .map(|second| {
+            let mut times = Histogram::new();
+            for _ in 0..per_second {
+                times.record(Nanos((1e6 * factor(second) * (0.3 * normal(&mut random)).exp()) as u64));
+            }
+            Tick {
+                from: Nanos::from_secs(second),
+                to: Nanos::from_secs(second + 1),
+                warmup: false,
+                answered: per_second + random.between(0, 4),
+                due: per_second,
+                succeeded: per_second,
+                failed: 0,
+                unsent: 0,
+                bytes_sent: 0,
+                bytes_received: 0,
+                in_flight: 0,
+                connections: 1,
+                cpu: Nanos::ZERO,
+                lag_max: Nanos::ZERO,
+                response_time: times.pack(),
+            }
+        })
+        .collect()
+}
+
+/// The same as slices.
+#[cfg(test)]
+pub(crate) fn sliced(seconds: u64, per_second: u64, seed: u64, factor: impl Fn(u64) -> f64) -> Vec<Slice> {
+    slices_between(&ticks(seconds, per_second, seed, factor), Nanos::ZERO, Nanos::NEVER).expect("ticks unpack what they packed")
 }

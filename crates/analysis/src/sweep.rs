@@ -14,6 +14,7 @@ use measure::{Failure, Histogram, Summary};
 use plan::{Nanos, Rate};
 use serde::{Deserialize, Serialize};
 
+use crate::gate::Check;
 use crate::quantity::{counted, figure};
 use crate::{GeneratorLimit, Stopped, generator_limit};
 
@@ -29,8 +30,11 @@ pub struct Sweep {
     pub name: String,
     /// When it began: RFC 3339, UTC.
     pub started: String,
-    /// The levels that were planned, ascending.
+    /// The levels that were planned, ascending; of an adaptive sweep, those that were measured.
     pub levels: Vec<Level>,
+    /// What a level must keep to be the best one; nothing if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slo: Vec<Check>,
     /// What was measured, in this order.
     pub trials: Vec<Trial>,
     /// Why it ended before the last level; `None` when every level was measured.
@@ -166,7 +170,7 @@ impl Sweep {
     /// Nothing measured yet.
     #[must_use]
     pub fn new(name: String, started: String, levels: Vec<Level>) -> Self {
-        Self { schema: SWEEP_SCHEMA.to_owned(), name, started, levels, trials: Vec::new(), stopped: None }
+        Self { schema: SWEEP_SCHEMA.to_owned(), name, started, levels, slo: Vec::new(), trials: Vec::new(), stopped: None }
     }
 
     /// One row for every level that was measured, ascending.

@@ -1,7 +1,7 @@
 //! Whether a run says something about the server, or only about the machine that loaded it.
 //!
 //! A load generator at its limit looks exactly like a slow server: fewer requests, longer times. What tells them apart
-//! is the generator's own health, which every Summary carries. The thresholds are those of MEASUREMENT §1.9: a worker
+//! is the generator's own health, which every Summary carries. The thresholds are those of docs/measurement.md §1.9: a worker
 //! that uses more than 85 % of its core, or sends later than max(100 µs, 5 % of the median service time) for one request
 //! in a hundred. Time spent waiting for a free connection is not among them: that is the server's slowness or the limit on
 //! connections, and belongs to the response time.
@@ -13,18 +13,18 @@ use plan::Nanos;
 
 use crate::quantity::percent;
 
-/// A worker that uses more of its core than this has no room left for bursts (MEASUREMENT §1.9).
+/// A worker that uses more of its core than this has no room left for bursts (docs/measurement.md §1.9).
 const CPU_SHARE_MAX: f64 = 0.85;
-/// Lag below this is scheduling noise of any Linux machine (MEASUREMENT §1.9).
+/// Lag below this is scheduling noise of any Linux machine (docs/measurement.md §1.9).
 const LAG_P99_MIN: Nanos = Nanos::from_micros(100);
-/// Lag above this share of the median service time distorts what is measured (MEASUREMENT §1.9).
+/// Lag above this share of the median service time distorts what is measured (docs/measurement.md §1.9).
 const LAG_OF_SERVICE_MAX: f64 = 0.05;
 /// Starting threads and reading certificates takes some ten milliseconds: 1 % of this.
 const RUN_MIN: Nanos = Nanos::SECOND;
 
-/// Waiting for a core longer than this share of the time lengthens what is measured (MEASUREMENT §1.9).
+/// Waiting for a core longer than this share of the time lengthens what is measured (docs/measurement.md §1.9).
 const RUN_QUEUE_SHARE_MAX: f64 = 0.01;
-/// A host that takes more than this share away makes two runs incomparable (MEASUREMENT §1.9).
+/// A host that takes more than this share away makes two runs incomparable (docs/measurement.md §1.9).
 const STEAL_SHARE_MAX: f64 = 0.01;
 
 /// Why the generator, not the server, limited a run.

@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 /// The quantiles that reports show.
 pub const QUANTILES: [f64; 7] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999];
 
-/// Three digits: buckets at most 0.1 % wide, far below sampling error (MEASUREMENT §1.7).
+/// Three digits: buckets at most 0.1 % wide, far below sampling error (docs/measurement.md §1.7).
 const DIGITS: u8 = 3;
 
-/// Fewer samples than this beyond a quantile say nothing about it (MEASUREMENT §1.5).
+/// Fewer samples than this beyond a quantile say nothing about it (docs/measurement.md §1.5).
 const TAIL_SAMPLES_MIN: f64 = 10.0;
 
 /// Whether `count` samples are enough to print quantile `q` as a number: at least ten lie beyond it.
@@ -61,6 +61,19 @@ impl Histogram {
         self.buckets.record(value).expect("the histogram grows with its values");
         self.sum += u128::from(value);
         self.squares += u128::from(value) * u128::from(value);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Adds the same time so many times.
+    pub fn record_many(&mut self, time: Nanos, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let value = time.0;
+        self.buckets.record_n(value, count).expect("the histogram grows with its values");
+        self.sum += u128::from(value) * u128::from(count);
+        self.squares += u128::from(value) * u128::from(value) * u128::from(count);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
     }

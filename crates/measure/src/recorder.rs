@@ -10,7 +10,7 @@
 
 use plan::Nanos;
 
-use crate::{Closer, Example, Failure, Outcome, Quirks, Snapshot};
+use crate::{Closer, Example, Failure, Histogram, Outcome, Quirks, Snapshot};
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,10 @@ pub struct Recorder {
     span: Span,
     counts: Snapshot,
     in_flight: InFlight,
+    /// Requests that did not wait, which is nearly all of them: counted here, recorded together.
+    unwaited: u64,
+    /// Service times of answers that came in one piece, whose first byte was their last: recorded once instead of twice.
+    in_one_piece: Histogram,
 }
 
 /// How many requests are on the wire, and since when it is so many.
@@ -40,7 +44,7 @@ impl Recorder {
     /// Counts nothing yet, in interval 0.
     #[must_use]
     pub fn new(span: Span) -> Self {
-        Self { span, counts: Snapshot::default(), in_flight: InFlight::default() }
+        Self { span, counts: Snapshot::default(), in_flight: InFlight::default(), unwaited: 0, in_one_piece: Histogram::new() }
     }
 
     /// A request fell due.
@@ -66,7 +70,7 @@ impl Recorder {
     }
 
     /// Adds what was on the wire since the last change. Little's law is checked against this figure, which knows no
-    /// request's times (MEASUREMENT §2.7).
+    /// request's times (docs/measurement.md §2.7).
     #[inline]
     fn integrate(&mut self, at: Nanos) {
         let within = at.min(self.span.until).since(self.in_flight.since.max(self.span.from));
@@ -92,7 +96,12 @@ impl Recorder {
         match outcome.result {
             Ok(status) => {
                 counts.count_status(status);
-                counts.first_byte.record(outcome.first_byte.since(outcome.sent));
+                if outcome.first_byte == outcome.done {
+                    self.in_one_piece.record(outcome.service_time());
+                } else {
+                    counts.first_byte.record(outcome.first_byte.since(outcome.sent));
+                    counts.service.record(outcome.service_time());
+                }
                 if well {
                     counts.succeeded += 1;
                     counts.response_succeeded.record(outcome.response_time());
@@ -100,7 +109,6 @@ impl Recorder {
                     counts.failures[Failure::CheckStatus.index()] += 1;
                     counts.response_failed.record(outcome.response_time());
                 }
-                counts.service.record(outcome.service_time());
             }
             Err(failure) => {
                 counts.failures[failure.index()] += 1;
@@ -116,7 +124,10 @@ impl Recorder {
                 }
             }
         }
-        counts.wait.record(outcome.wait());
+        match outcome.wait() {
+            Nanos::ZERO => self.unwaited += 1,
+            wait => counts.wait.record(wait),
+        }
         counts.lag.record(outcome.lag());
     }
 
@@ -176,12 +187,10 @@ impl Recorder {
 
     /// The counts since the last swap, in exchange for `empty`, whose interval number the next counts carry.
     pub fn swap(&mut self, empty: Snapshot) -> Snapshot {
+        self.counts.wait.record_many(Nanos::ZERO, std::mem::take(&mut self.unwaited));
+        self.counts.first_byte.add(&self.in_one_piece);
+        self.counts.service.add(&self.in_one_piece);
+        self.in_one_piece.clear();
         std::mem::replace(&mut self.counts, empty)
-    }
-
-    /// The counts so far in this interval.
-    #[must_use]
-    pub const fn counts(&self) -> &Snapshot {
-        &self.counts
     }
 }

@@ -18,7 +18,18 @@ pub struct LadderDraft {
     #[arg(long, value_name = "RATE,…", help_heading = "Sweep")]
     pub rates: Option<Given<Rates>>,
 
-    /// Measure every level so many times [default: 1]
+    /// Choose the levels of users while measuring, where they say most; at most N of them [default N: 12]
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ADAPTIVE_DEFAULT,
+        help_heading = "Sweep"
+    )]
+    pub adaptive: Option<Given<NonZeroU32>>,
+
+    /// Measure every level so many times, in random order after the first [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Sweep")]
     pub repeat: Option<Given<NonZeroU32>>,
 
@@ -68,11 +79,25 @@ pub enum Rung {
     Every,
 }
 
+/// Who chooses the levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// They are measured as they stand.
+    Listed,
+    /// The measurements: the levels only say how far the search may go.
+    Adaptive {
+        /// At most so many.
+        levels_max: NonZeroU32,
+    },
+}
+
 /// The sweep, decided.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ladder {
     /// Ascending, without repetition.
     pub levels: Vec<Level>,
+    /// Who chooses among them.
+    pub choice: Choice,
     /// How often each is measured.
     pub repeat: NonZeroU32,
     /// The rest between two measurements.
@@ -85,6 +110,12 @@ pub struct Ladder {
 const LEVELS: [u32; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 /// The levels of the well-known sweep script around wrk.
 const WRKTEST_LEVELS: [u32; 10] = [200, 500, 1000, 3000, 5000, 10_000, 15_000, 20_000, 25_000, 50_000];
+/// The highest number of users that an adaptive sweep tries: about as far as the default levels go.
+const ADAPTIVE_USERS_MAX: u32 = 4096;
+/// What `--adaptive` alone means: eight doublings to see the whole curve, and four levels where it bends.
+const ADAPTIVE_DEFAULT: &str = "12";
+/// A model of the curve takes six levels (docs/measurement.md §2.1).
+const ADAPTIVE_MIN: u32 = 6;
 const COOLDOWN: Nanos = Nanos::from_millis(500);
 
 impl FromStr for Levels {
@@ -131,14 +162,50 @@ impl LadderDraft {
     /// # Errors
     /// Every mistake, together.
     pub fn decide(self, users_max: NonZeroU32) -> Result<Ladder, PlanErrors> {
-        let Self { levels, rates, repeat, cooldown, all_levels } = self;
+        let Self { levels, rates, adaptive, repeat, cooldown, all_levels } = self;
         let mut errors = PlanErrors::default();
+        if levels.is_some() && rates.is_some() {
+            errors.push(PlanError::new("levels", "--levels and --rates are two ladders", "keep one of them"));
+        }
+        let chosen_twice = [
+            (levels.is_some(), "--levels chooses them beforehand"),
+            (rates.is_some(), "--rates climbs over rates instead of users"),
+            (all_levels, "--all-levels measures a ladder to its end"),
+        ];
+        let choice = match adaptive {
+            None => Choice::Listed,
+            Some(given) => {
+                for (_, other) in chosen_twice.iter().filter(|(is_given, _)| *is_given) {
+                    errors.push(PlanError::new(
+                        "adaptive",
+                        format!("--adaptive chooses the levels while measuring, and {other}"),
+                        "keep one of them",
+                    ));
+                }
+                match given {
+                    Given::Value(levels_max) if levels_max.get() >= ADAPTIVE_MIN => Choice::Adaptive { levels_max },
+                    Given::Value(few) => {
+                        errors.push(PlanError::new(
+                            "adaptive",
+                            format!("--adaptive={few} is too few levels: a model of the curve takes {ADAPTIVE_MIN}"),
+                            format!("give --adaptive={ADAPTIVE_MIN} or more, or --adaptive for {ADAPTIVE_DEFAULT}"),
+                        ));
+                        Choice::Listed
+                    }
+                    Given::Wrong { text, .. } => {
+                        errors.push(PlanError::new(
+                            "adaptive",
+                            format!("--adaptive={text} is not a number of levels"),
+                            format!("give a whole number such as --adaptive=15, or --adaptive for {ADAPTIVE_DEFAULT}"),
+                        ));
+                        Choice::Listed
+                    }
+                }
+            }
+        };
         let mut wrong = |setting, given: String, why: &str, help: &str| {
             errors.push(PlanError::new(setting, format!("--{setting} '{given}' {why}"), help));
         };
-        if levels.is_some() && rates.is_some() {
-            wrong("levels", String::new(), "and --rates are two ladders", "keep one of them");
-        }
         let climbed = match (levels, rates) {
             (_, Some(Given::Value(Rates(rates)))) => rates.into_iter().map(Level::Offered).collect(),
             (_, Some(Given::Wrong { text, why })) => {
@@ -150,6 +217,10 @@ impl LadderDraft {
                 wrong("levels", text, &why, "give numbers such as --levels 1,10,100, or --levels wrktest");
                 Vec::new()
             }
+            (None, None) if choice != Choice::Listed => std::iter::successors(NonZeroU32::new(1), |it| it.checked_mul(NonZeroU32::new(2)?))
+                .take_while(|level| *level <= users_max && level.get() <= ADAPTIVE_USERS_MAX)
+                .map(Level::Users)
+                .collect(),
             (None, None) => LEVELS.into_iter().filter_map(NonZeroU32::new).filter(|level| *level <= users_max).map(Level::Users).collect(),
         };
         let repeat = match repeat {
@@ -169,7 +240,7 @@ impl LadderDraft {
             }
         };
         if errors.is_empty() {
-            Ok(Ladder { levels: climbed, repeat, cooldown, climb: if all_levels { Rung::Every } else { Rung::WhileItPays } })
+            Ok(Ladder { levels: climbed, choice, repeat, cooldown, climb: if all_levels { Rung::Every } else { Rung::WhileItPays } })
         } else {
             Err(errors)
         }
@@ -180,7 +251,10 @@ impl LadderDraft {
 mod tests {
     use super::*;
 
-    fn given<T: FromStr<Err = String>>(text: &str) -> Option<Given<T>> {
+    fn given<T: FromStr>(text: &str) -> Option<Given<T>>
+    where
+        T::Err: std::fmt::Display,
+    {
         text.parse().ok()
     }
 
@@ -197,6 +271,23 @@ mod tests {
         assert_eq!(ladder.levels.iter().map(|level| level.value()).collect::<Vec<_>>(), [1.0, 10.0, 50.0]);
         let wrktest = LadderDraft { levels: given("wrktest"), ..LadderDraft::default() }.decide(NonZeroU32::MIN).unwrap();
         assert_eq!(wrktest.levels.len(), 10);
+    }
+
+    #[test]
+    fn an_adaptive_sweep_may_go_as_far_as_the_machine() {
+        let ladder = LadderDraft { adaptive: given("12"), ..LadderDraft::default() }.decide(NonZeroU32::new(100).unwrap()).unwrap();
+        assert_eq!(ladder.choice, Choice::Adaptive { levels_max: NonZeroU32::new(12).unwrap() });
+        assert_eq!(ladder.levels.iter().map(|level| level.value()).collect::<Vec<_>>(), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
+    }
+
+    #[test]
+    fn levels_are_chosen_once() {
+        let draft =
+            LadderDraft { adaptive: given("3"), levels: given("1,2"), rates: given("5/s"), all_levels: true, ..LadderDraft::default() };
+        let said = draft.decide(NonZeroU32::MAX).unwrap_err().to_string();
+        for part in ["--adaptive=3 is too few levels", "and --levels chooses", "and --rates climbs", "and --all-levels measures"] {
+            assert!(said.contains(part), "{part}:\n{said}");
+        }
     }
 
     #[test]

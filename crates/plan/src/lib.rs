@@ -21,7 +21,7 @@ pub use arrivals::Arrivals;
 pub use draft::Draft;
 pub use error::{PlanError, PlanErrors};
 pub use given::Given;
-pub use ladder::{Ladder, LadderDraft, Level, Rung};
+pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};
 pub use load::{Load, Pause, Spacing};
 pub use plan::{Connection, Identity, Keepalive, Plan, Preflight, Proxy, Tls, TlsVersion, Verification};
 pub use random::Random;

@@ -56,6 +56,7 @@ fn sweep(name: &str, rows: &[Row]) -> SweepCurve {
                 generator_limited: false,
             })
             .collect(),
+        fit: None,
     }
 }
 

@@ -46,7 +46,7 @@ pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
                 generator_limited: false,
             })
             .collect();
-        SweepCurve { name: name.to_owned(), target: None, level_seconds: None, threads: None, ladder: Ladder::Users, points }
+        SweepCurve { name: name.to_owned(), target: None, level_seconds: None, threads: None, ladder: Ladder::Users, points, fit: None }
     };
     if curve.points.is_empty() { Err(CurveError::Empty) } else { Ok(curve) }
 }

@@ -5,9 +5,13 @@ pub mod table;
 
 use std::io;
 
-use analysis::{Level, LevelRow, SWEEP_SCHEMA, Sweep};
+use analysis::gate::Check;
+use analysis::knee::Best;
+use analysis::scaling::Curve;
+use analysis::{Level, LevelRow, SWEEP_SCHEMA, Scaling, Stopped, Sweep, Trial, scaling};
+use serde::Serialize;
 
-use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
+use crate::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
 use crate::dat::{self, DatRow};
 use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
@@ -29,9 +33,10 @@ pub struct SweepFile {
 /// # Errors
 /// Only where writing JSON to memory fails.
 pub fn files(sweep: &Sweep) -> io::Result<Vec<SweepFile>> {
+    let scaling = scaling(sweep);
     let mut json = Vec::new();
-    write(sweep, &mut json)?;
-    let curve = curve(sweep);
+    write_explained(sweep, &scaling, &mut json)?;
+    let curve = SweepCurve { fit: fit(&scaling), ..curve(sweep) };
     let (throughput, success) = (qps_ttlb(&curve), success_rate(&curve));
     let file = |ending, about, bytes| SweepFile { ending, about, bytes };
     Ok(vec![
@@ -41,16 +46,44 @@ pub fn files(sweep: &Sweep) -> io::Result<Vec<SweepFile>> {
         file("_qps_ttlb.png", "chart", throughput.png(Density::DOCUMENT)),
         file("_successrate.svg", "chart", success.svg().into_bytes()),
         file("_successrate.png", "chart", success.png(Density::DOCUMENT)),
-        file(".md", "report", markdown::markdown(sweep).into_bytes()),
+        file(".md", "report", markdown::markdown(sweep, &scaling).into_bytes()),
     ])
 }
 
-/// Writes a sweep as JSON.
+/// Writes a sweep as JSON, with what it says together: `best` and `model` follow from the trials, and are not read again.
 ///
 /// # Errors
 /// If writing fails.
 pub fn write(sweep: &Sweep, out: &mut dyn io::Write) -> io::Result<()> {
-    write_json(sweep, out)
+    write_explained(sweep, &scaling(sweep), out)
+}
+
+/// A sweep as it stands in its file. What is short comes before the trials.
+#[derive(Serialize)]
+struct Written<'a> {
+    schema: &'a str,
+    name: &'a str,
+    started: &'a str,
+    levels: &'a [Level],
+    #[serde(skip_serializing_if = "<[Check]>::is_empty")]
+    slo: &'a [Check],
+    best: &'a Best,
+    model: &'a Option<Curve>,
+    trials: &'a [Trial],
+    stopped: &'a Option<Stopped>,
+}
+
+fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) -> io::Result<()> {
+    let Sweep { schema, name, started, levels, slo, trials, stopped } = sweep;
+    write_json(&Written { schema, name, started, levels, slo, best: &scaling.best, model: &scaling.curve, trials, stopped }, out)
+}
+
+/// The accepted model as the charts draw it.
+#[must_use]
+pub fn fit(scaling: &Scaling) -> Option<Fit> {
+    let drawn = scaling.curve.as_ref()?.drawn()?;
+    let points = drawn.points.iter().map(|it| (it.level, it.throughput.low, it.throughput.value, it.throughput.high)).collect();
+    Some(Fit { name: drawn.name, points })
 }
 
 /// Reads the JSON of a sweep.
@@ -82,7 +115,7 @@ pub fn dat_rows(rows: &[LevelRow]) -> Vec<DatRow> {
         .collect()
 }
 
-/// What the charts draw.
+/// What the charts draw, without the model.
 #[must_use]
 pub fn curve(sweep: &Sweep) -> SweepCurve {
     let first = sweep.trials.first().map(|trial| &trial.summary.plan);
@@ -106,5 +139,6 @@ pub fn curve(sweep: &Sweep) -> SweepCurve {
                 generator_limited: row.generator_limit.is_some(),
             })
             .collect(),
+        fit: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use report::chart::scene::Shape;
-use report::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
+use report::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
 use report::chart::ticks::Growth;
 use report::chart::{Chart, Dash, Fill, Ink, Marks, Note, Point, Series, Side, Start};
 use report::png::Density;
@@ -19,6 +19,7 @@ fn curve(name: &str, points: Vec<SweepPoint>) -> SweepCurve {
         threads: Some(2),
         ladder: Ladder::Users,
         points,
+        fit: None,
     }
 }
 
@@ -67,6 +68,20 @@ fn the_peak_and_the_first_failures_are_pointed_out() {
     let chart = qps_ttlb(&checkout());
     assert_eq!(texts(&chart), ["highest QPS 51,010 at 200", "first failures at 1,000"]);
     assert_eq!(texts(&success_rate(&checkout())), ["first failures at 1,000: 99.98 % succeed"]);
+}
+
+#[test]
+fn a_model_is_drawn_with_its_band_and_named_in_the_legend() {
+    let fit = Fit { name: "worker pool of about 8".to_owned(), points: vec![(1.0, 3e3, 3.5e3, 4e3), (200.0, 5e4, 5.1e4, 9e9)] };
+    let alone = SweepCurve { fit: Some(fit), ..checkout() };
+    let chart = qps_ttlb(&alone);
+    let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!(names, ["QPS", "Mean TTLB", "fit: worker pool of about 8", "95 % band of the fit"]);
+    assert!(matches!(chart.series[2].marks, Marks::Line { dash: Dash::Dotted, .. }));
+    assert!(chart.y.scale.to() < 1e5, "a band without end does not flatten what was measured");
+    assert!(chart.description.contains("Fitted: worker pool of about 8."), "{}", chart.description);
+    assert_eq!(qps_ttlb(&checkout()).series.len(), 2, "without a model nothing is drawn of one");
+    assert_eq!(qps_ttlb_diff(&alone, &checkout()).series.len(), 4, "two curves are compared as measured");
 }
 
 #[test]
@@ -277,14 +292,23 @@ fn any_curve() -> impl Strategy<Value = SweepCurve> {
     let point = (any_value(), any_value(), proptest::option::of(any_value()), any_value(), any::<bool>()).prop_map(
         |(level, qps, ttlb_ms, success_percent, generator_limited)| SweepPoint { level, qps, ttlb_ms, success_percent, generator_limited },
     );
-    ("\\PC{0,60}", proptest::option::of("\\PC{0,300}"), proptest::option::of(any_value()), proptest::collection::vec(point, 0..20))
-        .prop_map(|(name, target, level_seconds, points)| SweepCurve {
+    let fit = proptest::collection::vec((any_value(), any_value(), any_value(), any_value()), 0..9)
+        .prop_map(|points| Fit { name: "made up".to_owned(), points });
+    (
+        "\\PC{0,60}",
+        proptest::option::of("\\PC{0,300}"),
+        proptest::option::of(any_value()),
+        proptest::collection::vec(point, 0..20),
+        proptest::option::of(fit),
+    )
+        .prop_map(|(name, target, level_seconds, points, fit)| SweepCurve {
             name,
             target,
             level_seconds,
             threads: Some(4),
             ladder: Ladder::Users,
             points,
+            fit,
         })
 }
 

@@ -51,13 +51,60 @@ fn offered() -> Sweep {
     sweep
 }
 
+/// Levels that carry what `curve` says, give or take half a per cent, three times each.
+fn explained(curve: impl Fn(f64) -> f64) -> Sweep {
+    let levels = [1, 2, 4, 8, 16, 32, 64, 128];
+    let mut sweep = Sweep::new("explained".to_owned(), "2026-01-02T03:04:05Z".to_owned(), levels.map(users).to_vec());
+    for repetition in 1..=3 {
+        for (at, level) in levels.into_iter().enumerate() {
+            let mut summary = fixture("closed_all_well");
+            let wobble = [0.003, -0.004, 0.001, 0.005, -0.002][(at * 2 + repetition as usize) % 5];
+            summary.qps_succeeded = curve(f64::from(level)) * (1.0 + wobble);
+            summary.qps = summary.qps_succeeded;
+            sweep.trials.push(Trial { level: users(level), repetition, summary });
+        }
+    }
+    sweep
+}
+
+fn pool(n: f64) -> f64 {
+    n.min(8.0) * 200.0
+}
+
+fn contention(n: f64) -> f64 {
+    1_000.0 * n / (1.0 + 0.04 * (n - 1.0) + 0.0004 * n * (n - 1.0))
+}
+
+fn cliff(n: f64) -> f64 {
+    if n < 10.0 {
+        100.0 * n
+    } else if n < 40.0 {
+        300.0
+    } else {
+        60.0 * n
+    }
+}
+
+/// Figures to three digits: the last ones of a fit belong to the machine's mathematics.
+fn rounded(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Number(number) if number.is_f64() => {
+            let short: f64 = format!("{:.2e}", number.as_f64().unwrap()).parse().unwrap();
+            *value = serde_json::json!(short);
+        }
+        serde_json::Value::Array(them) => them.iter_mut().for_each(rounded),
+        serde_json::Value::Object(them) => them.values_mut().for_each(rounded),
+        _ => {}
+    }
+}
+
 fn table(sweep: &Sweep, style: &Style) -> String {
     let rows = sweep.rows();
     let mut lines = vec![sweep::table::header(sweep.levels[0], style)];
     lines.extend(rows.iter().map(|row| sweep::table::row(row, style)));
     lines.push(String::new());
     lines.push(sweep::table::legend(&rows));
-    lines.extend(analysis::conclusion(&rows, sweep.stopped.as_ref()));
+    lines.extend(analysis::conclusion(&rows, &analysis::scaling(sweep), sweep.stopped.as_ref()));
     lines.join("\n") + "\n"
 }
 
@@ -82,8 +129,39 @@ fn rows_stand_under_their_heads_with_and_without_colour() {
 
 #[test]
 fn the_page_of_a_sweep_reads_as_it_did() {
-    assert_snapshot!("markdown_users", sweep::markdown::markdown(&made_up()));
-    assert_snapshot!("markdown_offered", sweep::markdown::markdown(&offered()));
+    assert_snapshot!("markdown_users", sweep::markdown::markdown(&made_up(), &analysis::scaling(&made_up())));
+    assert_snapshot!("markdown_offered", sweep::markdown::markdown(&offered(), &analysis::scaling(&offered())));
+}
+
+#[test]
+fn a_sweep_explains_its_curve_on_its_page_and_in_its_file() {
+    for (name, mut sweep) in [("pool", explained(pool)), ("contention", explained(contention)), ("neither", explained(cliff))] {
+        sweep.slo = vec!["p99 < 1s".parse().unwrap()];
+        assert_snapshot!(format!("explained_page_{name}"), sweep::markdown::markdown(&sweep, &analysis::scaling(&sweep)));
+        let mut bytes = Vec::new();
+        sweep::write(&sweep, &mut bytes).unwrap();
+        let mut whole: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        whole.as_object_mut().unwrap().remove("trials");
+        rounded(&mut whole);
+        assert_snapshot!(format!("explained_file_{name}"), serde_json::to_string_pretty(&whole).unwrap());
+        let read = sweep::read(std::str::from_utf8(&bytes).unwrap()).unwrap();
+        assert_eq!((&read.slo, analysis::scaling(&read)), (&sweep.slo, analysis::scaling(&sweep)));
+    }
+}
+
+#[test]
+fn only_an_accepted_model_is_drawn() {
+    let drawn = |curve: fn(f64) -> f64| sweep::fit(&analysis::scaling(&explained(curve))).map(|fit| fit.name);
+    assert_eq!(drawn(pool).unwrap(), "worker pool of about 8");
+    assert_eq!(drawn(contention).unwrap(), "Universal Scalability Law");
+    assert_eq!(drawn(cliff), None);
+    assert_eq!(sweep::fit(&analysis::scaling(&offered())), None);
+    if let Some(dir) = std::env::var_os("LOADLINE_TEST_CHARTS") {
+        for (name, curve) in [("pool", pool as fn(f64) -> f64), ("contention", contention), ("cliff", cliff)] {
+            let file = sweep::files(&explained(curve)).unwrap().remove(3);
+            std::fs::write(std::path::Path::new(&dir).join(format!("{name}.png")), file.bytes).unwrap();
+        }
+    }
 }
 
 #[test]

@@ -248,6 +248,7 @@ fn the_interval_contains_the_capacity_of_ten_known_servers_nine_times_in_ten() {
     const SEEDS: u64 = 5;
     let mut misses = BTreeMap::new();
     let mut widths = Vec::new();
+    let mut outside = 0;
     let mut table = String::new();
     for server in servers() {
         let promises = promises(server.limit_s);
@@ -268,15 +269,17 @@ fn the_interval_contains_the_capacity_of_ten_known_servers_nine_times_in_ten() {
             );
             assert!(answer.spent_s <= 180.0 + TIMEOUT_S + 30.0, "{table}");
             widths.push(high / low);
+            outside += u64::from(off > 0.0);
             *misses.entry(server.name).or_insert(0u64) += u64::from(off > 0.03);
         }
     }
     let missed: u64 = misses.values().sum();
-    println!("{table}");
     widths.sort_by(f64::total_cmp);
     assert!(missed * 10 <= SEEDS * misses.len() as u64, "{missed} missed by more than 3 %: {misses:?}\n{table}");
+    // 5 % promised; of 300 searches 15 were outside, and three standard errors of 50 are 9 %.
+    assert!(outside <= 7, "{outside} outside\n{table}");
     // An interval that contains everything proves nothing.
-    assert!(widths[widths.len() / 2] < 1.15 && widths[widths.len() * 9 / 10] < 1.5, "{table}");
+    assert!(widths[widths.len() / 2] < 1.1 && widths[widths.len() * 9 / 10] < 1.35, "{table}");
 }
 
 /// Runs the search against `respond`, which sees each trial's rate, seconds and purpose.

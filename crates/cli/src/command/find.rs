@@ -84,15 +84,15 @@ const UNLOADED_REQUESTS: NonZeroU64 = NonZeroU64::new(10).unwrap();
 const PROBE_REQUESTS: NonZeroU64 = NonZeroU64::new(3).unwrap();
 /// A probe that is not answered by then has shown that the server is not well.
 const PROBE_TIMEOUT: Nanos = Nanos::from_secs(5);
-/// Seconds from one probe to the next (MEASUREMENT §2.4).
+/// Seconds from one probe to the next (docs/measurement.md §2.4).
 const PROBE_EVERY: Duration = Duration::from_secs(1);
-/// Back within so many times the unloaded median is recovered (MEASUREMENT §2.4).
+/// Back within so many times the unloaded median is recovered (docs/measurement.md §2.4).
 const RECOVERED_WITHIN: f64 = 1.5;
 /// Between two single requests the scheduler alone makes differences of this size.
 const PROBE_NOISE: Nanos = Nanos::from_millis(1);
 /// The share of a ramp trial that opens connections before it measures: these would be late requests of a server that is not.
 const WARMUP_OF_RAMP: f64 = 0.1;
-/// A trial is not ended early before this (MEASUREMENT §2.5).
+/// A trial is not ended early before this (docs/measurement.md §2.5).
 const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.

@@ -3,16 +3,21 @@
 //! A sweep takes minutes, and anything may end it: Ctrl-C, a server that dies, a full disk. So its files are written after
 //! every level, each whole or not at all, and what was measured until then is always in them.
 
+use std::io;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use analysis::{Level, Stopped, Trial, climb, conclusion};
+use analysis::adaptive::{Reach, next_levels};
+use analysis::gate::Check;
+use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, scaling};
 use clap::Args;
 use engine::net::Network;
-use engine::{RunErrorKind, Stop, Urgency, machine};
+use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
 use measure::Ending;
-use plan::{Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Rung, Stage, Target, Timetable};
+use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Random, Rung, Stage, Target, Timetable};
+use report::Style;
 use report::sweep::table;
 
 use super::Manner;
@@ -30,6 +35,10 @@ pub struct Sweep {
 
     #[command(flatten)]
     ladder: LadderDraft,
+
+    /// Call that level the best which carries most and keeps this, such as 'p99 < 50ms'; may be given again
+    #[arg(long, value_name = "CHECK", help_heading = "Sweep")]
+    slo: Vec<Given<Check>>,
 
     /// Begin the names of all files with this [default: from the path of the URL, or its host]
     #[arg(long, value_name = "NAME", help_heading = "Output")]
@@ -52,11 +61,12 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, name, dir, force, manner } = sweep;
+    let Sweep { draft, ladder, slo, name, dir, force, manner } = sweep;
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
-    let climb = Climb::decide(draft, ladder, &mut errors);
+    let slo = promises(slo, &mut errors);
+    let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, ..climb });
     let files = Files::new(dir, name, ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
@@ -65,6 +75,18 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, screen.clone())?;
     climb.fitted(asked)?.carry_out(&files, manner, &screen, &stop)
+}
+
+/// What the best level is to keep.
+fn promises(given: Vec<Given<Check>>, errors: &mut PlanErrors) -> Vec<Check> {
+    let read = |given| match given {
+        Given::Value(check) => Some(check),
+        Given::Wrong { why, .. } => {
+            errors.push(PlanError::new("slo", format!("--slo: {why}"), "write a promise such as --slo 'p99 < 50ms'"));
+            None
+        }
+    };
+    given.into_iter().filter_map(read).collect()
 }
 
 /// Whether the user named levels.
@@ -81,6 +103,9 @@ pub enum Asked {
 pub struct Climb {
     ladder: Ladder,
     plans: Vec<Plan>,
+    /// What every level is made from.
+    draft: Draft,
+    slo: Vec<Check>,
 }
 
 impl Climb {
@@ -114,7 +139,7 @@ impl Climb {
             }
         }
         match ladder {
-            Some(ladder) => Some(Self { ladder, plans }),
+            Some(ladder) => Some(Self { ladder, plans, draft, slo: Vec::new() }),
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
                 inputs::decide(draft, errors);
@@ -150,71 +175,186 @@ impl Climb {
     /// If a level cannot be carried out, or a file cannot be written; what was measured is reported first.
     pub fn carry_out(&self, files: &Files, manner: Manner, screen: &Screen, stop: &Stop) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
-        let planned = self.ladder.levels.iter().copied().map(Level::from).collect();
-        let mut sweep = analysis::Sweep::new(files.name().to_owned(), String::new(), planned);
-        let mut lost = PlanErrors::default();
-        let mut broken = None;
-        let said = |text: &str| screen.aside(|| to_stdout(text.as_bytes()));
-        let mut told = match self.ladder.levels.first() {
-            Some(level) => said(&format!("\n{}\n", table::header(Level::from(*level), &style))),
-            None => Ok(()),
+        let planned = match self.ladder.choice {
+            Choice::Listed => self.ladder.levels.iter().copied().map(Level::from).collect(),
+            Choice::Adaptive { .. } => Vec::new(),
         };
-        'climb: for (place, (level, plan)) in self.ladder.levels.iter().zip(&self.plans).enumerate() {
-            for repetition in 1..=self.ladder.repeat.get() {
-                if place > 0 || repetition > 1 {
-                    rest(self.ladder.cooldown, stop);
-                }
-                if stop.urgency() > Urgency::None {
-                    sweep.stopped = Some(Stopped::interrupted());
-                    break 'climb;
-                }
-                let level = Level::from(*level);
-                let mut progress = screen.follow(plan, &format!("{level}, level {} of {}", place + 1, self.plans.len()));
-                let measured = match engine::run(plan, &mut |tick| progress.tick(tick), stop) {
-                    Ok(summary) => Some(summary),
-                    Err(mut error) => {
-                        let measured = error.measured.take().map(|summary| *summary);
-                        sweep.stopped = Some(Stopped::cut_short(&error.message));
-                        broken = Some(error);
-                        measured
-                    }
-                };
-                if let Some(summary) = measured {
-                    if summary.ended.how == Ending::Interrupted {
-                        sweep.stopped = Some(Stopped::interrupted());
-                    }
-                    if sweep.trials.is_empty() {
-                        sweep.started.clone_from(&summary.started);
-                    }
-                    // Interrupted before anything fell due, it says nothing.
-                    if summary.requests.due > 0 {
-                        sweep.trials.push(Trial { level, repetition, summary });
-                    }
-                }
-                if sweep.stopped.is_some() {
+        let mut sweep = analysis::Sweep::new(files.name().to_owned(), String::new(), planned);
+        sweep.slo.clone_from(&self.slo);
+        let mut ascent = Ascent { climb: self, files, style, screen, stop, sweep, told: Ok(()), lost: PlanErrors::default(), broken: None };
+        ascent.header("");
+        match self.ladder.choice {
+            Choice::Listed => ascent.climb(),
+            Choice::Adaptive { levels_max } => ascent.search(levels_max),
+        }
+        ascent.conclude()
+    }
+}
+
+/// A sweep on its way.
+struct Ascent<'a> {
+    climb: &'a Climb,
+    files: &'a Files,
+    style: Style,
+    screen: &'a Screen,
+    stop: &'a Stop,
+    sweep: analysis::Sweep,
+    /// Whether standard output took everything so far.
+    told: io::Result<()>,
+    /// Files that could not be written the last time.
+    lost: PlanErrors,
+    /// What ended the sweep, if it was not carried out.
+    broken: Option<RunError>,
+}
+
+/// Whether measuring goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    GoOn,
+    End,
+}
+
+impl Ascent<'_> {
+    /// Every level once, ascending, while it pays; then those levels again, each round in a random order. Repetitions right
+    /// after each other share whatever the machine was doing then, and an order that always ascends makes warming up look
+    /// like contention.
+    fn climb(&mut self) {
+        let Climb { ladder, plans, .. } = self.climb;
+        let mut measured: Vec<(Level, &Plan)> = Vec::new();
+        for (place, (level, plan)) in ladder.levels.iter().zip(plans).enumerate() {
+            let level = Level::from(*level);
+            let next = self.measure(level, plan, 1, &format!("level {} of {}", place + 1, plans.len()));
+            measured.push((level, plan));
+            if next == Next::End {
+                return;
+            }
+            if ladder.climb == Rung::WhileItPays && place + 1 < plans.len() {
+                self.sweep.stopped = climb::stop(&self.sweep.rows());
+                if self.sweep.stopped.is_some() {
                     break;
                 }
             }
-            let rows = sweep.rows();
-            if sweep.stopped.is_none() && self.ladder.climb == Rung::WhileItPays && place + 1 < self.plans.len() {
-                sweep.stopped = climb::stop(&rows);
-            }
-            if let Some(row) = rows.last().filter(|row| row.level == Level::from(self.ladder.levels[place])) {
-                told = told.and(said(&format!("{}\n", table::row(row, &style))));
-                lost = write(&sweep, files);
-            }
-            if sweep.stopped.is_some() {
-                break;
+        }
+        // A level at which the server gave up would hurt whatever happens to be measured after it.
+        let failing: Vec<Level> = self.sweep.rows().iter().filter(|row| scaling::is_failing(row)).map(|row| row.level).collect();
+        measured.retain(|(level, _)| !failing.contains(level));
+        let rounds = ladder.repeat.get();
+        for round in 2..=rounds {
+            let seed = plans.first().map_or(0, Plan::seed);
+            shuffle(&mut measured, &mut Random::new(seed, ROUNDS + u64::from(round)));
+            self.header(&format!("  Round {round} of {rounds}, in random order\n"));
+            for (place, (level, plan)) in measured.iter().enumerate() {
+                if self.measure(*level, plan, round, &format!("round {round}, level {} of {}", place + 1, measured.len())) == Next::End {
+                    return;
+                }
             }
         }
-        screen.clear();
-        if !sweep.trials.is_empty() {
-            lost = write(&sweep, files);
+        if rounds > 1 {
+            self.header("  All rounds together\n");
+            let rows: String = self.sweep.rows().iter().map(|row| table::row(row, &self.style) + "\n").collect();
+            self.say(&rows);
         }
-        told = told.and(said(&ending(&sweep, style.width)));
-        if !sweep.trials.is_empty() && lost.is_empty() {
-            told = told.and(said(&files.listed()));
+    }
+
+    /// One level after the other, each where it says most after those before it.
+    fn search(&mut self, levels_max: NonZeroU32) {
+        let Climb { ladder, plans, draft, .. } = self.climb;
+        let Some(highest) = ladder.levels.last() else { return };
+        let seed = plans.first().map_or(0, Plan::seed);
+        let mut reach = Reach { from: 1.0, to: highest.value() };
+        for place in 1..=levels_max.get() {
+            let rows = self.sweep.rows();
+            // What fails is not climbed beyond.
+            if let Some(failing) = rows.iter().find(|row| scaling::is_failing(row)) {
+                reach.to = reach.to.min(failing.level.value() - 1.0);
+            }
+            let points = scaling::points(&self.sweep, &rows);
+            let known: Vec<f64> = rows.iter().map(|row| row.level.value()).collect();
+            let wished = if reach.to < 1.0 { Vec::new() } else { next_levels(&points, &curve::read(&points, seed), reach, 1) };
+            let Some(users) = wished.first().map(|it| it.level).filter(|it| !known.contains(it)) else { return };
+            let Some(users) = NonZeroU32::new(users as u32) else { return };
+            let chosen = plan::Level::Users(users);
+            // Every level of users is as sound as the lowest, which was decided before the first request.
+            let mut errors = PlanErrors::default();
+            let Some(plan) = inputs::decide(at(draft, chosen), &mut errors) else {
+                self.sweep.stopped = Some(Stopped::cut_short(&errors.to_string()));
+                return;
+            };
+            let level = Level::from(chosen);
+            self.sweep.levels.push(level);
+            self.sweep.levels.sort_by(|a, b| a.value().total_cmp(&b.value()));
+            for repetition in 1..=ladder.repeat.get() {
+                if self.measure(level, &plan, repetition, &format!("level {place} of at most {levels_max}")) == Next::End {
+                    return;
+                }
+            }
         }
+    }
+
+    /// Measures a level once: its row on standard output, and all files.
+    fn measure(&mut self, level: Level, plan: &Plan, repetition: u32, place: &str) -> Next {
+        if !self.sweep.trials.is_empty() {
+            rest(self.climb.ladder.cooldown, self.stop);
+        }
+        if self.stop.urgency() > Urgency::None {
+            self.sweep.stopped = Some(Stopped::interrupted());
+            return Next::End;
+        }
+        let mut next = Next::GoOn;
+        let mut progress = self.screen.follow(plan, &format!("{level}, {place}"));
+        let measured = match engine::run(plan, &mut |tick| progress.tick(tick), self.stop) {
+            Ok(summary) => Some(summary),
+            Err(mut error) => {
+                let measured = error.measured.take().map(|summary| *summary);
+                self.sweep.stopped = Some(Stopped::cut_short(&error.message));
+                self.broken = Some(error);
+                next = Next::End;
+                measured
+            }
+        };
+        let Some(summary) = measured else { return next };
+        if summary.ended.how == Ending::Interrupted {
+            self.sweep.stopped = Some(Stopped::interrupted());
+            next = Next::End;
+        }
+        if self.sweep.trials.is_empty() {
+            self.sweep.started.clone_from(&summary.started);
+        }
+        // Interrupted before anything fell due, it says nothing.
+        if summary.requests.due > 0 {
+            let row = table::row(&LevelRow::new(level, &[&summary]), &self.style);
+            self.sweep.trials.push(Trial { level, repetition, summary });
+            self.say(&format!("{row}\n"));
+            self.lost = write(&self.sweep, self.files);
+        }
+        next
+    }
+
+    /// The heads of the columns, under a title.
+    fn header(&mut self, title: &str) {
+        if let Some(level) = self.climb.ladder.levels.first() {
+            let heads = table::header(Level::from(*level), &self.style);
+            self.say(&format!("\n{title}{heads}\n"));
+        }
+    }
+
+    /// Says it on standard output; once that fails, nothing more.
+    fn say(&mut self, text: &str) {
+        if self.told.is_ok() {
+            self.told = self.screen.aside(|| to_stdout(text.as_bytes()));
+        }
+    }
+
+    fn conclude(mut self) -> Result<Exit, Failed> {
+        self.screen.clear();
+        if !self.sweep.trials.is_empty() {
+            self.lost = write(&self.sweep, self.files);
+        }
+        self.say(&ending(&self.sweep, self.style.width));
+        if !self.sweep.trials.is_empty() && self.lost.is_empty() {
+            self.say(&self.files.listed());
+        }
+        let Self { told, mut lost, broken, stop, .. } = self;
         if let Err(why) = told {
             lost.push(PlanError::new(
                 "out",
@@ -233,6 +373,16 @@ impl Climb {
             (None, true) if stop.urgency() > Urgency::None => Ok(Exit::Interrupted),
             (None, true) => Ok(Exit::Done),
         }
+    }
+}
+
+/// The first of the streams of the seed that the orders of rounds are drawn from.
+const ROUNDS: u64 = 1 << 40;
+
+/// Every order equally likely (Fisher and Yates).
+fn shuffle<T>(them: &mut [T], random: &mut Random) {
+    for last in (1..them.len()).rev() {
+        them.swap(last, random.between(0, last as u64) as usize);
     }
 }
 
@@ -273,7 +423,7 @@ fn write(sweep: &analysis::Sweep, files: &Files) -> PlanErrors {
 fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     let rows = sweep.rows();
     let mut text = if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", broken(table::legend(&rows).trim(), width)) };
-    for sentence in conclusion(&rows, sweep.stopped.as_ref()) {
+    for sentence in conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()) {
         text += &broken(&sentence, width);
     }
     text
@@ -323,6 +473,20 @@ const NAME_LETTERS_MAX: usize = 100;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shuffle_loses_nothing_and_follows_its_seed() {
+        let shuffled = |seed| {
+            let mut them: Vec<u32> = (0..20).collect();
+            shuffle(&mut them, &mut Random::new(seed, ROUNDS));
+            them
+        };
+        assert_eq!(shuffled(1), shuffled(1));
+        assert_ne!(shuffled(1), shuffled(2));
+        let mut sorted = shuffled(1);
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..20).collect::<Vec<_>>());
+    }
 
     #[test]
     fn prose_is_broken_between_words_but_not_before_units() {

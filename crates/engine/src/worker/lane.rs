@@ -123,7 +123,7 @@ fn refusal(outcome: &Outcome) -> Refusal {
 /// in a row is down, and is not to be hammered.
 const UNANSWERED_MAX: u32 = 3;
 
-/// How long to wait after the k-th refusal in a row: 10 ms · 2^k, at most 1 s, ± 50 % (MEASUREMENT §4.2).
+/// How long to wait after the k-th refusal in a row: 10 ms · 2^k, at most 1 s, ± 50 % (docs/measurement.md §4.2).
 fn back_off(refusals: u32, random: &mut Random) -> Nanos {
     let most = Nanos::from_millis(10 << refusals.min(7)).min(Nanos::SECOND).0;
     Nanos(random.between(most / 2, most + most / 2))

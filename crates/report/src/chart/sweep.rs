@@ -24,6 +24,17 @@ pub struct SweepCurve {
     pub ladder: Ladder,
     /// The levels, in any order.
     pub points: Vec<SweepPoint>,
+    /// A model of QPS, if one describes the levels. Drawn only where the curve stands alone: two bands hide each other.
+    pub fit: Option<Fit>,
+}
+
+/// A fitted curve of QPS and its band.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// What it is, for the legend.
+    pub name: String,
+    /// Level, lower end of the band, fit, upper end; ascending.
+    pub points: Vec<(f64, f64, f64, f64)>,
 }
 
 /// What the levels of a sweep count.
@@ -88,13 +99,15 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
     let ttlb: Vec<f64> = curves.iter().flat_map(|curve| curve.values(Clean::ttlb)).collect();
     let shortest = ttlb.iter().copied().fold(f64::INFINITY, f64::min);
     let longest = max(ttlb.clone());
+    let fit = fit_of(curves, max(qps.clone()));
+    let qps_highest = max(qps.into_iter().chain(fit.iter().flat_map(|fit| fit.points.iter().map(|it| it.3))).collect());
     let ((qps_scale, qps_ticks), ttlb_axis) = if ttlb.is_empty() {
-        (ticks::from_zero(max(qps)), None)
+        (ticks::from_zero(qps_highest), None)
     } else if shortest > 0.0 && longest / shortest > TTLB_LINEAR_RATIO_MAX {
         let axis = ticks::logarithmic(shortest, longest);
-        (ticks::from_zero(max(qps)), Some(axis))
+        (ticks::from_zero(qps_highest), Some(axis))
     } else {
-        let [left, right] = ticks::pair_from_zero(max(qps), longest);
+        let [left, right] = ticks::pair_from_zero(qps_highest, longest);
         (left, Some(right))
     };
     let alone = curves.len() == 1;
@@ -121,6 +134,13 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
             ink: if alone { Ink::Vermillion } else { curve.ink },
             marks: Marks::Points { points: curve.points(&levels, Clean::ttlb), marker: curve.second_marker, dash: Dash::Dashed },
         });
+    }
+    if let Some(Fit { name, points }) = &fit {
+        let line = points.iter().map(|&(level, _, value, _)| (level, Some(value))).collect();
+        let band = points.iter().map(|&(level, low, _, high)| (level, low, high)).collect();
+        let of = |name: String, marks| Series { name, side: Side::Left, ink: Ink::Black, marks };
+        series.push(of(format!("fit: {name}"), Marks::Line { points: line, dash: Dash::Dotted }));
+        series.push(of("95 % band of the fit".to_owned(), Marks::Band { points: band }));
     }
     let mut notes: Vec<Note> = curves.iter().filter_map(Clean::peak).collect();
     notes.extend(curves.iter().filter_map(Clean::only_ttlb));
@@ -160,6 +180,25 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
         empty: if levels.is_empty() { Some(NOTHING.to_owned()) } else { (!any_success).then(|| ALL_FAILED.to_owned()) },
     }
 }
+
+/// The fit as it can be drawn: where the curve is alone and the values are sound. A band far above the highest measurement
+/// is cut there, or it would flatten what was measured.
+fn fit_of(curves: &[Clean], qps_max: f64) -> Option<Fit> {
+    let [alone] = curves else { return None };
+    let fit = alone.curve.fit.as_ref()?;
+    let sound = |it: f64| (0.0..=VALUE_MAX).contains(&it);
+    let top = qps_max * BAND_MAX;
+    let points: Vec<(f64, f64, f64, f64)> = fit
+        .points
+        .iter()
+        .filter(|it| it.0 > 0.0 && [it.0, it.1, it.2].into_iter().all(sound) && it.3 >= it.2)
+        .map(|&(level, low, value, high)| (level, low.min(top), value.min(top), high.min(top)))
+        .collect();
+    (points.len() > 1).then(|| Fit { name: fit.name.clone(), points })
+}
+
+/// How far above the highest QPS a band is drawn.
+const BAND_MAX: f64 = 1.2;
 
 fn success_rate_of(curves: &[Clean]) -> Chart {
     let lowest = curves.iter().flat_map(|curve| curve.values(Clean::success)).fold(100.0, f64::min);
@@ -477,6 +516,9 @@ fn description(what: &str, curves: &[Clean]) -> String {
         }
         if let Some(Note::Value { text, .. }) = curve.peak() {
             sentences.push(format!("In short: {text}."));
+        }
+        if let Some(fit) = curve.curve.fit.as_ref().filter(|_| curves.len() == 1) {
+            sentences.push(format!("Fitted: {}.", fit.name));
         }
         sentences.push(match curve.first_failing() {
             Some(first) => format!("First failures at {} {unit}.", number::figure(first.level)),

@@ -2,22 +2,23 @@
 
 use std::fmt::Write;
 
+use analysis::curve_words::parameters;
 use analysis::quantity::counted;
-use analysis::{Level, Sweep, conclusion};
+use analysis::{Level, Scaling, Sweep, conclusion};
 use plan::Load;
 
 use super::table;
 use crate::{story, visible};
 
-/// The page. Charts are linked by the names that [`super::files`] gives them.
+/// The page; `scaling` is what the levels say together. Charts are linked by the names that [`super::files`] gives them.
 #[must_use]
-pub fn markdown(sweep: &Sweep) -> String {
+pub fn markdown(sweep: &Sweep, scaling: &Scaling) -> String {
     let rows = sweep.rows();
     let mut page = String::new();
     let name = visible::markdown(&sweep.name);
     let mut say = |line: &str| writeln!(page, "{line}").expect("writing to memory does not fail");
     say(&format!("# {name}\n"));
-    for sentence in conclusion(&rows, sweep.stopped.as_ref()) {
+    for sentence in conclusion(&rows, scaling, sweep.stopped.as_ref()) {
         say(&format!("- {}", visible::markdown(&sentence)));
     }
     say("");
@@ -32,6 +33,15 @@ pub fn markdown(sweep: &Sweep) -> String {
         say(&format!("| {} | {} |", table::cells(row).join(" | "), table::remark(row)));
     }
     say(&format!("\n{}\n", table::legend(&rows)));
+    if let Some((curve, model)) = scaling.curve.as_ref().and_then(|curve| Some((curve, curve.reading.model.as_ref()?))) {
+        say(&format!("## The model: {}\n", analysis::curve_words::name(model, curve.pausing)));
+        say("| parameter | value | 95 % interval |");
+        say("|---|---:|---:|");
+        for it in parameters(model, curve.pausing) {
+            say(&format!("| {} | {} | {} |", visible::markdown(it.about), it.value, it.interval.as_deref().unwrap_or("without end")));
+        }
+        say("");
+    }
     if let Some(trial) = sweep.trials.first() {
         let summary = &trial.summary;
         say("## How it was measured\n");
@@ -41,7 +51,11 @@ pub fn markdown(sweep: &Sweep) -> String {
             let warmup = summary.plan.warmup();
             let before = if warmup > plan::Nanos::ZERO { format!(" after a warm-up of {warmup}") } else { String::new() };
             let repetitions = sweep.trials.iter().map(|trial| trial.repetition).max().unwrap_or(1);
-            let times = if repetitions > 1 { format!(", {}", counted(repetitions.into(), "time")) } else { String::new() };
+            let times = if repetitions > 1 {
+                format!(", {}: first ascending, then in random order", counted(repetitions.into(), "time"))
+            } else {
+                String::new()
+            };
             say(&format!("- each level for {duration}{before}{times}"));
         }
         let machine = &summary.machine;

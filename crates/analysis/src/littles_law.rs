@@ -1,0 +1,118 @@
+//! Whether a run's figures can be true together: as many requests are under way as come per second times how long each takes.
+//!
+//! Every load tester can lose samples, mistake a unit or clamp long times, and its report still looks fine. Little's law is an
+//! identity: N̄ = X·R̄ over any span, whatever the arrivals. With N̄ counted apart from the stamps that R̄ is made of, any such
+//! mistake breaks it. Requests under way at either end of the span are counted in part on one side only, which is an error
+//! of at most about 2·R̄/T; so the law holds if the two sides differ by no more than max(1 %, 3·R̄/T) (docs/measurement.md §2.7).
+
+use measure::{Histogram, Tick};
+use plan::Nanos;
+use serde::Serialize;
+
+use crate::drift::theil_sen;
+
+const TOLERANCE_MIN: f64 = 0.01;
+const TOLERANCE_EDGES: f64 = 3.0;
+/// Buckets are at most 0.1 % wide.
+const CLAMPED_MIN: f64 = 0.001;
+/// A backlog that grows by more than this share of the rate has no stationary response time (docs/measurement.md §2.7).
+const GROWTH_MAX: f64 = 0.01;
+
+/// Both sides of Little's law.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LittlesLaw {
+    /// Requests under way on average, counted by themselves.
+    pub in_flight: f64,
+    /// The same from throughput and mean time.
+    pub expected: f64,
+    /// |N̄ − X·R̄| / N̄.
+    pub error: f64,
+    /// How much it may be.
+    pub tolerance: f64,
+    /// Whether it is no more.
+    pub holds: bool,
+}
+
+/// `in_flight` requests under way on average, `per_second` of them ended a second after `mean_seconds` each, over
+/// `span_seconds`. In closed load with pauses, give the users and the mean time with the pause in it: N = X·(R̄ + Z̄).
+/// `None` where nothing was under way.
+#[must_use]
+pub fn littles_law(in_flight: f64, per_second: f64, mean_seconds: f64, span_seconds: f64) -> Option<LittlesLaw> {
+    if in_flight.is_nan() || in_flight <= 0.0 || span_seconds <= 0.0 {
+        return None;
+    }
+    let expected = per_second * mean_seconds;
+    let error = (in_flight - expected).abs() / in_flight;
+    let tolerance = TOLERANCE_MIN.max(TOLERANCE_EDGES * mean_seconds / span_seconds);
+    Some(LittlesLaw { in_flight, expected, error, tolerance, holds: error <= tolerance })
+}
+
+/// Whether a histogram's buckets and its exact sum agree, so that no time was clamped.
+#[must_use]
+pub fn buckets_agree(times: &Histogram) -> bool {
+    let Some(exact) = times.mean() else { return true };
+    let buckets = times.recorded().map(|(time, count)| time.0 as f64 * count as f64).sum::<f64>() / times.count() as f64;
+    // A bucket's greatest value stands for all of it; below 2,048 ns buckets are exact.
+    (buckets - exact).abs() <= CLAMPED_MIN * exact + 1.0
+}
+
+/// By how many requests a second the backlog grew, if that is more than 1 % of those that fell due: then there is no
+/// stationary response time, and every percentile depends on how long the run was. For open load; `None` if it did not grow.
+#[must_use]
+pub fn backlog_growth(ticks: &[Tick], until: Nanos) -> Option<f64> {
+    let ticks: Vec<&Tick> = ticks.iter().filter(|tick| !tick.warmup && tick.to <= until).collect();
+    let seconds = ticks.last()?.to.since(ticks.first()?.from).as_secs_f64();
+    if ticks.len() < 5 || seconds <= 0.0 {
+        return None;
+    }
+    // An hour has as clear a slope in some hundred points.
+    let each = ticks.len().div_ceil(300);
+    let backlog: Vec<f64> = ticks.chunks_exact(each).map(|chunk| chunk[chunk.len() - 1].in_flight as f64).collect();
+    let growth = theil_sen(&backlog) / (seconds / ticks.len() as f64 * each as f64);
+    let rate = ticks.iter().map(|tick| tick.due).sum::<u64>() as f64 / seconds;
+    (rate > 0.0 && growth > GROWTH_MAX * rate).then_some(growth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::ticks;
+    use measure::fixtures;
+
+    #[test]
+    fn two_hundred_under_way_at_ten_thousand_a_second_take_twenty_milliseconds() {
+        let law = littles_law(200.0, 10_000.0, 0.020, 60.0).unwrap();
+        assert!(law.holds && law.error < 1e-12);
+        assert!(!littles_law(200.0, 10_000.0, 0.018, 60.0).unwrap().holds, "a tenth of the time was lost");
+        assert!(!littles_law(200.0, 9_000.0, 0.020, 60.0).unwrap().holds, "a tenth of the requests was lost");
+    }
+
+    #[test]
+    fn a_short_run_is_allowed_its_edges() {
+        // Requests of a second in a run of ten: 30 %.
+        let law = littles_law(100.0, 80.0, 1.0, 10.0).unwrap();
+        assert!(law.holds && (law.tolerance - 0.3).abs() < 1e-12);
+        assert!(!littles_law(100.0, 60.0, 1.0, 10.0).unwrap().holds);
+        assert_eq!((littles_law(0.0, 0.0, 0.0, 10.0), littles_law(1.0, 1.0, 1.0, 0.0)), (None, None));
+    }
+
+    #[test]
+    fn no_fixture_has_clamped_times() {
+        for (name, run) in fixtures::summaries() {
+            for times in [&run.response_time, &run.service_time, &run.lag, &run.wait] {
+                assert!(buckets_agree(times), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_backlog_that_grows_is_seen_and_one_that_swings_is_not() {
+        let mut ticks = ticks(40, 100, 3, |_| 1.0);
+        assert_eq!(backlog_growth(&ticks, Nanos::from_secs(40)), None);
+        ticks.iter_mut().enumerate().for_each(|(k, tick)| tick.in_flight = 50 + 40 * (k as u64 % 2));
+        assert_eq!(backlog_growth(&ticks, Nanos::from_secs(40)), None);
+        ticks.iter_mut().enumerate().for_each(|(k, tick)| tick.in_flight = 50 + 7 * k as u64);
+        assert!((backlog_growth(&ticks, Nanos::from_secs(40)).unwrap() - 7.0).abs() < 1e-9);
+        assert_eq!(backlog_growth(&[], Nanos::ZERO), None);
+    }
+}
