@@ -3,6 +3,7 @@
 //! Whether labels collide or a picture pleases, no assertion can say. `cargo run -p loadline-report --example gallery`
 //! renders ordinary sweeps and awkward ones, as PNG and SVG.
 
+use report::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
 use report::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
 use report::chart::{Axis, Chart, Dash, Ink, Marks, Note, Series, Side, Start, ticks};
 use report::png::Density;
@@ -158,7 +159,90 @@ fn charts() -> Vec<(&'static str, Chart)> {
         ("over_time", over_time()),
         ("empty_qps_ttlb", qps_ttlb(&empty)),
         ("dat_qps_ttlb", qps_ttlb(&data_only)),
+        ("find_knee", offered_load(&knee())),
+        ("find_limited", offered_load(&limited_search())),
+        ("find_failing", offered_load(&failing_search())),
+        ("find_inversion", offered_load(&inversion())),
+        ("find_single", offered_load(&LoadCurve { points: knee().points[..1].to_vec(), ..knee() })),
     ]
+}
+
+/// Rate, throughput, goodput, p99 in ms.
+type Tried = (f64, f64, f64, f64);
+
+fn search(name: &str, tried: &[Tried], found: FoundLine) -> LoadCurve {
+    LoadCurve {
+        name: name.to_owned(),
+        target: Some("http://127.0.0.1:8080/get_result?a=1&b=2".to_owned()),
+        promise: "failed < 0.1% and p99 < 50ms".to_owned(),
+        quantile: 0.99,
+        limit_ms: Some(50.0),
+        found,
+        points: tried
+            .iter()
+            .map(|&(rate, throughput, goodput, p99)| LoadPoint {
+                rate,
+                throughput,
+                goodput,
+                quantile_ms: Some(p99).filter(|p99| *p99 > 0.0),
+                generator_limited: false,
+            })
+            .collect(),
+    }
+}
+
+/// An ordinary search: a ramp, and many trials around the knee.
+fn knee() -> LoadCurve {
+    let tried = [
+        (10.0, 10.2, 10.2, 11.0),
+        (20.0, 19.8, 19.8, 10.9),
+        (40.0, 40.3, 40.3, 11.3),
+        (80.0, 79.5, 79.5, 11.2),
+        (160.0, 160.8, 160.8, 11.9),
+        (320.0, 320.2, 320.2, 12.4),
+        (640.0, 640.9, 640.0, 16.0),
+        (783.0, 783.0, 781.0, 31.0),
+        (804.0, 804.0, 800.0, 39.0),
+        (812.0, 811.0, 806.0, 44.0),
+        (828.0, 818.0, 795.0, 190.0),
+        (905.0, 820.0, 310.0, 870.0),
+        (1_280.0, 819.0, 12.0, 2_900.0),
+    ];
+    search("checkout", &tried, FoundLine { rate: Some(812.0), low: 804.0, high: Some(820.0), by_generator: false })
+}
+
+/// The generator gave up before the server.
+fn limited_search() -> LoadCurve {
+    let tried = [
+        (10.0, 9.0, 9.0, 1.0),
+        (640.0, 640.0, 640.0, 1.1),
+        (5_120.0, 5_118.0, 5_118.0, 1.3),
+        (20_480.0, 20_470.0, 20_470.0, 2.0),
+        (31_000.0, 30_950.0, 30_900.0, 4.4),
+        (40_960.0, 35_100.0, 20_000.0, 160.0),
+    ];
+    let mut curve = search("healthz", &tried, FoundLine { rate: Some(31_000.0), low: 31_000.0, high: None, by_generator: true });
+    curve.points[5].generator_limited = true;
+    curve
+}
+
+/// Nothing was answered well at any rate.
+fn failing_search() -> LoadCurve {
+    let tried = [(0.625, 0.6, 0.0, 0.0), (2.5, 2.4, 0.0, 0.0), (10.0, 10.0, 0.0, 0.0)];
+    search("broken", &tried, FoundLine { rate: None, low: 0.0, high: Some(0.625), by_generator: false })
+}
+
+/// A rate failed, and a higher one passed.
+fn inversion() -> LoadCurve {
+    let tried = [
+        (100.0, 100.0, 100.0, 12.0),
+        (200.0, 200.0, 200.0, 14.0),
+        (380.0, 380.0, 379.0, 30.0),
+        (420.0, 415.0, 300.0, 0.0),
+        (500.0, 500.0, 499.0, 33.0),
+        (800.0, 610.0, 90.0, 700.0),
+    ];
+    search("resonance", &tried, FoundLine { rate: Some(380.0), low: 372.0, high: Some(420.0), by_generator: false })
 }
 
 /// A measured sweep with a fitted curve and the interval around it.

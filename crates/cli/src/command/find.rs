@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use analysis::Stopped;
 use analysis::found::{Found, FoundTrial, learnt, lost};
 use analysis::gate::{Check, Slo};
-use analysis::search::{Cap, Early, LimitedBy, Purpose, Rested, Search, Settings, Step};
+use analysis::search::{Cap, Early, LimitedBy, Mistake, Purpose, Rested, Search, Settings, Step};
 use analysis::search_words;
 use clap::{ArgAction, Args};
 use engine::net::Network;
@@ -110,8 +110,8 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let load = OpenLoad::decide(draft, &slos, &settings, &mut errors);
     let search = Search::new(settings.clone()).map_err(|mistakes| {
         // A promise that cannot be read has been complained of, and is missing here for no other reason.
-        let mistakes = mistakes.iter().filter(|it| **it != analysis::search::Mistake::NoPromise || slo.is_empty());
-        mistakes.for_each(|mistake| errors.push(refused(mistake)));
+        let mistakes = mistakes.iter().filter(|it| **it != Mistake::NoPromise || slo.is_empty());
+        mistakes.for_each(|mistake| errors.push(refused(mistake, preset)));
     });
     let files = Files::new(dir, name, ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
@@ -216,8 +216,7 @@ fn settings(slos: &[Slo], wishes: Wishes, draft: &Draft, errors: &mut PlanErrors
 }
 
 /// A mistake of a search as one of the command line.
-fn refused(mistake: &analysis::search::Mistake) -> PlanError {
-    use analysis::search::Mistake;
+fn refused(mistake: &Mistake, preset: Preset) -> PlanError {
     let message = search_words::mistake(mistake);
     match mistake {
         Mistake::NoPromise => PlanError::new(
@@ -229,7 +228,11 @@ fn refused(mistake: &analysis::search::Mistake) -> PlanError {
         Mistake::Rates { .. } | Mistake::Ratios { .. } => PlanError::new("rate-max", message, "give a higher --rate-max, such as 2000/s"),
         Mistake::BudgetTooShort { needed_s, .. } => {
             let needed = Nanos::from_secs(needed_s.ceil() as u64);
-            PlanError::new("budget", message, format!("give at least --budget {needed}, or --quick for an answer to 5 %"))
+            let sooner = match preset {
+                Preset::Quick => "",
+                Preset::Usual | Preset::Publish => ", or --quick for an answer to 5 %",
+            };
+            PlanError::new("budget", message, format!("give at least --budget {needed}{sooner}"))
         }
     }
 }
@@ -564,5 +567,43 @@ fn verdict(found: &Found) -> Exit {
         (Some(_), LimitedBy::Promise(_) | LimitedBy::RateMax) => Exit::Done,
         (None, _) if found.capacity.low <= 0.0 => Exit::CheckFailed,
         (None, _) => Exit::NotTrustworthy,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::search::Capacity;
+
+    fn found(carries: Option<f64>, limited_by: LimitedBy) -> Found {
+        let slos = [Slo::try_from("p99 < 50ms".parse::<Check>().unwrap()).unwrap()];
+        let settings = Settings::new(slos.iter().map(Slo::promise).collect(), RATE_MAX, 1);
+        let answer = Search::new(settings.clone()).unwrap().answer();
+        let capacity = Capacity { low: carries.unwrap_or(0.0), high: None };
+        Found { carries, limited_by, capacity, ..Found::new("x".to_owned(), &slos, settings, &answer) }
+    }
+
+    #[test]
+    fn a_number_that_cannot_be_relied_on_does_not_end_with_zero() {
+        for (carries, limited_by, exit) in [
+            (Some(812.0), LimitedBy::Promise(0), Exit::Done),
+            (Some(812.0), LimitedBy::RateMax, Exit::Done),
+            (Some(812.0), LimitedBy::Generator, Exit::NotTrustworthy),
+            (Some(812.0), LimitedBy::Invalid, Exit::NotTrustworthy),
+            (Some(812.0), LimitedBy::Budget, Exit::NotTrustworthy),
+            (None, LimitedBy::Promise(0), Exit::CheckFailed),
+        ] {
+            assert_eq!(verdict(&found(carries, limited_by)), exit, "{limited_by:?}");
+        }
+        let unproven = Found { capacity: Capacity { low: 700.0, high: Some(900.0) }, ..found(None, LimitedBy::Promise(0)) };
+        assert_eq!(verdict(&unproven), Exit::NotTrustworthy);
+    }
+
+    #[test]
+    fn failures_are_looked_at_before_times() {
+        let mut errors = PlanErrors::default();
+        let slos = promised(&["p99 < 50ms".to_owned(), "failed < 0.1%".to_owned()], &mut errors);
+        assert!(errors.is_empty());
+        assert_eq!(slos.iter().map(ToString::to_string).collect::<Vec<_>>(), ["failed < 0.1%", "p99 < 50ms"]);
     }
 }

@@ -56,6 +56,10 @@ pub struct LoadPoint {
 
 /// Above this ratio of the longest to the shortest time their axis is logarithmic.
 const TIME_LINEAR_RATIO_MAX: f64 = 20.0;
+/// Rates lower than this part of the rate found show a line through the origin, and press together what is of interest.
+const BELOW_KNEE_MAX: f64 = 8.0;
+/// With fewer points than this nothing is left out.
+const POINTS_MIN: usize = 3;
 /// Larger values are no measurements, and would have no digits left to label an axis with.
 const VALUE_MAX: f64 = 1e15;
 
@@ -65,6 +69,13 @@ pub fn offered_load(curve: &LoadCurve) -> Chart {
     let sound = |value: f64| (0.0..=VALUE_MAX).contains(&value).then_some(value);
     let mut points: Vec<LoadPoint> = curve.points.iter().copied().filter(|it| sound(it.rate).is_some_and(|rate| rate > 0.0)).collect();
     points.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+    let all = points.clone();
+    let knee = curve.found.rate.or(curve.found.high).and_then(sound).unwrap_or(0.0);
+    points.retain(|it| it.rate * BELOW_KNEE_MAX >= knee);
+    if points.len() < POINTS_MIN {
+        points.clone_from(&all);
+    }
+    let left_out = all.len() - points.len();
     let rates: Vec<f64> = points.iter().map(|it| it.rate).collect();
     let quantile = format!("p{}", number::figure(curve.quantile * 100.0));
     let limit_ms = curve.limit_ms.and_then(sound).filter(|it| *it > 0.0);
@@ -85,7 +96,7 @@ pub fn offered_load(curve: &LoadCurve) -> Chart {
     let mut series = Vec::new();
     if let (Some(high), false) = (curve.found.high.and_then(sound), rates.is_empty()) {
         let (low, high) = (curve.found.low.max(x_scale.from()), high.min(x_scale.to()));
-        if low < high {
+        if curve.found.low > 0.0 && low < high {
             series.push(Series {
                 name: "where the capacity lies (95 %)".to_owned(),
                 side: Side::Left,
@@ -130,8 +141,14 @@ pub fn offered_load(curve: &LoadCurve) -> Chart {
     };
     Chart {
         title: if curve.name.is_empty() { "Capacity".to_owned() } else { format!("Capacity: {}", curve.name) },
-        subtitle: vec![curve.target.iter().cloned().chain([curve.promise.clone()]).filter(|it| !it.is_empty()).collect()],
-        description: description(curve, &points, answer.as_deref(), &quantile),
+        subtitle: vec![
+            curve.target.iter().cloned().chain([curve.promise.clone()]).filter(|it| !it.is_empty()).collect(),
+            remarks(left_out, shown.is_none() && !points.is_empty(), points.first().map(|it| it.rate)),
+        ]
+        .into_iter()
+        .filter(|line: &Vec<String>| !line.is_empty())
+        .collect(),
+        description: description(curve, &all, answer.as_deref(), &quantile),
         x: Axis {
             title: format!("Requests a second offered{}", growth_words(x_scale.growth()).replacen(", log scale", " (log scale)", 1)),
             scale: x_scale,
@@ -162,6 +179,19 @@ pub fn offered_load(curve: &LoadCurve) -> Chart {
             (!points.iter().any(|it| it.throughput > 0.0)).then(|| "No request was answered".to_owned())
         },
     }
+}
+
+/// What the picture does not show by itself.
+fn remarks(left_out: usize, nothing_found: bool, lowest: Option<f64>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if nothing_found {
+        remarks.push("no rate kept the promise".to_owned());
+    }
+    if let (1.., Some(lowest)) = (left_out, lowest) {
+        let rates = if left_out == 1 { "one rate".to_owned() } else { format!("{left_out} rates") };
+        remarks.push(format!("{rates} below {}/s left out", number::figure(lowest)));
+    }
+    remarks
 }
 
 /// The answer, short enough for a note.

@@ -1,0 +1,170 @@
+//! `loadline find`: the answer on servers whose capacity is known, its files, and how it ends.
+//!
+//! The machine is shared with other tests, so promises are loose, and an answer may miss the truth by a quarter: what is
+//! tested is that the whole chain hangs together, from the bad requests a server counts to the interval a user reads. How
+//! close a search comes is tested on simulated servers.
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::session::{Session, server};
+
+const ENDINGS: [&str; 4] = [".find.json", ".find.md", "_find.png", "_find.svg"];
+
+/// The shortest search there is.
+const SHORT: &str = "--quick --budget 30s";
+/// How far an interval may lie from the truth here.
+const TOLERANCE: f64 = 0.25;
+
+fn files(name: &str) -> Vec<String> {
+    ENDINGS.iter().map(|ending| format!("_output/loadline/{name}{ending}")).collect()
+}
+
+#[track_caller]
+fn close_to(truth: f64, result: &Value) {
+    let (low, high) = (result["capacity"]["low"].as_f64().unwrap(), result["capacity"]["high"].as_f64().unwrap());
+    assert!(low <= truth * (1.0 + TOLERANCE) && high >= truth * (1.0 - TOLERANCE) && low <= high, "{low}–{high}, and it is {truth}");
+}
+
+/// Prose as one line, wherever it was broken.
+fn prose(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_capacity_of_a_pool_of_workers_is_found_with_every_trial_behind_it() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/behave?pool=4:10ms");
+    let ran = session.loadline(&format!("find '{url}' --slo 'p99 < 300ms' --slo 'failed < 1%' {SHORT}")).exits(0).complains_of_nothing();
+    // 4 / 10 ms.
+    let result = session.json("_output/loadline/behave.find.json");
+    close_to(400.0, &result);
+    assert_eq!(session.files(), files("behave"));
+    assert_eq!((&result["schema"], &result["limited_by"]["by"]), (&"loadline.find/1".into(), &"promise".into()));
+    assert_eq!(result["slo"][1]["text"], "p99 < 300ms");
+    let trials = result["trials"].as_array().unwrap();
+    assert!(trials.len() >= 8, "{}", trials.len());
+    let seeds: Vec<&Value> = trials.iter().map(|trial| &trial["summary"]["plan"]["seed"]).collect();
+    assert!(seeds.iter().enumerate().all(|(nth, seed)| **seed == nth as u64 + 2), "{seeds:?}");
+    for trial in trials {
+        let requests = &trial["summary"]["requests"];
+        let sum = ["succeeded", "failed", "unsent"].iter().map(|how| requests[how].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(requests["due"], sum);
+        assert_eq!(trial["result"]["due"], requests["due"]);
+    }
+    // A row each, and the answer under them.
+    let rows =
+        ran.stdout.lines().filter(|line| ["holds", "breaks ", "does not count"].iter().any(|verdict| line.contains(verdict))).count();
+    assert!(rows >= trials.len(), "{}", ran.stdout);
+    ran.says("rate/s").says("ramp").says("proof").says("It carries ").says(" req/s (").says("behave_find.png\n");
+    assert!(fs::read(session.path("_output/loadline/behave_find.png")).unwrap().starts_with(b"\x89PNG"));
+    assert!(
+        session
+            .read("_output/loadline/behave.find.md")
+            .contains("![Throughput, goodput and response time by offered rate](behave_find.svg)")
+    );
+}
+
+#[test]
+fn what_a_rate_limiter_lets_pass_is_found_and_its_refusals_are_named() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/behave?limit=200");
+    let ran = session.loadline(&format!("find '{url}' --slo 'failed < 5%' --name limited --dir out {SHORT}")).exits(0);
+    close_to(200.0, &session.json("out/limited.find.json"));
+    assert!(prose(&ran.stdout).contains("of them with status 429."), "{}", ran.stdout);
+    ran.says("breaks failed: ").says("with failed < 5%; breaks at ");
+}
+
+#[test]
+fn a_server_that_carries_all_that_is_allowed_is_not_loaded_beyond_it() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/healthz");
+    let ran = session.loadline(&format!("find {url} --slo 'p90 < 2s' --rate-max 40/s {SHORT} --quiet")).exits(0);
+    for part in ["It carries 40 req/s with p90 < 2s, and no more was tried: it is the highest rate allowed.", "It held 40 req/s for "] {
+        assert!(prose(&ran.stdout).contains(part), "{part}:\n{}", ran.stdout);
+    }
+    let result = session.json("_output/loadline/healthz.find.json");
+    assert!(result["trials"].as_array().unwrap().iter().all(|trial| trial["rate"].as_f64().unwrap() <= 40.0));
+    assert_eq!(result["capacity"]["high"], Value::Null);
+}
+
+#[test]
+fn a_promise_that_no_rate_keeps_is_broken() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/behave?status=503");
+    let ran = session.loadline(&format!("find '{url}' --slo 'failed < 1%' {SHORT}")).exits(1);
+    for part in ["It does not keep failed < 1% even at ", "failed 100 %.", "requests failed (100 %), ", " of them with status 503."] {
+        assert!(prose(&ran.stdout).contains(part), "{part}:\n{}", ran.stdout);
+    }
+}
+
+#[test]
+fn an_interrupted_search_says_and_keeps_what_it_knows() {
+    let server = server();
+    let mut session = Session::new();
+    let running = session.start(&format!("find {} --slo 'p99 < 2s'", server.url("/healthz")));
+    // The requests that show the server unloaded, two trials, and some more.
+    let ran = running.once(|| server.counts().answered > 120).signal(Signal::INT).end().exits(130);
+    ran.says("Stopped: interrupted.").says("healthz.find.json");
+    assert_eq!(session.files(), files("healthz"));
+    let result = session.json("_output/loadline/healthz.find.json");
+    assert!(!result["trials"].as_array().unwrap().is_empty());
+    assert_eq!(result["stopped"]["rule"], "interrupted");
+}
+
+#[test]
+fn every_mistake_of_a_search_is_told_with_its_remedy_before_anything_is_sent() {
+    let server = server();
+    let url = server.url("/healthz");
+    let mut session = Session::new().file("_output", "");
+    let slo = "--slo 'p99 < 50ms'";
+    for (line, errors) in [
+        (
+            "find URL --dir .".to_owned(),
+            "error: no promise is given, and without one every rate is carried\n  help: say what users need, such as --slo 'p99 < 50ms' --slo 'failed < 0.1%'\n",
+        ),
+        (
+            "find URL --dir . --slo 'p99 < 50'".to_owned(),
+            "error: --slo: '50' of what? give a time with its unit, such as 200ms\n  p99 < 50\n        ^^\n  help: promise a limit, such as --slo 'p99 < 50ms' --slo 'failed < 0.1%'\n",
+        ),
+        (
+            "find URL --dir . --slo 'qps > 500'".to_owned(),
+            "error: --slo 'qps > 500' cannot be searched with: the rate is what the search finds\n  help: leave it out, and look at the answer\n",
+        ),
+        (
+            format!("find URL --dir . {slo} --slo 'p99 < 80ms'"),
+            "error: --slo 'p99 < 50ms' and --slo 'p99 < 80ms' promise two things of p99\n  help: keep the one that matters\n",
+        ),
+        (
+            format!("find URL --dir . {slo} --timeout 40ms"),
+            "error: --slo 'p99 < 50ms' cannot be seen to break: with --timeout 40ms requests are given up before\n  help: give a longer --timeout, such as 100ms\n",
+        ),
+        (
+            format!("find URL --dir . {slo} --budget 10s"),
+            "error: a budget of 10s is too short to find a capacity; it would take 45s\n  help: give at least --budget 45s, or --quick for an answer to 5 %\n",
+        ),
+        (
+            format!("find URL --dir . {slo} --budget soon --rate-max 0/s"),
+            "error: --rate-max '0/s' sends nothing\n  help: give a rate above 0, such as --rate-max 2000/s\nerror: --budget 'soon' is not a time such as 10s, 250ms or 1m30s\n  help: give a time, such as --budget 3m\n",
+        ),
+        (
+            format!("find URL --dir . {slo} -r 5/s -d 3s -n 4 --pause 1s"),
+            "error: --rate 5/s is one load, and a search finds the highest\n  help: leave it out, cap the search with --rate-max, or measure that one rate with loadline run\nerror: --duration 3s is the time of one load, and a search chooses it\n  help: say how long all of it may take, with --budget\nerror: --requests 4 is for one load, and a search chooses how many\n  help: say how long all of it may take, with --budget\nerror: --pause 1s is for users who wait for their answers, and a search sends at a rate\n  help: leave it out\n",
+        ),
+    ] {
+        let ran = session.loadline(&line.replace("URL", &url)).exits(2);
+        assert_eq!(ran.stderr, errors, "{line}");
+        assert_eq!(ran.stdout, "", "{line}");
+    }
+    session.loadline(&format!("find {url} {slo}")).exits(2).complains("the directory '_output/loadline' cannot be written to");
+    assert_eq!(server.counts().received, 0);
+    drop(server);
+    session.loadline(&format!("find {url} --dir . {slo}")).exits(3).complains("nothing listens on ");
+    assert_eq!(session.files(), ["_output"]);
+}

@@ -1,0 +1,145 @@
+//! What a reader can rely on in the files of a capacity search: they read back, and table, page and chart tell the same.
+
+use analysis::found::{Found, FoundTrial, learnt};
+use analysis::gate::{Check, Slo};
+use analysis::search::{Early, Search, Settings, Standing, Step, TrialResult};
+use measure::{Summary, fixtures};
+use report::Style;
+use report::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
+use report::chart::{Chart, Fill, Marks, Note};
+use report::find::{curve, files, markdown, read, table};
+
+fn run(name: &str) -> Summary {
+    let mut run = fixtures::summaries().into_iter().find(|(known, _)| *known == name).unwrap().1;
+    run.generator.cpu_share_busiest = 0.1;
+    run
+}
+
+/// A search of two promises that ended after three trials: one that held, one that did not count, one that broke.
+fn found() -> Found {
+    let slos: Vec<Slo> = ["failed < 0.1%", "p99 < 50ms"].map(|text| Slo::try_from(text.parse::<Check>().unwrap()).unwrap()).to_vec();
+    let settings = Settings::new(slos.iter().map(Slo::promise).collect(), 1e6, 1);
+    let mut search = Search::new(settings.clone()).unwrap();
+    let mut found = Found::new("checkout".to_owned(), &slos, settings, &search.answer());
+    for (name, standing, early) in [
+        ("closed_all_well", Standing::Valid, None),
+        ("closed_all_well", Standing::Invalid, None),
+        ("open_with_a_stall", Standing::Valid, Some(Early::Fail)),
+    ] {
+        while let Step::Rest { .. } = search.next() {
+            search.rested(analysis::search::Rested { seconds: 1.0, recovered: true });
+        }
+        let run = run(name);
+        let (result, _) = learnt(&slos, &run, 2.0, early);
+        search.learn(TrialResult { standing, seconds: 2.0, ..result });
+        let doubt = (standing == Standing::Invalid).then(|| "loadline sent 3 of 90 requests late".to_owned());
+        found.trials.push(FoundTrial::new(search.trials().last().unwrap(), doubt, run));
+    }
+    found.conclude(&search.answer());
+    found
+}
+
+#[test]
+fn every_file_is_there_and_the_result_reads_back() {
+    let found = found();
+    let files = files(&found).unwrap();
+    assert_eq!(files.iter().map(|file| file.ending).collect::<Vec<_>>(), [".find.json", "_find.svg", "_find.png", ".find.md"]);
+    let text = String::from_utf8(files[0].bytes.clone()).unwrap();
+    let again = read(&text).unwrap();
+    assert!(markdown::markdown(&again) == markdown::markdown(&found), "the page of a file that was read is that of the search");
+    assert_eq!((again.trials.len(), &again.sentences()), (3, &found.sentences()));
+    for (text, part) in [
+        ("{\"schema\":\"loadline.find/9\"}", "written as 'loadline.find/9', and this loadline reads 'loadline.find/1'"),
+        ("{}", "not a capacity search"),
+        ("{\"schema\":", "line 1"),
+        ("{\"schema\":\"loadline.find/1\"}", "missing field"),
+    ] {
+        assert!(read(text).unwrap_err().to_string().contains(part), "{text}");
+    }
+}
+
+#[test]
+fn the_table_shows_each_promise_and_says_why_a_trial_broke_or_does_not_count() {
+    let found = found();
+    insta::assert_snapshot!(
+        "find_table",
+        [table::header(&found, &Style::PLAIN)]
+            .into_iter()
+            .chain(found.trials.iter().map(|trial| table::row(&found, trial, &Style::PLAIN)))
+            .chain([table::legend(&found)])
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
+    let page = markdown::markdown(&found);
+    assert!(page.contains("(checkout_find.svg)") && page.contains("| does not count: loadline sent 3 of 90 requests late |"), "{page}");
+    assert_eq!(page.lines().filter(|line| line.starts_with("| ")).count(), 4);
+}
+
+fn load(rates: &[(f64, f64, f64, Option<f64>)], line: FoundLine) -> LoadCurve {
+    LoadCurve {
+        name: "checkout".to_owned(),
+        target: Some("http://127.0.0.1:8080/get_result".to_owned()),
+        promise: "p99 < 50ms".to_owned(),
+        quantile: 0.99,
+        limit_ms: Some(50.0),
+        found: line,
+        points: rates
+            .iter()
+            .map(|&(rate, throughput, goodput, quantile_ms)| LoadPoint { rate, throughput, goodput, quantile_ms, generator_limited: false })
+            .collect(),
+    }
+}
+
+fn note(chart: &Chart) -> Option<(f64, &str)> {
+    chart.notes.iter().find_map(|note| match note {
+        Note::Place { x, text, .. } => Some((*x, text.as_str())),
+        Note::Value { .. } => None,
+    })
+}
+
+#[test]
+fn the_line_stands_at_the_rate_found_within_its_interval() {
+    let points = [(200.0, 200.0, 200.0, Some(12.0)), (400.0, 398.0, 397.0, Some(44.0)), (800.0, 410.0, 20.0, Some(900.0))];
+    let chart = offered_load(&load(&points, FoundLine { rate: Some(400.0), low: 390.0, high: Some(407.0), by_generator: false }));
+    assert_eq!(note(&chart), Some((400.0, "carries 400/s (390–407)")));
+    let Marks::Band { points } = &chart.series[0].marks else { panic!("the interval is a band behind everything") };
+    assert_eq!((points[0].0, points[1].0), (390.0, 407.0));
+    let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!(names, ["where the capacity lies (95 %)", "Throughput", "Goodput", "p99", "limit of 50 ms"]);
+    assert!(chart.description.contains("At 800 requests a second offered: 410 answered a second, 20 good, p99 900 ms."));
+}
+
+#[test]
+fn a_generator_at_its_limit_is_named_and_its_points_are_hollow() {
+    let mut curve = load(
+        &[(200.0, 200.0, 200.0, Some(12.0)), (400.0, 310.0, 300.0, Some(80.0))],
+        FoundLine { rate: Some(200.0), low: 200.0, high: None, by_generator: true },
+    );
+    curve.points[1].generator_limited = true;
+    let chart = offered_load(&curve);
+    assert_eq!(note(&chart), Some((200.0, "carries at least 200/s: the generator is the limit")));
+    let Marks::Points { points, .. } = &chart.series[0].marks else { panic!("throughput is measured") };
+    assert_eq!(points.iter().map(|point| point.fill).collect::<Vec<_>>(), [Fill::Solid, Fill::Hollow]);
+}
+
+#[test]
+fn a_percentile_among_failures_is_a_gap_and_no_value() {
+    let line = FoundLine { rate: None, low: 0.0, high: Some(10.0), by_generator: false };
+    let chart = offered_load(&load(&[(10.0, 10.0, 0.0, None), (20.0, 20.0, 0.0, None)], line));
+    assert!(chart.y2.is_none() && note(&chart).is_none());
+    assert!(chart.series.iter().any(|series| series.name == "p99 (none where requests failed)"));
+    assert!(chart.description.ends_with("No rate kept the promise."));
+    let empty = offered_load(&load(&[], line));
+    assert_eq!(empty.empty.as_deref(), Some("Nothing was measured"));
+    empty.svg();
+    let broken =
+        offered_load(&load(&[(f64::NAN, 1.0, 1.0, Some(1.0)), (-1.0, 1.0, 1.0, None), (5.0, f64::INFINITY, -3.0, Some(f64::NAN))], line));
+    assert!(!broken.svg().contains("NaN"));
+}
+
+#[test]
+fn the_chart_holds_a_point_for_every_rate_that_was_tried() {
+    let found = found();
+    let rates: Vec<f64> = curve(&found).points.iter().map(|point| point.rate).collect();
+    assert_eq!(rates, [10.0, 20.0], "the trial that does not count was repeated at its rate");
+}
