@@ -113,7 +113,6 @@ pub fn model(model: &Model) -> String {
         Model::Amdahl { sigma, limit, .. } if !limit.high.is_finite() || limit.high > limit.low * LIMIT_FACTOR_MAX => {
             format!("{}; how far throughput would still grow cannot be told", contention(sigma))
         }
-        // Contention that may be none sets no ceiling.
         Model::Amdahl { sigma, limit, .. } => {
             format!("{}; however many users are added, throughput stays below {} requests a second", contention(sigma), about(limit))
         }
