@@ -113,8 +113,6 @@ pub fn model(model: &Model) -> String {
         Model::Amdahl { sigma, limit, .. } if !limit.high.is_finite() || limit.high > limit.low * LIMIT_FACTOR_MAX => {
             format!("{}; how far throughput would still grow cannot be told", contention(sigma))
         }
-        // Contention that may be none sets no ceiling.
-        Model::Amdahl { sigma, limit, .. } if !limit.high.is_finite() => contention(sigma),
         Model::Amdahl { sigma, limit, .. } => {
             format!("{}; however many users are added, throughput stays below {} requests a second", contention(sigma), about(limit))
         }
@@ -294,7 +292,7 @@ mod tests {
     fn a_ceiling_that_may_be_infinite_is_not_named() {
         let limit = between(20_000.0, 18_000.0, f64::INFINITY);
         let said = model(&Model::Amdahl { lambda: LAMBDA, sigma: between(0.05, 0.0, 0.07), limit });
-        assert_eq!(said, "contention 5 % ± 4: one request in 20 waits for something shared");
+        assert_eq!(said, "contention at most 7 %: it may be none; how far throughput would still grow cannot be told");
     }
 
     #[test]
