@@ -4,6 +4,7 @@
 
 pub mod adaptive;
 pub mod asymptote;
+pub mod ceiling;
 pub mod climb;
 pub mod compare;
 mod conclusion;

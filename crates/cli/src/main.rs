@@ -3,6 +3,7 @@
 //! The only crate that reads arguments, prints and exits. No thread and no runtime is made before a command needs one, so
 //! that `loadline --version` costs what starting a process costs.
 
+mod calibration;
 mod command;
 mod exit;
 mod files;

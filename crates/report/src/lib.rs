@@ -6,6 +6,7 @@
 
 pub mod chart;
 mod columns;
+pub mod compare;
 pub mod csv;
 pub mod dat;
 pub mod diff;

@@ -9,6 +9,7 @@
 
 use std::io;
 
+use analysis::ceiling::CeilingUse;
 use analysis::gate::Verdict;
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
@@ -491,6 +492,9 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
         (None, None) => {}
     }
     page.entry("this machine", Tone::Normal, &text);
+    if let Some(used) = CeilingUse::of(summary) {
+        page.entry("", if used.is_near() { Tone::Caution } else { Tone::Normal }, &used.in_words());
+    }
     if summary.requests.due > 0 {
         let validity = &reading.validity;
         let (tone, text) = match validity.standing {

@@ -34,12 +34,14 @@ pub struct Diff {
 
 /// The endings of a comparison's files.
 const ENDINGS: &[&str] = &[".qps.ttlb.diff.png", ".qps.ttlb.diff.svg", ".successrate.diff.png", ".successrate.diff.svg"];
+
 /// Reads both, draws, and prints the table.
 pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     let Diff { a, b, dir, force } = diff;
     let mut errors = PlanErrors::default();
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let curves = [&a, &b].map(|path| curve(path, existing, &mut errors));
+    let sweeps = [&a, &b].map(|path| report::sweep::read(&fs::read_to_string(path).ok()?).ok());
     let files = Files::new(dir, format!("{}_{}", stem(&a), stem(&b)), ENDINGS);
     files.check(existing, &mut errors);
     let [Some(a), Some(b)] = curves else { return Err(errors.into()) };
@@ -53,7 +55,8 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             lost.push(error);
         }
     }
-    let mut text = format!("\n{}", report::diff::table(&a, &b));
+    let [from, to] = &sweeps;
+    let mut text = format!("\n{}{}", report::diff::table(&a, &b), report::diff::judged(from.as_ref(), to.as_ref()));
     if lost.is_empty() {
         text += &files.listed();
     }

@@ -13,6 +13,7 @@ use plan::{Draft, Plan, PlanErrors};
 use report::FORMATS;
 
 use super::Manner;
+use crate::calibration::note_ceiling;
 use crate::exit::{self, Exit, Failed};
 use crate::outputs::{Existing, Out, Outputs};
 use crate::promises::{Aborts, Promises};
@@ -82,7 +83,10 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { exit::judged(&reading) })
     };
     match ended {
-        Ok(mut summary) => report(&mut summary),
+        Ok(mut summary) => {
+            note_ceiling(&mut summary);
+            report(&mut summary)
+        }
         Err(mut error) => {
             let reported: Option<Result<Exit, Failed>> = error.measured.as_deref_mut().map(report);
             if let Some(Err(lost)) = reported {

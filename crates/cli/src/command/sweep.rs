@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use analysis::adaptive::{Reach, next_levels};
+use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
 use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promises_kept, scaling};
 use clap::Args;
@@ -21,6 +22,7 @@ use report::Style;
 use report::sweep::table;
 
 use super::Manner;
+use crate::calibration::note_ceiling;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::outputs::{Existing, to_stdout};
@@ -320,7 +322,8 @@ impl Ascent<'_> {
                 measured
             }
         };
-        let Some(summary) = measured else { return next };
+        let Some(mut summary) = measured else { return next };
+        note_ceiling(&mut summary);
         if summary.ended.how == Ending::Interrupted {
             self.sweep.stopped = Some(Stopped::interrupted());
             next = Next::End;
@@ -406,7 +409,7 @@ fn at(draft: &Draft, level: plan::Level) -> Draft {
 }
 
 /// Rests between two levels, but not when the user wants to end.
-fn rest(span: Nanos, stop: &Stop) {
+pub fn rest(span: Nanos, stop: &Stop) {
     let until = Instant::now() + Duration::from(span);
     while stop.urgency() == Urgency::None {
         let left = until.saturating_duration_since(Instant::now());
@@ -434,6 +437,9 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     let mut text = if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", broken(table::legend(&rows).trim(), width)) };
     for sentence in conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows)) {
         text += &broken(&sentence, width);
+    }
+    if let Some(used) = CeilingUse::greatest(sweep.trials.iter().map(|trial| &trial.summary)) {
+        text += &broken(&format!("At its highest, loadline {}.", used.in_words()), width);
     }
     text
 }
