@@ -17,7 +17,7 @@ use analysis::compare::{
 };
 use analysis::interval::slices;
 use analysis::quantity::{self, NONE, counted, figure, length, percent, time};
-use analysis::{disturbances, generator_limit};
+use analysis::{Cause, Validity, What, generator_limit};
 use measure::Summary;
 use plan::{Load, Random};
 use serde::Serialize;
@@ -438,7 +438,7 @@ fn markdown(compared: &Compared) -> String {
     // Their figures differ from run to run; one example makes the point.
     let mut remarks: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for run in compared.pairs.iter().flat_map(|pair| [&pair.a, &pair.b]) {
-        for remark in disturbances(&analysis::Validity::of(run)).into_iter().chain(run.warnings.iter().cloned()) {
+        for remark in disturbed(run).chain(run.warnings.iter().cloned()) {
             let kind: String = remark.chars().filter(|letter| !letter.is_ascii_digit() && *letter != '.').collect();
             remarks.entry(kind).or_insert((remark, 0)).1 += 1;
         }
@@ -456,4 +456,10 @@ fn markdown(compared: &Compared) -> String {
         say(&format!("| {} | {left_out} |", cells.join(" | ")));
     }
     page
+}
+
+/// What others did to a run's machine, in sentences.
+fn disturbed(run: &Summary) -> impl Iterator<Item = String> {
+    let others = |cause: &Cause| matches!(cause.what, What::RunQueue { .. } | What::Steal { .. });
+    Validity::of(run).causes.into_iter().filter(others).map(|cause| cause.what.to_string())
 }

@@ -6,10 +6,9 @@
 //! is more than noise takes repetitions: where both sides have them, [`judged`] says it level by level, and where they have not,
 //! that is said.
 
-use analysis::Standing;
 use analysis::compare::{Comparison, Margins, Metric, Values, Verdict, unpaired, values};
 use analysis::quantity::{NONE, figure, percent, time};
-use analysis::{Level, Sweep, generator_limit};
+use analysis::{Level, Standing, Sweep, generator_limit};
 use thiserror::Error;
 
 use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb_diff, success_rate_diff};

@@ -492,6 +492,9 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
         (None, None) => {}
     }
     page.entry("this machine", Tone::Normal, &text);
+    if let Some(used) = CeilingUse::of(summary) {
+        page.entry("", if used.is_near() { Tone::Caution } else { Tone::Normal }, &used.in_words());
+    }
     if summary.requests.due > 0 {
         let validity = &reading.validity;
         let (tone, text) = match validity.standing {
@@ -500,9 +503,6 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
             Standing::Invalid => (Tone::Bad, "INVALID: the first lines say why".to_owned()),
         };
         page.entry("validity", tone, &text);
-    }
-    if let Some(used) = CeilingUse::of(summary) {
-        page.entry("", if used.is_near() { Tone::Caution } else { Tone::Normal }, &used.in_words());
     }
     if let Some(offered) = summary.qps_offered {
         let requests = &summary.requests;

@@ -301,12 +301,12 @@ fn targets(draft: Draft, names: [String; 2], errors: &mut PlanErrors) -> Option<
     let over = Draft { url: None, ..draft };
     let mut saved = Vec::new();
     for name in &names {
-        saved.push(match is_file(name).then(|| inputs::saved(Path::new(name))) {
+        saved.push(match is_file(name).then(|| inputs::saved(Path::new(name)).map(|saved| saved.draft)) {
             Some(Err(error)) => {
                 errors.push(PlanError { setting: "compare", message: error.message.replacen("--from ", "", 1), help: error.help });
                 return None;
             }
-            Some(Ok(saved)) => Some(saved.draft),
+            Some(Ok(saved)) => Some(saved),
             None => None,
         });
     }
