@@ -1,5 +1,7 @@
 //! The commands, as one table: parsing, help, completions and the man page are all made from it.
 
+mod calibrate;
+mod compare;
 mod completions;
 mod demo;
 mod diff;
@@ -45,6 +47,12 @@ enum Command {
     /// Put two sweeps side by side, as a table and two charts
     #[command(about = "Put two sweeps side by side, as a table and two charts")]
     Diff(diff::Diff),
+    /// Find out whether one server is slower than another: runs in pairs, and a verdict that may be "cannot tell"
+    #[command(about = "Find out whether one server is slower than another: runs in pairs, and a verdict that may be \"cannot tell\"")]
+    Compare(Box<compare::Compare>),
+    /// Measure what this machine can send at most, or what a target differs from itself by, and remember it
+    #[command(about = "Measure what this machine can send at most, or what a target differs from itself by, and remember it")]
+    Calibrate(Box<calibrate::Calibrate>),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
@@ -91,6 +99,8 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Sweep(sweep)) => sweep::carry_out(*sweep),
         Some(Command::Find(find)) => find::carry_out(*find),
         Some(Command::Diff(diff)) => diff::carry_out(diff),
+        Some(Command::Compare(compare)) => compare::carry_out(*compare),
+        Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Completions(completions)) => completions::carry_out(&completions),
         Some(Command::Man(man)) => man::carry_out(man),
@@ -108,6 +118,8 @@ and where it starts to fail.
   loadline find  http://127.0.0.1:8080/healthz --slo 'p99 < 50ms'
                                                   find the highest rate that keeps a promise
   loadline diff  before.dat after.dat             put two sweeps side by side
+  loadline compare http://old:8080/ http://new:8080/
+                                                  find out whether the new one is slower
 
 Each command tells all it can do with --help.
 ";
@@ -177,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_welcome_names_every_command_that_measures() {
-        for name in ["demo", "run", "sweep", "find", "diff"] {
+        for name in ["demo", "run", "sweep", "find", "diff", "compare"] {
             assert!(WELCOME.contains(&format!("loadline {name}")), "{name}");
         }
     }

@@ -3,13 +3,16 @@
 //! The only crate that reads arguments, prints and exits. No thread and no runtime is made before a command needs one, so
 //! that `loadline --version` costs what starting a process costs.
 
+mod calibration;
 mod command;
 mod exit;
 mod files;
 mod inputs;
 mod interrupt;
 mod outputs;
+mod promises;
 mod screen;
+mod step_summary;
 
 use std::process::ExitCode;
 

@@ -2,6 +2,12 @@
 
 #[path = "end_to_end/bad_input.rs"]
 mod bad_input;
+#[path = "end_to_end/calibrate.rs"]
+mod calibrate;
+#[path = "end_to_end/checks.rs"]
+mod checks;
+#[path = "end_to_end/compare.rs"]
+mod compare;
 #[path = "end_to_end/find.rs"]
 mod find;
 #[path = "end_to_end/help.rs"]

@@ -88,6 +88,8 @@ pub enum Ending {
     Finished,
     /// By the user.
     Interrupted,
+    /// By a condition the user had set for it.
+    Aborted,
     /// By an error; what was measured until then is here.
     CutShort,
 }
@@ -195,6 +197,9 @@ pub struct Generator {
     pub run_queue_share: Option<f64>,
     /// The share of this machine's processor time that its host gave to others; `None` where the system does not tell.
     pub steal_share: Option<f64>,
+    /// Requests a second this machine could have sent in the place of this run, where that was measured before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling_qps: Option<f64>,
     /// Resident memory at most, in bytes; `None` where the system does not tell.
     pub memory_bytes_max: Option<u64>,
 }

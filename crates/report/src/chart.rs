@@ -15,6 +15,7 @@ mod layout;
 pub mod number;
 mod place;
 pub mod scene;
+pub mod shift;
 pub mod svg;
 pub mod sweep;
 pub mod ticks;

@@ -2,12 +2,19 @@
 //!
 //! Both sides may be `.dat` files or the JSON of sweeps, old or new, and need not have the same levels. A join that drops
 //! what only one side has would hide exactly the level at which the other gave up, so such levels are kept and marked.
-//! Whether a difference is more than noise takes repetitions and statistics; this table claims nothing about it.
+//! Whether a difference
+//! is more than noise takes repetitions: where both sides have them, [`judged`] says it level by level, and where they have not,
+//! that is said.
 
+use analysis::Standing;
+use analysis::compare::{Comparison, Margins, Metric, Values, Verdict, unpaired, values};
 use analysis::quantity::{NONE, figure, percent, time};
+use analysis::{Level, Sweep, generator_limit};
 use thiserror::Error;
 
 use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb_diff, success_rate_diff};
+use crate::columns::Columns;
+use crate::compare;
 use crate::dat::{self, DatError};
 use crate::json::ReadError;
 use crate::png::Density;
@@ -49,6 +56,15 @@ pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
         SweepCurve { name: name.to_owned(), target: None, level_seconds: None, threads: None, ladder: Ladder::Users, points, fit: None }
     };
     if curve.points.is_empty() { Err(CurveError::Empty) } else { Ok(curve) }
+}
+
+/// The levels of a sweep's JSON whose figures are not the server's, each with why. A `.dat` file does not tell.
+#[must_use]
+pub fn invalid_levels(text: &str) -> Vec<String> {
+    let Ok(sweep) = sweep::read(text) else { return Vec::new() };
+    let judged = sweep.trials.iter().map(|trial| (trial.level, trial.judged(&[]).0));
+    let invalid = judged.filter(|(_, validity)| validity.standing == Standing::Invalid);
+    invalid.map(|(level, validity)| format!("{level} ({})", validity.why())).collect()
 }
 
 /// Heads and widths, in order.
@@ -146,6 +162,62 @@ fn line(cells: &[String; 10], remark: &str) -> String {
         line.push_str(&format!(" {cell:>width$}"));
     }
     if remark.is_empty() { line } else { format!("{line}   {remark}") }
+}
+
+/// Fewer repetitions of a level say nothing about how much its runs differ.
+const REPETITIONS_MIN: usize = 2;
+
+/// What stands below the table: the verdict on every level that both sides measured repeatedly, or that there is none. `None`
+/// for a side is a file that holds no single runs.
+#[must_use]
+pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>) -> String {
+    let levels = a.zip(b).map_or_else(Vec::new, |(a, b)| repeated(a, b));
+    if levels.is_empty() {
+        return "\n  Run-to-run variation was not measured, and two runs of one build differ by several percent: none of these differences is\n  \
+                known to be more than chance. Measure both sides with sweep --repeat 5, or with loadline compare.\n"
+            .to_owned();
+    }
+    let mut columns = Columns::new(&["level", "runs", "goodput", "p50", "p99", "failed", "verdict"]);
+    for (level, comparison, runs) in levels {
+        let change = |metric: Metric| comparison.changes.iter().find(|change| change.metric == metric);
+        let said = |metric: Metric| change(metric).map_or_else(|| NONE.to_owned(), compare::said);
+        columns.row(&[
+            level.to_string(),
+            format!("{}, {}", runs.0, runs.1),
+            said(Metric::Goodput),
+            said(Metric::P50),
+            said(Metric::P99),
+            said(Metric::FailureShare),
+            match comparison.verdict {
+                Verdict::Worse => "WORSE".to_owned(),
+                Verdict::Better => "BETTER".to_owned(),
+                Verdict::CannotTell { about_more_pairs, .. } => format!("cannot tell (about {about_more_pairs} more runs each)"),
+                same @ Verdict::SameWithin { .. } => same.to_string(),
+            },
+        ]);
+    }
+    let mut text = String::from("\n");
+    for line in columns.lines() {
+        text.push_str(&format!("  {line}\n"));
+    }
+    text + "\n  Change from A to B with its 95 % interval, from the repetitions of each level. The runs are no pairs: what drifted between\n  \
+            the two sweeps is in it. loadline compare measures in pairs.\n"
+}
+
+/// Every level with repetitions on both sides, compared.
+fn repeated(a: &Sweep, b: &Sweep) -> Vec<(Level, Comparison, (usize, usize))> {
+    let runs = |sweep: &Sweep, level: Level| -> Vec<Values> {
+        let sound = sweep.trials.iter().filter(|trial| trial.level == level && generator_limit(&trial.summary).is_none());
+        sound.map(|trial| values(&trial.summary)).collect()
+    };
+    let rows = a.rows();
+    rows.iter()
+        .filter_map(|row| {
+            let (from, to) = (runs(a, row.level), runs(b, row.level));
+            let enough = from.len() >= REPETITIONS_MIN && to.len() >= REPETITIONS_MIN;
+            enough.then(|| (row.level, unpaired(&from, &to, &Margins::default()), (from.len(), to.len())))
+        })
+        .collect()
 }
 
 /// The charts of both sides: QPS and TTLB, and success rate, each as SVG and PNG. Their names are `A_B` and these endings.

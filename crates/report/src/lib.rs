@@ -6,6 +6,7 @@
 
 pub mod chart;
 mod columns;
+pub mod compare;
 pub mod csv;
 pub mod dat;
 pub mod diff;
@@ -13,6 +14,7 @@ pub mod find;
 mod format;
 pub mod hdr;
 pub mod json;
+pub mod junit;
 pub mod markdown;
 pub mod png;
 mod reason;

@@ -1,0 +1,286 @@
+//! `loadline calibrate`: what this machine can do at most, and what a target differs from itself by.
+//!
+//! A report that says "60,000 requests a second" leaves open whether the server or the machine that asked was at its end.
+//! Against a server that does nothing only the latter is left. That server runs on the same cores, so where it gives out
+//! first the ceiling is worked out from what a request cost the generator, and both figures are shown. With `--aa` a target is
+//! compared with itself, which tells how large a difference between two runs has to be before it means anything.
+
+use std::fmt::Write as _;
+use std::num::{NonZeroU32, NonZeroUsize};
+
+use analysis::compare::{self as compared, Margins, Metric, PAIRS_MIN, values};
+use analysis::quantity::{NONE, figure, length, percent, time};
+use clap::Args;
+use engine::{Stop, Urgency, machine};
+use measure::{Ending, Summary};
+use plan::{Draft, Given, Nanos, PlanError, PlanErrors, Random, Rate, Spacing, Stage, Timetable};
+use testbed::{Config, Testbed, Tls};
+
+use super::{Manner, compare, print};
+use crate::calibration::{Calibration, Ceiling, LagAt};
+use crate::exit::{Exit, Failed};
+use crate::inputs::plainly;
+use crate::outputs::to_stdout;
+use crate::screen::Screen;
+use crate::{inputs, interrupt};
+
+/// What to measure.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("url", |arg| arg.hide(true)),
+    mut_arg("duration", |arg| arg.help("Measure each run for this long, such as 5s [default: 1s, with --aa 5s]"))
+)]
+pub struct Calibrate {
+    #[command(flatten)]
+    draft: Draft,
+
+    /// Compare this target with itself under the load given, and remember what differs by chance
+    #[arg(long, value_name = "URL", help_heading = "Calibration")]
+    aa: Option<String>,
+
+    /// With --aa: measure so many pairs [default: 10]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Calibration")]
+    pairs: Option<Given<NonZeroU32>>,
+
+    /// With --aa: rest for this long between runs [default: 500ms]
+    #[arg(long, value_name = "TIME", help_heading = "Calibration")]
+    cooldown: Option<Given<Nanos>>,
+
+    #[command(flatten)]
+    manner: Manner,
+}
+
+const DURATION: Nanos = Nanos::SECOND;
+/// One that keeps a request on its way at a time, a few, and as many as a thread needs to be always busy.
+const CONNECTIONS: [u32; 3] = [1, 16, 128];
+/// Shares of the ceiling at which the lag is measured.
+const RATES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
+/// How many comparisons of a target with itself are drawn from its pairs (docs/measurement.md §3.8).
+const COMPARISONS: u64 = 1_000;
+/// The stream of chance of those draws.
+const AA_STREAM: u64 = 0xAA;
+
+/// Measures, prints and remembers.
+pub fn carry_out(calibrate: Calibrate) -> Result<Exit, Failed> {
+    let Calibrate { draft, aa, pairs, cooldown, manner } = calibrate;
+    match aa {
+        Some(url) => differ(Draft { url: Some(url), ..draft }, pairs, cooldown, manner),
+        None => {
+            let mut errors = PlanErrors::default();
+            let duration = compare::given("duration", draft.duration.clone(), DURATION, "give a time, such as --duration 1s", &mut errors);
+            if (Draft { duration: None, ..draft }) != Draft::default() || pairs.is_some() || cooldown.is_some() {
+                errors.push(PlanError::new(
+                    "aa",
+                    "a load is given, but no target to compare with itself",
+                    "give it with --aa URL; the machine itself is calibrated without a load",
+                ));
+            }
+            if duration < Nanos::from_millis(100) {
+                errors.push(PlanError::new("duration", format!("--duration {duration} is too short to measure"), "give at least 100ms"));
+            }
+            if !errors.is_empty() {
+                return Err(errors.into());
+            }
+            climb(duration, manner)
+        }
+    }
+}
+
+/// The ceiling and the lag by rate.
+fn climb(duration: Nanos, manner: Manner) -> Result<Exit, Failed> {
+    let screen = manner.screen();
+    let stop = Stop::new();
+    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let all = machine::cores().get();
+    let threads: Vec<u32> = if all > 1 { vec![1, all] } else { vec![1] };
+    let mut kept = Calibration::kept().unwrap_or_else(Calibration::empty);
+    kept.ceilings.clear();
+    kept.lags.clear();
+    say(&screen, "\n  How much this machine can send, against a server in this process that does nothing:\n\n")?;
+    say(&screen, "    threads  connections    TLS  requests/s  busiest thread  ceiling\n")?;
+    for encrypted in [false, true] {
+        let server = null_server(encrypted)?;
+        let url = server.url("/healthz");
+        let measured = |draft: Draft, what: &str| run(Draft { url: Some(url.clone()), insecure: encrypted, ..draft }, what, &screen, &stop);
+        for threads in &threads {
+            for connections in CONNECTIONS.into_iter().filter(|connections| connections >= threads) {
+                let draft = Draft {
+                    connections: NonZeroU32::new(connections).map(Given::Value),
+                    threads: NonZeroU32::new(*threads).map(Given::Value),
+                    duration: Some(Given::Value(duration)),
+                    ..Draft::default()
+                };
+                let Some(run) = measured(draft, &format!("{connections} connections"))? else { return Ok(Exit::Interrupted) };
+                let ceiling = Ceiling {
+                    threads: *threads,
+                    connections,
+                    tls: encrypted,
+                    qps_reached: run.qps,
+                    cpu_share_busiest: run.generator.cpu_share_busiest,
+                };
+                kept.ceilings.push(ceiling);
+                say(
+                    &screen,
+                    &format!(
+                        "    {threads:>7}  {connections:>11}  {:>5}  {:>10}  {:>12} %  {:>7}\n",
+                        if encrypted { "yes" } else { "no" },
+                        figure(ceiling.qps_reached),
+                        percent((ceiling.cpu_share_busiest * 100.0).round()),
+                        figure(ceiling.qps().round())
+                    ),
+                )?;
+            }
+        }
+        for threads in &threads {
+            let reached = kept.ceilings.iter().filter(|ceiling| ceiling.threads == *threads && ceiling.tls == encrypted);
+            let most = reached.map(|ceiling| ceiling.qps_reached).fold(0.0, f64::max);
+            for share in RATES {
+                let Some(rate) = Rate::per_second((most * share).max(1.0)) else { continue };
+                let draft = Draft {
+                    rate: Some(Given::Value(Timetable::new(vec![Stage::constant(rate, Some(duration))]))),
+                    arrivals: Some(Given::Value(Spacing::Even)),
+                    threads: NonZeroU32::new(*threads).map(Given::Value),
+                    connections: NonZeroU32::new(CONNECTIONS[2].max(*threads)).map(Given::Value),
+                    ..Draft::default()
+                };
+                let Some(run) = measured(draft, &format!("{}/s", figure(rate.as_per_second())))? else { return Ok(Exit::Interrupted) };
+                kept.lags.push(LagAt {
+                    threads: *threads,
+                    tls: encrypted,
+                    offered: rate.as_per_second(),
+                    answered: run.qps,
+                    p50_ns: run.lag.known_quantile(0.5).map(|lag| lag.0),
+                    p99_ns: run.lag.known_quantile(0.99).map(|lag| lag.0),
+                });
+            }
+        }
+        drop(server);
+    }
+    screen.clear();
+    let mut text = "\n  How late requests leave, by rate:\n\n    threads    TLS     asked/s  answered/s   lag 50 %   lag 99 %\n".to_owned();
+    let shown = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), |ns| time(ns as f64));
+    for lag in &kept.lags {
+        let _ = writeln!(
+            text,
+            "    {:>7}  {:>5}  {:>10}  {:>10}  {:>9}  {:>9}",
+            lag.threads,
+            if lag.tls { "yes" } else { "no" },
+            figure(lag.offered.round()),
+            figure(lag.answered.round()),
+            shown(lag.p50_ns),
+            shown(lag.p99_ns)
+        );
+    }
+    text += "\n  Ceiling: where the busiest thread would have no processor time left. The server that does nothing uses the\n  \
+             same cores, so fewer were reached.\n";
+    say(&screen, &text)?;
+    remember(&kept)
+}
+
+/// Pairs of runs of one target, and what they differ by.
+fn differ(draft: Draft, pairs: Option<Given<NonZeroU32>>, cooldown: Option<Given<Nanos>>, manner: Manner) -> Result<Exit, Failed> {
+    let mut errors = PlanErrors::default();
+    let pairs = compare::given("pairs", pairs, compare::PAIRS, "give a whole number, such as --pairs 10", &mut errors);
+    let cooldown = compare::given("cooldown", cooldown, compare::COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
+    if pairs.get() < PAIRS_MIN as u32 {
+        errors.push(PlanError::new(
+            "pairs",
+            format!("--pairs {pairs} are too few to tell what differs by chance"),
+            format!("give at least {PAIRS_MIN}"),
+        ));
+    }
+    let url = draft.url.clone().unwrap_or_default();
+    let Some(measured) = compare::with_itself(draft, pairs, cooldown, manner, &mut errors)? else { return Err(errors.into()) };
+    if measured.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    let Some(first) = measured.pairs.first() else {
+        return Err(Failed::new(
+            Exit::NotTrustworthy,
+            "no pair says anything about the server: the load generator was the limit of all",
+            "give fewer --connections or a lower --rate, or measure from another machine",
+        ));
+    };
+    let plan = first.a.plan.clone();
+    let started = first.a.started.clone();
+    let both: Vec<_> = measured.pairs.iter().map(|pair| (values(&pair.a), values(&pair.b))).collect();
+    let mut random = Random::new(plan.seed(), AA_STREAM);
+    let noise = compared::Calibration::of(&both, both.len(), COMPARISONS, &Margins::default(), &mut random);
+    let mut text = format!(
+        "\n  {url} differs from itself under this load, in comparisons of {} pairs{}:\n\n",
+        both.len(),
+        plan.duration().map_or_else(String::new, |duration| format!(" of {}", length(duration)))
+    );
+    let _ = writeln!(text, "    {:<14}  {:>8}  {:>8}  {:>13}", "", "95 of 100", "half", "between runs");
+    for (metric, noise) in noise.noise.iter().filter(|(metric, _)| **metric != Metric::FailureShare) {
+        let share = |share: f64| format!("±{} %", figure(share * 100.0));
+        let _ = writeln!(
+            text,
+            "    {:<14}  {:>9}  {:>8}  {:>13}",
+            metric.name(),
+            share(noise.reach),
+            share(noise.typical),
+            share(noise.deviation)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\n  Of {} such comparisons {} raised a false alarm{}.",
+        noise.comparisons,
+        noise.alarms,
+        if noise.is_sound() { "" } else { ": more than promised, so later comparisons of this target say so" }
+    );
+    to_stdout(text.as_bytes()).map_err(|why| unprinted(&why))?;
+    let mut kept = Calibration::kept().unwrap_or_else(Calibration::empty);
+    kept.learn(&plan, &started, noise);
+    remember(&kept)
+}
+
+fn remember(kept: &Calibration) -> Result<Exit, Failed> {
+    match kept.keep() {
+        Ok(path) => print(format!("\n  kept in {}\n", path.display()).as_bytes()),
+        Err(why) => Err(Failed::new(
+            Exit::OutputNotWritten,
+            format_args!("the calibration cannot be kept: {why}"),
+            "set XDG_DATA_HOME to a directory you may write to",
+        )),
+    }
+}
+
+/// One run; `None` if the user wants to end.
+fn run(draft: Draft, what: &str, screen: &Screen, stop: &Stop) -> Result<Option<Summary>, Failed> {
+    let mut errors = PlanErrors::default();
+    let Some(plan) = inputs::decide(draft, &mut errors) else { return Err(errors.into()) };
+    if stop.urgency() > Urgency::None {
+        return Ok(None);
+    }
+    let mut progress = screen.follow(&plan, what);
+    let run = engine::run(&plan, &mut |tick| progress.tick(tick), stop).map_err(|error| Failed::from(&error))?;
+    Ok((run.ended.how != Ending::Interrupted).then_some(run))
+}
+
+/// A server that answers at once, with half of the cores.
+fn null_server(encrypted: bool) -> Result<Testbed, Failed> {
+    let threads = NonZeroUsize::new(machine::cores().get() as usize / 2).unwrap_or(NonZeroUsize::MIN);
+    let config = Config::new().threads(threads);
+    let config = if encrypted { Tls::new().map(|tls| config.tls(tls)) } else { Ok(config) };
+    config.and_then(Testbed::start).map_err(|why| {
+        Failed::new(
+            Exit::NotCarriedOut,
+            format_args!("the null server cannot be started: {}", plainly(&why)),
+            "raise the limits of open files",
+        )
+    })
+}
+
+fn say(screen: &Screen, text: &str) -> Result<(), Failed> {
+    screen.aside(|| to_stdout(text.as_bytes())).map_err(|why| unprinted(&why))
+}
+
+fn unprinted(why: &std::io::Error) -> Failed {
+    Failed::new(
+        Exit::OutputNotWritten,
+        format_args!("standard output cannot be written: {}", plainly(why)),
+        "make room, or send it elsewhere",
+    )
+}

@@ -1,0 +1,592 @@
+//! `loadline compare A B`: whether B really is slower than A, measured in pairs.
+//!
+//! Two runs of one build differ by several percent, and whoever measures all of A and then all of B measures the afternoon
+//! too. So runs come in pairs, in random order, the two of a pair with the same arrivals; the verdict is that of
+//! [`analysis::compare`], and it says *cannot tell* when it cannot. The files are written after every pair, because anything
+//! may end a comparison.
+//!
+//! Invariant: the program ends with 1 only where B is surely worse.
+
+mod server;
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use analysis::compare::{Margins, PAIRS_MIN, Verdict};
+use clap::Args;
+use engine::net::Network;
+use engine::{Stop, Urgency, machine};
+use measure::{Ending, Summary};
+use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random};
+use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, header, row};
+
+use self::server::{Place, Server};
+use super::Manner;
+use super::sweep::{name_of, rest};
+use crate::calibration::{Calibration, note_ceiling};
+use crate::exit::{Exit, Failed};
+use crate::files::{DIRECTORY, Files};
+use crate::outputs::{Existing, to_stdout};
+use crate::screen::{Screen, complain};
+use crate::{inputs, interrupt};
+
+/// Two sides and one load.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, or a result (JSON) whose plan is run again")),
+    mut_arg("duration", |arg| arg.help("Measure each run for this long, such as 30s or 5m [default: 5s, unless --requests or the stages of --rate end the run]"))
+)]
+pub struct Compare {
+    #[command(flatten)]
+    draft: Draft,
+
+    /// The side in question: a URL, or a result (JSON) whose plan is run again
+    #[arg(index = 2, value_name = "B")]
+    other: Option<String>,
+
+    /// Start this command as A before each of its runs, and stop it after; with --b and --url
+    #[arg(long, value_name = "COMMAND", help_heading = "Comparison")]
+    a: Option<String>,
+
+    /// The same for B
+    #[arg(long, value_name = "COMMAND", help_heading = "Comparison")]
+    b: Option<String>,
+
+    /// Where both commands serve
+    #[arg(long = "url", value_name = "URL", help_heading = "Comparison")]
+    served_at: Option<String>,
+
+    /// Wait so long for a command to listen [default: 30s]
+    #[arg(long, value_name = "TIME", help_heading = "Comparison")]
+    ready_within: Option<Given<Nanos>>,
+
+    /// Measure so many pairs; fewer than 6 give no verdict [default: 10]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Comparison")]
+    pairs: Option<Given<NonZeroU32>>,
+
+    /// A change up to this does not matter, such as 3% [default: 2% of rates and the median, 5% of p95 and p99]
+    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, help_heading = "Comparison")]
+    margin: Option<Given<Margin>>,
+
+    /// Rest for this long between runs [default: 500ms]
+    #[arg(long, value_name = "TIME", help_heading = "Comparison")]
+    cooldown: Option<Given<Nanos>>,
+
+    /// Begin the names of all files with this [default: from both sides]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    name: Option<String>,
+
+    /// Write files into this directory, made if missing
+    #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
+    dir: PathBuf,
+
+    /// Replace files that exist, and compare plans that differ
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// A share that does not matter: `3%`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Margin(f64);
+
+impl FromStr for Margin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let share = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+        share
+            .filter(|share| *share > 0.0 && *share < 100.0)
+            .map(|share| Self(share / 100.0))
+            .ok_or_else(|| "is not a share above 0% and below 100%".to_owned())
+    }
+}
+
+impl std::fmt::Display for Margin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}%", self.0 * 100.0)
+    }
+}
+
+/// As many pairs as are measured without being told.
+pub const PAIRS: NonZeroU32 = NonZeroU32::new(10).unwrap();
+const DURATION: Nanos = Nanos::from_secs(5);
+/// The rest between runs.
+pub const COOLDOWN: Nanos = Nanos::from_millis(500);
+const READY_WITHIN: Nanos = Nanos::from_secs(30);
+/// A process just started reads its files and compiles its code: that is not what its users meet.
+const WARMUP_AFTER_START: Nanos = Nanos::SECOND;
+/// After so many pairs that all say nothing about the server, more would not either.
+const HOPELESS: usize = 3;
+/// The stream of chance that orders pairs.
+const ORDER_STREAM: u64 = 0x0DE2;
+
+/// Compares, and says what it found.
+pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
+    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, force, manner } = compare;
+    let mut errors = PlanErrors::default();
+    let pairs = given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
+    let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
+    let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
+    let margin = margin.map(|margin| given("margin", Some(margin), Margin(0.0), "give a share, such as --margin 3%", &mut errors));
+    inputs::read(&mut draft, &mut errors);
+    let Some(sides) = sides(draft, other, [a, b], served_at, &mut errors) else { return Err(errors.into()) };
+    let seed = seed_of(&sides);
+    let plans = plans(&sides, pairs, seed, &mut errors);
+    let differences = plans.first().map_or_else(Vec::new, |[a, b]| differences(a, b));
+    if sides.iter().any(|side| side.from_file) && !force && !differences.is_empty() {
+        errors.push(PlanError::new(
+            "compare",
+            format!("the two plans are not the same load: {}", differences.join("; ")),
+            "give the settings that differ for both, or --force to compare them nevertheless",
+        ));
+    }
+    let name = name.unwrap_or_else(|| suggested(&sides));
+    let files = Files::new(dir, name.clone(), ENDINGS);
+    files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
+
+    let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.0));
+    let known = Calibration::kept();
+    let noise = known.as_ref().and_then(|known| known.noise_of(first_a).or_else(|| known.noise_of(first_b)));
+    let [a, b] = sides.each_ref().map(|side| side.subject.clone());
+    let mut compared = Compared::new(name, a, b, pairs.get(), margins, noise.cloned());
+    compared.differences = differences;
+    for (side, plan) in sides.iter().zip([first_a, first_b]) {
+        look(side, plan)?;
+    }
+    let screen = manner.screen();
+    let stop = Stop::new();
+    interrupt::raise_on_signal(&stop, screen.clone())?;
+    if pairs.get() < PAIRS_MIN as u32 {
+        screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
+    }
+    let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within, seed, screen: &screen, stop: &stop };
+    measuring.carry_out(compared, pairs.get() as usize, &files, manner)
+}
+
+/// Runs of one target against itself.
+pub struct WithItself {
+    /// The pairs that count.
+    pub pairs: Vec<Pair>,
+    /// Whether the user ended it.
+    pub interrupted: bool,
+}
+
+/// Measures pairs of one target with itself, in the same design as a comparison; `None` if the load cannot be decided, which
+/// `errors` tells.
+///
+/// # Errors
+/// If a run cannot be carried out.
+pub fn with_itself(
+    mut draft: Draft,
+    wanted: NonZeroU32,
+    cooldown: Nanos,
+    manner: Manner,
+    errors: &mut PlanErrors,
+) -> Result<Option<WithItself>, Failed> {
+    inputs::read(&mut draft, errors);
+    lasting(&mut draft);
+    let name = draft.url.clone().unwrap_or_default();
+    let sides = [0, 1].map(|_| Prepared { subject: Subject { name: name.clone(), command: None }, draft: draft.clone(), from_file: false });
+    let seed = seed_of(&sides);
+    let plans = plans(&sides, wanted, seed, errors);
+    let Some([plan, _]) = plans.first().filter(|_| errors.is_empty()) else { return Ok(None) };
+    look(&sides[0], plan)?;
+    let screen = manner.screen();
+    let stop = Stop::new();
+    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within: READY_WITHIN, seed, screen: &screen, stop: &stop };
+    let mut order = Order::new(seed);
+    let mut measured = WithItself { pairs: Vec::new(), interrupted: false };
+    for (number, plans) in plans.iter().enumerate() {
+        match measuring.pair(number, wanted.get() as usize, order.draw(), plans)? {
+            Some(pair) if pair.left_out.is_none() => measured.pairs.push(pair),
+            Some(_) => {}
+            None => {
+                measured.interrupted = true;
+                break;
+            }
+        }
+        if measured.pairs.len() >= wanted.get() as usize || (measured.pairs.is_empty() && number + 1 >= HOPELESS) {
+            break;
+        }
+    }
+    screen.clear();
+    Ok(Some(measured))
+}
+
+/// Both plans of every pair, some pairs in reserve for those that will say nothing about the server. Every mistake goes to
+/// `errors`.
+fn plans(sides: &[Prepared; 2], pairs: NonZeroU32, seed: u64, errors: &mut PlanErrors) -> Vec<[Plan; 2]> {
+    let mut plans = Vec::new();
+    for number in 0..pairs.get().saturating_add(pairs.get() / 2) {
+        let seed = seed.wrapping_add(number.into());
+        let [a, b] = sides.each_ref().map(|side| {
+            // What the seed was given as is looked at with everything else.
+            let seed =
+                if matches!(side.draft.seed, Some(Given::Wrong { .. })) { side.draft.seed.clone() } else { Some(Given::Value(seed)) };
+            let plan = inputs::decide(Draft { seed, ..side.draft.clone() }, errors)?;
+            if side.from_file {
+                inputs::look_for_redacted(&plan, errors);
+            }
+            Some(plan)
+        });
+        // What is wrong with the first is wrong with all.
+        match (a, b) {
+            (Some(a), Some(b)) if errors.is_empty() => plans.push([a, b]),
+            _ => break,
+        }
+    }
+    plans
+}
+
+/// Looks whether this machine and the target's addresses allow the load.
+fn look(side: &Prepared, plan: &Plan) -> Result<(), Failed> {
+    engine::net::check_limits(plan, machine::raise_files_limit()).map_err(|error| Failed::from(&error))?;
+    if side.subject.command.is_none() {
+        Network::prepare(plan).map_err(|error| Failed::from(&error))?;
+    }
+    Ok(())
+}
+
+/// One side, decided except for the seed.
+#[derive(Debug)]
+struct Prepared {
+    subject: Subject,
+    draft: Draft,
+    from_file: bool,
+}
+
+/// What the two sides are. Every mistake goes to `errors`.
+fn sides(
+    draft: Draft,
+    other: Option<String>,
+    commands: [Option<String>; 2],
+    served_at: Option<String>,
+    errors: &mut PlanErrors,
+) -> Option<[Prepared; 2]> {
+    let usage = "loadline compare http://old:8080/ http://new:8080/, or --a 'command' --b 'command' --url http://127.0.0.1:8080/";
+    let mut wrong = |message: &str| {
+        errors.push(PlanError::new("compare", message, format!("write {usage}")));
+        None
+    };
+    match (draft.url.clone(), other, commands, served_at) {
+        (None, None, [Some(a), Some(b)], Some(url)) => {
+            let mut draft = Draft { url: Some(url), ..draft };
+            draft.warmup.get_or_insert(Given::Value(WARMUP_AFTER_START));
+            lasting(&mut draft);
+            let side = |command: String| Prepared {
+                subject: Subject { name: command.clone(), command: Some(command) },
+                draft: draft.clone(),
+                from_file: false,
+            };
+            Some([side(a), side(b)])
+        }
+        (Some(a), Some(b), [None, None], None) => targets(draft, [a, b], errors),
+        (None, None, [None, None], None) => wrong("nothing is given to compare"),
+        (_, _, [Some(_), Some(_)], None) => wrong("--a and --b do not say where the commands serve"),
+        (None, None, ..) => wrong("a comparison takes --a, --b and --url together"),
+        (Some(_), None, [None, None], None) => wrong("there is only one side to compare"),
+        _ => wrong("sides are given as addresses or files, and as commands too"),
+    }
+}
+
+/// Two addresses, two results, or one of each; then the address gets the settings of the result.
+fn targets(draft: Draft, names: [String; 2], errors: &mut PlanErrors) -> Option<[Prepared; 2]> {
+    let is_file = |name: &str| !name.contains("://") && (name.ends_with(".json") || Path::new(name).is_file());
+    let over = Draft { url: None, ..draft };
+    let mut saved = Vec::new();
+    for name in &names {
+        saved.push(match is_file(name).then(|| inputs::saved(Path::new(name))) {
+            Some(Err(error)) => {
+                errors.push(PlanError { setting: "compare", message: error.message.replacen("--from ", "", 1), help: error.help });
+                return None;
+            }
+            Some(Ok(saved)) => Some(saved.draft),
+            None => None,
+        });
+    }
+    let base = saved.iter().flatten().next().cloned().unwrap_or_default();
+    let mut sides = names.into_iter().zip(saved).map(|(name, saved)| {
+        let from_file = saved.is_some();
+        let mut draft = match saved {
+            Some(saved) => saved.overlaid(over.clone()),
+            None => Draft { url: Some(name.clone()), ..base.clone().overlaid(over.clone()) },
+        };
+        lasting(&mut draft);
+        Prepared { subject: Subject { name, command: None }, draft, from_file }
+    });
+    Some([sides.next()?, sides.next()?])
+}
+
+/// Ends the run after the default time unless something else does.
+fn lasting(draft: &mut Draft) {
+    let stages_end = matches!(&draft.rate, Some(Given::Value(timetable)) if timetable.length().is_some());
+    if draft.requests.is_none() && !stages_end {
+        draft.duration.get_or_insert(Given::Value(DURATION));
+    }
+}
+
+/// The seed both sides begin with.
+fn seed_of(sides: &[Prepared; 2]) -> u64 {
+    match sides[0].draft.seed {
+        Some(Given::Value(seed)) => seed,
+        _ => 1,
+    }
+}
+
+/// What the plans differ in besides where they lead.
+fn differences(a: &Plan, b: &Plan) -> Vec<String> {
+    let settings = |plan: &Plan| match serde_json::to_value(plan) {
+        Ok(serde_json::Value::Object(settings)) => settings,
+        _ => serde_json::Map::new(),
+    };
+    let (from, to) = (settings(a), settings(b));
+    let mut names: Vec<&String> = from.keys().chain(to.keys()).filter(|name| !ELSEWHERE.contains(&name.as_str())).collect();
+    names.sort();
+    names.dedup();
+    let said = |value: Option<&serde_json::Value>| match value {
+        None => "not given".to_owned(),
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    let mut differences = Vec::new();
+    if a.target().scheme() != b.target().scheme() {
+        differences.push("one side speaks TLS and the other does not".to_owned());
+    }
+    for name in names.into_iter().filter(|name| from.get(*name) != to.get(*name)) {
+        differences.push(format!("{} is {} in A and {} in B", name.replace('_', "-"), said(from.get(name)), said(to.get(name))));
+    }
+    differences
+}
+
+/// Settings that say where a side is, not what is asked of it. The seed is made the same.
+const ELSEWHERE: [&str; 7] = ["url", "seed", "connect_to", "unix_socket", "sni", "cacert", "insecure"];
+
+/// `old_new`, from whatever tells the sides apart: their paths, their hosts, or their queries.
+fn suggested(sides: &[Prepared; 2]) -> String {
+    let url = |side: &Prepared| match (&side.subject.command, side.from_file) {
+        (None, false) => side.draft.url.clone(),
+        _ => None,
+    };
+    let file = |side: &Prepared| Path::new(&side.subject.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let path = |side: &Prepared| if side.from_file { file(side) } else { url(side).map(|url| name_of(&url)) };
+    let host = |side: &Prepared| url(side)?.parse::<plan::Target>().ok().map(|target| name_of(&format!("http://a/{}", target.authority())));
+    let query = |side: &Prepared| {
+        let target = url(side)?.parse::<plan::Target>().ok()?;
+        Some(name_of(&format!("http://a{}", target.path_and_query().replace('?', "/"))))
+    };
+    let ways: [&dyn Fn(&Prepared) -> Option<String>; 3] = [&path, &host, &query];
+    let told_apart = ways.iter().find_map(|way| {
+        let (a, b) = (way(&sides[0])?, way(&sides[1])?);
+        (a != b).then(|| format!("{a}_{b}"))
+    });
+    told_apart.unwrap_or_else(|| "a_b".to_owned())
+}
+
+/// A setting of this command, or its default.
+pub fn given<T: std::fmt::Display>(name: &'static str, given: Option<Given<T>>, default: T, help: &str, errors: &mut PlanErrors) -> T {
+    match given {
+        None => default,
+        Some(Given::Value(value)) => value,
+        Some(Given::Wrong { text, why }) => {
+            errors.push(PlanError::new(name, format!("--{name} '{text}' {why}"), help));
+            default
+        }
+    }
+}
+
+/// Everything that stays the same from run to run.
+struct Measuring<'a> {
+    sides: &'a [Prepared; 2],
+    plans: &'a [[Plan; 2]],
+    cooldown: Nanos,
+    ready_within: Nanos,
+    seed: u64,
+    screen: &'a Screen,
+    stop: &'a Stop,
+}
+
+impl Measuring<'_> {
+    /// Measures pair by pair: a row on standard output and all files after each, the verdict at the end.
+    fn carry_out(&self, mut compared: Compared, wanted: usize, files: &Files, manner: Manner) -> Result<Exit, Failed> {
+        let style = manner.styles().stdout;
+        let said = |text: &str| self.screen.aside(|| to_stdout(text.as_bytes()));
+        let mut told = said(&header(&compared, &style));
+        let mut lost = PlanErrors::default();
+        let mut broken = None;
+        let mut order = Order::new(self.seed);
+        for (number, plans) in self.plans.iter().enumerate() {
+            match self.pair(number, wanted, order.draw(), plans) {
+                Ok(Some(pair)) => compared.pairs.push(pair),
+                Ok(None) => {
+                    compared.stopped = Some("interrupted".to_owned());
+                    break;
+                }
+                Err(failed) => {
+                    compared.stopped = Some("a run could not be carried out".to_owned());
+                    broken = Some(failed);
+                    break;
+                }
+            }
+            if let Some(pair) = compared.pairs.last() {
+                told = told.and(said(&format!("{}\n", row(number + 1, pair, &style))));
+            }
+            let sound = compared.sound().count();
+            if sound >= wanted {
+                break;
+            }
+            if sound == 0 && compared.pairs.len() >= HOPELESS {
+                compared.stopped = Some(format!("none of the first {HOPELESS} pairs says anything about the server"));
+                break;
+            }
+            lost = write(&mut compared, files)?;
+        }
+        self.screen.clear();
+        if !compared.pairs.is_empty() {
+            lost = write(&mut compared, files)?;
+            told = told.and(said(&conclusion(&compared, &style)));
+            if lost.is_empty() {
+                told = told.and(said(&files.listed()));
+            }
+        }
+        if let Err(why) = told {
+            lost.push(PlanError::new(
+                "out",
+                format!("the table could not be written to standard output: {}", inputs::plainly(&why)),
+                "make room; the same stands in the .md file",
+            ));
+        }
+        if let Some(failed) = broken {
+            if !lost.is_empty() {
+                complain(&lost.to_string());
+            }
+            return Err(failed);
+        }
+        if !lost.is_empty() {
+            return Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() });
+        }
+        if self.stop.urgency() > Urgency::None {
+            return Ok(Exit::Interrupted);
+        }
+        Ok(match compared.verdict() {
+            Some(Verdict::Worse) => Exit::CheckFailed,
+            Some(Verdict::Better | Verdict::SameWithin { .. }) => Exit::Done,
+            Some(Verdict::CannotTell { .. }) | None => Exit::NotTrustworthy,
+        })
+    }
+
+    /// Both runs of a pair; `None` if the user wants to end.
+    fn pair(&self, number: usize, wanted: usize, first: Side, plans: &[Plan; 2]) -> Result<Option<Pair>, Failed> {
+        let mut runs: [Option<Summary>; 2] = [None, None];
+        let order = if first == Side::A { [0, 1] } else { [1, 0] };
+        for (turn, side) in order.into_iter().enumerate() {
+            if number > 0 || turn > 0 {
+                rest(self.cooldown, self.stop);
+            }
+            let Some(run) = self.run(side, &plans[side], &format!("pair {} of {wanted}, {}", number + 1, ["A", "B"][side]))? else {
+                return Ok(None);
+            };
+            runs[side] = Some(run);
+        }
+        let [a, b] = runs;
+        Ok(a.zip(b).map(|(a, b)| Pair::new(first, a, b)))
+    }
+
+    /// One run, with its server if it has one of its own; `None` if the user wants to end.
+    fn run(&self, side: usize, plan: &Plan, what: &str) -> Result<Option<Summary>, Failed> {
+        if self.stop.urgency() > Urgency::None {
+            return Ok(None);
+        }
+        let server = match &self.sides[side].subject.command {
+            None => None,
+            Some(command) => match Server::start(["--a", "--b"][side], command, &Place::of(plan), self.ready_within, self.stop)? {
+                Some(server) => Some(server),
+                None => return Ok(None),
+            },
+        };
+        let mut progress = self.screen.follow(plan, what);
+        let ran = engine::run(plan, &mut |tick| progress.tick(tick), self.stop);
+        // That the server is gone explains more than what its absence did to the run.
+        if let Some(server) = server {
+            server.stop()?;
+        }
+        let mut summary = ran.map_err(|error| Failed::from(&error))?;
+        note_ceiling(&mut summary);
+        Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
+    }
+}
+
+/// Which side comes first: drawn for every second pair, and the other way round in the next, so that what drifts steadily
+/// meets both sides alike (ABBA or BAAB).
+struct Order {
+    random: Random,
+    next: Option<Side>,
+}
+
+impl Order {
+    fn new(seed: u64) -> Self {
+        Self { random: Random::new(seed, ORDER_STREAM), next: None }
+    }
+
+    fn draw(&mut self) -> Side {
+        if let Some(side) = self.next.take() {
+            return side;
+        }
+        let (first, second) = if self.random.unit() < 0.5 { (Side::A, Side::B) } else { (Side::B, Side::A) };
+        self.next = Some(second);
+        first
+    }
+}
+
+/// Judges what is measured so far and writes all files; says which could not be written.
+fn write(compared: &mut Compared, files: &Files) -> Result<PlanErrors, Failed> {
+    compared.judge().map_err(|why| {
+        Failed::new(
+            Exit::NotCarriedOut,
+            format_args!("what was measured cannot be read back: {why}"),
+            "please report this with the command line",
+        )
+    })?;
+    let mut lost = PlanErrors::default();
+    for file in report::compare::files(compared).expect("memory takes every byte") {
+        if let Err(error) = files.write(file.ending, &file.bytes) {
+            lost.push(error);
+        }
+    }
+    Ok(lost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drift_meets_both_sides_alike() {
+        for seed in 0..20 {
+            let mut order = Order::new(seed);
+            let drawn: Vec<Side> = (0..20).map(|_| order.draw()).collect();
+            assert_eq!(drawn.iter().filter(|side| **side == Side::A).count(), 10);
+            assert!(drawn.chunks(2).all(|two| two[0] != two[1]));
+        }
+        let orders: Vec<Vec<bool>> = (0..20)
+            .map(|seed| {
+                let mut order = Order::new(seed);
+                (0..6).map(|_| order.draw() == Side::A).collect()
+            })
+            .collect();
+        assert!(orders.iter().any(|order| *order != orders[0]), "another seed gives another order");
+    }
+
+    #[test]
+    fn a_margin_is_a_share() {
+        assert_eq!(
+            ["3%", "2.5 %", "3", "0%", "100%", "-1%"].map(|text| text.parse().ok()),
+            [Some(Margin(0.03)), Some(Margin(0.025)), None, None, None, None]
+        );
+    }
+}

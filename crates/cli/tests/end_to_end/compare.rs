@@ -1,0 +1,156 @@
+//! `loadline compare`: pairs, verdicts, commands that are started and stopped, and how it ends.
+
+use std::net::TcpListener;
+
+use rustix::process::Signal;
+
+use crate::session::{Session, server};
+
+/// So few connections and so long a delay that neither the server's nor loadline's processor matters.
+const SHAPE: &str = "-c 4 -d 500ms --cooldown 0s";
+
+fn pairs(session: &Session, name: &str) -> usize {
+    session.json(&format!("_output/loadline/{name}.compare.json"))["pairs"].as_array().unwrap().len()
+}
+
+/// A port that is free, for a command that must be told one.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A shell that waits for the server it started: ending the shell alone would leave the server behind.
+fn demo_at(port: u16) -> String {
+    format!("{} demo --serve 127.0.0.1:{port}; true", env!("CARGO_BIN_EXE_loadline"))
+}
+
+#[test]
+fn a_server_that_takes_four_times_as_long_is_worse() {
+    let (server, mut session) = (server(), Session::new());
+    let (a, b) = (server.url("/behave?delay=10ms"), server.url("/behave?delay=40ms"));
+    let ran = session.loadline(&format!("compare '{a}' '{b}' {SHAPE} --pairs 8 --name slow")).exits(1).complains_of_nothing();
+    ran.says("B is worse: ").says("WORSE").says("8 pairs of 500 ms at 4 concurrent users").says(&format!("  A  {a}\n  B  {b}\n"));
+    assert_eq!(
+        session.files(),
+        [".compare.json", ".compare.md", "_shift.png", "_shift.svg"].map(|ending| format!("_output/loadline/slow{ending}"))
+    );
+    let result = session.json("_output/loadline/slow.compare.json");
+    assert_eq!(result["schema"], "loadline.compare/1");
+    assert_eq!(result["comparison"]["verdict"]["verdict"], "worse");
+    let pairs = result["pairs"].as_array().unwrap();
+    let first: Vec<&str> = pairs.iter().map(|pair| pair["first"].as_str().unwrap()).collect();
+    assert_eq!(first.iter().filter(|side| **side == "A").count(), 4, "{first:?}");
+    for (number, pair) in pairs.iter().enumerate() {
+        let seeds = [&pair["a"]["plan"]["seed"], &pair["b"]["plan"]["seed"]];
+        assert_eq!(seeds, [1 + number, 1 + number]);
+    }
+    session.loadline(&format!("compare '{a}' '{b}' {SHAPE} --name slow")).exits(2).complains("--force");
+    let ran = session.loadline(&format!("compare '{b}' '{a}' {SHAPE} --pairs 8 --quiet --force --name slow")).exits(0);
+    ran.says("B is better: ");
+}
+
+#[test]
+fn a_server_is_not_worse_than_itself() {
+    let (server, mut session) = (server(), Session::new());
+    let url = server.url("/behave?delay=20ms");
+    let ran = session.loadline(&format!("compare '{url}' '{url}' {SHAPE} --pairs 6 --margin 50%"));
+    assert!(ran.exit == 0 || ran.exit == 4, "{ran:?}");
+    assert!(!ran.stdout.contains("WORSE"), "{}", ran.stdout);
+    assert_eq!(pairs(&session, "a_b"), 6);
+}
+
+#[test]
+fn open_load_falls_due_alike_on_both_sides() {
+    let (server, mut session) = (server(), Session::new());
+    let line = format!("compare {} {} -r 100/s -d 300ms --cooldown 0s --pairs 2 --name open", server.url("/healthz"), server.url("/"));
+    session.loadline(&line).exits(4);
+    for pair in session.json("_output/loadline/open.compare.json")["pairs"].as_array().unwrap() {
+        assert_eq!(pair["a"]["requests"]["due"], pair["b"]["requests"]["due"]);
+    }
+}
+
+#[test]
+fn fewer_than_six_pairs_give_no_verdict() {
+    let (server, mut session) = (server(), Session::new());
+    let (a, b) = (server.url("/behave?delay=1ms"), server.url("/behave?delay=90ms"));
+    let ran = session.loadline(&format!("compare '{a}' '{b}' -c 2 -n 10 --cooldown 0s --pairs 5 --name few")).exits(4);
+    ran.says("No verdict").says("takes at least 6 pairs, and here are 5").complains("5 pairs give no verdict");
+    assert_eq!(pairs(&session, "few"), 5);
+}
+
+#[test]
+fn commands_are_started_and_stopped_around_every_run() {
+    let mut session = Session::new();
+    let (port, log) = (free_port(), session.path("starts"));
+    let command = format!("echo started >> {}; {}", log.display(), demo_at(port));
+    let line = format!(
+        "compare --a '{command}' --b '{command}' --url 'http://127.0.0.1:{port}/behave?delay=5ms' -c 2 -n 20 --warmup 0s --cooldown 0s --pairs 2"
+    );
+    session.loadline(&line).exits(4).says("each server started");
+    assert_eq!(session.read("starts"), "started\n".repeat(4));
+    assert!(TcpListener::bind(("127.0.0.1", port)).is_ok(), "no server is left behind");
+    assert_eq!(pairs(&session, "a_b"), 2);
+}
+
+#[test]
+fn a_command_that_ends_early_is_shown_with_its_last_words() {
+    let mut session = Session::new();
+    let port = free_port();
+    let line = |a: &str| format!("compare --a '{a}' --b '{a}' --url http://127.0.0.1:{port}/ -n 10 --cooldown 0s --pairs 6");
+    let ran = session.loadline(&line("echo cannot bind; echo no such user >&2; exit 7")).exits(3);
+    ran.complains("ended with exit status 7 before it listened").complains("    cannot bind\n    no such user\n").complains("help: ");
+    // A child of the command that outlives it goes with it.
+    let left = "sleep 3600 & exit 1";
+    session.loadline(&line(left)).exits(3).complains("it said nothing");
+    session.loadline(&format!("{} --ready-within 50ms", line("exec sleep 3600"))).exits(3).complains("did not listen");
+    let taken = server();
+    session
+        .loadline(&format!("compare --a true --b true --url {} -n 10", taken.url("/")))
+        .exits(3)
+        .complains("something listens at")
+        .complains("already");
+}
+
+#[test]
+fn results_are_run_again_unless_they_are_unlike() {
+    let (server, mut session) = (server(), Session::new());
+    for (name, connections) in [("old", 2), ("new", 2), ("wide", 3)] {
+        session.loadline(&format!("run {} -c {connections} -n 12 --out json={name}.json", server.url("/healthz"))).exits(0);
+    }
+    session.loadline("compare old.json new.json --pairs 1 --cooldown 0s").exits(4);
+    assert_eq!(pairs(&session, "old_new"), 1);
+    let ran = session.loadline("compare old.json wide.json --pairs 1 --cooldown 0s").exits(2);
+    ran.complains("connections is 2 in A and 3 in B").complains("--force");
+    session.loadline("compare old.json wide.json --pairs 1 --cooldown 0s --force").exits(4).says("The plans differ: connections is 2 in A");
+    session.loadline(&format!("compare old.json {} --pairs 1 --cooldown 0s --name mixed", server.url("/"))).exits(4);
+    assert_eq!(session.json("_output/loadline/mixed.compare.json")["pairs"][0]["b"]["requests"]["due"], 12);
+    session.loadline("compare missing.json old.json").exits(2).complains("'missing.json' cannot be read");
+}
+
+#[test]
+fn an_interrupted_comparison_keeps_its_pairs() {
+    let (server, mut session) = (server(), Session::new());
+    let line = format!("compare {0} {0} -c 1 -d 200ms --cooldown 0s --pairs 100000 --name cut", server.url("/behave?delay=5ms"));
+    let running = session.start(&line);
+    let file = session.path("_output/loadline/cut.compare.json");
+    running.once(|| file.exists()).signal(Signal::INT).end().exits(130).says("Stopped: interrupted");
+    assert!(pairs(&session, "cut") >= 1);
+}
+
+#[test]
+fn mistakes_of_a_comparison_come_in_one_message() {
+    let mut session = Session::new();
+    for (line, part) in [
+        ("compare", "nothing is given to compare"),
+        ("compare http://127.0.0.1:1/", "only one side"),
+        ("compare --a x --b y", "do not say where the commands serve"),
+        ("compare --a x --url http://127.0.0.1:1/", "--a, --b and --url together"),
+        ("compare http://a.test/ http://b.test/ --a x --b y --url http://c.test/", "and as commands too"),
+    ] {
+        session.loadline(line).exits(2).complains(part).complains("loadline compare http://old:8080/");
+    }
+    let ran = session.loadline("compare http://127.0.0.1:1/ http://127.0.0.1:1/ --pairs 0 --margin 3 --cooldown x -d 0s").exits(2);
+    for part in ["--pairs '0'", "--margin '3' is not a share", "--cooldown 'x'", "--duration"] {
+        assert!(ran.stderr.contains(part), "{part}:\n{}", ran.stderr);
+    }
+    session.loadline("compare http://127.0.0.1:1/ http://127.0.0.1:1/ --pairs 6 -d 100ms").exits(3).complains("127.0.0.1:1");
+}

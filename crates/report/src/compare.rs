@@ -1,0 +1,459 @@
+//! A comparison of two sides, measured in pairs: a table that grows, the verdicts, what the change looks like, and files.
+//!
+//! The table of a comparison is read by someone who must decide whether to ship. So each figure has the change beside it with
+//! its interval, each change one verdict out of four, and below stands in words where in the distribution the change is. Pairs
+//! in which the load generator was the limit say nothing about the server: they are shown, marked and left out, because a
+//! table without them would hide that they were there.
+//!
+//! Invariant: the JSON holds every run whole, so that another judgement needs no other measurement.
+
+mod words;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use analysis::compare::{
+    Calibration, Change, Comparison, Margins, Metric, PAIRS_MIN, QuantileShift, SlicedPair, Verdict, paired, shift_by_quantile, values,
+};
+use analysis::interval::slices;
+use analysis::quantity::{self, NONE, counted, figure, length, percent, time};
+use analysis::{disturbances, generator_limit};
+use measure::Summary;
+use plan::{Load, Random};
+use serde::Serialize;
+
+use crate::chart::shift::shift;
+use crate::columns::wrapped;
+use crate::format::Tone;
+use crate::json::write_json;
+use crate::png::Density;
+use crate::sweep::SweepFile;
+use crate::{Style, story, visible};
+
+pub use words::reading;
+
+/// The version of the comparison file.
+pub const COMPARE_SCHEMA: &str = "loadline.compare/1";
+/// The endings of a comparison's files.
+pub const ENDINGS: &[&str] = &[".compare.json", ".compare.md", "_shift.png", "_shift.svg"];
+/// How often pairs are drawn again for the shift by percentile (docs/measurement.md §3.5).
+const REPLICATES: usize = 2_000;
+/// The stream of chance of those draws.
+const SHIFT_STREAM: u64 = 0x5417;
+
+/// The metrics of the table, in its order.
+const SHOWN: [Metric; 6] = [Metric::Qps, Metric::Goodput, Metric::P50, Metric::P95, Metric::P99, Metric::FailureShare];
+
+/// Which side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Side {
+    /// The one compared with.
+    A,
+    /// The one in question.
+    B,
+}
+
+/// What was run as one side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Subject {
+    /// What the user calls it: an address, a file, a command.
+    pub name: String,
+    /// The command that was started for each of its runs.
+    pub command: Option<String>,
+}
+
+/// One run of each side, one after the other.
+#[derive(Debug, Clone, Serialize)]
+pub struct Pair {
+    /// The side that was run first.
+    pub first: Side,
+    /// The run of A.
+    pub a: Summary,
+    /// The run of B.
+    pub b: Summary,
+    /// Why the pair is left out of the comparison.
+    pub left_out: Option<String>,
+}
+
+impl Pair {
+    /// A pair; left out if the generator was the limit in either run, or nothing fell due.
+    #[must_use]
+    pub fn new(first: Side, a: Summary, b: Summary) -> Self {
+        let limit = |name: &str, run: &Summary| {
+            generator_limit(run)
+                .map(|limit| format!("the load generator was the limit of {name}: {limit}"))
+                .or_else(|| (run.requests.due == 0).then(|| format!("no request of {name} fell due")))
+        };
+        let left_out = limit("A", &a).or_else(|| limit("B", &b));
+        Self { first, a, b, left_out }
+    }
+}
+
+/// A comparison and everything it was made from.
+#[derive(Debug, Clone, Serialize)]
+pub struct Compared {
+    /// Always [`COMPARE_SCHEMA`].
+    pub schema: &'static str,
+    /// What its files are named after.
+    pub name: String,
+    /// What A is.
+    pub a: Subject,
+    /// What B is.
+    pub b: Subject,
+    /// How many pairs were asked for.
+    pub pairs_planned: u32,
+    /// The changes that do not matter.
+    pub margins: Margins,
+    /// What the target differs from itself by, if that was measured before.
+    pub calibration: Option<Calibration>,
+    /// What the plans differ in besides the target, where that was let pass.
+    pub differences: Vec<String>,
+    /// Verdict by verdict; `None` without a single pair that counts.
+    pub comparison: Option<Comparison>,
+    /// How each percentile changed.
+    pub shifts: Vec<QuantileShift>,
+    /// What that looks like, in sentences.
+    pub reading: Vec<String>,
+    /// Why it ended before its last pair.
+    pub stopped: Option<String>,
+    /// Every pair that was measured, in order.
+    pub pairs: Vec<Pair>,
+}
+
+impl Compared {
+    /// Nothing measured yet. The margins are made no narrower than what the target differs from itself by.
+    #[must_use]
+    pub fn new(name: String, a: Subject, b: Subject, pairs_planned: u32, margins: Margins, calibration: Option<Calibration>) -> Self {
+        let margins = match &calibration {
+            Some(calibration) => margins.widened(calibration),
+            None => margins,
+        };
+        Self {
+            schema: COMPARE_SCHEMA,
+            name,
+            a,
+            b,
+            pairs_planned,
+            margins,
+            calibration,
+            differences: Vec::new(),
+            comparison: None,
+            shifts: Vec::new(),
+            reading: Vec::new(),
+            stopped: None,
+            pairs: Vec::new(),
+        }
+    }
+
+    /// Compares what was measured so far.
+    ///
+    /// # Errors
+    /// In words, if a run's timeline cannot be read.
+    pub fn judge(&mut self) -> Result<(), String> {
+        let sound: Vec<&Pair> = self.sound().collect();
+        let both: Vec<_> = sound.iter().map(|pair| (values(&pair.a), values(&pair.b))).collect();
+        let sliced = sound
+            .iter()
+            .map(|pair| Ok(SlicedPair { a: slices(&pair.a)?, b: slices(&pair.b)? }))
+            .collect::<Result<Vec<SlicedPair>, String>>()?;
+        let seed = sound.first().map_or(0, |pair| pair.a.plan.seed());
+        self.comparison = (!both.is_empty()).then(|| paired(&both, &self.margins));
+        self.shifts = shift_by_quantile(&sliced, REPLICATES, &mut Random::new(seed, SHIFT_STREAM));
+        self.reading = reading(self);
+        Ok(())
+    }
+
+    /// The pairs that count.
+    pub fn sound(&self) -> impl Iterator<Item = &Pair> {
+        self.pairs.iter().filter(|pair| pair.left_out.is_none())
+    }
+
+    /// The verdict on the whole; `None` where too few pairs count for any.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        let enough = self.sound().count() >= PAIRS_MIN;
+        self.comparison.as_ref().filter(|_| enough).map(|comparison| comparison.verdict)
+    }
+}
+
+/// Heads and widths of the table that grows.
+const COLUMNS: [(&str, usize); 9] =
+    [("pair", 5), ("order", 6), ("QPS A", 10), ("QPS B", 10), ("p50 A", 9), ("p50 B", 9), ("p99 A", 9), ("p99 B", 9), ("failed A, B", 14)];
+
+/// What is compared, and the line over the pairs.
+#[must_use]
+pub fn header(compared: &Compared, style: &Style) -> String {
+    let cells = COLUMNS.map(|(head, _)| head.to_owned());
+    format!("\n{}\n{}\n", subjects(compared), style.paint(Tone::Aside, &line(&cells)))
+}
+
+/// One pair; number from 1.
+#[must_use]
+pub fn row(number: usize, pair: &Pair, style: &Style) -> String {
+    let failed = |run: &Summary| quantity::count(run.requests.failed + run.requests.unsent);
+    let known = |run: &Summary, metric: Metric| metric.of(run).map_or_else(|| NONE.to_owned(), |value| shown(metric, value));
+    let cells = [
+        number.to_string(),
+        if pair.first == Side::A { "A B" } else { "B A" }.to_owned(),
+        known(&pair.a, Metric::Qps),
+        known(&pair.b, Metric::Qps),
+        known(&pair.a, Metric::P50),
+        known(&pair.b, Metric::P50),
+        known(&pair.a, Metric::P99),
+        known(&pair.b, Metric::P99),
+        format!("{}, {}", failed(&pair.a), failed(&pair.b)),
+    ];
+    let mut text = line(&cells);
+    if let Some(why) = &pair.left_out {
+        let _ = write!(text, "   {}", style.paint(Tone::Caution, &format!("left out: {why}")));
+    }
+    text
+}
+
+fn line(cells: &[String; 9]) -> String {
+    cells.iter().zip(COLUMNS).fold(String::new(), |line, (cell, (_, width))| line + &format!(" {cell:>width$}"))
+}
+
+fn subjects(compared: &Compared) -> String {
+    let about = |side: &str, subject: &Subject| format!("  {side}  {}\n", visible(&subject.name));
+    about("A", &compared.a) + &about("B", &compared.b)
+}
+
+/// The table of verdicts, and what the change looks like.
+#[must_use]
+pub fn conclusion(compared: &Compared, style: &Style) -> String {
+    let mut text = String::from("\n");
+    let mut say = |tone: Tone, prose: &str| {
+        for line in wrapped(prose, style.columns() - 2) {
+            let _ = writeln!(text, "  {}", style.paint(tone, &line));
+        }
+    };
+    say(Tone::Aside, &format!("{}.", design(compared)));
+    for difference in &compared.differences {
+        say(Tone::Caution, &format!("The plans differ: {difference}."));
+    }
+    if let Some(comparison) = &compared.comparison {
+        text.push('\n');
+        let mut rows = vec![["", "A", "B", "change", "verdict"].map(str::to_owned)];
+        let changes: Vec<&Change> = shown_changes(comparison).collect();
+        rows.extend(changes.iter().map(|change| cells(change)));
+        let widths: Vec<usize> = (0..5).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0) + 2).collect();
+        for (at, row) in rows.iter().enumerate() {
+            let mut plain = format!("  {:<10}", row[0]);
+            for column in 1..4 {
+                let gap = widths[column] - row[column].chars().count();
+                // Changes start where their neighbours start: signs then stand below each other.
+                if column == 3 {
+                    let _ = write!(plain, "   {}{:gap$}", row[column], "");
+                } else {
+                    let _ = write!(plain, "{:gap$}{}", "", row[column]);
+                }
+            }
+            let tone = at.checked_sub(1).map_or(Tone::Aside, |at| tone(changes[at].verdict));
+            let _ = writeln!(text, "{plain}{}", style.paint(tone, &row[4]));
+        }
+    }
+    text.push('\n');
+    for (at, sentence) in compared.reading.iter().enumerate() {
+        let tone = if at == 0 { Tone::Answer } else { Tone::Normal };
+        for line in wrapped(sentence, style.columns() - 2) {
+            let _ = writeln!(text, "  {}", style.paint(tone, &line));
+        }
+    }
+    text
+}
+
+/// How it was measured, in one sentence without its full stop.
+fn design(compared: &Compared) -> String {
+    let measured = compared.pairs.len();
+    let sound = compared.sound().count();
+    let mut text = counted(measured as u64, "pair");
+    if let Some(plan) = compared.pairs.first().map(|pair| &pair.a.plan) {
+        if let Some(duration) = plan.duration() {
+            let _ = write!(text, " of {}", length(duration));
+        }
+        match plan.load() {
+            Load::Closed { users, .. } => {
+                let _ = write!(text, " at {}", counted(users.get().into(), "concurrent user"));
+            }
+            Load::Open { timetable, .. } => {
+                let _ = write!(text, " at up to {} requests a second", figure(timetable.peak().as_per_second()));
+            }
+        }
+    }
+    text += ", in random order, the same seed on both sides";
+    if sound < measured {
+        let _ = write!(text, "; {} left out", counted((measured - sound) as u64, "pair"));
+    }
+    if compared.a.command.is_some() {
+        text += "; each server started anew for every run";
+    } else {
+        text += "; the same server processes throughout";
+    }
+    match compared.calibration.as_ref().map(|calibration| &calibration.noise) {
+        None => text += "; what this setup differs from itself by is not known (loadline calibrate --aa tells)",
+        Some(noise) => {
+            let reach: Vec<String> = [Metric::Goodput, Metric::P50, Metric::P99]
+                .into_iter()
+                .filter_map(|metric| Some(format!("±{} % in {metric}", percent(noise.get(&metric)?.reach * 100.0))))
+                .collect();
+            let _ = write!(text, "; noise of this setup (A/A): {}", reach.join(", "));
+        }
+    }
+    text
+}
+
+fn shown_changes(comparison: &Comparison) -> impl Iterator<Item = &Change> {
+    SHOWN.into_iter().filter_map(|metric| comparison.changes.iter().find(|change| change.metric == metric))
+}
+
+fn cells(change: &Change) -> [String; 5] {
+    [name(change.metric).to_owned(), shown(change.metric, change.a), shown(change.metric, change.b), said(change), verdict(change)]
+}
+
+/// The metric as the first column calls it.
+const fn name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Qps => "QPS",
+        Metric::FailureShare => "failed",
+        other => other.name(),
+    }
+}
+
+/// A value of a metric with its unit.
+fn shown(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Qps | Metric::Goodput => figure(value),
+        Metric::FailureShare => format!("{} %", percent(value * 100.0)),
+        _ if value.is_infinite() => "never".to_owned(),
+        _ => time(value),
+    }
+}
+
+/// A change with its interval: `+31 % (+24 … +39)`.
+pub(crate) fn said(change: &Change) -> String {
+    let unit = if change.metric == Metric::FailureShare { "points" } else { "%" };
+    if change.metric == Metric::FailureShare && change.estimate == 0.0 && change.a == 0.0 && change.b == 0.0 {
+        return "none".to_owned();
+    }
+    match change.interval {
+        Some(interval) => {
+            format!("{} {unit} ({} … {})", signed(change.estimate), signed(interval.low), signed(interval.high))
+        }
+        None => format!("{} {unit}", signed(change.estimate)),
+    }
+}
+
+/// A share as a percentage with its sign.
+pub(crate) fn signed(share: f64) -> String {
+    if share.is_infinite() {
+        return if share > 0.0 { "+∞" } else { "−∞" }.to_owned();
+    }
+    let size = share.abs() * 100.0;
+    let text = if size >= 9.95 { quantity::decimal(size, 0) } else { quantity::decimal(size, if size < 0.1 { 2 } else { 1 }) };
+    let zero = text.bytes().all(|byte| byte == b'0' || byte == b'.');
+    match (zero, share < 0.0) {
+        (true, _) => "0".to_owned(),
+        (false, true) => format!("−{text}"),
+        (false, false) => format!("+{text}"),
+    }
+}
+
+/// A verdict as the last column says it. What matters most stands in capitals, because colour must not carry it.
+fn verdict(change: &Change) -> String {
+    match change.verdict {
+        Verdict::Worse => "WORSE".to_owned(),
+        Verdict::Better => "BETTER".to_owned(),
+        Verdict::SameWithin { margin } if change.metric == Metric::FailureShare => {
+            format!("same within {} points", percent(margin * 100.0))
+        }
+        Verdict::SameWithin { margin } => format!("same within {} %", percent(margin * 100.0)),
+        unsure @ Verdict::CannotTell { .. } => unsure.to_string(),
+    }
+}
+
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Worse => Tone::Bad,
+        Verdict::Better => Tone::Good,
+        Verdict::SameWithin { .. } => Tone::Normal,
+        Verdict::CannotTell { .. } => Tone::Caution,
+    }
+}
+
+/// Every file of a comparison; their names are its name and these [`ENDINGS`].
+///
+/// # Errors
+/// Only where writing JSON to memory fails.
+pub fn files(compared: &Compared) -> std::io::Result<Vec<SweepFile>> {
+    let mut json = Vec::new();
+    write_json(compared, &mut json)?;
+    let chart = shift(compared);
+    let file = |ending, about, bytes| SweepFile { ending, about, bytes };
+    Ok(vec![
+        file(".compare.json", "every figure", json),
+        file(".compare.md", "report", markdown(compared).into_bytes()),
+        file("_shift.png", "chart", chart.png(Density::DOCUMENT)),
+        file("_shift.svg", "chart", chart.svg().into_bytes()),
+    ])
+}
+
+/// The comparison as a page of Markdown.
+fn markdown(compared: &Compared) -> String {
+    let escaped = |text: &str| visible::markdown(text);
+    let mut page = format!("# {}\n\n", escaped(&compared.name));
+    let mut say = |line: &str| writeln!(page, "{line}").expect("writing to memory does not fail");
+    for sentence in &compared.reading {
+        say(&format!("- {}", escaped(sentence)));
+    }
+    say(&format!("\n- A: {}\n- B: {}\n- {}\n", escaped(&compared.a.name), escaped(&compared.b.name), escaped(&design(compared))));
+    for difference in &compared.differences {
+        say(&format!("- the plans differ: {}", escaped(difference)));
+    }
+    if let Some(comparison) = &compared.comparison {
+        say("| | A | B | change | verdict |\n|---|---:|---:|---|---|");
+        for change in shown_changes(comparison) {
+            say(&format!("| {} |", cells(change).join(" | ")));
+        }
+        say("");
+    }
+    if !compared.shifts.is_empty() {
+        say(&format!("![Shift by percentile]({}_shift.svg)\n", crate::sweep::markdown::file_link(&compared.name)));
+    }
+    say("## How it was measured\n");
+    if let Some(pair) = compared.pairs.first() {
+        let summary = &pair.a;
+        say(&format!("- request: {}", escaped(&story::request(summary))));
+        let machine = &summary.machine;
+        say(&format!(
+            "- from: {}, {}, {}, {}",
+            escaped(&machine.processor),
+            counted(machine.cores.into(), "core"),
+            escaped(&machine.system),
+            escaped(&machine.loadline)
+        ));
+        say(&format!("- started: {}", escaped(&summary.started)));
+    }
+    // Their figures differ from run to run; one example makes the point.
+    let mut remarks: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    for run in compared.pairs.iter().flat_map(|pair| [&pair.a, &pair.b]) {
+        for remark in disturbances(&analysis::Validity::of(run)).into_iter().chain(run.warnings.iter().cloned()) {
+            let kind: String = remark.chars().filter(|letter| !letter.is_ascii_digit() && *letter != '.').collect();
+            remarks.entry(kind).or_insert((remark, 0)).1 += 1;
+        }
+    }
+    for (remark, runs) in remarks.values() {
+        say(&format!("- caution, in {runs} of {} runs: {}", 2 * compared.pairs.len(), escaped(remark)));
+    }
+    say("\n| pair | order | QPS A | QPS B | p50 A | p50 B | p99 A | p99 B | failed A, B | |");
+    say("|---:|---|---:|---:|---:|---:|---:|---:|---:|---|");
+    for (at, pair) in compared.pairs.iter().enumerate() {
+        let plain = Pair { left_out: None, ..pair.clone() };
+        let cells: Vec<String> =
+            row(at + 1, &plain, &Style::PLAIN).split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect();
+        let left_out = pair.left_out.as_ref().map_or_else(String::new, |why| format!("left out: {}", escaped(why)));
+        say(&format!("| {} | {left_out} |", cells.join(" | ")));
+    }
+    page
+}

@@ -1,0 +1,212 @@
+//! What a comparison comes to, in sentences: the verdict first, then where in the distribution the change is.
+//!
+//! A p99 that is a third worse sends people to the profiler, and a p99 that is a third worse while the median stands still
+//! should send them to the garbage collector's log. The percentiles tell the two apart, so the reading is theirs: alike in all
+//! is slower code, in the tail alone is waiting.
+
+use analysis::compare::{Direction, Metric, PAIRS_MIN, QuantileShift, Verdict};
+use analysis::interval::Interval;
+use analysis::quantity::{counted, percent};
+
+use super::{Compared, signed};
+
+/// Percentiles whose changes lie within this factor of each other (as logarithms) moved alike.
+const ALIKE: f64 = 2.0;
+
+/// The sentences.
+#[must_use]
+pub fn reading(compared: &Compared) -> Vec<String> {
+    let mut said = vec![answer(compared)];
+    if let Some(why) = &compared.stopped {
+        said.push(format!("Stopped: {why}."));
+    }
+    if compared.sound().count() >= PAIRS_MIN {
+        said.extend(place(&compared.shifts));
+        if let Some(calibration) = compared.calibration.as_ref().filter(|calibration| !calibration.is_sound()) {
+            said.push(format!(
+                "Take it with care: when this target was compared with itself, {} % of the comparisons raised a false alarm.",
+                percent(calibration.false_alarms().value() * 100.0)
+            ));
+        }
+    }
+    said
+}
+
+/// The verdict on the whole.
+fn answer(compared: &Compared) -> String {
+    let sound = compared.sound().count();
+    let Some(verdict) = compared.verdict() else {
+        let left_out = compared.pairs.len() - sound;
+        let limited = if left_out > 0 {
+            format!(" ({} left out, because {})", counted(left_out as u64, "pair"), first_cause(compared))
+        } else {
+            String::new()
+        };
+        return format!(
+            "No verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN} pairs, and here {} {sound}{limited}.",
+            if sound == 1 { "is" } else { "are" }
+        );
+    };
+    let changes = || compared.comparison.iter().flat_map(|comparison| &comparison.changes).filter(|change| change.metric.is_primary());
+    let listed = |wanted: Verdict| {
+        let named: Vec<String> = changes()
+            .filter(|change| change.verdict == wanted)
+            .map(|change| match change.metric {
+                Metric::FailureShare => format!("failures {} points", signed(change.estimate)),
+                metric => format!("{metric} {} %", signed(change.estimate)),
+            })
+            .collect();
+        named.join(", ")
+    };
+    match verdict {
+        Verdict::Worse => {
+            let also = listed(Verdict::Better);
+            let but = if also.is_empty() { String::new() } else { format!(" Better: {also}.") };
+            format!("B is worse: {}.{but}", listed(Verdict::Worse))
+        }
+        Verdict::Better => format!("B is better: {}.", listed(Verdict::Better)),
+        Verdict::SameWithin { margin } => {
+            format!("B is the same as A, to within {} % in every figure that decides.", percent(margin * 100.0))
+        }
+        Verdict::CannotTell { about_more_pairs, changed } => {
+            let more = counted(about_more_pairs.into(), "more pair");
+            match changed {
+                Some(direction) => format!(
+                    "Cannot tell: B is {}, but perhaps by less than matters. About {more} would tell.",
+                    if direction == Direction::Worse { "worse" } else { "better" }
+                ),
+                None if changes().any(|change| {
+                    let beyond = |interval: Interval| interval.low > change.margin || interval.high < -change.margin;
+                    matches!(change.verdict, Verdict::CannotTell { .. }) && change.interval.is_some_and(beyond)
+                }) =>
+                {
+                    format!(
+                        "Cannot tell yet: the change is large, but over all figures that decide so few pairs do not rule out chance. About \
+                         {more} would tell."
+                    )
+                }
+                None => format!(
+                    "Cannot tell: the difference is neither surely more nor surely less than what matters. About {more} would tell."
+                ),
+            }
+        }
+    }
+}
+
+fn first_cause(compared: &Compared) -> &str {
+    compared.pairs.iter().find_map(|pair| pair.left_out.as_deref()).unwrap_or("they say nothing about the server")
+}
+
+/// Where in the distribution the change is; nothing where nothing moved that could be told.
+pub(super) fn place(shifts: &[QuantileShift]) -> Option<String> {
+    let moved = |shift: &&QuantileShift| {
+        let matters = if shift.q < 0.95 {
+            Metric::P50.margin()
+        } else if shift.q < 0.999 {
+            Metric::P99.margin()
+        } else {
+            Metric::P999.margin()
+        };
+        !shift.interval.contains(0.0) && shift.change.abs() > matters
+    };
+    let bulk: Vec<&QuantileShift> = shifts.iter().filter(|shift| shift.q < 0.9).filter(moved).collect();
+    let tail: Vec<&QuantileShift> = shifts.iter().filter(|shift| shift.q >= 0.9).filter(moved).collect();
+    let name = |q: f64| format!("{}th percentile", percent(q * 100.0));
+    let most = |of: &[&QuantileShift]| {
+        of.iter().map(|shift| shift.change).fold(0.0f64, |most, change| if change.abs() > most.abs() { change } else { most })
+    };
+    let way = |change: f64| if change > 0.0 { "slower" } else { "faster" };
+    let tail_known = shifts.iter().any(|shift| shift.q >= 0.95);
+    match (bulk.is_empty(), tail.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(format!(
+            "Only the tail is {}: from the {} on, by up to {} %. Medians are the same: think of garbage collection, queues, locks or a \
+             slow dependency, not of {} code.",
+            way(most(&tail)),
+            name(tail[0].q),
+            percent((most(&tail) * 100.0).abs().round()),
+            way(most(&tail))
+        )),
+        (false, true) if tail_known => Some(format!(
+            "Typical requests are {}, by {} %, and the slowest ones are as they were: think of the code that most requests run, not of \
+             what holds a few of them up.",
+            way(most(&bulk)),
+            percent((most(&bulk) * 100.0).abs().round())
+        )),
+        _ if most(&bulk).signum() != most(&tail).signum() && !tail.is_empty() => Some(format!(
+            "Typical requests are {} and the slowest ones are {}: one was paid for with the other.",
+            way(most(&bulk)),
+            way(most(&tail))
+        )),
+        _ => {
+            let all: Vec<f64> = bulk.iter().chain(&tail).map(|shift| shift.change.ln_1p().abs()).collect();
+            let (least, greatest) =
+                all.iter().fold((f64::INFINITY, 0.0f64), |(least, greatest), size| (least.min(*size), greatest.max(*size)));
+            let median = bulk[0].change;
+            // Where it is not sure that a percentile moved, it may have moved like the others.
+            let fits = |shift: &QuantileShift| moved(&shift) || shift.interval.contains(median);
+            if greatest <= ALIKE * least && shifts.iter().all(fits) {
+                Some(format!(
+                    "All percentiles moved alike, by {} to {} %: think of {} code, more or less work for every request.",
+                    signed(least_change(&bulk, &tail)),
+                    signed(greatest_change(&bulk, &tail)),
+                    way(median)
+                ))
+            } else if most(&tail).abs() > most(&bulk).abs() {
+                Some(format!(
+                    "All of it is {}, and the tail most ({} % at the median, up to {} % in the tail): think of more work a request and \
+                     of the queue that grows with it.",
+                    way(median),
+                    signed(median),
+                    signed(most(&tail))
+                ))
+            } else {
+                Some(format!(
+                    "Typical requests moved most ({} % at the median, {} % in the tail): think of the code that every request runs; what \
+                     holds a few of them up stayed.",
+                    signed(median),
+                    signed(most(&tail))
+                ))
+            }
+        }
+    }
+}
+
+fn least_change(bulk: &[&QuantileShift], tail: &[&QuantileShift]) -> f64 {
+    bulk.iter().chain(tail).map(|shift| shift.change).min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
+}
+
+fn greatest_change(bulk: &[&QuantileShift], tail: &[&QuantileShift]) -> f64 {
+    bulk.iter().chain(tail).map(|shift| shift.change).max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Changes at 50, 90, 95 and 99 %, each sure to a point.
+    fn said(changes: [f64; 4]) -> String {
+        let shifts: Vec<QuantileShift> = [0.5, 0.9, 0.95, 0.99]
+            .into_iter()
+            .zip(changes)
+            .map(|(q, change)| QuantileShift { q, change, interval: Interval { low: change - 0.01, high: change + 0.01 } })
+            .collect();
+        place(&shifts).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_shape_of_a_change_says_where_to_look() {
+        for (changes, part) in [
+            ([0.0, 0.0, 0.0, 0.0], ""),
+            ([0.2, 0.21, 0.19, 0.22], "All percentiles moved alike, by +19 to +22 %: think of slower code"),
+            ([-0.2, -0.21, -0.19, -0.22], "think of faster code"),
+            ([0.0, 0.0, 0.3, 0.35], "Only the tail is slower: from the 95th percentile on, by up to 35 %"),
+            ([0.1, 0.1, 0.0, 0.0], "the tail"),
+            ([-0.2, -0.1, 0.3, 0.4], "one was paid for with the other"),
+            ([0.1, 0.3, 0.6, 1.5], "and the tail most (+10 % at the median, up to +150 % in the tail)"),
+        ] {
+            let text = said(changes);
+            assert!(text.contains(part) && text.is_empty() == part.is_empty(), "{changes:?}: {text}");
+        }
+    }
+}
