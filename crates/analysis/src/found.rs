@@ -29,6 +29,8 @@ pub const FIND_SCHEMA: &str = "loadline.find/1";
 const LAG_OF_LIMIT_MAX: f64 = 0.05;
 /// Waiting for a core for less than this share of the time is what any shared machine does; docs/measurement.md §1.9 warns from 1 %.
 const RUN_QUEUE_SHARE_NOTICED: f64 = 0.01;
+/// The last interval of a trial is a stretch of its own only if so much of it was measured.
+const STRETCH_MIN: Nanos = Nanos::from_millis(500);
 /// A worker below this share of its core did not send late because it had too much to do.
 const CPU_SHARE_BUSY: f64 = 0.5;
 
@@ -363,8 +365,9 @@ fn stretches(slo: &Slo, run: &Summary) -> Vec<(u64, u64)> {
         let here = (wanted.round() as u64).saturating_sub(given);
         given += here;
         match stretches.last_mut() {
-            // What ends while the last answers are waited for fell due before.
-            Some(last) if tick.from >= run.ended.load_until => *last = (last.0 + tick.due, last.1 + here),
+            // What ends while the last answers are waited for fell due before. A stretch with next to no time in it would
+            // seem to have many times as many bad requests as fell due.
+            Some(last) if tick.from.plus(STRETCH_MIN) > run.ended.load_until => *last = (last.0 + tick.due, last.1 + here),
             _ => stretches.push((tick.due, here)),
         }
     }
@@ -454,6 +457,18 @@ mod tests {
                 assert_eq!(sums, (run.requests.due, slo.bad(&run)), "{name}, {slo}");
             }
         }
+    }
+
+    #[test]
+    fn no_stretch_is_too_short_for_the_bad_requests_that_end_in_it() {
+        let mut run = run("open_with_a_stall");
+        let promised = slos(&["p99 < 5ms"]);
+        let whole = stretches(&promised[0], &run);
+        // Ended just after the nineteenth second: what ends in the twentieth belongs to the one before.
+        run.ended.load_until = Nanos::from_millis(19_010);
+        let ended = stretches(&promised[0], &run);
+        assert_eq!((whole.len(), ended.len()), (20, 19));
+        assert_eq!(ended[18].0, whole[18].0 + whole[19].0);
     }
 
     #[test]
