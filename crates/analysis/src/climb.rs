@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(climbed(&rows), (6, Some(StopRule::NothingGained)));
         assert_eq!(
             stop(&rows).unwrap().to_string(),
-            "stopped: three levels gained nothing over the 50,000 requests a second at 10 users, while requests came to take 20 times as \
+            "stopped: three levels gained nothing over the 50,400 requests a second at 20 users, while requests came to take 10 times as \
              long (--all-levels goes on)"
         );
     }

@@ -21,7 +21,13 @@ pub enum Pausing {
 #[must_use]
 pub fn sentences(reading: &Reading, pausing: Pausing) -> Vec<String> {
     let mut sentences: Vec<String> = reading.model.iter().map(model).collect();
-    sentences.extend(reading.refusals.iter().map(|it| refusal(it, pausing)));
+    sentences.extend(reading.refusals.iter().map(|it| match it {
+        // Which were left out is said below.
+        Refusal::TooFewLevels { levels, spread, .. } => {
+            refusal(&Refusal::TooFewLevels { levels: *levels, spread: *spread, left_out: 0 }, pausing)
+        }
+        other => refusal(other, pausing),
+    }));
     if !reading.left_out.is_empty() {
         sentences.push(format!("left out of the model, because the load generator was the limit there: {}", users(&reading.left_out)));
     }
@@ -104,7 +110,7 @@ pub fn model(model: &Model) -> String {
             )
         }
         // The interval of λ/σ has no end where σ may be zero.
-        Model::Amdahl { sigma, limit, .. } if !(limit.high < limit.low * LIMIT_FACTOR_MAX) => {
+        Model::Amdahl { sigma, limit, .. } if !limit.high.is_finite() || limit.high > limit.low * LIMIT_FACTOR_MAX => {
             format!("{}; how far throughput would still grow cannot be told", contention(sigma))
         }
         // Contention that may be none sets no ceiling.
@@ -174,7 +180,7 @@ fn misfit(evidence: &Misfit) -> String {
         }
         Misfit::Far { level, by } => {
             let side = if *by < 0.0 { "below" } else { "above" };
-            format!("at {} users it is {:.0} % {side} the best curve", number(*level), by.abs() * 100.0)
+            format!("at {} it is {:.0} % {side} the best curve", users(&[*level]), by.abs() * 100.0)
         }
         Misfit::Bound { .. } => "a ceiling fits better than a curve".to_owned(),
     }

@@ -39,6 +39,8 @@ pub struct Curve {
     pub reading: Reading,
     /// Levels left out because requests failed there, ascending.
     pub failing: Vec<f64>,
+    /// How often the level measured most often was measured.
+    pub repetitions: u32,
     /// Whether users pause between requests: then the knee is no number of workers.
     pub pausing: Pausing,
 }
@@ -93,6 +95,7 @@ fn curve(sweep: &Sweep, rows: &[LevelRow]) -> Option<Curve> {
     Some(Curve {
         reading: curve::read(&points, plan.seed()),
         failing: rows.iter().filter(|row| is_failing(row)).map(|row| row.level.value()).collect(),
+        repetitions: rows.iter().map(|row| row.repetitions).max().unwrap_or(0),
         pausing: if pause.is_some() { Pausing::Between } else { Pausing::Never },
     })
 }
@@ -123,6 +126,10 @@ impl Curve {
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut said = curve_words::sentences(&self.reading, self.pausing);
+        let is_misfit = |it: &Refusal| matches!(it, Refusal::NotTheLaw { pool: None, .. });
+        if self.repetitions == 1 && self.reading.refusals.iter().any(is_misfit) {
+            said.push("every level was measured once, so that may be noise: --repeat 3 would tell".to_owned());
+        }
         if !self.failing.is_empty() {
             said.push(format!("left out of the model, because requests failed there: {}", curve_words::users(&self.failing)));
         }
@@ -256,6 +263,16 @@ pub(crate) mod tests {
         sweep.trials[6].summary.generator.cpu_share_busiest = 0.97;
         let curve = scaling(&sweep).curve.unwrap();
         assert_eq!((curve.reading.left_out.as_slice(), curve.reading.levels.len()), ([64.0].as_slice(), 7));
+    }
+
+    #[test]
+    fn what_was_measured_once_may_be_noise() {
+        let mut sweep = swept(&LEVELS, |n| if n == 4.0 { 300.0 } else { n.min(8.0) * 200.0 });
+        assert_eq!(said(&sweep), ["no model describes this system: at 4 users it is 55 % below the best curve"]);
+        sweep.trials.retain(|trial| trial.repetition == 1);
+        let said = said(&sweep);
+        assert!(said[0].starts_with("no model describes this system"), "{said:?}");
+        assert_eq!(said[1..], ["every level was measured once, so that may be noise: --repeat 3 would tell"]);
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub use words::reading;
 pub const COMPARE_SCHEMA: &str = "loadline.compare/1";
 /// The endings of a comparison's files.
 pub const ENDINGS: &[&str] = &[".compare.json", ".compare.md", "_shift.png", "_shift.svg"];
-/// How often pairs are drawn again for the shift by percentile (MEASUREMENT §3.5).
+/// How often pairs are drawn again for the shift by percentile (docs/measurement.md §3.5).
 const REPLICATES: usize = 2_000;
 /// The stream of chance of those draws.
 const SHIFT_STREAM: u64 = 0x5417;

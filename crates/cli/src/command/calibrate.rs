@@ -55,7 +55,7 @@ const DURATION: Nanos = Nanos::SECOND;
 const CONNECTIONS: [u32; 3] = [1, 16, 128];
 /// Shares of the ceiling at which the lag is measured.
 const RATES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
-/// How many comparisons of a target with itself are drawn from its pairs (MEASUREMENT §3.8).
+/// How many comparisons of a target with itself are drawn from its pairs (docs/measurement.md §3.8).
 const COMPARISONS: u64 = 1_000;
 /// The stream of chance of those draws.
 const AA_STREAM: u64 = 0xAA;

@@ -50,6 +50,91 @@ fn levels_are_repeated_and_named_as_asked() {
 }
 
 #[test]
+fn later_rounds_measure_the_same_levels_in_another_order() {
+    let server = server();
+    let mut session = Session::new();
+    let line = format!("sweep {} --levels 1,2,3,4,5,6,7,8 --repeat 2 -n 8 --cooldown 0s --all-levels --seed 7", server.url("/"));
+    session.loadline(&format!("{line} --name one")).exits(0).says("Round 2 of 2, in random order").says("All rounds together");
+    session.loadline(&format!("{line} --name two")).exits(0);
+    let order = |session: &Session, name: &str| -> Vec<u64> {
+        let result = session.json(&format!("_output/loadline/{name}.json"));
+        result["trials"].as_array().unwrap().iter().map(|trial| trial["level"]["users"].as_u64().unwrap()).collect()
+    };
+    let one = order(&session, "one");
+    assert_eq!(one[..8], [1, 2, 3, 4, 5, 6, 7, 8]);
+    let mut again = one[8..].to_vec();
+    assert_ne!(again, one[..8]);
+    again.sort_unstable();
+    assert_eq!(again, one[..8]);
+    assert_eq!(one, order(&session, "two"), "the seed decides");
+}
+
+#[test]
+fn a_worker_pool_is_called_one() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/behave?pool=4:20ms");
+    let line = format!("sweep '{url}' --levels 1,2,3,4,8,16,32 --repeat 3 -d 300ms --cooldown 0s --name pool --force");
+    // A machine busy with something else may spoil a sweep, but hardly three.
+    let known = (0..3).any(|_| {
+        let ran = session.loadline(&line).exits(0);
+        let result = session.json("_output/loadline/pool.json");
+        let page = session.read("_output/loadline/pool.md");
+        for words in result["model"]["words"].as_array().unwrap() {
+            let words = words.as_str().unwrap();
+            assert!(page.contains(&words[1..]), "{words}:\n{page}");
+        }
+        let is_pool = result["model"]["chosen"]["model"] == "pool";
+        if is_pool {
+            ran.says("This is a worker pool of about 4, not a scalability curve.").says("best concurrency");
+            assert!(session.read("_output/loadline/pool_qps_ttlb.svg").contains("Fitted: worker pool of about 4."));
+            assert!(page.contains("## The model: worker pool of about 4"));
+        }
+        is_pool
+    });
+    assert!(known, "{}", session.read("_output/loadline/pool.md"));
+}
+
+#[test]
+fn contention_is_found_by_levels_the_sweep_chooses_itself() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/behave?usl=100:0.05:0.01");
+    let ran = session.loadline(&format!("sweep '{url}' --adaptive=9 -d 1s --cooldown 0s --name usl")).exits(0);
+    let result = session.json("_output/loadline/usl.json");
+    let planned: Vec<f64> = result["levels"].as_array().unwrap().iter().map(|level| level["users"].as_f64().unwrap()).collect();
+    let measured = result["trials"].as_array().unwrap();
+    assert!(planned.len() == measured.len() && planned.len() <= 9, "{planned:?}");
+    assert!(planned.is_sorted() && planned.starts_with(&[1.0, 2.0]), "{planned:?}");
+    // Throughput peaks near √(0.95 / 0.01) = 10 users: no reason to go far beyond.
+    assert!(planned.iter().all(|users| *users <= 64.0), "{planned:?}");
+    if result["model"]["levels"].as_array().unwrap().len() >= 6 && result["model"]["chosen"]["model"] == "universal" {
+        ran.says("waits for something shared");
+    }
+}
+
+#[test]
+fn a_promise_decides_which_concurrency_is_the_best() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/behave?pool=2:20ms");
+    let line = format!("sweep '{url}' --levels 1,2,16 -d 500ms --cooldown 0s --name pool --force");
+    session.loadline(&format!("{line} --slo 'mean < 10s' --slo 'failed < 1%'")).exits(0).says("keeps mean < 10s and failed < 1% is");
+    session.loadline(&format!("{line} --slo 'mean < 1us'")).exits(0).says("No level keeps mean < 1us");
+    let result = session.json("_output/loadline/pool.json");
+    assert_eq!((&result["slo"][0], &result["best"]["best"]), (&"mean < 1us".into(), &"promise_never_kept".into()));
+}
+
+#[test]
+fn contradictions_of_adaptive_levels_and_promises_are_told_together() {
+    let mut session = Session::new();
+    let ran = session.loadline("sweep http://127.0.0.1:1/ --adaptive=3 --levels 1,2 --all-levels --slo 'p99 < soon'").exits(2);
+    for part in ["--adaptive=3 is too few levels", "and --levels chooses", "and --all-levels measures", "--slo: ", "p99 < soon", "^^^^"] {
+        assert!(ran.stderr.contains(part), "{part}:\n{}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_ladder_of_rates_is_open_load() {
     let server = server();
     let mut session = Session::new();
