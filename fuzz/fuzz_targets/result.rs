@@ -9,8 +9,9 @@ use report::{FORMATS, Style};
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(summary) = report::read_summary(text) else { return };
+    let reading = analysis::Reading::new(&summary, &[]);
     for format in FORMATS {
         let mut written = Vec::new();
-        (format.render)(&summary, &Style::PLAIN, &mut written).expect("memory takes every byte");
+        (format.render)(&reading, &Style::PLAIN, &mut written).expect("memory takes every byte");
     }
 });

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::{binomial_at_least, binomial_at_most};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
+use crate::quantity::{count, figure, time};
 use crate::sparse::rank_of;
 
 pub use slo::{Slo, Unsearchable, response_quantile};
@@ -409,7 +410,30 @@ pub enum Verdict {
     },
 }
 
+impl Judgement {
+    /// What was measured and what follows, after the check's own words: `12.3 ms`, `not judgeable: …`.
+    #[must_use]
+    pub fn about(&self) -> String {
+        let measured = self.measured.map_or_else(String::new, |measured| measured.to_string());
+        match &self.verdict {
+            Verdict::Held | Verdict::Broken => measured,
+            Verdict::NotJudgeable { why } if measured.is_empty() => why.to_string(),
+            Verdict::NotJudgeable { why } => format!("{measured}, but {why}"),
+        }
+    }
+}
+
 impl Verdict {
+    /// In a word or two.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Broken => "BROKEN",
+            Self::NotJudgeable { .. } => "not judgeable",
+        }
+    }
+
     const fn of(holds: bool) -> Self {
         if holds { Self::Held } else { Self::Broken }
     }
@@ -431,6 +455,21 @@ pub enum Measured {
     Share(Share),
 }
 
+/// In words that follow "it was": `12.3 ms`, `3.2 %`.
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let long = |span: Nanos| if span == Nanos::NEVER { "never".to_owned() } else { time(span.0 as f64) };
+        match self {
+            Self::Time(span) => f.write_str(&time(span.0 as f64)),
+            Self::Never => f.write_str("never answered: it lies among the failed requests"),
+            Self::Between(low, high) => write!(f, "between {} and {}", long(*low), long(*high)),
+            Self::PerSecond(rate) => write!(f, "{}/s", figure(*rate)),
+            // With digits enough to tell it from a limit: 0.105 % is not 0.1 %.
+            Self::Share(share) => write!(f, "{} of {}, {} %", count(share.hits), count(share.of), figure(share.value() * 100.0)),
+        }
+    }
+}
+
 /// Why a run cannot tell whether a promise was kept. Completes "not judgeable: …".
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -448,6 +487,8 @@ pub enum Why {
     },
     /// The failed requests of this span are among its times and cannot be told apart; the answer depends on which they are.
     FailuresWithin,
+    /// The figures are loadline's own ([`crate::Standing::Invalid`]), whatever they are.
+    Invalid,
 }
 
 impl fmt::Display for Why {
@@ -455,9 +496,11 @@ impl fmt::Display for Why {
         match self {
             Self::Nothing => f.write_str("nothing of it was measured"),
             Self::TooFewSamples { samples, wanted, more_seconds } => {
+                let (samples, wanted) = (count(*samples), count(*wanted));
                 write!(f, "{samples} requests, where {wanted} are needed; run about {:.0} s more", more_seconds.ceil())
             }
             Self::FailuresWithin => f.write_str("it depends on which of these times belong to failed requests"),
+            Self::Invalid => f.write_str("the run is INVALID, because loadline itself was the limit"),
         }
     }
 }
@@ -918,7 +961,7 @@ mod tests {
             panic!()
         };
         assert!((more_seconds - 10.0 * (1_000.0 / 300.0 - 1.0)).abs() < 1e-6);
-        assert_eq!(why.to_string(), "300 requests, where 1000 are needed; run about 24 s more");
+        assert_eq!(why.to_string(), "300 requests, where 1,000 are needed; run about 24 s more");
         // A run in which everything fails is broken, however short.
         assert_eq!(verdict("p99 < 20ms", &fast_failures(0, 3)), Verdict::Broken);
         assert_eq!(verdict("p99 < 20ms", &fast_failures(250, 50)), Verdict::Broken);

@@ -21,6 +21,7 @@ pub mod littles_law;
 pub mod peaks;
 pub mod proportion;
 pub mod quantity;
+mod reading;
 pub mod scaling;
 pub mod search;
 pub mod search_words;
@@ -33,6 +34,7 @@ pub mod warmup;
 
 pub use climb::{StopRule, Stopped};
 pub use conclusion::conclusion;
+pub use reading::Reading;
 pub use scaling::{Scaling, scaling};
-pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial};
-pub use validity::{GeneratorLimit, disturbances, generator_limit, processor_share_is_known};
+pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial, promises_kept};
+pub use validity::{Cause, GeneratorLimit, Standing, Validity, What, disturbances, generator_limit, processor_share_is_known};

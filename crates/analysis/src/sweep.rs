@@ -14,9 +14,10 @@ use measure::{Failure, Histogram, Summary};
 use plan::{Nanos, Rate};
 use serde::{Deserialize, Serialize};
 
-use crate::gate::Check;
+use crate::gate::{Check, Judgement, Verdict};
 use crate::quantity::{counted, figure};
-use crate::{GeneratorLimit, Stopped, generator_limit};
+use crate::reading::judged;
+use crate::{GeneratorLimit, Standing, Stopped, Validity, generator_limit};
 
 /// The version of the sweep file. A reader of this version refuses any other by name.
 pub const SWEEP_SCHEMA: &str = "loadline.sweep/1";
@@ -39,6 +40,9 @@ pub struct Sweep {
     pub trials: Vec<Trial>,
     /// Why it ended before the last level; `None` when every level was measured.
     pub stopped: Option<Stopped>,
+    /// What every level was to keep to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
 }
 
 /// One measured load.
@@ -50,6 +54,16 @@ pub struct Trial {
     pub repetition: u32,
     /// The whole run.
     pub summary: Summary,
+}
+
+impl Trial {
+    /// How far its figures are the server's, and each check held against it.
+    #[must_use]
+    pub fn judged(&self, checks: &[Check]) -> (Validity, Vec<Judgement>) {
+        let validity = Validity::of(&self.summary);
+        let judgements = judged(&self.summary, checks, validity.standing);
+        (validity, judgements)
+    }
 }
 
 /// One value of what a sweep varies: a [`plan::Level`] as it stands in a file, `{"users": 50}` or `{"offered": 500.0}`.
@@ -127,12 +141,34 @@ pub struct LevelRow {
     pub generator_cpu_busiest: f64,
     /// Why the generator was the limit, if it was in any repetition.
     pub generator_limit: Option<GeneratorLimit>,
+    /// The worst of the repetitions.
+    pub standing: Standing,
+    /// Checks that some repetition broke.
+    pub broken: Vec<Check>,
+    /// Checks that none broke and some repetition cannot judge.
+    pub unjudged: Vec<Check>,
 }
 
 impl LevelRow {
-    /// The row of a level from all its repetitions.
+    /// The row of a level from all its repetitions, each held against the checks.
     #[must_use]
-    pub fn new(level: Level, runs: &[&Summary]) -> Self {
+    pub fn new(level: Level, runs: &[&Summary], checks: &[Check]) -> Self {
+        let mut standing = Standing::Valid;
+        let (mut broken, mut unjudged) = (Vec::new(), Vec::new());
+        for run in runs {
+            let validity = Validity::of(run);
+            standing = standing.max(validity.standing);
+            for judgement in judged(run, checks, validity.standing) {
+                match judgement.verdict {
+                    Verdict::Held => {}
+                    Verdict::Broken => broken.push(judgement.check),
+                    Verdict::NotJudgeable { .. } => unjudged.push(judgement.check),
+                }
+            }
+        }
+        broken.dedup();
+        unjudged.retain(|check| !broken.contains(check));
+        unjudged.dedup();
         let count = runs.len().max(1) as f64;
         let qps = runs.iter().map(|run| run.qps_succeeded).sum::<f64>() / count;
         let spread = runs.iter().map(|run| (run.qps_succeeded - qps).powi(2)).sum::<f64>();
@@ -162,6 +198,9 @@ impl LevelRow {
             generator_cpu: runs.iter().map(|run| run.generator.cpu_share).sum::<f64>() / count,
             generator_cpu_busiest: runs.iter().map(|run| run.generator.cpu_share_busiest).fold(0.0, f64::max),
             generator_limit: runs.iter().find_map(|run| generator_limit(run)),
+            standing,
+            broken,
+            unjudged,
         }
     }
 }
@@ -170,7 +209,16 @@ impl Sweep {
     /// Nothing measured yet.
     #[must_use]
     pub fn new(name: String, started: String, levels: Vec<Level>) -> Self {
-        Self { schema: SWEEP_SCHEMA.to_owned(), name, started, levels, slo: Vec::new(), trials: Vec::new(), stopped: None }
+        Self {
+            schema: SWEEP_SCHEMA.to_owned(),
+            name,
+            started,
+            levels,
+            slo: Vec::new(),
+            checks: Vec::new(),
+            trials: Vec::new(),
+            stopped: None,
+        }
     }
 
     /// One row for every level that was measured, ascending.
@@ -187,10 +235,34 @@ impl Sweep {
             .into_iter()
             .map(|level| {
                 let runs: Vec<&Summary> = self.trials.iter().filter(|trial| trial.level == level).map(|trial| &trial.summary).collect();
-                LevelRow::new(level, &runs)
+                LevelRow::new(level, &runs, &self.checks)
             })
             .collect()
     }
+}
+
+/// Which levels kept which promise, and which say nothing about the server; one sentence each. `rows` are ascending.
+#[must_use]
+pub fn promises_kept(checks: &[Check], rows: &[LevelRow]) -> Vec<String> {
+    let mut said: Vec<String> = checks
+        .iter()
+        .filter_map(|check| {
+            let (broke, unjudged) = (|row: &LevelRow| row.broken.contains(check), |row: &LevelRow| row.unjudged.contains(check));
+            let kept = |row: &&LevelRow| !broke(row) && !unjudged(row);
+            let last = rows.iter().take_while(kept).last();
+            Some(match (rows.iter().find(|row| broke(row)), rows.iter().find(|row| unjudged(row)), last) {
+                (None, None, _) => format!("'{check}' held at every level, up to {}.", rows.last()?.level),
+                (Some(first), _, None) if broke(&rows[0]) => format!("'{check}' was broken from the first level on, {}.", first.level),
+                (Some(first), _, Some(last)) => format!("'{check}' held up to {}; the first to break it was {}.", last.level, first.level),
+                (Some(first), _, None) => format!("'{check}' was broken at {}; no lower level can be judged.", first.level),
+                (None, Some(first), _) => format!("'{check}' cannot be judged at {}, and no level broke it.", first.level),
+            })
+        })
+        .collect();
+    for row in rows.iter().filter(|row| row.standing == Standing::Invalid) {
+        said.push(format!("INVALID: the figures at {} are loadline's own, not the server's; do not use them.", row.level));
+    }
+    said
 }
 
 #[cfg(test)]
@@ -216,6 +288,9 @@ pub(crate) mod tests {
             generator_cpu: 0.6,
             generator_cpu_busiest: 0.4,
             generator_limit: None,
+            standing: Standing::Valid,
+            broken: Vec::new(),
+            unjudged: Vec::new(),
         }
     }
 
@@ -226,7 +301,7 @@ pub(crate) mod tests {
     #[test]
     fn repetitions_are_added_up_and_not_averaged() {
         let (good, bad) = (fixture("closed_all_well"), fixture("failures_of_every_side"));
-        let row = LevelRow::new(Level::Users(NonZeroU32::new(50).unwrap()), &[&good, &bad]);
+        let row = LevelRow::new(Level::Users(NonZeroU32::new(50).unwrap()), &[&good, &bad], &[]);
         assert_eq!((row.repetitions, row.due, row.failed), (2, 125_000, 200));
         assert_eq!(row.failure, Some(Failure::CheckStatus));
         let sum = (good.response_time.sum() + bad.response_time.sum()) as f64;
@@ -236,11 +311,37 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_promise_is_said_with_the_levels_that_kept_it() {
+        let level = |users| Level::Users(NonZeroU32::new(users).unwrap());
+        let mut sweep = Sweep::new("x".to_owned(), String::new(), Vec::new());
+        sweep.checks = ["p99 < 10ms", "failed <= 1", "tls.p99 < 1s"].map(|text| text.parse().unwrap()).to_vec();
+        let trial = |users, name| Trial { level: level(users), repetition: 1, summary: fixture(name) };
+        sweep.trials = vec![trial(1, "closed_all_well"), trial(50, "open_with_a_stall")];
+        let rows = sweep.rows();
+        assert_eq!(
+            promises_kept(&sweep.checks, &rows),
+            [
+                "'p99 < 10ms' held up to 1 user; the first to break it was 50 users.",
+                "'failed <= 1' held up to 1 user; the first to break it was 50 users.",
+                "'tls.p99 < 1s' cannot be judged at 1 user, and no level broke it.",
+            ]
+        );
+        assert_eq!(promises_kept(&sweep.checks[..1], &rows[..1]), ["'p99 < 10ms' held at every level, up to 1 user."]);
+        assert_eq!(promises_kept(&sweep.checks[..1], &rows[1..]), ["'p99 < 10ms' was broken from the first level on, 50 users."]);
+        sweep.trials[1].summary.lag = sweep.trials[1].summary.response_time.clone();
+        (0..1_000).for_each(|_| sweep.trials[1].summary.lag.record(Nanos::SECOND));
+        let said = promises_kept(&sweep.checks[..1], &sweep.rows());
+        assert!(said[0].contains("cannot be judged at 50 users") && said[1].starts_with("INVALID: the figures at 50 users"), "{said:?}");
+        let text = serde_json::to_string(&sweep.checks).unwrap();
+        assert_eq!(text, "[\"p99 < 10ms\",\"failed <= 1\",\"tls.p99 < 1s\"]");
+    }
+
+    #[test]
     fn a_spread_takes_two_repetitions() {
         let run = fixture("closed_all_well");
         let level = Level::Users(NonZeroU32::MIN);
-        assert_eq!(LevelRow::new(level, &[&run]).qps_spread, None);
-        assert_eq!(LevelRow::new(level, &[&run, &run]).qps_spread, Some(0.0));
+        assert_eq!(LevelRow::new(level, &[&run], &[]).qps_spread, None);
+        assert_eq!(LevelRow::new(level, &[&run, &run], &[]).qps_spread, Some(0.0));
     }
 
     #[test]
@@ -248,7 +349,7 @@ pub(crate) mod tests {
         let mut run = fixture("closed_all_well");
         run.qps = 90_000.0;
         run.qps_succeeded = 10.0;
-        assert_eq!(LevelRow::new(Level::Users(NonZeroU32::MIN), &[&run]).qps, 10.0);
+        assert_eq!(LevelRow::new(Level::Users(NonZeroU32::MIN), &[&run], &[]).qps, 10.0);
     }
 
     #[test]

@@ -5,13 +5,19 @@
 //! that uses more than 85 % of its core, or sends later than max(100 µs, 5 % of the median service time) for one request
 //! in a hundred. Time spent waiting for a free connection is not among them: that is the server's slowness or the limit on
 //! connections, and belongs to the response time.
+//!
+//! [`Validity`] is the whole of that table: every line of it that a run breaks is a cause, and the worst of the causes is the
+//! standing. Where the server runs on the same machine, both wait for the same cores, and a thread that waits for one is as
+//! much the server's doing as anybody's: there the wait is said and does not condemn, since what it does to sends is in the lag.
 
 use std::fmt;
+use std::net::SocketAddr;
 
-use measure::Summary;
+use measure::{Failure, Summary};
 use plan::Nanos;
+use serde::{Deserialize, Serialize};
 
-use crate::quantity::percent;
+use crate::quantity::{count, counted, length, percent, time};
 
 /// A worker that uses more of its core than this has no room left for bursts (docs/measurement.md §1.9).
 const CPU_SHARE_MAX: f64 = 0.85;
@@ -26,6 +32,256 @@ const RUN_MIN: Nanos = Nanos::SECOND;
 const RUN_QUEUE_SHARE_MAX: f64 = 0.01;
 /// A host that takes more than this share away makes two runs incomparable (docs/measurement.md §1.9).
 const STEAL_SHARE_MAX: f64 = 0.01;
+
+/// Sends later than this share of the slow answers leave nothing to read from them (MEASUREMENT §1.9).
+const LAG_OF_RESPONSE_MAX: f64 = 0.25;
+/// Of what was asked for, this much was sent, or it is not the load that was asked for (MEASUREMENT §1.9).
+const ACHIEVED_MIN: f64 = 0.99;
+/// Below this it is another load altogether (MEASUREMENT §1.9).
+const ACHIEVED_LEAST: f64 = 0.95;
+/// Arrivals at random differ from their mean by so many deviations once in some thirty thousand runs.
+const ARRIVAL_DEVIATIONS: f64 = 4.0;
+/// A thread that waits for a core half of the time has half a core, whoever has the rest.
+const STARVED_SHARE_MIN: f64 = 0.5;
+
+/// How far a run's figures are those of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// They are.
+    Valid,
+    /// They are about right, and something on this side added to them.
+    Degraded,
+    /// They are loadline's own, and say nothing about the server.
+    Invalid,
+}
+
+/// As it is printed: `VALID`.
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Valid => "VALID",
+            Self::Degraded => "DEGRADED",
+            Self::Invalid => "INVALID",
+        })
+    }
+}
+
+/// A standing and what led to it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Validity {
+    /// The worst of the causes; valid if there is none.
+    pub standing: Standing,
+    /// Everything on this side that showed, the worst first.
+    pub causes: Vec<Cause>,
+}
+
+/// One thing on this side that showed, and how bad that is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Cause {
+    /// How bad it is by itself.
+    pub standing: Standing,
+    /// What it is.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What on this side can make a run worth less.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "cause", rename_all = "snake_case")]
+pub enum What {
+    /// One send in a hundred was later than this, a Lane being free.
+    Lag {
+        /// The 99th percentile of the lag.
+        #[serde(rename = "p99_ns")]
+        p99: Nanos,
+    },
+    /// Less was sent than asked for.
+    Shortfall {
+        /// Sent of asked for, from 0 to 1.
+        share: f64,
+    },
+    /// Requests that this machine had no port, file or memory for.
+    Exhausted {
+        /// How many.
+        requests: u64,
+    },
+    /// A worker's share of its core over the run, from 0 to 1.
+    Processor {
+        /// The busiest worker's.
+        share: f64,
+    },
+    /// All workers' share of their cores in one interval, from 0 to 1.
+    ProcessorFor {
+        /// On average over the workers.
+        share: f64,
+        /// When the interval began.
+        #[serde(rename = "from_ns")]
+        from: Nanos,
+        /// How long it was.
+        #[serde(rename = "for_ns")]
+        span: Nanos,
+    },
+    /// A worker was ready and got no core for this share of the time.
+    RunQueue {
+        /// From 0 to 1.
+        share: f64,
+    },
+    /// The machine's host gave this share of its processor time to others.
+    Steal {
+        /// From 0 to 1.
+        share: f64,
+    },
+}
+
+impl Validity {
+    /// Judges a finished run. Where nothing fell due there is nothing to doubt.
+    #[must_use]
+    pub fn of(run: &Summary) -> Self {
+        let mut causes: Vec<Cause> = if run.requests.due == 0 {
+            Vec::new()
+        } else {
+            [lateness(run), shortfall(run), exhaustion(run), processor(run), run_queue(run), steal(run)].into_iter().flatten().collect()
+        };
+        causes.sort_by_key(|cause| std::cmp::Reverse(cause.standing));
+        Self { standing: causes.first().map_or(Standing::Valid, |cause| cause.standing), causes }
+    }
+
+    /// What led to the standing, in words, the worst first; empty if valid.
+    #[must_use]
+    pub fn why(&self) -> String {
+        let said: Vec<String> =
+            self.causes.iter().filter(|cause| cause.standing > Standing::Valid).map(|cause| cause.what.to_string()).collect();
+        said.join("; ")
+    }
+}
+
+fn cause(standing: Standing, what: What) -> Option<Cause> {
+    Some(Cause { standing, what })
+}
+
+fn lateness(run: &Summary) -> Option<Cause> {
+    // Of few samples the 99th percentile is the greatest, and one late send convicts nobody.
+    let p99 = run.lag.known_quantile(0.99)?;
+    let median = run.service_time.quantile(0.5)?;
+    if p99 <= lag_allowed(median) {
+        return None;
+    }
+    let slow = run.response_time.quantile(0.99)?;
+    let bearable = p99.0 as f64 <= slow.0 as f64 * LAG_OF_RESPONSE_MAX;
+    cause(if bearable { Standing::Degraded } else { Standing::Invalid }, What::Lag { p99 })
+}
+
+/// What fell due against what should have: a request that found no Lane fell due, and is the server's or the plan's.
+fn shortfall(run: &Summary) -> Option<Cause> {
+    let expected = run.qps_offered? * run.duration_s;
+    let missing = expected - run.requests.due as f64;
+    if expected <= 0.0 || missing <= ARRIVAL_DEVIATIONS * expected.sqrt() {
+        return None;
+    }
+    let share = run.requests.due as f64 / expected;
+    (share < ACHIEVED_MIN).then_some(Cause { standing: short_of(share), what: What::Shortfall { share } })
+}
+
+fn exhaustion(run: &Summary) -> Option<Cause> {
+    let local = [Failure::ConnectLocalPorts, Failure::ConnectLocalFds];
+    let requests = run.failures.iter().filter(|failure| local.contains(&failure.class)).map(|failure| failure.count).sum::<u64>();
+    let sent = 1.0 - requests as f64 / run.requests.due as f64;
+    if requests > 0 { cause(short_of(sent), What::Exhausted { requests }) } else { None }
+}
+
+fn short_of(sent: f64) -> Standing {
+    if sent < ACHIEVED_LEAST { Standing::Invalid } else { Standing::Degraded }
+}
+
+fn processor(run: &Summary) -> Option<Cause> {
+    let share = run.generator.cpu_share_busiest;
+    if !processor_share_is_known(run) {
+        return None;
+    }
+    if share > CPU_SHARE_MAX {
+        return cause(Standing::Degraded, What::Processor { share });
+    }
+    // Ticks hold what all workers used together: if that is too much on average, it is too much for one of them.
+    let threads = f64::from(run.generator.threads.max(1));
+    let within = run.timeline.iter().filter(|tick| !tick.warmup && tick.to <= run.ended.load_until);
+    let (share, tick) = within
+        .map(|tick| (tick.cpu.as_secs_f64() / tick.to.since(tick.from).as_secs_f64() / threads, tick))
+        .filter(|(share, tick)| share.is_finite() && tick.to.since(tick.from) >= RUN_MIN)
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let what = What::ProcessorFor { share, from: tick.from, span: tick.to.since(tick.from) };
+    (share > CPU_SHARE_MAX).then_some(Cause { standing: Standing::Degraded, what })
+}
+
+fn run_queue(run: &Summary) -> Option<Cause> {
+    let share = run.generator.run_queue_share.filter(|share| *share > RUN_QUEUE_SHARE_MAX && processor_share_is_known(run))?;
+    let standing = match (shares_cores_with_the_server(run), share > STARVED_SHARE_MIN) {
+        (true, false) => Standing::Valid,
+        (true, true) | (false, false) => Standing::Degraded,
+        (false, true) => Standing::Invalid,
+    };
+    cause(standing, What::RunQueue { share })
+}
+
+fn steal(run: &Summary) -> Option<Cause> {
+    let share = run.generator.steal_share.filter(|share| *share > STEAL_SHARE_MAX)?;
+    cause(Standing::Degraded, What::Steal { share })
+}
+
+/// Whether every request went to this very machine.
+fn shares_cores_with_the_server(run: &Summary) -> bool {
+    if run.plan.connection().unix_socket.is_some() {
+        return true;
+    }
+    let addresses = &run.resolution.addresses;
+    !addresses.is_empty() && addresses.iter().all(|address| address.parse::<SocketAddr>().is_ok_and(|address| address.ip().is_loopback()))
+}
+
+/// Completes "INVALID: …".
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |share: f64| percent((share * 1e3).round() / 10.0);
+        match self {
+            Self::Lag { p99 } => {
+                write!(
+                    f,
+                    "one request in a hundred left more than {} after it could: loadline was late, not the server",
+                    time(p99.0 as f64)
+                )
+            }
+            Self::Shortfall { share: sent } => {
+                write!(f, "only {} % of the requests asked for were made: loadline did not keep up with the rate", share(*sent))
+            }
+            Self::Exhausted { requests } => {
+                let (number, were) = (count(*requests), if *requests == 1 { "was" } else { "were" });
+                let noun = counted(*requests, "request");
+                let noun = noun.trim_start_matches(&number).trim_start();
+                write!(f, "{number} {noun} {were} not sent, because this machine had no port or file left for them")
+            }
+            Self::Processor { share } => {
+                write!(f, "the busiest thread of loadline used {:.0} % of its core, so the server may carry more", share * 100.0)
+            }
+            Self::ProcessorFor { share, from, span } => write!(
+                f,
+                "the threads of loadline used {:.0} % of their cores in the {} from {} on, so the server may carry more",
+                share * 100.0,
+                length(*span),
+                if *from == Nanos::ZERO { "the start".to_owned() } else { length(*from) }
+            ),
+            Self::RunQueue { share: waited } => write!(
+                f,
+                "a thread of loadline was ready but got no core for {} % of the time: others, perhaps the server itself, use the same \
+                 cores, and times may be longer than the server's own",
+                share(*waited)
+            ),
+            Self::Steal { share: stolen } => write!(
+                f,
+                "the host of this machine gave {} % of its processor time to others: repeat the run before comparing it with another",
+                share(*stolen)
+            ),
+        }
+    }
+}
 
 /// Why the generator, not the server, limited a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,8 +302,11 @@ pub fn generator_limit(summary: &Summary) -> Option<GeneratorLimit> {
     // Of few samples the 99th percentile is the greatest, and one late send convicts nobody.
     let lag = summary.lag.known_quantile(0.99)?;
     let median = summary.service_time.quantile(0.5)?;
-    let allowed = LAG_P99_MIN.max(Nanos((median.0 as f64 * LAG_OF_SERVICE_MAX) as u64));
-    (lag > allowed).then_some(GeneratorLimit::Lag(lag))
+    (lag > lag_allowed(median)).then_some(GeneratorLimit::Lag(lag))
+}
+
+fn lag_allowed(service_median: Nanos) -> Nanos {
+    LAG_P99_MIN.max(Nanos((service_median.0 as f64 * LAG_OF_SERVICE_MAX) as u64))
 }
 
 /// Whether the run was long enough for a share of the processor: in a shorter one, starting up is most of it.
@@ -56,25 +315,10 @@ pub fn processor_share_is_known(summary: &Summary) -> bool {
     summary.ended.drained_at >= RUN_MIN
 }
 
-/// What makes the times longer than the server's own without being the generator's limit, one sentence each.
+/// What was seen on this side without making the run worth less, one sentence each.
 #[must_use]
-pub fn disturbances(summary: &Summary) -> Vec<String> {
-    let generator = &summary.generator;
-    let mut said = Vec::new();
-    if let Some(share) = generator.run_queue_share.filter(|share| *share > RUN_QUEUE_SHARE_MAX) {
-        said.push(format!(
-            "a thread of loadline was ready but got no core for {} % of the time: others, perhaps the server itself, use the same cores, and \
-             times may be longer than the server's own",
-            percent(share * 100.0)
-        ));
-    }
-    if let Some(share) = generator.steal_share.filter(|share| *share > STEAL_SHARE_MAX) {
-        said.push(format!(
-            "the host of this machine gave {} % of its processor time to others: repeat the run before comparing it with another",
-            percent(share * 100.0)
-        ));
-    }
-    said
+pub fn disturbances(validity: &Validity) -> Vec<String> {
+    validity.causes.iter().filter(|cause| cause.standing == Standing::Valid).map(|cause| cause.what.to_string()).collect()
 }
 
 /// Completes "the load generator was the limit: …".
@@ -137,16 +381,95 @@ mod tests {
         assert_eq!(generator_limit(&slow), None, "2 ms of 100 ms are within 5 %");
     }
 
+    fn judged(change: impl FnOnce(&mut Summary)) -> (Standing, String) {
+        let mut run = healthy();
+        change(&mut run);
+        let validity = Validity::of(&run);
+        (validity.standing, validity.why())
+    }
+
+    fn local(run: &mut Summary) {
+        run.resolution.addresses = vec!["127.0.0.1:80".to_owned(), "[::1]:80".to_owned()];
+    }
+
     #[test]
-    fn what_disturbs_a_run_is_said_only_above_its_threshold() {
-        let mut summary = healthy();
-        summary.generator.run_queue_share = Some(0.009);
-        summary.generator.steal_share = None;
-        assert!(disturbances(&summary).is_empty());
-        summary.generator.run_queue_share = Some(0.042);
-        summary.generator.steal_share = Some(0.03);
-        let said = disturbances(&summary);
-        assert!(said[0].contains("no core for 4.2 %") && said[1].contains("gave 3 %"), "{said:?}");
+    fn no_fixture_is_doubted_but_the_one_without_ports() {
+        for (name, run) in fixtures::summaries() {
+            let standing = if name == "failures_of_every_side" { Standing::Degraded } else { Standing::Valid };
+            assert_eq!(Validity::of(&run).standing, standing, "{name}: {}", Validity::of(&run).why());
+        }
+    }
+
+    #[test]
+    fn lag_beyond_a_quarter_of_the_slow_answers_leaves_nothing_to_read() {
+        let late = |lag: u64| judged(|run| run.lag = lagging(Nanos::from_micros(lag)).lag);
+        assert_eq!(late(90).0, Standing::Valid);
+        // The 99th percentile of the response time of this fixture is 7.09 ms.
+        assert_eq!(late(1_500).0, Standing::Degraded);
+        let (standing, why) = late(2_000);
+        assert_eq!(standing, Standing::Invalid);
+        assert!(why.starts_with("one request in a hundred left more than 2.00 ms after it could"), "{why}");
+    }
+
+    #[test]
+    fn waiting_for_a_lane_is_the_servers_doing() {
+        let run = judged(|run| (0..200_000).for_each(|_| run.wait.record(Nanos::SECOND)));
+        assert_eq!(run.0, Standing::Valid);
+    }
+
+    #[test]
+    fn waiting_for_a_core_condemns_only_where_the_server_has_its_own() {
+        let starved = |share: f64, at: fn(&mut Summary)| {
+            judged(|run| {
+                run.generator.run_queue_share = Some(share);
+                at(run);
+            })
+            .0
+        };
+        let afar: fn(&mut Summary) = |_| ();
+        assert_eq!([0.009, 0.04, 0.9].map(|share| starved(share, afar)), [Standing::Valid, Standing::Degraded, Standing::Invalid]);
+        assert_eq!([0.04, 0.4, 0.9].map(|share| starved(share, local)), [Standing::Valid, Standing::Valid, Standing::Degraded]);
+        let mut run = healthy();
+        local(&mut run);
+        run.generator.run_queue_share = Some(0.042);
+        let said = disturbances(&Validity::of(&run));
+        assert!(said.len() == 1 && said[0].contains("no core for 4.2 %"), "{said:?}");
+    }
+
+    #[test]
+    fn a_busy_core_or_a_generous_host_degrades() {
+        let (standing, why) = judged(|run| {
+            run.generator.cpu_share_busiest = 0.97;
+            run.generator.steal_share = Some(0.03);
+        });
+        assert_eq!(standing, Standing::Degraded);
+        assert!(why.contains("used 97 % of its core") && why.contains("gave 3 %"), "{why}");
+        let (standing, why) = judged(|run| run.timeline[3].cpu = Nanos::from_millis(1_860));
+        assert_eq!(standing, Standing::Degraded);
+        assert!(why.contains("used 93 % of their cores in the 1 s from 3 s on"), "{why}");
+    }
+
+    #[test]
+    fn a_rate_that_was_not_made_is_not_the_load_asked_for() {
+        let asked = |rate: f64| judged(|run| run.qps_offered = Some(rate));
+        // 12,000 a second were made.
+        assert_eq!([12_020.0, 12_300.0, 13_000.0].map(|rate| asked(rate).0), [Standing::Valid, Standing::Degraded, Standing::Invalid]);
+        assert!(asked(24_000.0).1.contains("only 50 %"));
+        // Of few arrivals at random, some more or less are chance.
+        let few = judged(|run| {
+            run.requests.due = 95;
+            run.qps_offered = Some(100.0 / run.duration_s);
+        });
+        assert_eq!(few.0, Standing::Valid);
+    }
+
+    #[test]
+    fn nothing_measured_is_not_doubted() {
+        let idle = judged(|run| {
+            run.requests.due = 0;
+            run.qps_offered = Some(1_000.0);
+        });
+        assert_eq!(idle, (Standing::Valid, String::new()));
     }
 
     #[test]

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use analysis::gate::Verdict;
+use analysis::{LevelRow, Reading, Standing};
 use engine::{RunError, RunErrorKind};
 use plan::{PlanError, PlanErrors};
 
@@ -34,10 +36,10 @@ pub enum Exit {
 /// What each number means, for the help and the man page.
 pub const MEANINGS: &[(Exit, &str)] = &[
     (Exit::Done, "done; failed requests are counted, and are not an error"),
-    (Exit::CheckFailed, "a check failed"),
+    (Exit::CheckFailed, "a check failed, or a condition to abort on came true"),
     (Exit::Usage, "the command line, the plan or a file it names cannot be used; nothing was sent"),
     (Exit::NotCarriedOut, "the run could not be carried out, or not to its end"),
-    (Exit::NotTrustworthy, "measured, but not well enough to judge"),
+    (Exit::NotTrustworthy, "measured, but not well enough to judge: the run is INVALID, or a check cannot be judged by it"),
     (Exit::OutputNotWritten, "measured, but an output could not be written"),
     (Exit::OurMistake, "a mistake of loadline itself"),
     (Exit::Interrupted, "interrupted, after a full report"),
@@ -46,6 +48,33 @@ pub const MEANINGS: &[(Exit, &str)] = &[
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
+    }
+}
+
+/// How a run ends that was measured to its end: by its standing, then its promises.
+pub fn judged(reading: &Reading<'_>) -> Exit {
+    let broken = reading.aborted_by.is_some() || reading.checks.iter().any(|judgement| judgement.verdict == Verdict::Broken);
+    let judgeable = reading.checks.iter().all(|judgement| !matches!(judgement.verdict, Verdict::NotJudgeable { .. }));
+    match (reading.validity.standing, broken, judgeable) {
+        (Standing::Invalid, ..) => Exit::NotTrustworthy,
+        (_, true, _) => Exit::CheckFailed,
+        (_, false, false) => Exit::NotTrustworthy,
+        (_, false, true) => Exit::Done,
+    }
+}
+
+/// How a sweep ends that climbed to its end: by the standing of its highest QPS, which is its answer, then by its promises, which
+/// hold at every level or not at all.
+pub fn climbed(rows: &[LevelRow]) -> Exit {
+    let best = rows.iter().max_by(|a, b| a.qps.total_cmp(&b.qps));
+    if best.is_some_and(|row| row.standing == Standing::Invalid) {
+        Exit::NotTrustworthy
+    } else if rows.iter().any(|row| !row.broken.is_empty()) {
+        Exit::CheckFailed
+    } else if rows.iter().any(|row| !row.unjudged.is_empty()) {
+        Exit::NotTrustworthy
+    } else {
+        Exit::Done
     }
 }
 
@@ -101,6 +130,20 @@ mod tests {
     fn every_number_means_what_it_always_meant() {
         let numbers: Vec<u8> = MEANINGS.iter().map(|(exit, _)| *exit as u8).collect();
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 101, 130]);
+    }
+
+    #[test]
+    fn what_is_not_valid_is_not_judged_and_broken_goes_before_unknown() {
+        let (_, run) = measure::fixtures::summaries().swap_remove(0);
+        let checks = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<_>>();
+        let exit = |texts: &[&str]| judged(&Reading::new(&run, &checks(texts)));
+        assert_eq!(exit(&["p99 < 1s"]), Exit::Done);
+        assert_eq!(exit(&["p99 < 1s", "tls.p99 < 1s"]), Exit::NotTrustworthy);
+        assert_eq!(exit(&["p99 < 1us", "tls.p99 < 1s"]), Exit::CheckFailed);
+        assert_eq!(judged(&Reading::new(&run, &[]).aborted_by("failed > 1%".parse().ok())), Exit::CheckFailed);
+        let mut late = run.clone();
+        late.lag = late.response_time.clone();
+        assert_eq!(judged(&Reading::new(&late, &checks(&["p99 < 1us"]))), Exit::NotTrustworthy);
     }
 
     #[test]

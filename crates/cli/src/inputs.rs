@@ -136,27 +136,44 @@ pub fn plainly(why: &io::Error) -> String {
     }
 }
 
-/// The draft of a saved result.
+/// What of a saved result is done again.
+#[derive(Debug)]
+pub struct Saved {
+    /// The load.
+    pub draft: Draft,
+    /// What it was held against, as typed.
+    pub checks: Vec<String>,
+}
+
+/// The load of a saved result, and its checks.
 ///
 /// # Errors
 /// If the file cannot be read, is of another version, or damaged.
-pub fn saved(path: &Path) -> Result<Draft, PlanError> {
+pub fn saved(path: &Path) -> Result<Saved, PlanError> {
     /// Only what is needed of a result: its counts and histograms may be megabytes.
     #[derive(Deserialize)]
-    struct Saved {
+    struct Needed {
         schema: Option<String>,
         plan: Option<serde_json::Value>,
+        #[serde(default)]
+        checks: Vec<Judged>,
+    }
+    #[derive(Deserialize)]
+    struct Judged {
+        check: String,
     }
     let shown = path.display();
     let again = "give a file written with --out json=FILE";
     let text =
         fs::read(path).map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be read: {}", plainly(&why)), again))?;
-    let read: Saved = serde_json::from_slice(&text)
+    let read: Needed = serde_json::from_slice(&text)
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged, or not a result: {why}"), again))?;
     Summary::check_schema(read.schema.as_deref())
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be used: {why}"), again))?;
     let plan = read.plan.ok_or_else(|| PlanError::new("from", format!("--from '{shown}' is damaged: it holds no plan"), again))?;
-    serde_json::from_value(plan).map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged: its plan holds {why}"), again))
+    let draft = serde_json::from_value(plan)
+        .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged: its plan holds {why}"), again))?;
+    Ok(Saved { draft, checks: read.checks.into_iter().map(|judged| judged.check).collect() })
 }
 
 /// Complains of secrets that a saved plan left out and no flag gave again.

@@ -10,7 +10,9 @@ mod files;
 mod inputs;
 mod interrupt;
 mod outputs;
+mod promises;
 mod screen;
+mod step_summary;
 
 use std::process::ExitCode;
 

@@ -10,12 +10,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use measure::Summary;
+use analysis::Reading;
 use plan::{PlanError, PlanErrors};
 use report::{FORMATS, Format, Style};
 use tempfile::NamedTempFile;
 
 use crate::inputs::plainly;
+use crate::step_summary;
 
 /// One `--out FORMAT=FILE`, as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +65,8 @@ enum Text {
 
 /// The format every run is told in.
 const TEXT: &str = "text";
+/// The format of a job's summary.
+const MARKDOWN: &str = "markdown";
 
 impl Outputs {
     /// Looks at what was asked for.
@@ -123,11 +126,11 @@ impl Outputs {
     ///
     /// # Errors
     /// Each output that could not be written, with what to do.
-    pub fn write(&self, summary: &Summary, styles: &Styles, voice: crate::screen::Voice) -> Result<(), PlanErrors> {
+    pub fn write(&self, reading: &Reading<'_>, styles: &Styles, voice: crate::screen::Voice) -> Result<(), PlanErrors> {
         let mut errors = PlanErrors::default();
         let mut text = self.text;
         for (format, place) in &self.all {
-            let bytes = rendered(format, summary, if *place == Place::Stdout { &styles.stdout } else { &styles.file });
+            let bytes = rendered(format, reading, if *place == Place::Stdout { &styles.stdout } else { &styles.file });
             let written = match place {
                 Place::Stdout => to_stdout(&bytes),
                 Place::File(path) => whole(path, &bytes),
@@ -147,21 +150,23 @@ impl Outputs {
                 }
             }
         }
+        let markdown = FORMATS.iter().find(|format| format.name == MARKDOWN).expect("the Markdown format is in the table");
+        step_summary::append(&rendered(markdown, reading, &styles.file), &mut errors);
         let report = FORMATS.iter().find(|format| format.name == TEXT).expect("the text format is in the table");
         match text {
             Text::Asked => {}
             Text::Stderr if voice == crate::screen::Voice::Quiet && errors.is_empty() => {}
             Text::Stderr => {
-                let _ = io::stderr().lock().write_all(&rendered(report, summary, &styles.file));
+                let _ = io::stderr().lock().write_all(&rendered(report, reading, &styles.file));
             }
             Text::Stdout => {
-                if let Err(why) = to_stdout(&rendered(report, summary, &styles.stdout)) {
+                if let Err(why) = to_stdout(&rendered(report, reading, &styles.stdout)) {
                     errors.push(PlanError::new(
                         "out",
                         format!("the report could not be written to standard output: {}", plainly(&why)),
                         "give --out text=FILE",
                     ));
-                    let _ = io::stderr().lock().write_all(&rendered(report, summary, &styles.file));
+                    let _ = io::stderr().lock().write_all(&rendered(report, reading, &styles.file));
                 }
             }
         }
@@ -184,9 +189,9 @@ fn example(name: &str) -> String {
     }
 }
 
-fn rendered(format: &Format, summary: &Summary, style: &Style) -> Vec<u8> {
+fn rendered(format: &Format, reading: &Reading<'_>, style: &Style) -> Vec<u8> {
     let mut bytes = Vec::new();
-    (format.render)(summary, style, &mut bytes).expect("memory takes every byte");
+    (format.render)(reading, style, &mut bytes).expect("memory takes every byte");
     bytes
 }
 

@@ -4,6 +4,8 @@
 mod bad_input;
 #[path = "end_to_end/calibrate.rs"]
 mod calibrate;
+#[path = "end_to_end/checks.rs"]
+mod checks;
 #[path = "end_to_end/compare.rs"]
 mod compare;
 #[path = "end_to_end/help.rs"]

@@ -1,5 +1,8 @@
 //! Made-up finished runs that between them show everything a report can show: for golden tests here and elsewhere.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use plan::{Draft, Given, Nanos, Plan, Random};
 
 use crate::{
@@ -45,12 +48,31 @@ struct Making {
     recorder: Recorder,
     collector: Collector,
     interval: u32,
+    /// When requests leave and come back, to be counted in the order of time.
+    wire: BinaryHeap<Reverse<(Nanos, Way)>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    Out,
+    Back,
 }
 
 impl Making {
     fn new(plan: Plan) -> Self {
         let recorder = Recorder::new(Span { from: plan.warmup(), until: plan.end() });
-        Self { collector: Collector::new(plan.clone(), 1, Nanos::SECOND), recorder, plan, interval: 0 }
+        Self { collector: Collector::new(plan.clone(), 1, Nanos::SECOND), recorder, plan, interval: 0, wire: BinaryHeap::new() }
+    }
+
+    /// Counts what happened on the wire up to `at`.
+    fn wire_until(&mut self, at: Nanos) {
+        while let Some(Reverse((when, way))) = self.wire.peek().copied().filter(|Reverse((when, _))| *when <= at) {
+            match way {
+                Way::Out => self.recorder.left(when),
+                Way::Back => self.recorder.came_back(when),
+            }
+            self.wire.pop();
+        }
     }
 
     /// Hands over intervals until the one that `at` lies in.
@@ -69,9 +91,9 @@ impl Making {
         let sent = ready.plus(Nanos::from_micros(9));
         let done = sent.plus(service);
         self.recorder.due(due);
-        // On the wire one after another: what matters here is that there is a figure.
-        self.recorder.left(sent);
-        self.recorder.came_back(done);
+        self.wire.push(Reverse((sent, Way::Out)));
+        self.wire.push(Reverse((done, Way::Back)));
+        self.wire_until(due);
         self.recorder.record(&Outcome {
             due,
             ready,
@@ -85,6 +107,7 @@ impl Making {
     }
 
     fn finish(mut self, how: Ending, load_until: Nanos, drained_at: Nanos) -> Summary {
+        self.wire_until(Nanos::NEVER);
         self.until(drained_at.plus(Nanos::SECOND));
         let target = self.plan.target().clone();
         let mut summary = self.collector.finish(End { how, load_until, drained_at });

@@ -88,6 +88,8 @@ pub enum Ending {
     Finished,
     /// By the user.
     Interrupted,
+    /// By a condition the user had set for it.
+    Aborted,
     /// By an error; what was measured until then is here.
     CutShort,
 }

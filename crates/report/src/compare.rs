@@ -438,7 +438,7 @@ fn markdown(compared: &Compared) -> String {
     // Their figures differ from run to run; one example makes the point.
     let mut remarks: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for run in compared.pairs.iter().flat_map(|pair| [&pair.a, &pair.b]) {
-        for remark in disturbances(run).into_iter().chain(run.warnings.iter().cloned()) {
+        for remark in disturbances(&analysis::Validity::of(run)).into_iter().chain(run.warnings.iter().cloned()) {
             let kind: String = remark.chars().filter(|letter| !letter.is_ascii_digit() && *letter != '.').collect();
             remarks.entry(kind).or_insert((remark, 0)).1 += 1;
         }

@@ -6,7 +6,8 @@
 
 use std::io;
 
-use measure::{Packed, Summary, Tick};
+use analysis::Reading;
+use measure::{Packed, Tick};
 
 use crate::{Format, Style};
 
@@ -36,9 +37,9 @@ pub const HEADER: [&str; 18] = [
     "lag_max_ms",
 ];
 
-fn render(summary: &Summary, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
+fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "{}", HEADER.join(","))?;
-    summary.timeline.iter().try_for_each(|tick| writeln!(out, "{}", row(tick).join(",")))
+    reading.run.timeline.iter().try_for_each(|tick| writeln!(out, "{}", row(tick).join(",")))
 }
 
 fn row(tick: &Tick) -> [String; 18] {
@@ -77,7 +78,7 @@ mod tests {
     fn every_row_has_a_cell_for_every_head_and_every_cell_is_a_number_or_empty() {
         for (name, summary) in fixtures::summaries() {
             let mut bytes = Vec::new();
-            (FORMAT.render)(&summary, &Style::PLAIN, &mut bytes).unwrap();
+            (FORMAT.render)(&Reading::new(&summary, &[]), &Style::PLAIN, &mut bytes).unwrap();
             let text = String::from_utf8(bytes).unwrap();
             let mut lines = text.lines();
             assert_eq!(lines.next().unwrap().split(',').count(), HEADER.len());

@@ -6,6 +6,7 @@
 //! is more than noise takes repetitions: where both sides have them, [`judged`] says it level by level, and where they have not,
 //! that is said.
 
+use analysis::Standing;
 use analysis::compare::{Comparison, Margins, Metric, Values, Verdict, unpaired, values};
 use analysis::quantity::{NONE, figure, percent, time};
 use analysis::{Level, Sweep, generator_limit};
@@ -55,6 +56,15 @@ pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
         SweepCurve { name: name.to_owned(), target: None, level_seconds: None, threads: None, ladder: Ladder::Users, points, fit: None }
     };
     if curve.points.is_empty() { Err(CurveError::Empty) } else { Ok(curve) }
+}
+
+/// The levels of a sweep's JSON whose figures are not the server's, each with why. A `.dat` file does not tell.
+#[must_use]
+pub fn invalid_levels(text: &str) -> Vec<String> {
+    let Ok(sweep) = sweep::read(text) else { return Vec::new() };
+    let judged = sweep.trials.iter().map(|trial| (trial.level, trial.judged(&[]).0));
+    let invalid = judged.filter(|(_, validity)| validity.standing == Standing::Invalid);
+    invalid.map(|(level, validity)| format!("{level} ({})", validity.why())).collect()
 }
 
 /// Heads and widths, in order.

@@ -3,13 +3,13 @@
 //! Help, completions, documentation and golden tests iterate [`FORMATS`], so a format that is not in the table does not
 //! exist and one that is cannot be forgotten. A row is a function, not a trait: nothing is configured, nothing is kept.
 //!
-//! Invariant: the same Summary in the same Style gives the same bytes.
+//! Invariant: the same Reading in the same Style gives the same bytes.
 
 use std::io;
 
-use measure::Summary;
+use analysis::Reading;
 
-use crate::{csv, hdr, json, markdown, text};
+use crate::{csv, hdr, json, junit, markdown, text};
 
 /// One way to write down a finished run.
 #[derive(Debug, Clone, Copy)]
@@ -21,11 +21,11 @@ pub struct Format {
     /// The usual ending of its files, without the dot.
     pub extension: &'static str,
     /// Writes the run. Fails only where writing fails.
-    pub render: fn(&Summary, &Style, &mut dyn io::Write) -> io::Result<()>,
+    pub render: fn(&Reading<'_>, &Style, &mut dyn io::Write) -> io::Result<()>,
 }
 
 /// Every format of a run.
-pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, csv::FORMAT, hdr::FORMAT, markdown::FORMAT];
+pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, csv::FORMAT, hdr::FORMAT, markdown::FORMAT, junit::FORMAT];
 
 /// The format of that name, if there is one.
 #[must_use]

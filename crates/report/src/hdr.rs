@@ -6,7 +6,8 @@
 
 use std::io;
 
-use measure::{Histogram, Summary};
+use analysis::Reading;
+use measure::Histogram;
 use plan::Nanos;
 
 use crate::{Format, Style};
@@ -20,8 +21,8 @@ const TICKS_PER_HALF_DISTANCE: u32 = 5;
 /// With three significant digits (the least power of two above 2 × 10³).
 const SUB_BUCKETS: u64 = 2048;
 
-fn render(summary: &Summary, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
-    distribution(&summary.response_time, out)
+fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
+    distribution(&reading.run.response_time, out)
 }
 
 fn distribution(times: &Histogram, out: &mut dyn io::Write) -> io::Result<()> {

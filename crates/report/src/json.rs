@@ -1,12 +1,19 @@
 //! The result as JSON: everything that was measured, for scripts, for history, and to run the same plan again.
 //!
-//! It is the Summary itself, so that nothing is lost between a run and its file. Reading refuses another version by name
+//! It is the Summary itself, so that nothing is lost between a run and its file, and beside it what follows from it, so that
+//! a script need not find it again. Reading takes the Summary alone: what follows is found anew. It refuses another version by name
 //! before it looks at anything else: a file of a later loadline is not "missing a field".
 
 use std::io;
 
+use analysis::drift::Stability;
+use analysis::gate::{AbortRule, Judgement};
+use analysis::interval::Uncertainty;
+use analysis::littles_law::LittlesLaw;
+use analysis::peaks::Peak;
+use analysis::{Reading, Validity};
 use measure::{Summary, SummaryError};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{Format, Style, visible};
@@ -19,11 +26,38 @@ pub const FORMAT: Format = Format {
     render,
 };
 
-fn render(summary: &Summary, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
-    write_json(summary, out)
+/// The keys of a result: those of the Summary, then these.
+#[derive(Serialize)]
+struct Written<'a> {
+    #[serde(flatten)]
+    run: &'a Summary,
+    validity: &'a Validity,
+    intervals: Option<&'a Uncertainty>,
+    checks: &'a [Judgement],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aborted_by: Option<AbortRule>,
+    littles_law: Option<LittlesLaw>,
+    stability: Option<&'a Stability>,
+    peaks: &'a [Peak],
+    noticed: Vec<String>,
 }
 
-pub(crate) fn write_json<T: serde::Serialize>(value: &T, out: &mut dyn io::Write) -> io::Result<()> {
+fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
+    let written = Written {
+        run: reading.run,
+        validity: &reading.validity,
+        intervals: reading.uncertainty.as_ref(),
+        checks: &reading.checks,
+        aborted_by: reading.aborted_by,
+        littles_law: reading.littles_law,
+        stability: reading.stability.as_ref(),
+        peaks: &reading.peaks,
+        noticed: reading.noticed(),
+    };
+    write_json(&written, out)
+}
+
+pub(crate) fn write_json<T: Serialize>(value: &T, out: &mut dyn io::Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value)?;
     out.write_all(b"\n")
 }
@@ -81,7 +115,7 @@ mod tests {
 
     fn written(summary: &Summary) -> String {
         let mut bytes = Vec::new();
-        (FORMAT.render)(summary, &Style::PLAIN, &mut bytes).unwrap();
+        (FORMAT.render)(&Reading::new(summary, &[]), &Style::PLAIN, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 

@@ -14,6 +14,7 @@ pub mod find;
 mod format;
 pub mod hdr;
 pub mod json;
+pub mod junit;
 pub mod markdown;
 pub mod png;
 mod reason;

@@ -5,9 +5,10 @@
 
 use std::io;
 
+use analysis::gate::Verdict;
 use analysis::quantity::{self, NONE, count, nanos, share, time};
-use analysis::{disturbances, generator_limit};
-use measure::{Histogram, Summary};
+use analysis::{Reading, Standing, disturbances};
+use measure::Histogram;
 
 use crate::{Format, Style, story, visible};
 
@@ -17,14 +18,20 @@ pub const FORMAT: Format = Format { name: "markdown", about: "a short table for 
 /// What a reviewer looks at.
 const SHOWN: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-fn render(summary: &Summary, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
-    if let Some(ending) = story::ending(summary) {
+fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
+    let summary = reading.run;
+    if let Some(ending) = story::ending(reading) {
         writeln!(out, "> {ending}.\n")?;
     }
-    writeln!(out, "**{}.**\n", story::answer(summary))?;
+    writeln!(out, "**{}.**\n", story::answer(reading))?;
+    match reading.validity.standing {
+        Standing::Valid => {}
+        standing @ (Standing::Degraded | Standing::Invalid) => writeln!(out, "> **{standing}:** {}.\n", reading.validity.why())?,
+    }
+    checks(reading, out)?;
     writeln!(out, "{}: {}.\n", visible::markdown(&story::request(summary)), visible::markdown(&story::load(summary)[0]))?;
     if !summary.response_time.is_empty() {
-        times(summary, out)?;
+        times(reading, out)?;
     }
     let requests = &summary.requests;
     if !summary.failures.is_empty() {
@@ -44,10 +51,10 @@ fn render(summary: &Summary, _: &Style, out: &mut dyn io::Write) -> io::Result<(
     if requests.unsent > 0 {
         writeln!(out, "\n{} never sent: no connection came free in time.", quantity::counted(requests.unsent, "request"))?;
     }
-    if let Some(limit) = generator_limit(summary) {
-        writeln!(out, "\n**The load generator was the limit: {limit}.** The server may carry more.")?;
+    for sentence in reading.noticed() {
+        writeln!(out, "\n> {sentence}")?;
     }
-    for disturbance in disturbances(summary) {
+    for disturbance in disturbances(&reading.validity) {
         writeln!(out, "\n> {disturbance}")?;
     }
     for warning in &summary.warnings {
@@ -64,25 +71,47 @@ fn render(summary: &Summary, _: &Style, out: &mut dyn io::Write) -> io::Result<(
     )
 }
 
-fn times(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
+/// Each check, whether it held, and by what.
+fn checks(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    if reading.checks.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "| | check | measured |\n|---|---|---|")?;
+    for judgement in &reading.checks {
+        let sign = match judgement.verdict {
+            Verdict::Held => "✅",
+            Verdict::Broken => "❌",
+            Verdict::NotJudgeable { .. } => "❔",
+        };
+        writeln!(out, "| {sign} {} | `{}` | {} |", judgement.verdict.name(), judgement.check, visible::markdown(&judgement.about()))?;
+    }
+    writeln!(out)
+}
+
+fn times(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    let summary = reading.run;
     let mut heads: Vec<String> = vec![String::new(), "mean".to_owned()];
     heads.extend(SHOWN.iter().map(|q| quantity::quantile(*q)));
     heads.push("max".to_owned());
     writeln!(out, "| {} |", heads.join(" | "))?;
     writeln!(out, "|---|{}", "---:|".repeat(heads.len() - 1))?;
-    let mut row = |name: &str, times: &Histogram| {
+    let row = |out: &mut dyn io::Write, name: &str, times: &Histogram| {
         let mut cells = vec![name.to_owned(), times.mean().map_or_else(|| NONE.to_owned(), time)];
-        cells.extend(SHOWN.iter().map(|q| nanos(times.known_quantile(*q))));
+        cells.extend(SHOWN.iter().map(|q| story::quantile(reading, times, *q)));
         cells.push(nanos(times.max()));
         writeln!(out, "| {} |", cells.join(" | "))
     };
-    row("response time", &summary.response_time)?;
-    if summary.response_time_succeeded.count() < summary.response_time.count() && !summary.response_time_succeeded.is_empty() {
-        row("of successes", &summary.response_time_succeeded)?;
+    row(out, "response time", &summary.response_time)?;
+    if SHOWN.iter().any(|q| story::plus_minus(reading, *q) != NONE) {
+        let cells: Vec<String> = SHOWN.iter().map(|q| story::plus_minus(reading, *q)).collect();
+        writeln!(out, "| ± (95 %, within this run) | | {} | |", cells.join(" | "))?;
     }
-    row("service time", &summary.service_time)?;
-    if SHOWN.iter().any(|q| !measure::quantile_is_known(summary.response_time.count(), *q)) {
-        writeln!(out, "\n{NONE} stands where too few requests were timed to tell.")?;
+    if summary.response_time_succeeded.count() < summary.response_time.count() && !summary.response_time_succeeded.is_empty() {
+        row(out, "of successes", &summary.response_time_succeeded)?;
+    }
+    row(out, "service time", &summary.service_time)?;
+    if let Some(missing) = story::missing(reading) {
+        writeln!(out, "\n{missing}")?;
     }
     Ok(())
 }

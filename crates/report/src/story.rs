@@ -1,7 +1,9 @@
 //! What a run was and how it came out, in sentences that every format for people shares.
 
-use analysis::quantity::{self, count, counted};
-use measure::{Ending, Summary};
+use analysis::Reading;
+use analysis::interval::{Evidence, Figure};
+use analysis::quantity::{self, NONE, count, counted};
+use measure::{Ending, Histogram, Summary};
 use plan::{Body, Keepalive, Load, Spacing, Stage};
 
 use crate::visible::visible;
@@ -19,7 +21,8 @@ pub(crate) fn request(summary: &Summary) -> String {
 }
 
 /// The answer, in one sentence.
-pub(crate) fn answer(summary: &Summary) -> String {
+pub(crate) fn answer(reading: &Reading<'_>) -> String {
+    let summary = reading.run;
     let requests = &summary.requests;
     if requests.due == 0 {
         return "Nothing was measured: no request fell due".to_owned();
@@ -57,10 +60,76 @@ pub(crate) fn answer(summary: &Summary) -> String {
     };
     match (summary.plan.load(), summary.qps_offered) {
         (Load::Open { .. }, Some(offered)) => {
-            format!("{} requests a second answered of {} a second asked for; {outcome}", rate(summary.qps), rate(offered))
+            let answered = rate(summary.qps);
+            format!("{answered} requests a second answered{} of {} a second asked for; {outcome}", sure(reading), rate(offered))
         }
-        _ => format!("{} requests a second at {}; {outcome}", rate(summary.qps), counted(summary.concurrency, "concurrent user")),
+        _ => {
+            let users = counted(summary.concurrency, "concurrent user");
+            format!("{} requests a second at {users}{}; {outcome}", rate(summary.qps), sure(reading))
+        }
     }
+}
+
+/// How sure the throughput is, to stand behind it: ` (± 310)`; nothing where that is not known.
+fn sure(reading: &Reading<'_>) -> String {
+    let qps = reading.uncertainty.as_ref().and_then(|uncertainty| uncertainty.qps);
+    // Of an uncertainty, the first two digits tell all there is to tell.
+    let rounded = |value: f64| {
+        let unit = if value > 0.0 { 10f64.powf(value.log10().floor() - 1.0) } else { 1.0 };
+        (value / unit).ceil() * unit
+    };
+    qps.map_or_else(String::new, |qps| format!(" (± {})", rate(rounded(half_width(&qps)))))
+}
+
+/// What stands behind ±: the longer side of the interval, so that the figure and it cover the whole of it.
+pub(crate) fn half_width(figure: &Figure) -> f64 {
+    (figure.value - figure.interval.low).max(figure.interval.high - figure.value)
+}
+
+/// What is known of a quantile of the response time; `None` where nothing was looked at.
+pub(crate) fn evidence(reading: &Reading<'_>, q: f64) -> Option<Evidence> {
+    let quantiles = &reading.uncertainty.as_ref()?.quantiles;
+    quantiles.iter().find(|quantile| (quantile.q - q).abs() < f64::EPSILON).map(|quantile| quantile.evidence)
+}
+
+/// A quantile of one of the run's times: a dash with too few samples, and in brackets where they are worth too few, because
+/// most of the slow ones came together: then it tells what this run saw, and not what the next would see.
+pub(crate) fn quantile(reading: &Reading<'_>, times: &Histogram, q: f64) -> String {
+    match (times.known_quantile(q), evidence(reading, q)) {
+        (Some(time), Some(Evidence::NotEnough { .. })) => format!("({})", quantity::nanos(Some(time))),
+        (time, _) => quantity::nanos(time),
+    }
+}
+
+/// The ± of a quantile of the response time; a dash where there is none.
+pub(crate) fn plus_minus(reading: &Reading<'_>, q: f64) -> String {
+    match evidence(reading, q) {
+        Some(Evidence::Known { figure, .. }) => quantity::time(half_width(&figure)),
+        _ => NONE.to_owned(),
+    }
+}
+
+/// Which percentiles are not known, and how much longer the run would have to be for each; `None` if none is missing.
+pub(crate) fn missing(reading: &Reading<'_>) -> Option<String> {
+    let needs: Vec<String> = measure::QUANTILES
+        .iter()
+        .filter_map(|q| match evidence(reading, *q)? {
+            Evidence::NotEnough { more_seconds: Some(more) } => {
+                let more = quantity::length(plan::Nanos::from_secs(more.ceil().max(1.0) as u64));
+                Some(format!("{} needs about {more} more", quantity::quantile(*q)))
+            }
+            _ => None,
+        })
+        .collect();
+    if needs.is_empty() {
+        return None;
+    }
+    let bracketed = measure::QUANTILES.iter().any(|q| quantile(reading, &reading.run.response_time, *q).starts_with('('));
+    let dashed = measure::QUANTILES.iter().any(|q| reading.run.response_time.known_quantile(*q).is_none());
+    let brackets = "Brackets stand around what this run saw and another may not: the slow requests came together";
+    let dash = format!("{NONE} stands where too few requests were timed to tell");
+    let said: Vec<&str> = [(bracketed, brackets), (dashed, &dash)].iter().filter(|(is, _)| *is).map(|(_, said)| *said).collect();
+    Some(format!("{}. To know, {}.", said.join(". "), needs.join(", ")))
 }
 
 /// How the load was made, and what follows for reading the times.
@@ -139,15 +208,18 @@ fn stages(stages: &[Stage]) -> String {
 }
 
 /// What a reader must know before any figure; nothing when the run went as planned.
-pub(crate) fn ending(summary: &Summary) -> Option<String> {
+pub(crate) fn ending(reading: &Reading<'_>) -> Option<String> {
+    let summary = reading.run;
     let until = quantity::length(summary.ended.load_until);
     let planned = match summary.plan.duration() {
         Some(_) => format!(" of {}", quantity::length(summary.plan.end())),
         None => String::new(),
     };
+    let rule = reading.aborted_by.map_or_else(String::new, |rule| format!(", as '{rule}' came true,"));
     match summary.ended.how {
         Ending::Finished => None,
         Ending::Interrupted => Some(format!("Interrupted after {until}{planned}: the figures hold what was measured until then")),
+        Ending::Aborted => Some(format!("Aborted{rule} after {until}{planned}: the figures hold what was measured until then")),
         Ending::CutShort => Some(format!("Cut short by an error after {until}{planned}: the figures hold what was measured until then")),
     }
 }

@@ -5,10 +5,10 @@ pub mod table;
 
 use std::io;
 
-use analysis::gate::Check;
+use analysis::gate::{Check, Judgement};
 use analysis::knee::Best;
 use analysis::scaling::Curve;
-use analysis::{Level, LevelRow, SWEEP_SCHEMA, Scaling, Stopped, Sweep, Trial, scaling};
+use analysis::{Level, LevelRow, SWEEP_SCHEMA, Scaling, Stopped, Sweep, Trial, Validity, scaling};
 use serde::Serialize;
 
 use crate::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
@@ -58,6 +58,23 @@ pub fn write(sweep: &Sweep, out: &mut dyn io::Write) -> io::Result<()> {
     write_explained(sweep, &scaling(sweep), out)
 }
 
+/// What follows from one trial.
+#[derive(Serialize)]
+struct Judged {
+    level: Level,
+    repetition: u32,
+    validity: Validity,
+    checks: Vec<Judgement>,
+}
+
+fn judged(sweep: &Sweep) -> Vec<Judged> {
+    let judge = |trial: &Trial| {
+        let (validity, checks) = trial.judged(&sweep.checks);
+        Judged { level: trial.level, repetition: trial.repetition, validity, checks }
+    };
+    sweep.trials.iter().map(judge).collect()
+}
+
 /// A sweep as it stands in its file. What is short comes before the trials.
 #[derive(Serialize)]
 struct Written<'a> {
@@ -67,15 +84,22 @@ struct Written<'a> {
     levels: &'a [Level],
     #[serde(skip_serializing_if = "<[Check]>::is_empty")]
     slo: &'a [Check],
+    #[serde(skip_serializing_if = "<[Check]>::is_empty")]
+    checks: &'a [Check],
     best: &'a Best,
     model: &'a Option<Curve>,
     trials: &'a [Trial],
     stopped: &'a Option<Stopped>,
+    judged: Vec<Judged>,
 }
 
 fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) -> io::Result<()> {
-    let Sweep { schema, name, started, levels, slo, trials, stopped } = sweep;
-    write_json(&Written { schema, name, started, levels, slo, best: &scaling.best, model: &scaling.curve, trials, stopped }, out)
+    let Sweep { schema, name, started, levels, slo, checks, trials, stopped } = sweep;
+    let judged = judged(sweep);
+    write_json(
+        &Written { schema, name, started, levels, slo, checks, best: &scaling.best, model: &scaling.curve, trials, stopped, judged },
+        out,
+    )
 }
 
 /// The accepted model as the charts draw it.

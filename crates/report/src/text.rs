@@ -10,8 +10,9 @@
 use std::io;
 
 use analysis::ceiling::CeilingUse;
+use analysis::gate::Verdict;
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
-use analysis::{disturbances, generator_limit, processor_share_is_known};
+use analysis::{Reading, Standing, disturbances, processor_share_is_known};
 use measure::{Failure, FailureCount, Histogram, QUANTILES, Summary, quantile_is_known};
 use plan::{Load, Nanos, Scheme};
 
@@ -28,6 +29,8 @@ pub const FORMAT: Format = Format { name: "text", about: "a report for people, t
 const MARGIN: usize = 19;
 /// Of an example, this much is shown; the JSON result holds the rest.
 const EXAMPLE_LETTERS_MAX: usize = 240;
+/// The row that the intervals belong to.
+const RESPONSE: &str = "response time";
 /// Fewer intervals say nothing about how steady it was.
 const INTERVALS_MIN: usize = 5;
 /// A drain shorter than this is part of every run.
@@ -35,16 +38,18 @@ const DRAIN_WORTH_SAYING: Nanos = Nanos::SECOND;
 /// Response and service time that differ by less than this share coincide for every reader.
 const SAME_WITHIN: f64 = 0.05;
 
-fn render(summary: &Summary, style: &Style, out: &mut dyn io::Write) -> io::Result<()> {
+fn render(reading: &Reading<'_>, style: &Style, out: &mut dyn io::Write) -> io::Result<()> {
+    let summary = reading.run;
     let mut page = Page { text: String::from("\n"), style };
-    head(summary, &mut page);
-    times(summary, &mut page);
+    head(reading, &mut page);
+    times(reading, &mut page);
     steadiness(summary, &mut page);
+    course(reading, &mut page);
     phases(summary, &mut page);
     answers(summary, &mut page);
     failures(summary, &mut page);
-    traffic(summary, &mut page);
-    trust(summary, &mut page);
+    traffic(reading, &mut page);
+    trust(reading, &mut page);
     out.write_all(page.text.as_bytes())
 }
 
@@ -86,16 +91,40 @@ impl Page<'_> {
     }
 }
 
-fn head(summary: &Summary, page: &mut Page) {
-    if let Some(ending) = story::ending(summary) {
+fn head(reading: &Reading<'_>, page: &mut Page) {
+    let summary = reading.run;
+    if let Some(ending) = story::ending(reading) {
         page.say(Tone::Caution, &format!("{ending}."));
         page.gap();
     }
     let requests = &summary.requests;
     let tone = if requests.due > 0 && requests.succeeded == 0 { Tone::Bad } else { Tone::Answer };
-    page.say(tone, &story::answer(summary));
-    if let Some(limit) = generator_limit(summary) {
-        page.say(Tone::Caution, &format!("The load generator was the limit: {limit}. The server may carry more."));
+    page.say(tone, &story::answer(reading));
+    let validity = &reading.validity;
+    match validity.standing {
+        Standing::Valid => {}
+        Standing::Degraded => page.say(Tone::Caution, &format!("DEGRADED: {}.", validity.why())),
+        Standing::Invalid => {
+            page.say(Tone::Bad, &format!("INVALID: these figures are loadline's own, not the server's: {}.", validity.why()));
+        }
+    }
+    page.gap();
+    let mut name = "checks";
+    let width = reading.checks.iter().map(|judgement| judgement.verdict.name().len()).max().unwrap_or(0);
+    for judgement in &reading.checks {
+        let tone = match judgement.verdict {
+            Verdict::Held => Tone::Good,
+            Verdict::Broken => Tone::Bad,
+            Verdict::NotJudgeable { .. } => Tone::Caution,
+        };
+        let verdict = judgement.verdict.name();
+        // Blanks that stand in line are kept on the first line, and what follows is broken beside it.
+        page.entry(
+            name,
+            tone,
+            &format!("{verdict}:{:\u{a0}<pad$} {}: {}", "", judgement.check, judgement.about(), pad = width - verdict.len()),
+        );
+        name = "";
     }
     page.gap();
     page.entry("request", Tone::Normal, &story::request(summary));
@@ -134,14 +163,15 @@ fn head(summary: &Summary, page: &mut Page) {
     }
 }
 
-fn times(summary: &Summary, page: &mut Page) {
+fn times(reading: &Reading<'_>, page: &mut Page) {
+    let summary = reading.run;
     page.gap();
     let response = &summary.response_time;
     if response.is_empty() {
         page.entry("response time", Tone::Normal, "none: no request was answered or waited until its timeout");
         return;
     }
-    let mut rows: Vec<(&str, &Histogram)> = vec![("response time", response)];
+    let mut rows: Vec<(&str, &Histogram)> = vec![(RESPONSE, response)];
     let mixed = !summary.response_time_succeeded.is_empty() && summary.response_time_succeeded.count() < response.count();
     if mixed {
         rows.push((" of successes", &summary.response_time_succeeded));
@@ -174,13 +204,17 @@ fn times(summary: &Summary, page: &mut Page) {
             let names: Vec<String> = QUANTILES.iter().map(|q| quantity::quantile(*q)).collect();
             let mut columns = Columns::new(&std::iter::once("").chain(names.iter().map(String::as_str)).collect::<Vec<_>>());
             for (name, histogram) in &rows {
-                let cells = QUANTILES.iter().map(|q| nanos(histogram.known_quantile(*q)));
+                let cells = QUANTILES.iter().map(|q| story::quantile(reading, histogram, *q));
                 columns.row(&std::iter::once((*name).to_owned()).chain(cells).collect::<Vec<_>>());
+                if *name == RESPONSE && QUANTILES.iter().any(|q| story::plus_minus(reading, *q) != NONE) {
+                    let cells = QUANTILES.iter().map(|q| story::plus_minus(reading, *q));
+                    columns.row(&std::iter::once("  ±".to_owned()).chain(cells).collect::<Vec<_>>());
+                }
             }
             page.table(&columns);
         }
         page.gap();
-        legend(summary, &rows, same, page);
+        legend(reading, &rows, same, page);
     }
 }
 
@@ -192,7 +226,8 @@ fn coincide(summary: &Summary) -> bool {
 }
 
 /// What the rows and columns mean, in words.
-fn legend(summary: &Summary, rows: &[(&str, &Histogram)], same: bool, page: &mut Page) {
+fn legend(reading: &Reading<'_>, rows: &[(&str, &Histogram)], same: bool, page: &mut Page) {
+    let summary = reading.run;
     let mut said = Vec::new();
     if same {
         said.push(format!(
@@ -211,22 +246,25 @@ fn legend(summary: &Summary, rows: &[(&str, &Histogram)], same: bool, page: &mut
         said.push("Requests that timed out count as long as they were waited for.".to_owned());
     }
     said.push("sd is the standard deviation; 90 % means that nine in ten took at most so long.".to_owned());
+    if reading.uncertainty.is_some() && summary.requests.due > 1 {
+        said.push("± is what chance within this run leaves open, at 95 %; another run may differ by more.".to_owned());
+    }
     page.say(Tone::Aside, &said.join(" "));
     let scarce = rows.iter().map(|(_, histogram)| histogram.count()).filter(|count| *count > 0).min().unwrap_or(0);
-    let missing: Vec<String> = QUANTILES
-        .iter()
-        .filter(|q| !quantile_is_known(scarce, **q))
-        .map(|q| format!("{} takes {}", quantity::quantile(*q), count(quantity::samples_needed(*q))))
-        .collect();
-    if !missing.is_empty() {
-        page.say(
-            Tone::Aside,
-            &format!(
-                "{NONE} stands where too few requests were timed to tell: {} requests, and here are {}.",
-                missing.join(", "),
-                count(scarce)
-            ),
-        );
+    if let Some(missing) = story::missing(reading) {
+        page.say(Tone::Aside, &missing);
+    } else if QUANTILES.iter().any(|q| !quantile_is_known(scarce, *q)) {
+        page.say(Tone::Aside, &format!("{NONE} stands where too few requests were timed to tell."));
+    }
+}
+
+/// What the course of the run and the shape of its times show.
+fn course(reading: &Reading<'_>, page: &mut Page) {
+    page.gap();
+    let mut name = "noticed";
+    for sentence in reading.noticed() {
+        page.entry(name, Tone::Caution, &sentence);
+        name = "";
     }
 }
 
@@ -396,9 +434,10 @@ fn one_failure(summary: &Summary, failure: &FailureCount, page: &mut Page) {
     page.entry("", Tone::Normal, &format!("what to do: {}", failure.class.remedy()));
 }
 
-fn traffic(summary: &Summary, page: &mut Page) {
+fn traffic(reading: &Reading<'_>, page: &mut Page) {
+    let summary = reading.run;
     page.gap();
-    if summary.requests.due > 1 {
+    if summary.requests.due > 1 && reading.littles_law.is_none() {
         page.entry("in flight", Tone::Normal, &format!("{} requests at once on average", story::rate(summary.in_flight_mean)));
     }
     let whole = summary.ended.drained_at.as_secs_f64();
@@ -432,7 +471,8 @@ fn traffic(summary: &Summary, page: &mut Page) {
     page.entry("connections", Tone::Normal, &text);
 }
 
-fn trust(summary: &Summary, page: &mut Page) {
+fn trust(reading: &Reading<'_>, page: &mut Page) {
+    let summary = reading.run;
     let generator = &summary.generator;
     page.gap();
     let mut text = if processor_share_is_known(summary) {
@@ -451,13 +491,16 @@ fn trust(summary: &Summary, page: &mut Page) {
         (None, Some(lag)) => text.push_str(&format!("; every request left at most {} after it could", nanos(Some(lag)))),
         (None, None) => {}
     }
-    let limit = generator_limit(summary);
-    let (tone, verdict) = match &limit {
-        Some(limit) => (Tone::Caution, format!("; it was the limit: {limit}")),
-        None if summary.requests.due == 0 => (Tone::Normal, String::new()),
-        None => (Tone::Normal, "; it was not the limit".to_owned()),
-    };
-    page.entry("this machine", tone, &(text + &verdict));
+    page.entry("this machine", Tone::Normal, &text);
+    if summary.requests.due > 0 {
+        let validity = &reading.validity;
+        let (tone, text) = match validity.standing {
+            Standing::Valid => (Tone::Normal, "VALID: loadline was not the limit".to_owned()),
+            Standing::Degraded => (Tone::Caution, "DEGRADED: the first lines say by what".to_owned()),
+            Standing::Invalid => (Tone::Bad, "INVALID: the first lines say why".to_owned()),
+        };
+        page.entry("validity", tone, &text);
+    }
     if let Some(used) = CeilingUse::of(summary) {
         page.entry("", if used.is_near() { Tone::Caution } else { Tone::Normal }, &used.in_words());
     }
@@ -489,11 +532,23 @@ fn trust(summary: &Summary, page: &mut Page) {
             count(requests.unsent)
         ),
     );
-    for disturbance in disturbances(summary) {
+    if let Some(law) = &reading.littles_law {
+        let sides = format!("{} in flight by count, {} by rate and service time", story::rate(law.in_flight), story::rate(law.expected));
+        let (error, tolerance) =
+            (quantity::percent((law.error * 1e3).round() / 10.0), quantity::percent((law.tolerance * 1e3).round() / 10.0));
+        if law.holds {
+            page.entry("Little's law", Tone::Normal, &format!("holds: {sides} ({error} % apart, {tolerance} % allowed)"));
+        } else {
+            let text =
+                format!("does not hold: {sides} ({error} % apart, {tolerance} % allowed). Requests or times were lost: do not trust them");
+            page.entry("Little's law", Tone::Bad, &text);
+        }
+    }
+    for disturbance in disturbances(&reading.validity) {
         page.entry("caution", Tone::Caution, &disturbance);
     }
     for quirk in &summary.quirks {
-        page.entry("noticed", Tone::Normal, &format!("{} {}", count(quirk.count), visible(&quirk.about)));
+        page.entry("oddity", Tone::Normal, &format!("{} {}", count(quirk.count), visible(&quirk.about)));
     }
     for warning in &summary.warnings {
         page.entry("warning", Tone::Caution, &visible(warning));

@@ -119,7 +119,7 @@ fn rows_stand_under_their_heads_with_and_without_colour() {
     let sweep = made_up();
     let wide = sweep::table::header(sweep.levels[0], &Style::PLAIN).chars().count();
     for row in sweep.rows() {
-        let alone = LevelRow { failed: 0, generator_limit: None, ..row.clone() };
+        let alone = LevelRow { failed: 0, generator_limit: None, standing: analysis::Standing::Valid, ..row.clone() };
         assert_eq!(sweep::table::row(&alone, &Style::PLAIN).chars().count(), wide);
         let plain = sweep::table::row(&row, &Style::PLAIN);
         let coloured = sweep::table::row(&row, &Style { colour: Colour::Ansi, ..Style::PLAIN });

@@ -306,7 +306,7 @@ fn targets(draft: Draft, names: [String; 2], errors: &mut PlanErrors) -> Option<
                 errors.push(PlanError { setting: "compare", message: error.message.replacen("--from ", "", 1), help: error.help });
                 return None;
             }
-            Some(Ok(saved)) => Some(saved),
+            Some(Ok(saved)) => Some(saved.draft),
             None => None,
         });
     }

@@ -27,7 +27,7 @@ pub struct Diff {
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
     dir: PathBuf,
 
-    /// Replace files that exist
+    /// Replace files that exist, and compare levels that are INVALID
     #[arg(long, help_heading = "Output")]
     force: bool,
 }
@@ -39,10 +39,11 @@ const ENDINGS: &[&str] = &[".qps.ttlb.diff.png", ".qps.ttlb.diff.svg", ".success
 pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     let Diff { a, b, dir, force } = diff;
     let mut errors = PlanErrors::default();
-    let curves = [&a, &b].map(|path| curve(path, &mut errors));
+    let existing = if force { Existing::Replace } else { Existing::Keep };
+    let curves = [&a, &b].map(|path| curve(path, existing, &mut errors));
     let sweeps = [&a, &b].map(|path| report::sweep::read(&fs::read_to_string(path).ok()?).ok());
     let files = Files::new(dir, format!("{}_{}", stem(&a), stem(&b)), ENDINGS);
-    files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    files.check(existing, &mut errors);
     let [Some(a), Some(b)] = curves else { return Err(errors.into()) };
     if !errors.is_empty() {
         return Err(errors.into());
@@ -63,8 +64,8 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     if lost.is_empty() { Ok(Exit::Done) } else { Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }) }
 }
 
-/// The sweep in a file, named after it.
-fn curve(path: &Path, errors: &mut PlanErrors) -> Option<SweepCurve> {
+/// The sweep in a file, named after it. What says nothing about the server is not compared unless forced to.
+fn curve(path: &Path, existing: Existing, errors: &mut PlanErrors) -> Option<SweepCurve> {
     let shown = path.display();
     let help = "give a sweep's .dat file (concurrency, QPS, mean TTLB in ms, success rate in percent) or its .json";
     let text = match fs::read(path) {
@@ -74,6 +75,14 @@ fn curve(path: &Path, errors: &mut PlanErrors) -> Option<SweepCurve> {
             return None;
         }
     };
+    let invalid = report::diff::invalid_levels(&text);
+    if existing == Existing::Keep && !invalid.is_empty() {
+        errors.push(PlanError::new(
+            "diff",
+            format!("'{shown}' is INVALID at {}", invalid.join(", and at ")),
+            "measure again with fewer users, more threads or another machine, or compare all the same with --force",
+        ));
+    }
     report::diff::read_curve(&stem(path), &text)
         .map_err(|why| errors.push(PlanError::new("diff", format!("'{shown}' is no sweep: {why}"), help)))
         .ok()

@@ -5,16 +5,18 @@
 
 use std::path::PathBuf;
 
+use analysis::Reading;
 use clap::{ArgAction, Args};
 use engine::Stop;
-use measure::{Ending, Summary};
+use measure::{Ending, Summary, Tick};
 use plan::{Draft, Plan, PlanErrors};
 use report::FORMATS;
 
 use super::Manner;
 use crate::calibration::note_ceiling;
-use crate::exit::{Exit, Failed};
+use crate::exit::{self, Exit, Failed};
 use crate::outputs::{Existing, Out, Outputs};
+use crate::promises::{Aborts, Promises};
 use crate::screen::complain;
 use crate::{inputs, interrupt};
 
@@ -24,7 +26,13 @@ pub struct Run {
     #[command(flatten)]
     draft: Draft,
 
-    /// Run the plan of this result again (a file written with --out json=FILE); other flags go over it
+    #[command(flatten)]
+    promises: Promises,
+
+    #[command(flatten)]
+    aborts: Aborts,
+
+    /// Run the plan and checks of this result again (a file written with --out json=FILE); other flags go over it
     #[arg(long, value_name = "FILE", help_heading = "Load")]
     from: Option<PathBuf>,
 
@@ -42,9 +50,11 @@ pub struct Run {
 
 /// Measures and reports.
 pub fn carry_out(run: Run) -> Result<Exit, Failed> {
-    let Run { draft, from, out, force, manner } = run;
+    let Run { draft, promises, aborts, from, out, force, manner } = run;
     let mut errors = PlanErrors::default();
-    let plan = decide(draft, from, &mut errors);
+    let (plan, promises) = decide(draft, promises, from, &mut errors);
+    let checks = promises.read(&mut errors);
+    let mut guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
@@ -52,22 +62,34 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, screen.clone())?;
     let mut progress = screen.follow(&plan, "");
-    let ended = engine::run(&plan, &mut |tick| progress.tick(tick), &stop);
+    let watch = &mut |tick: &Tick| {
+        progress.tick(tick);
+        if guard.tick(tick) {
+            stop.raise();
+        }
+    };
+    let ended = engine::run(&plan, watch, &stop);
     screen.clear();
 
-    let report = |summary: &Summary| {
+    let report = |summary: &mut Summary| {
+        let aborted_by = guard.came_true();
+        if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
+            summary.ended.how = Ending::Aborted;
+        }
+        let reading = Reading::new(summary, &checks).aborted_by(aborted_by);
         outputs
-            .write(summary, &manner.styles(), manner.voice())
-            .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })
+            .write(&reading, &manner.styles(), manner.voice())
+            .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })?;
+        Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { exit::judged(&reading) })
     };
     match ended {
         Ok(mut summary) => {
             note_ceiling(&mut summary);
-            report(&summary)?;
-            Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { Exit::Done })
+            report(&mut summary)
         }
-        Err(error) => {
-            if let Some(Err(lost)) = error.measured.as_deref().map(report) {
+        Err(mut error) => {
+            let reported: Option<Result<Exit, Failed>> = error.measured.as_deref_mut().map(report);
+            if let Some(Err(lost)) = reported {
                 complain(&lost.text);
             }
             Err((&error).into())
@@ -75,23 +97,23 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     }
 }
 
-/// The plan, if it can be decided.
-fn decide(draft: Draft, from: Option<PathBuf>, errors: &mut PlanErrors) -> Option<Plan> {
+/// The plan, if it can be decided, and what it is held against.
+fn decide(draft: Draft, promises: Promises, from: Option<PathBuf>, errors: &mut PlanErrors) -> (Option<Plan>, Promises) {
     let again = from.is_some();
-    let mut draft = match from.map(|path| inputs::saved(&path)) {
-        None => draft,
-        Some(Ok(saved)) => saved.overlaid(draft),
+    let (mut draft, promises) = match from.map(|path| inputs::saved(&path)) {
+        None => (draft, promises),
+        Some(Ok(saved)) => (saved.draft.overlaid(draft), promises.or(saved.checks)),
         Some(Err(error)) => {
             errors.push(error);
-            return None;
+            return (None, promises);
         }
     };
     inputs::read(&mut draft, errors);
-    let plan = inputs::decide(draft, errors)?;
-    if again {
-        inputs::look_for_redacted(&plan, errors);
+    let plan = inputs::decide(draft, errors);
+    if again && let Some(plan) = &plan {
+        inputs::look_for_redacted(plan, errors);
     }
-    Some(plan)
+    (plan, promises)
 }
 
 /// From the table of formats, so that none is missing.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use analysis::adaptive::{Reach, next_levels};
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
-use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, scaling};
+use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promises_kept, scaling};
 use clap::Args;
 use engine::net::Network;
 use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
@@ -23,11 +23,12 @@ use report::sweep::table;
 
 use super::Manner;
 use crate::calibration::note_ceiling;
-use crate::exit::{Exit, Failed};
+use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::outputs::{Existing, to_stdout};
+use crate::promises::Promises;
 use crate::screen::{Screen, complain};
-use crate::{inputs, interrupt};
+use crate::{inputs, interrupt, step_summary};
 
 /// A ladder of loads, and where its results go.
 #[derive(Debug, Args)]
@@ -41,6 +42,9 @@ pub struct Sweep {
     /// Call that level the best which carries most and keeps this, such as 'p99 < 50ms'; may be given again
     #[arg(long, value_name = "CHECK", help_heading = "Sweep")]
     slo: Vec<Given<Check>>,
+
+    #[command(flatten)]
+    promises: Promises,
 
     /// Begin the names of all files with this [default: from the path of the URL, or its host]
     #[arg(long, value_name = "NAME", help_heading = "Output")]
@@ -63,12 +67,13 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, slo, name, dir, force, manner } = sweep;
+    let Sweep { draft, ladder, slo, promises, name, dir, force, manner } = sweep;
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
-    let slo = promises(slo, &mut errors);
-    let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, ..climb });
+    let slo = wished(slo, &mut errors);
+    let checks = promises.read(&mut errors);
+    let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, checks, ..climb });
     let files = Files::new(dir, name, ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
@@ -80,7 +85,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
 }
 
 /// What the best level is to keep.
-fn promises(given: Vec<Given<Check>>, errors: &mut PlanErrors) -> Vec<Check> {
+fn wished(given: Vec<Given<Check>>, errors: &mut PlanErrors) -> Vec<Check> {
     let read = |given| match given {
         Given::Value(check) => Some(check),
         Given::Wrong { why, .. } => {
@@ -108,6 +113,8 @@ pub struct Climb {
     /// What every level is made from.
     draft: Draft,
     slo: Vec<Check>,
+    /// What every level is held against.
+    checks: Vec<Check>,
 }
 
 impl Climb {
@@ -141,7 +148,7 @@ impl Climb {
             }
         }
         match ladder {
-            Some(ladder) => Some(Self { ladder, plans, draft, slo: Vec::new() }),
+            Some(ladder) => Some(Self { ladder, plans, draft, slo: Vec::new(), checks: Vec::new() }),
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
                 inputs::decide(draft, errors);
@@ -183,6 +190,7 @@ impl Climb {
         };
         let mut sweep = analysis::Sweep::new(files.name().to_owned(), String::new(), planned);
         sweep.slo.clone_from(&self.slo);
+        sweep.checks.clone_from(&self.checks);
         let mut ascent = Ascent { climb: self, files, style, screen, stop, sweep, told: Ok(()), lost: PlanErrors::default(), broken: None };
         ascent.header("");
         match self.ladder.choice {
@@ -325,7 +333,7 @@ impl Ascent<'_> {
         }
         // Interrupted before anything fell due, it says nothing.
         if summary.requests.due > 0 {
-            let row = table::row(&LevelRow::new(level, &[&summary]), &self.style);
+            let row = table::row(&LevelRow::new(level, &[&summary], &self.sweep.checks), &self.style);
             self.sweep.trials.push(Trial { level, repetition, summary });
             self.say(&format!("{row}\n"));
             self.lost = write(&self.sweep, self.files);
@@ -352,12 +360,13 @@ impl Ascent<'_> {
         self.screen.clear();
         if !self.sweep.trials.is_empty() {
             self.lost = write(&self.sweep, self.files);
+            step_summary::append(report::sweep::markdown::without_charts(&self.sweep).as_bytes(), &mut self.lost);
         }
         self.say(&ending(&self.sweep, self.style.width));
         if !self.sweep.trials.is_empty() && self.lost.is_empty() {
             self.say(&self.files.listed());
         }
-        let Self { told, mut lost, broken, stop, .. } = self;
+        let Self { told, mut lost, broken, stop, sweep, .. } = self;
         if let Err(why) = told {
             lost.push(PlanError::new(
                 "out",
@@ -374,7 +383,7 @@ impl Ascent<'_> {
             }
             (None, false) => Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }),
             (None, true) if stop.urgency() > Urgency::None => Ok(Exit::Interrupted),
-            (None, true) => Ok(Exit::Done),
+            (None, true) => Ok(exit::climbed(&sweep.rows())),
         }
     }
 }
@@ -426,7 +435,7 @@ fn write(sweep: &analysis::Sweep, files: &Files) -> PlanErrors {
 fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     let rows = sweep.rows();
     let mut text = if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", broken(table::legend(&rows).trim(), width)) };
-    for sentence in conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()) {
+    for sentence in conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows)) {
         text += &broken(&sentence, width);
     }
     if let Some(used) = CeilingUse::greatest(sweep.trials.iter().map(|trial| &trial.summary)) {

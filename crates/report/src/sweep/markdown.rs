@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use analysis::curve_words::parameters;
 use analysis::quantity::counted;
-use analysis::{Level, Scaling, Sweep, conclusion};
+use analysis::{Level, Scaling, Sweep, conclusion, promises_kept};
 use plan::Load;
 
 use super::table;
@@ -13,16 +13,34 @@ use crate::{story, visible};
 /// The page; `scaling` is what the levels say together. Charts are linked by the names that [`super::files`] gives them.
 #[must_use]
 pub fn markdown(sweep: &Sweep, scaling: &Scaling) -> String {
+    page(sweep, scaling, Charts::Linked)
+}
+
+/// The page for where no files can stand beside it, such as the summary of a job.
+#[must_use]
+pub fn without_charts(sweep: &Sweep) -> String {
+    page(sweep, &analysis::scaling(sweep), Charts::Left)
+}
+
+/// Whether the charts stand beside the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Charts {
+    Linked,
+    Left,
+}
+
+fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
     let rows = sweep.rows();
     let mut page = String::new();
     let name = visible::markdown(&sweep.name);
     let mut say = |line: &str| writeln!(page, "{line}").expect("writing to memory does not fail");
     say(&format!("# {name}\n"));
-    for sentence in conclusion(&rows, scaling, sweep.stopped.as_ref()) {
+    for sentence in conclusion(&rows, scaling, sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows)) {
         say(&format!("- {}", visible::markdown(&sentence)));
     }
     say("");
-    for (title, ending) in [("QPS and mean TTLB by level", "_qps_ttlb"), ("Success rate by level", "_successrate")] {
+    let linked = [("QPS and mean TTLB by level", "_qps_ttlb"), ("Success rate by level", "_successrate")];
+    for (title, ending) in linked.into_iter().filter(|_| charts == Charts::Linked) {
         say(&format!("![{title}]({}{ending}.svg)\n", file_link(&sweep.name)));
     }
     let open = sweep.levels.first().is_some_and(|level| matches!(level, Level::Offered(_)));
@@ -30,7 +48,7 @@ pub fn markdown(sweep: &Sweep, scaling: &Scaling) -> String {
     say(&format!("| {first} | QPS | ± | TTLB mean | p99 | success | loadline CPU | |"));
     say("|---:|---:|---:|---:|---:|---:|---:|---|");
     for row in &rows {
-        say(&format!("| {} | {} |", table::cells(row).join(" | "), table::remark(row)));
+        say(&format!("| {} | {} |", table::cells(row).join(" | "), visible::markdown(&table::remark(row))));
     }
     say(&format!("\n{}\n", table::legend(&rows)));
     if let Some((curve, model)) = scaling.curve.as_ref().and_then(|curve| Some((curve, curve.reading.model.as_ref()?))) {

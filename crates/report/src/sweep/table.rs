@@ -5,7 +5,7 @@
 //! level carries most) is said afterwards in words.
 
 use analysis::quantity::{NONE, count, figure, percent, time};
-use analysis::{Level, LevelRow};
+use analysis::{Level, LevelRow, Standing};
 
 use crate::format::Tone;
 use crate::{Colour, Style};
@@ -29,7 +29,7 @@ pub fn row(row: &LevelRow, style: &Style) -> String {
     let cells = cells(row);
     let plain = line(&cells, "");
     let remark = remark(row);
-    let tone = if row.failed > 0 { Tone::Bad } else { Tone::Caution };
+    let tone = if row.failed > 0 || row.standing == Standing::Invalid || !row.broken.is_empty() { Tone::Bad } else { Tone::Caution };
     match (remark.is_empty(), style.colour) {
         (true, _) => plain,
         (false, Colour::Plain) => line(&cells, &remark),
@@ -45,6 +45,9 @@ pub fn legend(rows: &[LevelRow]) -> String {
         .to_owned();
     if rows.iter().any(|row| row.qps_spread.is_some()) {
         said.push_str(" ±: standard deviation between repetitions.");
+    }
+    if rows.iter().any(|row| row.standing == Standing::Degraded && row.generator_limit.is_none()) {
+        said.push_str(" DEGRADED: something on this machine made times longer, or requests fewer; the JSON says what.");
     }
     if rows.iter().any(|row| row.ttlb_p99.is_none()) {
         said.push_str(" –: too few requests to tell.");
@@ -75,9 +78,14 @@ pub(crate) fn remark(row: &LevelRow) -> String {
         let most = row.failure.map_or("never sent", measure::Failure::about);
         said.push(format!("{} failed: {most}", count(row.failed)));
     }
-    if row.generator_limit.is_some() {
-        said.push("loadline was the limit".to_owned());
+    match row.standing {
+        Standing::Invalid => said.push("INVALID: loadline was too late".to_owned()),
+        _ if row.generator_limit.is_some() => said.push("loadline was the limit".to_owned()),
+        Standing::Degraded => said.push("DEGRADED".to_owned()),
+        Standing::Valid => {}
     }
+    said.extend(row.broken.iter().map(|check| format!("BROKEN {check}")));
+    said.extend(row.unjudged.iter().map(|check| format!("not judgeable {check}")));
     said.join("; ")
 }
 

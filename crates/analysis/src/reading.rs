@@ -1,0 +1,246 @@
+//! A finished run with everything that follows from it: how far to trust it, how sure its figures are, whether it stayed what
+//! it was, and whether promises were kept.
+//!
+//! Intervals take thousands of draws, and a run is written in several formats. So all is found once, here, and formats only
+//! word it. Nothing of it is kept in the Summary: it can be found again from the same Summary, and better by a later version.
+//!
+//! Invariant: the same Summary and the same checks give the same reading, drawn by the plan's own seed.
+
+use measure::{Failure, Summary};
+use plan::{Load, Random};
+
+use crate::drift::{self, Drift, Stability};
+use crate::gate::{self, AbortRule, Check, Judgement, Verdict, Why};
+use crate::interval::{self, REPLICATES, Uncertainty};
+use crate::littles_law::{self, LittlesLaw};
+use crate::peaks::{self, Peak};
+use crate::quantity::{figure, length, percent, time};
+use crate::validity::{Standing, Validity};
+use crate::warmup::{self, WarmUp};
+
+/// The stream of chance that draws a run again; those below are the workers'.
+const STREAM: u64 = u64::MAX;
+
+/// A law that may be wrong by half checks nothing: such a run was hardly longer than its requests.
+const TOLERANCE_MAX: f64 = 0.5;
+/// A smaller change of the median is not worth a sentence, as a smaller drift is not (MEASUREMENT §1.8).
+const CHANGE_WORTH_SAYING: f64 = 0.05;
+
+/// A run and what follows from it.
+#[derive(Debug, Clone)]
+pub struct Reading<'a> {
+    /// The run.
+    pub run: &'a Summary,
+    /// How far its figures are the server's.
+    pub validity: Validity,
+    /// The 95 % intervals; `None` where the run's intervals cannot be read.
+    pub uncertainty: Option<Uncertainty>,
+    /// Drift and changes; `None` where they would be the timetable's.
+    pub stability: Option<Stability>,
+    /// Where the warm-up ends, as the run shows it; what was already left out is not looked at.
+    pub warmup: Option<WarmUp>,
+    /// The peaks of the service time.
+    pub peaks: Vec<Peak>,
+    /// Requests under way against rate and times; `None` where some of them have no time.
+    pub littles_law: Option<LittlesLaw>,
+    /// By how many requests a second the backlog grew, if it did.
+    pub backlog_growth: Option<f64>,
+    /// Every check and whether it held. Of a run that is not valid, none is judged.
+    pub checks: Vec<Judgement>,
+    /// The condition that ended the run early.
+    pub aborted_by: Option<AbortRule>,
+}
+
+impl<'a> Reading<'a> {
+    /// Reads a run and holds the checks against it.
+    #[must_use]
+    pub fn new(run: &'a Summary, checks: &[Check]) -> Self {
+        let slices = interval::slices(run).ok();
+        let validity = Validity::of(run);
+        let even = match run.plan.load() {
+            Load::Closed { .. } => true,
+            Load::Open { timetable, .. } => timetable.stages().iter().all(|stage| stage.from == stage.to && stage.to == timetable.peak()),
+        };
+        let course = slices.as_deref().filter(|_| even);
+        let open = run.qps_offered.is_some();
+        Self {
+            uncertainty: slices
+                .as_deref()
+                .map(|slices| interval::uncertainty(slices, REPLICATES, &mut Random::new(run.plan.seed(), STREAM))),
+            stability: course.map(drift::stability),
+            warmup: course.map(warmup::warmup),
+            peaks: peaks::peaks(&run.service_time),
+            littles_law: law(run),
+            backlog_growth: if open && even { littles_law::backlog_growth(&run.timeline, run.ended.load_until) } else { None },
+            checks: judged(run, checks, validity.standing),
+            aborted_by: None,
+            validity,
+            run,
+        }
+    }
+
+    /// As ended early by this rule.
+    #[must_use]
+    pub fn aborted_by(mut self, rule: Option<AbortRule>) -> Self {
+        self.aborted_by = rule;
+        self
+    }
+
+    /// What the course of the run and the shape of its times show, one sentence each.
+    #[must_use]
+    pub fn noticed(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        if let Some(growth) = self.backlog_growth {
+            said.push(format!(
+                "requests piled up by {} a second: the server does not keep up with this rate, and every time here grows with the length \
+                 of the run",
+                figure(growth)
+            ));
+        }
+        if let Some(WarmUp::Until { at, .. }) = self.warmup
+            && let Some(first) = self.run.timeline.iter().find(|tick| !tick.warmup)
+            && at > first.from
+        {
+            said.push(format!(
+                "the first {} were unlike the rest, as of a server that warms up: --warmup {at} leaves them out",
+                length(at.since(first.from))
+            ));
+        }
+        if let Some(stability) = &self.stability {
+            said.extend(course(stability, self.run.qps_offered.is_none()));
+        }
+        let highest = self.peaks.iter().map(|peak| peak.share).fold(0.0, f64::max);
+        // Many peaks without a name are a busy machine's; of two, the lesser is a kind of answer of its own.
+        let named = |peak: &&Peak| peak.signature.is_some() || (self.peaks.len() == 2 && peak.share < highest);
+        said.extend(self.peaks.iter().filter(named).map(ToString::to_string));
+        said
+    }
+}
+
+/// Little's law on the wire: what was counted there against answers a second and the time each took.
+fn law(run: &Summary) -> Option<LittlesLaw> {
+    // A request that broke off was under way and has no service time, so that the two sides would not be about the same.
+    let timed = |class: Failure| class == Failure::CheckStatus || class.is_timeout() || class.is_connect();
+    if run.failures.iter().any(|failure| !timed(failure.class)) || run.duration_s <= 0.0 {
+        return None;
+    }
+    let mean = run.service_time.mean()? / 1e9;
+    let law = littles_law::littles_law(run.in_flight_mean, run.service_time.count() as f64 / run.duration_s, mean, run.duration_s)?;
+    (law.tolerance < TOLERANCE_MAX).then_some(law)
+}
+
+/// Holds the checks against a run; by one that is not valid, none is judged.
+pub(crate) fn judged(run: &Summary, checks: &[Check], standing: Standing) -> Vec<Judgement> {
+    let mut judgements = gate::judge(checks, run);
+    if standing == Standing::Invalid {
+        judgements.iter_mut().for_each(|judgement| judgement.verdict = Verdict::NotJudgeable { why: Why::Invalid });
+    }
+    judgements
+}
+
+fn course(stability: &Stability, closed: bool) -> Vec<String> {
+    let mut said = Vec::new();
+    let drifting = |drift: Option<Drift>| drift.filter(|drift| drift.drifting);
+    let grew = |name: &str, drift: Drift, shown: &dyn Fn(f64) -> String| {
+        let verb = if drift.change > 0.0 { "grew" } else { "fell" };
+        format!("{name} {verb} {} % over the run, from {} to {}", whole(drift.change), shown(drift.from), shown(drift.to))
+    };
+    // A slope is cut into steps where only steps are looked for, and a step has a slope: several steps one way are a slope.
+    let steps = &stability.changes;
+    let stairs = steps.len() > 1 && (steps.iter().all(|step| step.change > 0.0) || steps.iter().all(|step| step.change < 0.0));
+    if steps.is_empty() || (stairs && drifting(stability.p50).is_some()) {
+        for (name, drift) in [("p50", stability.p50), ("p99", stability.p99)] {
+            said.extend(drifting(drift).map(|drift| grew(name, drift, &time)));
+        }
+        let rate = |rate| format!("{}/s", figure(rate));
+        said.extend(drifting(stability.throughput).filter(|_| closed).map(|drift| grew("throughput", drift, &rate)));
+        return said;
+    }
+    for change in steps.iter().filter(|step| step.change.abs() >= CHANGE_WORTH_SAYING) {
+        let verb = if change.change > 0.0 { "rose" } else { "fell" };
+        said.push(format!(
+            "p50 {verb} by {} % at {}, from {} to {}",
+            whole(change.change),
+            length(change.at),
+            time(change.before.0 as f64),
+            time(change.after.0 as f64)
+        ));
+    }
+    said
+}
+
+fn whole(change: f64) -> String {
+    percent((change.abs() * 100.0).round())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::ticks;
+    use measure::{Histogram, fixtures};
+    use plan::Nanos;
+
+    fn fixture(name: &str) -> Summary {
+        fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
+    }
+
+    #[test]
+    fn the_same_run_is_read_the_same() {
+        for (name, run) in fixtures::summaries() {
+            let checks = ["p99 < 10ms".parse().unwrap()];
+            let (once, again) = (Reading::new(&run, &checks), Reading::new(&run, &checks));
+            assert_eq!((once.uncertainty, once.checks, once.peaks), (again.uncertainty, again.checks, again.peaks), "{name}");
+        }
+    }
+
+    #[test]
+    fn requests_under_way_agree_with_rate_and_times_in_every_fixture() {
+        for (name, run) in fixtures::summaries() {
+            if let Some(law) = Reading::new(&run, &[]).littles_law {
+                assert!(law.holds, "{name}: {law:?}");
+            }
+        }
+        assert!(Reading::new(&fixture("closed_all_well"), &[]).littles_law.is_some());
+        assert_eq!(Reading::new(&fixture("failures_of_every_side"), &[]).littles_law, None);
+    }
+
+    #[test]
+    fn lost_samples_break_the_law() {
+        let mut run = fixture("closed_all_well");
+        run.in_flight_mean *= 1.2;
+        assert!(!Reading::new(&run, &[]).littles_law.unwrap().holds);
+    }
+
+    #[test]
+    fn growth_over_the_run_is_said_with_its_size() {
+        let mut run = fixture("closed_all_well");
+        run.timeline = ticks(40, 500, 7, |at| 1.0 + 0.01 * f64::from(u32::try_from(at).unwrap()));
+        run.ended.load_until = Nanos::from_secs(40);
+        let said = Reading::new(&run, &[]).noticed();
+        assert!(said.iter().any(|sentence| sentence.starts_with("p50 grew ") && sentence.contains("over the run, from ")), "{said:?}");
+    }
+
+    #[test]
+    fn a_second_peak_is_said_with_what_it_looks_like() {
+        let mut run = fixture("closed_all_well");
+        let mut times = Histogram::new();
+        let mut random = Random::new(1, 1);
+        for k in 0..20_000u32 {
+            let base = if k % 14 == 0 { 40_200_000 } else { 1_000_000 };
+            times.record(Nanos(base + (random.unit() * 300_000.0) as u64));
+        }
+        run.service_time = times;
+        let said = Reading::new(&run, &[]).noticed();
+        assert!(said.iter().any(|sentence| sentence.contains("of answers near 40 ms: looks like delayed ACK")), "{said:?}");
+    }
+
+    #[test]
+    fn nothing_is_judged_by_a_run_that_is_not_valid() {
+        let mut run = fixture("closed_all_well");
+        run.lag = Histogram::new();
+        (0..10_000).for_each(|_| run.lag.record(Nanos::SECOND));
+        let reading = Reading::new(&run, &["p99 < 10ms".parse().unwrap(), "failed < 1%".parse().unwrap()]);
+        assert_eq!(reading.validity.standing, Standing::Invalid);
+        assert!(reading.checks.iter().all(|judgement| judgement.verdict == Verdict::NotJudgeable { why: Why::Invalid }));
+    }
+}

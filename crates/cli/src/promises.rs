@@ -1,0 +1,113 @@
+//! Checks and conditions to abort on, as typed.
+//!
+//! They are not part of the plan: a plan says what is sent, and the same load may be held against other promises tomorrow. They
+//! are in the result all the same, and `--from` takes them up again, so that a gate that is run again is the same gate.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use analysis::gate::{AbortRule, Check, Watch};
+use clap::{ArgAction, Args};
+use measure::Tick;
+use plan::{PlanError, PlanErrors};
+
+/// What a run must keep to.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Promises {
+    /// Fail unless this holds, such as 'p99 < 200ms', 'failed < 0.1%', 'qps > 5000', 'service_time.p95 < 50ms', 'status.5xx < 10' (repeatable)
+    #[arg(long, value_name = "CHECK", action = ArgAction::Append, help_heading = "Checks")]
+    check: Vec<String>,
+}
+
+/// When to give up early.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Aborts {
+    /// End the run, and fail, once this was so for so long: 'failed > 50% for 5s', 'p99 > 2s for 10s' (repeatable)
+    #[arg(long, value_name = "CONDITION", action = ArgAction::Append, help_heading = "Checks")]
+    abort_on: Vec<String>,
+}
+
+impl Promises {
+    /// The checks of a saved result, unless others are given.
+    pub fn or(self, saved: Vec<String>) -> Self {
+        if self.check.is_empty() { Self { check: saved } } else { self }
+    }
+
+    /// Every check. Every mistake goes to `errors`, with its place.
+    pub fn read(&self, errors: &mut PlanErrors) -> Vec<Check> {
+        read("check", &self.check, "write it as a figure, a comparison and a limit, such as --check 'p99 < 200ms'", errors)
+    }
+}
+
+impl Aborts {
+    /// Every condition. Every mistake goes to `errors`, with its place.
+    pub fn read(&self, errors: &mut PlanErrors) -> Guard {
+        let help = "write it as a check and a time, such as --abort-on 'failed > 50% for 5s'";
+        let rules: Vec<AbortRule> = read("abort-on", &self.abort_on, help, errors);
+        Guard { watches: rules.into_iter().map(|rule| (rule, Watch::new(rule))).collect(), came_true: None }
+    }
+}
+
+fn read<T: FromStr<Err: Display>>(setting: &'static str, texts: &[String], help: &str, errors: &mut PlanErrors) -> Vec<T> {
+    let mut all = Vec::new();
+    for text in texts {
+        match text.parse() {
+            Ok(read) => all.push(read),
+            Err(why) => errors.push(PlanError::new(setting, format!("--{setting}: {why}"), help)),
+        }
+    }
+    all
+}
+
+/// Watches a run for the conditions to abort on.
+#[derive(Debug)]
+pub struct Guard {
+    watches: Vec<(AbortRule, Watch)>,
+    came_true: Option<AbortRule>,
+}
+
+impl Guard {
+    /// Takes the next tick. True once, when the first of the conditions comes true.
+    pub fn tick(&mut self, tick: &Tick) -> bool {
+        if self.came_true.is_some() {
+            return false;
+        }
+        for (rule, watch) in &mut self.watches {
+            // Every watch has to see every tick.
+            if watch.tick(tick) && self.came_true.is_none() {
+                self.came_true = Some(*rule);
+            }
+        }
+        self.came_true.is_some()
+    }
+
+    /// The condition that came true.
+    pub const fn came_true(&self) -> Option<AbortRule> {
+        self.came_true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_is_shown_with_its_place_beside_all_others() {
+        let mut errors = PlanErrors::default();
+        let promises = Promises { check: vec!["p99 < 5".to_owned(), "p50 < 1ms".to_owned(), "rps > 3".to_owned()] };
+        assert_eq!(promises.read(&mut errors).len(), 1);
+        Aborts { abort_on: vec!["failed > 50% for ever".to_owned()] }.read(&mut errors);
+        let text = errors.to_string();
+        assert_eq!(errors.0.len(), 3);
+        assert!(text.contains("error: --check: '5' of what?") && text.contains("\n  p99 < 5\n        ^\n  help: write it as"), "{text}");
+        assert!(text.contains("\n  rps > 3\n  ^^^\n"), "{text}");
+        assert!(text.contains("error: --abort-on: 'ever' is not a time") && text.contains("\n                   ^^^^\n"), "{text}");
+    }
+
+    #[test]
+    fn checks_given_again_take_the_place_of_the_saved_ones() {
+        let saved = vec!["p99 < 1s".to_owned()];
+        assert_eq!(Promises::default().or(saved.clone()).check, saved);
+        assert_eq!(Promises { check: vec!["qps > 1".to_owned()] }.or(saved).check, ["qps > 1"]);
+    }
+}

@@ -1,0 +1,160 @@
+//! `--check` and `--abort-on`: what they say, where it is written, and how the program ends.
+
+use crate::session::{Session, server};
+
+/// Too few requests for a late one to be proof of anything: a busy machine must not turn these runs INVALID.
+const FEW: &str = "-n 200 -c 4";
+
+#[test]
+fn checks_that_hold_end_well() {
+    let server = server();
+    let mut session = Session::new();
+    let line =
+        format!("run {} {FEW} --check 'p90 < 1m' --check 'failed <= 0' --check 'qps > 0.001' --out json=r.json", server.url("/healthz"));
+    session.loadline(&line).exits(0).complains_of_nothing().says("held: p90 < 1m: ").says("held: failed <= 0: 0 of 200, 0 %");
+    let result = session.json("r.json");
+    let of =
+        |key: &str| result["checks"].as_array().unwrap().iter().map(|check| check[key].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(of("check"), ["p90 < 1m", "failed <= 0", "qps > 0.001"]);
+    assert_eq!(of("verdict"), ["held", "held", "held"]);
+    assert!(result["validity"]["standing"].is_string() && result["intervals"]["quantiles"].is_array());
+}
+
+#[test]
+fn a_broken_check_ends_with_one() {
+    let server = server();
+    let line = format!("run {} {FEW} --check 'status.5xx < 10%' --check 'p90 < 1m'", server.url("/behave?status=503&share=0.5"));
+    let ran = Session::new().loadline(&line).exits(1).complains_of_nothing();
+    // Half of the requests failed, and failed ones were never answered.
+    ran.says("BROKEN: status.5xx < 10%: 100 of 200, 50 %").says("BROKEN: p90 < 1m: never answered");
+}
+
+#[test]
+fn a_check_that_the_run_cannot_judge_ends_with_four() {
+    let server = server();
+    let line = format!("run {} {FEW} --check 'p90 < 1m' --check 'p99.9 < 1m'", server.url("/healthz"));
+    let ran = Session::new().loadline(&line).exits(4).complains_of_nothing();
+    ran.says("not judgeable: p99.9 < 1m: ").says("200 requests, where 10,000 are needed;");
+}
+
+#[test]
+fn mistakes_are_shown_with_carets_beside_all_others() {
+    let server = server();
+    let line = format!("run {} -c 0 --check 'p99 < 5' --check 'speed > 3' --abort-on 'failed > 5% for a while'", server.url("/healthz"));
+    let ran = Session::new().loadline(&line).exits(2);
+    ran.complains("--connections '0' is zero")
+        .complains("error: --check: '5' of what? give a time with its unit, such as 200ms\n  p99 < 5\n        ^\n  help: ")
+        .complains("\n  speed > 3\n  ^^^^^\n  help: ")
+        .complains("\n  failed > 5% for a while\n                  ^^^^^^^\n  help: ");
+    assert_eq!(server.counts().received, 0);
+    let line = format!("sweep {} --levels 1 --check 'p99'", server.url("/healthz"));
+    Session::new().loadline(&line).exits(2).complains("\n  p99\n     ^\n");
+}
+
+#[test]
+fn a_build_server_reads_each_check_as_a_case() {
+    let server = server();
+    let line = format!(
+        "run {} {FEW} --check 'p90 < 1m' --check 'p99.9 < 1m' --check 'qps > 1000k' --out junit=r.xml",
+        server.url("/healthz?a=1&b=2")
+    );
+    let mut session = Session::new();
+    session.loadline(&line).exits(1);
+    let text = session.read("r.xml");
+    assert!(
+        text.starts_with(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"loadline\" tests=\"4\" failures=\"1\" errors=\"1\""
+        )
+    );
+    assert!(text.contains("?a=1&amp;b=2\" name=\"p90 &lt; 1m\" time=") && text.contains("<failure message=\"it was "), "{text}");
+    assert!(text.contains("<error message=\"not judgeable: "), "{text}");
+}
+
+#[test]
+fn a_run_is_given_up_when_its_condition_comes_true() {
+    let server = server();
+    let mut session = Session::new();
+    let line = format!(
+        "run {} -c 1 --pause 20ms -d 60s --abort-on 'qps > 1000k' --abort-on 'failed > 50% for 1s' --out json=r.json --out junit=r.xml",
+        server.url("/behave?status=503")
+    );
+    session.loadline(&line).exits(1).says("Aborted, as 'failed > 50% for 1s' came true, after ");
+    let result = session.json("r.json");
+    assert_eq!((&result["ended"]["how"], &result["aborted_by"]), (&"aborted".into(), &"failed > 50% for 1s".into()));
+    assert!(result["duration_s"].as_f64().unwrap() < 50.0, "it was to last 60 s: {}", result["duration_s"]);
+    assert!(session.read("r.xml").contains("name=\"not aborted on failed &gt; 50% for 1s\""));
+}
+
+#[test]
+fn a_condition_that_does_not_come_true_changes_nothing() {
+    let server = server();
+    let line = format!("run {} -c 1 --pause 20ms -d 1s --abort-on 'failed > 0 for 1ms'", server.url("/healthz"));
+    Session::new().loadline(&line).exits(0).complains_of_nothing();
+}
+
+#[test]
+fn a_gate_run_again_is_the_same_gate() {
+    let server = server();
+    let mut session = Session::new();
+    session.loadline(&format!("run {} {FEW} --check 'p90 < 1us' --out json=r.json", server.url("/healthz"))).exits(1);
+    session.loadline("run --from r.json").exits(1).says("BROKEN: p90 < 1us: ");
+    let ran = session.loadline("run --from r.json --check 'p90 < 1m'").exits(0);
+    assert!(!ran.stdout.contains("p90 < 1us"), "{}", ran.stdout);
+}
+
+#[test]
+fn every_level_of_a_sweep_is_held_against_the_checks() {
+    let server = server();
+    let mut session = Session::new();
+    let line =
+        |more: &str| format!("sweep {} --levels 1,2 -n 100 --cooldown 0s --force {more}", server.url("/behave?status=503&share=0.5"));
+    session
+        .loadline(&line("--check 'failed < 20%' --check 'unsent < 1'"))
+        .exits(1)
+        .says("BROKEN failed < 20%")
+        .says("'failed < 20%' was broken from the first level on, 1 user.")
+        .says("'unsent < 1' held at every level, up to 2 users.");
+    let result = session.json("_output/loadline/behave.json");
+    assert_eq!(result["checks"], serde_json::json!(["failed < 20%", "unsent < 1"]));
+    assert_eq!((&result["judged"][1]["level"]["users"], &result["judged"][1]["checks"][0]["verdict"]), (&2.into(), &"broken".into()));
+    let well = format!("sweep {} --levels 1,2 -n 100 --cooldown 0s --check 'p99.9 < 1m'", server.url("/healthz"));
+    session
+        .loadline(&well)
+        .exits(4)
+        .says("not judgeable p99.9 < 1m")
+        .says("'p99.9 < 1m' cannot be judged at 1 user, and no level broke it.");
+}
+
+#[test]
+fn the_page_of_a_job_gets_the_table() {
+    let server = server();
+    let mut session = Session::new().file("summary.md", "before\n");
+    let path = session.path("summary.md").display().to_string();
+    for _ in 0..2 {
+        session = session.env("GITHUB_STEP_SUMMARY", &path);
+        session.loadline(&format!("run {} {FEW} --check 'p90 < 1m'", server.url("/healthz"))).exits(0);
+    }
+    let text = session.read("summary.md");
+    assert!(text.starts_with("before\n**") && text.matches("| ✅ held | `p90 < 1m` |").count() == 2, "{text}");
+    session = session.env("GITHUB_STEP_SUMMARY", "/nowhere/at/all.md");
+    session.loadline(&format!("run {} {FEW}", server.url("/healthz"))).exits(5).complains("which GITHUB_STEP_SUMMARY names");
+}
+
+#[test]
+fn levels_that_are_not_valid_are_compared_only_by_force() {
+    let server = server();
+    let mut session = Session::new();
+    // Answers take a millisecond at least, so that sends as late as that are beyond what is allowed.
+    let line = format!("sweep {} --levels 4 -n 1200 --cooldown 0s --name a --dir .", server.url("/behave?delay=1ms"));
+    session.loadline(&line);
+    let mut sweep = session.json("a.json");
+    let summary = &mut sweep["trials"][0]["summary"];
+    summary["lag"] = summary["response_time"].clone();
+    std::fs::write(session.path("b.json"), sweep.to_string()).unwrap();
+    session
+        .loadline("diff a.dat b.json")
+        .exits(2)
+        .complains("error: 'b.json' is INVALID at 4 users (one request in a hundred left more")
+        .complains("--force");
+    session.loadline("diff a.dat b.json --force").exits(0);
+}
