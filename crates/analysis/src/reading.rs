@@ -23,7 +23,7 @@ const STREAM: u64 = u64::MAX;
 
 /// A law that may be wrong by half checks nothing: such a run was hardly longer than its requests.
 const TOLERANCE_MAX: f64 = 0.5;
-/// A smaller change of the median is not worth a sentence, as a smaller drift is not (MEASUREMENT §1.8).
+/// A smaller change of the median is not worth a sentence, as a smaller drift is not (docs/measurement.md §1.8).
 const CHANGE_WORTH_SAYING: f64 = 0.05;
 
 /// A run and what follows from it.

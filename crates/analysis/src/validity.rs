@@ -33,11 +33,11 @@ const RUN_QUEUE_SHARE_MAX: f64 = 0.01;
 /// A host that takes more than this share away makes two runs incomparable (docs/measurement.md §1.9).
 const STEAL_SHARE_MAX: f64 = 0.01;
 
-/// Sends later than this share of the slow answers leave nothing to read from them (MEASUREMENT §1.9).
+/// Sends later than this share of the slow answers leave nothing to read from them (docs/measurement.md §1.9).
 const LAG_OF_RESPONSE_MAX: f64 = 0.25;
-/// Of what was asked for, this much was sent, or it is not the load that was asked for (MEASUREMENT §1.9).
+/// Of what was asked for, this much was sent, or it is not the load that was asked for (docs/measurement.md §1.9).
 const ACHIEVED_MIN: f64 = 0.99;
-/// Below this it is another load altogether (MEASUREMENT §1.9).
+/// Below this it is another load altogether (docs/measurement.md §1.9).
 const ACHIEVED_LEAST: f64 = 0.95;
 /// Arrivals at random differ from their mean by so many deviations once in some thirty thousand runs.
 const ARRIVAL_DEVIATIONS: f64 = 4.0;

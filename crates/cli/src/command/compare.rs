@@ -380,11 +380,9 @@ fn suggested(sides: &[Prepared; 2]) -> String {
         let target = url(side)?.parse::<plan::Target>().ok()?;
         Some(name_of(&format!("http://a{}", target.path_and_query().replace('?', "/"))))
     };
-    let ways: [&dyn Fn(&Prepared) -> Option<String>; 3] = [&path, &host, &query];
-    let told_apart = ways.iter().find_map(|way| {
-        let (a, b) = (way(&sides[0])?, way(&sides[1])?);
-        (a != b).then(|| format!("{a}_{b}"))
-    });
+    let apart = |[a, b]: [Option<String>; 2]| a.zip(b).filter(|(a, b)| a != b).map(|(a, b)| format!("{a}_{b}"));
+    let told_apart =
+        apart(sides.each_ref().map(path)).or_else(|| apart(sides.each_ref().map(host))).or_else(|| apart(sides.each_ref().map(query)));
     told_apart.unwrap_or_else(|| "a_b".to_owned())
 }
 

@@ -4,9 +4,11 @@
 //! should send them to the garbage collector's log. The percentiles tell the two apart, so the reading is theirs: alike in all
 //! is slower code, in the tail alone is waiting.
 
+use std::collections::BTreeMap;
+
 use analysis::compare::{Direction, Metric, PAIRS_MIN, QuantileShift, Verdict};
 use analysis::interval::Interval;
-use analysis::quantity::{counted, percent};
+use analysis::quantity::{bytes, counted, percent};
 
 use super::{Compared, signed};
 
@@ -20,6 +22,7 @@ pub fn reading(compared: &Compared) -> Vec<String> {
     if let Some(why) = &compared.stopped {
         said.push(format!("Stopped: {why}."));
     }
+    said.extend(unlike(compared));
     if compared.sound().count() >= PAIRS_MIN {
         said.extend(place(&compared.shifts));
         if let Some(calibration) = compared.calibration.as_ref().filter(|calibration| !calibration.is_sound()) {
@@ -31,6 +34,44 @@ pub fn reading(compared: &Compared) -> Vec<String> {
     }
     said
 }
+
+/// That the sides do not answer alike, where they do not: then it is not the same work that is compared (docs/measurement.md §3.9).
+fn unlike(compared: &Compared) -> Option<String> {
+    let mut sides = [(BTreeMap::<u16, u64>::new(), 0u64, 0u64), (BTreeMap::new(), 0, 0)];
+    for pair in compared.sound() {
+        for ((statuses, answers, received), run) in sides.iter_mut().zip([&pair.a, &pair.b]) {
+            for (status, count) in &run.status {
+                *statuses.entry(*status).or_default() += count;
+            }
+            *answers += run.status.values().sum::<u64>() + run.excluded.requests;
+            *received += run.bytes.received;
+        }
+    }
+    let [(from, from_answers, from_bytes), (to, to_answers, to_bytes)] = sides;
+    if from_answers == 0 || to_answers == 0 {
+        return None;
+    }
+    let share = |statuses: &BTreeMap<u16, u64>, status: u16| {
+        statuses.get(&status).copied().unwrap_or(0) as f64 / statuses.values().sum::<u64>().max(1) as f64
+    };
+    let mut statuses: Vec<u16> = from.keys().chain(to.keys()).copied().collect();
+    statuses.sort_unstable();
+    statuses.dedup();
+    let mixed = statuses.into_iter().find(|status| (share(&from, *status) - share(&to, *status)).abs() > UNLIKE);
+    let [small, large] = [from_bytes as f64 / from_answers as f64, to_bytes as f64 / to_answers as f64];
+    let mut said = Vec::new();
+    if let Some(status) = mixed {
+        let percent_of = |statuses| percent((share(statuses, status) * 1e3).round() / 10.0);
+        said.push(format!("{} % of A's and {} % of B's answers have the status {status}", percent_of(&from), percent_of(&to)));
+    }
+    if (large / small.max(1.0) - 1.0).abs() > UNLIKE {
+        said.push(format!("an answer of A has {} and one of B {} on average", bytes(small.round()), bytes(large.round())));
+    }
+    (!said.is_empty()).then(|| format!("The two do not answer alike: {}. It may not be the same work that is compared.", said.join("; ")))
+}
+
+/// Answers that differ by less are the same answers.
+const UNLIKE: f64 = 0.01;
 
 /// The verdict on the whole.
 fn answer(compared: &Compared) -> String {
@@ -70,7 +111,9 @@ fn answer(compared: &Compared) -> String {
         }
         Verdict::CannotTell { about_more_pairs, changed } => {
             let more = counted(about_more_pairs.into(), "more pair");
-            match changed {
+            let sure = listed(Verdict::Better);
+            let sure = if sure.is_empty() { String::new() } else { format!(" Surely better: {sure}.") };
+            let doubt = match changed {
                 Some(direction) => format!(
                     "Cannot tell: B is {}, but perhaps by less than matters. About {more} would tell.",
                     if direction == Direction::Worse { "worse" } else { "better" }
@@ -88,7 +131,8 @@ fn answer(compared: &Compared) -> String {
                 None => format!(
                     "Cannot tell: the difference is neither surely more nor surely less than what matters. About {more} would tell."
                 ),
-            }
+            };
+            doubt + &sure
         }
     }
 }

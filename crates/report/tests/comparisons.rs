@@ -1,0 +1,86 @@
+//! What a comparison looks like as text, files and a picture.
+
+use analysis::compare::Margins;
+use measure::{Summary, fixtures};
+use report::Style;
+use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, files, header, row};
+
+fn run(qps: f64) -> Summary {
+    let (_, mut summary) = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap();
+    summary.qps = qps;
+    summary.qps_succeeded = qps;
+    summary
+}
+
+/// So many pairs in which B carries `factor` times as much.
+fn compared(pairs: usize, factor: f64) -> Compared {
+    let subject = |name: &str| Subject { name: name.to_owned(), command: None };
+    let (a, b) = (subject("http://old.test/"), subject("http://new.test/"));
+    let mut compared = Compared::new("old_new".to_owned(), a, b, pairs as u32, Margins::default(), None);
+    for number in 0..pairs {
+        let base = 1_000.0 + 3.0 * number as f64;
+        let first = if number % 2 == 0 { Side::A } else { Side::B };
+        compared.pairs.push(Pair::new(first, run(base), run(base * (factor + 0.001 * (number % 3) as f64))));
+    }
+    compared.judge().unwrap();
+    compared
+}
+
+#[test]
+fn fewer_answers_are_worse_and_stand_in_capitals() {
+    let text = conclusion(&compared(10, 0.9), &Style::PLAIN);
+    for part in ["10 pairs of 10 s", "WORSE", "B is worse: goodput −9.9 %.", "same within 2 %", "none"] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(conclusion(&compared(10, 1.1), &Style::PLAIN).contains("B is better: goodput +"));
+    assert!(conclusion(&compared(10, 1.0), &Style::PLAIN).contains("B is the same as A, to within 5 %"));
+}
+
+#[test]
+fn five_pairs_give_no_verdict_and_six_of_nothing_but_limits_neither() {
+    let few = compared(5, 0.5);
+    assert!(few.verdict().is_none() && conclusion(&few, &Style::PLAIN).contains("No verdict"));
+    let mut limited = compared(8, 0.5);
+    for pair in &mut limited.pairs {
+        pair.b.generator.cpu_share_busiest = 0.97;
+        *pair = Pair::new(pair.first, pair.a.clone(), pair.b.clone());
+    }
+    limited.judge().unwrap();
+    let text = conclusion(&limited, &Style::PLAIN);
+    assert!(limited.verdict().is_none() && text.contains("because the load generator was the limit of B"), "{text}");
+    assert!(row(1, &limited.pairs[0], &Style::PLAIN).contains("left out"));
+}
+
+#[test]
+fn sides_that_do_not_answer_alike_are_told() {
+    let mut unlike = compared(6, 1.0);
+    for pair in &mut unlike.pairs {
+        pair.b.bytes.received *= 2;
+    }
+    unlike.judge().unwrap();
+    assert!(conclusion(&unlike, &Style::PLAIN).contains("The two do not answer alike: an answer of A has"));
+    assert!(!conclusion(&compared(6, 1.0), &Style::PLAIN).contains("alike"));
+}
+
+#[test]
+fn rows_stand_under_their_heads() {
+    let compared = compared(6, 0.9);
+    let header = header(&compared, &Style::PLAIN);
+    let head = header.lines().last().unwrap().chars().count();
+    assert!(compared.pairs.iter().all(|pair| row(1, pair, &Style::PLAIN).chars().count() == head), "{header}");
+}
+
+#[test]
+fn the_same_comparison_gives_the_same_files() {
+    let [one, two] = [(), ()].map(|()| files(&compared(6, 0.9)).unwrap());
+    assert_eq!(one, two);
+    let endings: Vec<&str> = one.iter().map(|file| file.ending).collect();
+    assert_eq!(endings, ENDINGS);
+    let json: serde_json::Value = serde_json::from_slice(&one[0].bytes).unwrap();
+    assert_eq!(json["schema"], "loadline.compare/1");
+    assert_eq!(json["pairs"][5]["b"]["schema"], "loadline.run/1");
+    let page = String::from_utf8(one[1].bytes.clone()).unwrap();
+    assert!(page.contains("| goodput | ") && page.contains("| 6 | B A | "), "{page}");
+    assert!(one[2].bytes.starts_with(b"\x89PNG") && String::from_utf8_lossy(&one[3].bytes).contains("</svg>"));
+}
