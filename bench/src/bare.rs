@@ -2,8 +2,8 @@
 //!
 //! What a load generator costs is mostly what the kernel charges for one send and one receive on loopback, and that
 //! differs from machine to machine and from hour to hour. So beside the tools runs a loop that does nothing else: no
-//! parsing, no clock, no histogram. No tool can be cheaper by more than what it saves in system calls; how close one comes to this
-//! is what its authors can answer for.
+//! parsing, no clock, no histogram. How close a
+//! tool comes to this is what its authors can answer for.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
-/// Sends over so many connections for so long, and prints how many answers came, in the words of [`counted`].
+/// Sends over so many connections for so long, and prints how many answers came.
 ///
 /// # Errors
 /// If the server cannot be reached or ends a connection.
