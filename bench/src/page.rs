@@ -90,7 +90,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     if let Some(ratio) = of_two(&findings.plain, Tool::Bare, Tool::Wrk, |level| &level.cpu_us) {
         rows.push(Row {
             what: format!(
-                "CPU time per request, {connections} connections: the bare loop's, of wrk's; no tool can be below it on this machine"
+                "CPU time per request, {connections} connections: the bare loop's, of wrk's: what one send and one receive a request cost on this machine"
             ),
             bar: "–".to_owned(),
             measured: ratio.text(2),
