@@ -103,7 +103,7 @@ pub fn samples_needed(q: f64) -> u64 {
 }
 
 /// The most digits after the point that any of these functions writes.
-const DECIMALS_MAX: usize = 9;
+pub const DECIMALS_MAX: usize = 9;
 
 /// `value` with exactly `decimals` digits after the point (at most nine) and commas between the thousands.
 ///

@@ -1,66 +1,9 @@
 //! Numbers as people read them: thousands apart, no false precision.
 //!
 //! `{}` prints 51010.48 and 0.30000000000000004. A reader of a chart wants 51,010 and 0.3. The thousands are set apart by
-//! a comma, as in the tables of this tool; a value below one keeps three significant digits.
+//! a comma, as in the tables of this tool and by the same functions; a value below one keeps three significant digits.
 
-/// The most digits after the point that any of these functions writes.
-const DECIMALS_MAX: usize = 9;
-
-/// `value` with exactly `decimals` digits after the point (at most nine) and commas between the thousands.
-///
-/// Zero never has a sign. A value that is not finite is written as a dash.
-pub fn decimal(value: f64, decimals: usize) -> String {
-    if !value.is_finite() {
-        return "–".to_owned();
-    }
-    let plain = format!("{:.*}", decimals.min(DECIMALS_MAX), value.abs());
-    let (whole, rest) = match plain.find('.') {
-        Some(point) => plain.split_at(point),
-        None => (plain.as_str(), ""),
-    };
-    let mut written = String::with_capacity(plain.len() + whole.len() / 3 + 1);
-    let is_zero = plain.bytes().all(|byte| byte == b'0' || byte == b'.');
-    if value < 0.0 && !is_zero {
-        written.push('−');
-    }
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            written.push(',');
-        }
-        written.push(digit);
-    }
-    written.push_str(rest);
-    written
-}
-
-/// `value` with about three significant digits, more when it is a thousand or above: `51,010`, `38.2`, `0.0513`.
-pub fn figure(value: f64) -> String {
-    let size = value.abs();
-    let decimals = if size >= 100.0 || size == 0.0 || !size.is_finite() {
-        0
-    } else if size >= 10.0 {
-        1
-    } else if size >= 1.0 {
-        2
-    } else {
-        // 0.05 is 5e-2: its third significant digit is the fourth after the point.
-        (2.0 - size.log10().floor()).min(DECIMALS_MAX as f64) as usize
-    };
-    trimmed(&decimal(value, decimals))
-}
-
-/// A share in percent, with as many digits as it takes that 99.9996 is not read as 100.
-///
-/// One failure in a million requests is a failure, and a reader who sees `100` believes that there was none.
-pub fn percent(value: f64) -> String {
-    for decimals in 2..=DECIMALS_MAX {
-        let written = trimmed(&decimal(value, decimals));
-        if written != "100" && written != "0" || value >= 100.0 || value <= 0.0 {
-            return written;
-        }
-    }
-    if value > 50.0 { "under 100" } else { "above 0" }.to_owned()
-}
+pub use analysis::quantity::{DECIMALS_MAX, decimal, figure, percent};
 
 /// How many digits after the point a multiple of `step` needs.
 pub fn decimals_of(step: f64) -> usize {
@@ -70,11 +13,6 @@ pub fn decimals_of(step: f64) -> usize {
             (scaled - scaled.round()).abs() < 1e-6 * scaled.abs().max(1.0) && scaled.round() != 0.0
         })
         .unwrap_or(DECIMALS_MAX)
-}
-
-/// `written` without zeros at the end of its fraction.
-fn trimmed(written: &str) -> String {
-    if written.contains('.') { written.trim_end_matches('0').trim_end_matches('.').to_owned() } else { written.to_owned() }
 }
 
 #[cfg(test)]
