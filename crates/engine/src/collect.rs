@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::Receiver;
 
-use measure::{Collector, End, Ending, Snapshot, SourceId, Summary, Tick};
+use measure::{Collector, Counted, End, Ending, Snapshot, SourceId, Summary, Tick};
 use plan::{Nanos, Plan};
 
 use crate::worker::{Finished, INTERVAL};
@@ -17,7 +17,7 @@ pub(crate) enum Message {
 }
 
 /// Puts together what workers send until all of them have hung up.
-pub(crate) fn collect(plan: &Plan, workers: u32, messages: &Receiver<Message>, watch: &mut dyn FnMut(&Tick)) -> Summary {
+pub(crate) fn collect(plan: &Plan, workers: u32, messages: &Receiver<Message>, watch: &mut dyn FnMut(&Tick, Counted)) -> Summary {
     let mut collector = Collector::new(plan.clone(), workers, INTERVAL);
     let mut run_queue_wait = None;
     let mut end = End { how: Ending::Finished, load_until: Nanos::ZERO, drained_at: Nanos::ZERO };
@@ -25,8 +25,8 @@ pub(crate) fn collect(plan: &Plan, workers: u32, messages: &Receiver<Message>, w
         match message {
             Message::Counts(source, counts) => {
                 collector.absorb(source, &counts);
-                while let Some(tick) = collector.tick() {
-                    watch(&tick);
+                while let Some((tick, counted)) = collector.tick_counted() {
+                    watch(&tick, counted);
                 }
             }
             Message::Finished(finished) => {

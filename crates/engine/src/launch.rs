@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 
-use measure::{SourceId, Summary, Tick};
+use measure::{Counted, SourceId, Summary, Tick};
 use plan::{Nanos, Plan, Share};
 use tokio::task::LocalSet;
 
@@ -26,6 +26,18 @@ use crate::{RunError, Stop, body, machine};
 /// # Panics
 /// If a worker panicked or a request is unaccounted for: our mistakes.
 pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Summary, RunError> {
+    run_counted(plan, &mut |tick, _| watch(tick), stop)
+}
+
+/// As [`run`], for those who keep what was counted: `watch` is given each interval's counts as well, which add up to the
+/// whole run.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// As [`run`].
+pub fn run_counted(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
     net::check_limits(plan, machine::raise_files_limit())?;
     let (body, network) = match (body::read(&plan.request().body), Network::prepare(plan)) {
         (Ok(body), Ok(network)) => (body, network),

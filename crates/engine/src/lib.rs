@@ -21,5 +21,5 @@ mod task;
 mod worker;
 
 pub use error::{RunError, RunErrorKind};
-pub use launch::run;
+pub use launch::{run, run_counted};
 pub use stop::{Stop, Urgency};

@@ -5,6 +5,7 @@
 //! from many, nor a thread from a machine.
 
 mod collector;
+mod counted;
 mod failure;
 pub mod fixtures;
 mod histogram;
@@ -16,6 +17,7 @@ mod summary;
 mod tick;
 
 pub use collector::{Collector, SourceId};
+pub use counted::{Counted, CountedAtRest, cut_short};
 pub use failure::{Failure, Side};
 pub use histogram::{Histogram, Packed, QUANTILES, quantile_is_known};
 pub use outcome::Outcome;
