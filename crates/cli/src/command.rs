@@ -3,11 +3,14 @@
 mod calibrate;
 mod compare;
 mod completions;
+mod curate;
 mod demo;
 mod diff;
 mod find;
 mod man;
 mod run;
+mod runs;
+mod show;
 mod sweep;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -17,6 +20,8 @@ use std::io::IsTerminal as _;
 use crate::exit::{Exit, Failed};
 use crate::outputs::{Styles, to_stdout};
 use crate::screen::{Screen, Voice};
+
+pub use sweep::{broken, name_of};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -44,8 +49,8 @@ enum Command {
     /// Find the highest rate that keeps a promise such as 'p99 < 50ms'
     #[command(about = "Find the highest rate that keeps a promise such as 'p99 < 50ms'")]
     Find(Box<find::Find>),
-    /// Put two sweeps side by side, as a table and two charts
-    #[command(about = "Put two sweeps side by side, as a table and two charts")]
+    /// Put two sweeps side by side, as a table and two charts; or two runs, as a table
+    #[command(about = "Put two sweeps side by side, as a table and two charts; or two runs, as a table")]
     Diff(diff::Diff),
     /// Find out whether one server is slower than another: runs in pairs, and a verdict that may be "cannot tell"
     #[command(about = "Find out whether one server is slower than another: runs in pairs, and a verdict that may be \"cannot tell\"")]
@@ -56,6 +61,25 @@ enum Command {
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
+    /// List what was measured before: every result is saved on its own
+    #[command(about = "List what was measured before: every result is saved on its own")]
+    Runs(Box<runs::Runs>),
+    /// Show a saved result again, such as @last
+    Show(Box<show::Show>),
+    /// Give a saved run words to find it by, or take them away
+    Tag(curate::Tag),
+    /// Write a note about a saved run
+    Note(curate::Note),
+    /// Set the baseline of a name, or show all
+    Baseline(curate::Baseline),
+    /// Write a saved run into a file
+    Export(curate::Export),
+    /// Take runs from files into the history
+    Import(curate::Import),
+    /// Remove saved runs
+    Rm(curate::Remove),
+    /// Remove all saved runs but the newest
+    Prune(curate::Prune),
     /// Print the completions of a shell
     Completions(completions::Completions),
     /// Print the man page, or write one for every command into a directory
@@ -102,6 +126,15 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Compare(compare)) => compare::carry_out(*compare),
         Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
+        Some(Command::Runs(runs)) => runs::carry_out(*runs),
+        Some(Command::Show(show)) => show::carry_out(*show),
+        Some(Command::Tag(tag)) => curate::tag(tag),
+        Some(Command::Note(note)) => curate::note(note),
+        Some(Command::Baseline(baseline)) => curate::baseline(baseline),
+        Some(Command::Export(export)) => curate::export(export),
+        Some(Command::Import(import)) => curate::import(import),
+        Some(Command::Rm(remove)) => curate::remove(remove),
+        Some(Command::Prune(prune)) => curate::prune(prune),
         Some(Command::Completions(completions)) => completions::carry_out(&completions),
         Some(Command::Man(man)) => man::carry_out(man),
     }
@@ -120,6 +153,7 @@ and where it starts to fail.
   loadline diff  before.dat after.dat             put two sweeps side by side
   loadline compare http://old:8080/ http://new:8080/
                                                   find out whether the new one is slower
+  loadline runs                                   what was measured before; loadline show @last
 
 Each command tells all it can do with --help.
 ";

@@ -7,11 +7,12 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::num::NonZeroU32;
-use std::path::Path;
 
 use measure::Summary;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
+
+use crate::keeping::{At, ReadError};
 
 /// Puts what stands on standard input into a draft that names it.
 pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
@@ -149,7 +150,7 @@ pub struct Saved {
 ///
 /// # Errors
 /// If the file cannot be read, is of another version, or damaged.
-pub fn saved(path: &Path) -> Result<Saved, PlanError> {
+pub fn saved(from: &str, at: &At) -> Result<Saved, PlanError> {
     /// Only what is needed of a result: its counts and histograms may be megabytes.
     #[derive(Deserialize)]
     struct Needed {
@@ -162,10 +163,12 @@ pub fn saved(path: &Path) -> Result<Saved, PlanError> {
     struct Judged {
         check: String,
     }
-    let shown = path.display();
-    let again = "give a file written with --out json=FILE";
-    let text =
-        fs::read(path).map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be read: {}", plainly(&why)), again))?;
+    let shown = from;
+    let again = "give a file written with --out json=FILE, or a saved run such as @last";
+    let (text, _) = at.read(from).map_err(|why| match why {
+        ReadError::File(why) => PlanError::new("from", format!("--from '{shown}' cannot be read: {}", plainly(&why)), again),
+        ReadError::Reference(failed) => failed.in_plan("from"),
+    })?;
     let read: Needed = serde_json::from_slice(&text)
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged, or not a result: {why}"), again))?;
     Summary::check_schema(read.schema.as_deref())

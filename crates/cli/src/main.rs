@@ -9,8 +9,10 @@ mod exit;
 mod files;
 mod inputs;
 mod interrupt;
+mod keeping;
 mod outputs;
 mod promises;
+mod saved;
 mod screen;
 mod step_summary;
 

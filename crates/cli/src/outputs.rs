@@ -174,6 +174,21 @@ impl Outputs {
     }
 }
 
+impl Outputs {
+    /// A line below the text report, where that stands for people to read; nothing where they asked for no remarks.
+    pub fn add(&self, line: &str, voice: crate::screen::Voice) {
+        if line.is_empty() || voice == crate::screen::Voice::Quiet {
+            return;
+        }
+        // That it cannot be said changes nothing: the report above had the same fate, and that was told.
+        let _ = match self.text {
+            Text::Asked => Ok(()),
+            Text::Stdout => to_stdout(format!("{line}\n").as_bytes()),
+            Text::Stderr => io::stderr().lock().write_all(format!("{line}\n").as_bytes()),
+        };
+    }
+}
+
 /// How text looks on standard output and in files.
 pub struct Styles {
     /// With colour where it is wanted.

@@ -251,7 +251,7 @@ pub struct Entry {
     pub saved: Moment,
     /// Bytes its result takes here.
     pub stored_bytes: u64,
-    /// Whether it is the baseline of its name.
+    /// Whether it is the baseline of its name and kind.
     pub baseline: bool,
 }
 

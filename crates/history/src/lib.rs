@@ -31,7 +31,7 @@ mod revision;
 mod schema;
 mod store;
 
-pub use entry::{Entry, Figures, Filter, Fresh, Id, Kind, Kept, Moment, Origin, Point, UnknownKind};
+pub use entry::{Entry, Figures, Filter, Fresh, Id, Kept, Kind, Moment, Origin, Point, UnknownKind};
 pub use error::HistoryError;
 pub use exported::{EXPORT_SCHEMA, Exported};
 pub use journal::{Ended, Header, Journal, Journaled, UnderWay};

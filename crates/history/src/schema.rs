@@ -50,8 +50,10 @@ pub(crate) const STEPS: &[&str] = &["
 
     CREATE TABLE baseline (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
-        name TEXT NOT NULL UNIQUE,
-        run INTEGER NOT NULL REFERENCES run (seq) ON DELETE CASCADE
+        name TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        run INTEGER NOT NULL REFERENCES run (seq) ON DELETE CASCADE,
+        UNIQUE (name, kind)
     ) STRICT;
     CREATE INDEX baseline_by_run ON baseline (run);
 "];

@@ -239,7 +239,7 @@ impl Store {
         let (condition, mut values) = condition(filter);
         values.push(filter.limit.map_or(Value::Integer(-1), |limit| Value::Integer(limit.into())));
         values.push(Value::Integer(filter.offset.into()));
-        self.entries(&format!("{condition} ORDER BY started_ms DESC, seq DESC LIMIT ? OFFSET ?"), values)
+        self.entries(&format!("{condition} ORDER BY started_ms DESC, run.seq DESC LIMIT ? OFFSET ?"), values)
     }
 
     /// How many a filter lets through, whatever its limit.
@@ -248,7 +248,8 @@ impl Store {
     /// If the file cannot be read.
     pub fn count(&self, filter: &Filter) -> Result<u64, HistoryError> {
         let (condition, values) = condition(filter);
-        let counted = self.connection.query_row(&format!("SELECT count(*) FROM run {condition}"), params_from_iter(values), |row| row.get(0));
+        let counted =
+            self.connection.query_row(&format!("SELECT count(*) FROM run {condition}"), params_from_iter(values), |row| row.get(0));
         counted.map(|count: i64| count.unsigned_abs()).map_err(|why| in_words(&self.path, &why))
     }
 
@@ -258,10 +259,11 @@ impl Store {
     /// If there is none, or several.
     pub fn resolve(&self, reference: &Reference) -> Result<Entry, HistoryError> {
         let unknown = |because: String| HistoryError::Unknown { reference: reference.to_string(), because };
-        let one = |condition: &str, values: Vec<Value>| self.entries(&format!("{condition} LIMIT 1"), values).map(|them| them.into_iter().next());
+        let one =
+            |condition: &str, values: Vec<Value>| self.entries(&format!("{condition} LIMIT 1"), values).map(|them| them.into_iter().next());
         match reference {
             Reference::Last(back) => {
-                let found = one("ORDER BY started_ms DESC, seq DESC", Vec::new());
+                let found = one("ORDER BY started_ms DESC, run.seq DESC", Vec::new());
                 let found = if *back == 0 {
                     found
                 } else {
@@ -279,7 +281,7 @@ impl Store {
                 let filter = if name.contains('*') { Filter { name: None, ..filter } } else { filter };
                 let found = match filter.name {
                     Some(_) => self.list(&filter)?.into_iter().next(),
-                    None => one("WHERE name = ? ORDER BY started_ms DESC, seq DESC", vec![Value::Text(name.clone())])?,
+                    None => one("WHERE run.name = ? ORDER BY started_ms DESC, run.seq DESC", vec![Value::Text(name.clone())])?,
                 };
                 found.ok_or_else(|| unknown(String::new()))
             }
@@ -354,7 +356,8 @@ impl Store {
         let told = |why: rusqlite::Error| in_words(&path, &why);
         let step = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
         for tag in add {
-            step.execute("INSERT OR IGNORE INTO tag (run, tag) SELECT seq, ?2 FROM run WHERE id = ?1", params![id.as_str(), tag]).map_err(told)?;
+            step.execute("INSERT OR IGNORE INTO tag (run, tag) SELECT seq, ?2 FROM run WHERE id = ?1", params![id.as_str(), tag])
+                .map_err(told)?;
         }
         for tag in remove {
             step.execute("DELETE FROM tag WHERE tag = ?2 AND run = (SELECT seq FROM run WHERE id = ?1)", params![id.as_str(), tag])
@@ -406,18 +409,27 @@ impl Store {
         Ok(gone as u64)
     }
 
-    /// Makes a run the baseline of its name.
+    /// Makes a run the baseline of its name and kind.
     ///
     /// # Errors
     /// If there is no such run.
     pub fn set_baseline(&mut self, id: &Id) -> Result<Entry, HistoryError> {
         // Set anew, so that it is the last one set.
         self.execute(
-            "INSERT OR REPLACE INTO baseline (seq, name, run)
-             SELECT (SELECT coalesce(max(seq), 0) + 1 FROM baseline), name, seq FROM run WHERE id = ?",
+            "INSERT OR REPLACE INTO baseline (seq, name, kind, run)
+             SELECT (SELECT coalesce(max(seq), 0) + 1 FROM baseline), name, kind, seq FROM run WHERE id = ?",
             [id.as_str()],
         )?;
         self.by_id(id)
+    }
+
+    /// The baseline of this name and kind, if one is set.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn baseline_of(&self, name: &str, kind: crate::Kind) -> Result<Option<Entry>, HistoryError> {
+        let values = vec![Value::Text(name.to_owned()), Value::Text(kind.name().to_owned())];
+        self.entries("WHERE baseline.name = ? AND baseline.kind = ?", values).map(|them| them.into_iter().next())
     }
 
     /// Every baseline, the one set last first.
@@ -548,7 +560,7 @@ pub struct Composed {
 
 /// Everything of a run but its result.
 const LISTED: &str = "
-    SELECT id, kind, run.name, target, started_ms, saved_ms, origin, outcome, qps, p50_ns, p99_ns, failed_share, machine,
+    SELECT run.id, run.kind, run.name, target, started_ms, saved_ms, origin, outcome, qps, p50_ns, p99_ns, failed_share, machine,
         revision, branch, changes, note, stored_bytes,
         (SELECT group_concat(tag, char(10)) FROM (SELECT tag FROM tag WHERE tag.run = run.seq ORDER BY tag)) AS tags,
         baseline.seq IS NOT NULL
@@ -556,9 +568,7 @@ const LISTED: &str = "
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let text = |at: usize| row.get::<_, String>(at);
-    let wrong = |at: usize, what: String| {
-        rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, what.into())
-    };
+    let wrong = |at: usize, what: String| rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, what.into());
     let revision = match row.get::<_, Option<String>>(13)? {
         Some(commit) => Some(Revision { commit, branch: row.get(14)?, changes: changes_of(row.get::<_, Option<String>>(15)?.as_deref()) }),
         None => None,
@@ -596,17 +606,18 @@ fn condition(filter: &Filter) -> (String, Vec<Value>) {
     };
     if let Some(name) = name {
         // In GLOB, `?` and `[` would mean something, and the user means them.
-        let pattern: String = name.chars().map(|letter| if "?[".contains(letter) { format!("[{letter}]") } else { letter.to_string() }).collect();
+        let pattern: String =
+            name.chars().map(|letter| if "?[".contains(letter) { format!("[{letter}]") } else { letter.to_string() }).collect();
         if name.contains('*') { and("run.name GLOB ?", Value::Text(pattern)) } else { and("run.name = ?", Value::Text(name.clone())) }
     }
     for tag in tags {
-        and("seq IN (SELECT run FROM tag WHERE tag = ?)", Value::Text(tag.clone()));
+        and("run.seq IN (SELECT run FROM tag WHERE tag = ?)", Value::Text(tag.clone()));
     }
     if let Some(target) = target {
         and("instr(target, ?) > 0", Value::Text(target.clone()));
     }
     if let Some(kind) = kind {
-        and("kind = ?", Value::Text(kind.name().to_owned()));
+        and("run.kind = ?", Value::Text(kind.name().to_owned()));
     }
     if let Some(since) = since {
         and("started_ms >= ?", Value::Integer(since.0));
@@ -681,7 +692,8 @@ fn in_words(path: &Path, why: &rusqlite::Error) -> HistoryError {
         Some(ErrorCode::ReadOnly) => "it may not be written".to_owned(),
         Some(ErrorCode::CannotOpen) => "it cannot be opened; is its directory writable?".to_owned(),
         Some(ErrorCode::DatabaseCorrupt) => "it is damaged".to_owned(),
-        _ => why.to_string(),
+        // What follows the first line is the statement.
+        _ => why.to_string().lines().next().unwrap_or_default().to_owned(),
     };
     HistoryError::Unusable { path, why }
 }

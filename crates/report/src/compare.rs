@@ -7,6 +7,7 @@
 //!
 //! Invariant: the JSON holds every run whole, so that another judgement needs no other measurement.
 
+mod read;
 mod words;
 
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ use analysis::quantity::{self, NONE, counted, figure, length, percent, time};
 use analysis::{Cause, Validity, What, generator_limit};
 use measure::Summary;
 use plan::{Load, Random};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::chart::shift::shift;
 use crate::columns::wrapped;
@@ -30,6 +31,7 @@ use crate::png::Density;
 use crate::sweep::SweepFile;
 use crate::{Style, story, visible};
 
+pub use read::read;
 pub use words::reading;
 
 /// The version of the comparison file.
@@ -45,7 +47,7 @@ const SHIFT_STREAM: u64 = 0x5417;
 const SHOWN: [Metric; 6] = [Metric::Qps, Metric::Goodput, Metric::P50, Metric::P95, Metric::P99, Metric::FailureShare];
 
 /// Which side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Side {
     /// The one compared with.
@@ -55,7 +57,7 @@ pub enum Side {
 }
 
 /// What was run as one side.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     /// What the user calls it: an address, a file, a command.
     pub name: String,
@@ -64,7 +66,7 @@ pub struct Subject {
 }
 
 /// One run of each side, one after the other.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Pair {
     /// The side that was run first.
     pub first: Side,
@@ -387,8 +389,7 @@ fn tone(verdict: Verdict) -> Tone {
 /// # Errors
 /// Only where writing JSON to memory fails.
 pub fn files(compared: &Compared) -> std::io::Result<Vec<SweepFile>> {
-    let mut json = Vec::new();
-    write_json(compared, &mut json)?;
+    let json = json(compared)?;
     let chart = shift(compared);
     let file = |ending, about, bytes| SweepFile { ending, about, bytes };
     Ok(vec![
@@ -397,6 +398,16 @@ pub fn files(compared: &Compared) -> std::io::Result<Vec<SweepFile>> {
         file("_shift.png", "chart", chart.png(Density::DOCUMENT)),
         file("_shift.svg", "chart", chart.svg().into_bytes()),
     ])
+}
+
+/// The file with everything in it.
+///
+/// # Errors
+/// Only where writing to memory fails.
+pub fn json(compared: &Compared) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    write_json(compared, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// The comparison as a page of Markdown.

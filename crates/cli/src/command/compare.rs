@@ -17,6 +17,7 @@ use analysis::compare::{Margins, PAIRS_MIN, Verdict};
 use clap::Args;
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
+use history::Kind;
 use measure::{Ending, Summary};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random};
 use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, header, row};
@@ -27,6 +28,7 @@ use super::sweep::{name_of, rest};
 use crate::calibration::{Calibration, note_ceiling};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
+use crate::keeping::{At, Keeper, Keeping};
 use crate::outputs::{Existing, to_stdout};
 use crate::screen::{Screen, complain};
 use crate::{inputs, interrupt};
@@ -86,6 +88,9 @@ pub struct Compare {
     force: bool,
 
     #[command(flatten)]
+    keeping: Keeping,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -126,14 +131,14 @@ const ORDER_STREAM: u64 = 0x0DE2;
 
 /// Compares, and says what it found.
 pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
-    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, force, manner } = compare;
+    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, force, keeping, manner } = compare;
     let mut errors = PlanErrors::default();
     let pairs = given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
     let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
     let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
     let margin = margin.map(|margin| given("margin", Some(margin), Margin(0.0), "give a share, such as --margin 3%", &mut errors));
     inputs::read(&mut draft, &mut errors);
-    let Some(sides) = sides(draft, other, [a, b], served_at, &mut errors) else { return Err(errors.into()) };
+    let Some(sides) = sides(draft, other, [a, b], served_at, &keeping.at(), &mut errors) else { return Err(errors.into()) };
     let seed = seed_of(&sides);
     let plans = plans(&sides, pairs, seed, &mut errors);
     let differences = plans.first().map_or_else(Vec::new, |[a, b]| differences(a, b));
@@ -145,6 +150,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         ));
     }
     let name = name.unwrap_or_else(|| suggested(&sides));
+    let keeper = keeping.decide(Kind::Compare, &name, &mut errors);
     let files = Files::new(dir, name.clone(), ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
@@ -165,7 +171,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
     }
     let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within, seed, screen: &screen, stop: &stop };
-    measuring.carry_out(compared, pairs.get() as usize, &files, manner)
+    measuring.carry_out(compared, pairs.get() as usize, &files, keeper, manner)
 }
 
 /// Runs of one target against itself.
@@ -267,6 +273,7 @@ fn sides(
     other: Option<String>,
     commands: [Option<String>; 2],
     served_at: Option<String>,
+    at: &At,
     errors: &mut PlanErrors,
 ) -> Option<[Prepared; 2]> {
     let usage = "loadline compare http://old:8080/ http://new:8080/, or --a 'command' --b 'command' --url http://127.0.0.1:8080/";
@@ -286,7 +293,7 @@ fn sides(
             };
             Some([side(a), side(b)])
         }
-        (Some(a), Some(b), [None, None], None) => targets(draft, [a, b], errors),
+        (Some(a), Some(b), [None, None], None) => targets(draft, [a, b], at, errors),
         (None, None, [None, None], None) => wrong("nothing is given to compare"),
         (_, _, [Some(_), Some(_)], None) => wrong("--a and --b do not say where the commands serve"),
         (None, None, ..) => wrong("a comparison takes --a, --b and --url together"),
@@ -296,12 +303,12 @@ fn sides(
 }
 
 /// Two addresses, two results, or one of each; then the address gets the settings of the result.
-fn targets(draft: Draft, names: [String; 2], errors: &mut PlanErrors) -> Option<[Prepared; 2]> {
-    let is_file = |name: &str| !name.contains("://") && (name.ends_with(".json") || Path::new(name).is_file());
+fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -> Option<[Prepared; 2]> {
+    let is_file = |name: &str| !name.contains("://") && (name.starts_with('@') || name.ends_with(".json") || Path::new(name).is_file());
     let over = Draft { url: None, ..draft };
     let mut saved = Vec::new();
     for name in &names {
-        saved.push(match is_file(name).then(|| inputs::saved(Path::new(name)).map(|saved| saved.draft)) {
+        saved.push(match is_file(name).then(|| inputs::saved(name, at).map(|saved| saved.draft)) {
             Some(Err(error)) => {
                 errors.push(PlanError { setting: "compare", message: error.message.replacen("--from ", "", 1), help: error.help });
                 return None;
@@ -411,10 +418,11 @@ struct Measuring<'a> {
 
 impl Measuring<'_> {
     /// Measures pair by pair: a row on standard output and all files after each, the verdict at the end.
-    fn carry_out(&self, mut compared: Compared, wanted: usize, files: &Files, manner: Manner) -> Result<Exit, Failed> {
+    fn carry_out(&self, mut compared: Compared, wanted: usize, files: &Files, mut keeper: Keeper, manner: Manner) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
         let said = |text: &str| self.screen.aside(|| to_stdout(text.as_bytes()));
         let mut told = said(&header(&compared, &style));
+        keeper.begin();
         let mut lost = PlanErrors::default();
         let mut broken = None;
         let mut order = Order::new(self.seed);
@@ -443,6 +451,7 @@ impl Measuring<'_> {
                 break;
             }
             lost = write(&mut compared, files)?;
+            keeper.result_so_far(|| report::compare::json(&compared).expect("memory takes every byte"));
         }
         self.screen.clear();
         if !compared.pairs.is_empty() {
@@ -451,6 +460,13 @@ impl Measuring<'_> {
             if lost.is_empty() {
                 told = told.and(said(&files.listed()));
             }
+        }
+        let kept = match compared.pairs.is_empty() {
+            false => keeper.save(&report::compare::json(&compared).expect("memory takes every byte"), manner.voice()),
+            true => Ok(keeper.discard()).map(|()| String::new()),
+        };
+        if let Some(line) = kept.as_ref().ok().filter(|line| !line.is_empty()) {
+            told = told.and(said(&format!("\n{line}")));
         }
         if let Err(why) = told {
             lost.push(PlanError::new(
@@ -465,6 +481,7 @@ impl Measuring<'_> {
             }
             return Err(failed);
         }
+        kept?;
         if !lost.is_empty() {
             return Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() });
         }

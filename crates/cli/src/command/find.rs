@@ -18,6 +18,7 @@ use analysis::search_words;
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};
+use history::Kind;
 use measure::{Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable};
 use report::find::table;
@@ -26,6 +27,7 @@ use super::Manner;
 use super::sweep::{broken, name_of};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
+use crate::keeping::{Keeper, Keeping};
 use crate::outputs::{Existing, to_stdout};
 use crate::screen::{Screen, complain};
 use crate::{inputs, interrupt};
@@ -69,6 +71,9 @@ pub struct Find {
     force: bool,
 
     #[command(flatten)]
+    keeping: Keeping,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -97,7 +102,7 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, keeping, manner } = find;
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
     let slos = promised(&slo, &mut errors);
@@ -113,6 +118,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         let mistakes = mistakes.iter().filter(|it| **it != Mistake::NoPromise || slo.is_empty());
         mistakes.for_each(|mistake| errors.push(refused(mistake, preset)));
     });
+    let keeper = keeping.decide(Kind::Find, &name, &mut errors);
     let files = Files::new(dir, name, ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let (Some(load), Ok(search)) = (load, search) else { return Err(errors.into()) };
@@ -125,7 +131,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, screen.clone())?;
     let found = Found::new(files.name().to_owned(), &slos, settings, &search.answer());
-    let course = Course { load, slos, search, found, files, screen, stop, lost: PlanErrors::default(), untold: None };
+    let course = Course { load, slos, search, found, files, keeper, screen, stop, lost: PlanErrors::default(), untold: None };
     course.carry_out(manner)
 }
 
@@ -346,6 +352,7 @@ struct Course {
     search: Search,
     found: Found,
     files: Files,
+    keeper: Keeper,
     screen: Screen,
     /// Raised by the user. Each trial has a signal of its own, because it may also be ended early.
     stop: Stop,
@@ -357,6 +364,7 @@ impl Course {
     fn carry_out(mut self, manner: Manner) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
         self.found.unloaded_median = self.unloaded()?;
+        self.keeper.begin();
         self.say(&format!("\n{}\n", table::header(&self.found, &style)));
         let mut broken_by = None;
         loop {
@@ -401,7 +409,21 @@ impl Course {
         if !self.found.trials.is_empty() && self.lost.is_empty() {
             self.say(&self.files.listed());
         }
-        self.ended(broken_by.as_ref())
+        let kept = if self.found.trials.is_empty() {
+            self.keeper.discard();
+            Ok(String::new())
+        } else {
+            let json = report::find::json(&self.found).expect("memory takes every byte");
+            self.keeper.save(&json.bytes, manner.voice())
+        };
+        if let Some(line) = kept.as_ref().ok().filter(|line| !line.is_empty()) {
+            self.say(&format!("\n{line}"));
+        }
+        let ended = self.ended(broken_by.as_ref());
+        match (ended, kept.map(drop)) {
+            (Err(ended), kept) => Failed::both(Err(ended), kept).map(|()| Exit::OutputNotWritten),
+            (Ok(exit), kept) => kept.map(|()| exit),
+        }
     }
 
     /// How it ends, once everything is said.
@@ -539,6 +561,7 @@ impl Course {
         if !self.found.trials.is_empty() {
             let json = report::find::json(&self.found).expect("memory takes every byte");
             self.write(&json);
+            self.keeper.result_so_far(|| json.bytes);
         }
     }
 
