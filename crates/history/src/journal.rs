@@ -388,5 +388,3 @@ fn other_version(bytes: &[u8]) -> Option<String> {
     Some(begun.get("begun")?.get("schema")?.as_str().filter(|schema| *schema != SCHEMA)?.to_owned())
 }
 
-#[cfg(test)]
-mod tests;
