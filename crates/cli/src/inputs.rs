@@ -194,6 +194,13 @@ pub fn look_for_redacted(plan: &Plan, errors: &mut PlanErrors) {
             format!("give it again with {flag}"),
         ));
     }
+    for (part, again) in plan.redacted_parts() {
+        errors.push(PlanError::new(
+            "from",
+            format!("{part} was left out when this plan was saved, because it is a secret"),
+            format!("give {again} again"),
+        ));
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod outputs;
 mod promises;
 mod saved;
 mod screen;
+mod secrets;
 mod step_summary;
 
 use std::process::ExitCode;

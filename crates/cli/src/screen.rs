@@ -11,6 +11,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::Tick;
 use plan::{Nanos, Plan};
 
+use crate::secrets;
+
 /// Whether there is anything to show, and where.
 #[derive(Debug, Clone)]
 pub struct Screen {
@@ -122,7 +124,7 @@ fn style() -> ProgressStyle {
 
 /// Writes a line to standard error. That it cannot be written (the terminal is gone) changes nothing.
 pub fn complain(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", secrets::without(text));
 }
 
 /// `0:07`, `12:30`, `1:00:00`.

@@ -20,7 +20,7 @@ use std::thread::JoinHandle;
 use flate2::Crc;
 use flate2::read::ZlibDecoder;
 use measure::{Counted, CountedAtRest, Machine, Summary, cut_short};
-use plan::{Nanos, Plan};
+use plan::{Nanos, Plan, Secrets};
 use serde::{Deserialize, Serialize};
 
 use crate::store::{beside, packed, plainly};
@@ -176,10 +176,17 @@ impl Place {
     }
 
     fn write(&mut self, messages: &Receiver<Message>) -> io::Result<()> {
+        let mut secrets = Secrets::default();
         for message in messages {
             let line = match message {
-                Message::Load { plan, what } => Line::Load { plan: serde_json::to_value(&*plan)?, what },
-                Message::Second(counted) => Line::Second(Box::new(CountedAtRest::from(&*counted))),
+                Message::Load { plan, what } => {
+                    secrets = plan.secrets();
+                    Line::Load { plan: serde_json::to_value(&*plan)?, what }
+                }
+                Message::Second(mut counted) => {
+                    counted.counts.examples.values_mut().for_each(|example| example.text = secrets.conceal(&example.text));
+                    Line::Second(Box::new(CountedAtRest::from(&*counted)))
+                }
                 Message::Result(json) => {
                     self.results += 1;
                     let mut file = File::create(self.result(self.results))?;

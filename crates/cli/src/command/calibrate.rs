@@ -63,6 +63,7 @@ const AA_STREAM: u64 = 0xAA;
 /// Measures, prints and remembers.
 pub fn carry_out(calibrate: Calibrate) -> Result<Exit, Failed> {
     let Calibrate { draft, aa, pairs, cooldown, manner } = calibrate;
+    crate::secrets::learn(&Draft { url: aa.clone(), ..draft.clone() });
     match aa {
         Some(url) => differ(Draft { url: Some(url), ..draft }, pairs, cooldown, manner),
         None => {

@@ -31,7 +31,7 @@ use crate::files::{DIRECTORY, Files};
 use crate::keeping::{At, Keeper, Keeping};
 use crate::outputs::{Existing, to_stdout};
 use crate::screen::{Screen, complain};
-use crate::{inputs, interrupt};
+use crate::{inputs, interrupt, secrets};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -132,6 +132,10 @@ const ORDER_STREAM: u64 = 0x0DE2;
 /// Compares, and says what it found.
 pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, force, keeping, manner } = compare;
+    secrets::learn(&draft);
+    for url in [&other, &served_at].into_iter().flatten() {
+        secrets::learn(&Draft { url: Some(url.clone()), ..Draft::default() });
+    }
     let mut errors = PlanErrors::default();
     let pairs = given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
     let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
@@ -325,6 +329,8 @@ fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -
             None => Draft { url: Some(name.clone()), ..base.clone().overlaid(over.clone()) },
         };
         lasting(&mut draft);
+        // Written down as every URL is: without its secrets.
+        let name = if from_file { name } else { name.parse::<plan::Target>().map_or(name, |target| target.to_string()) };
         Prepared { subject: Subject { name, command: None }, draft, from_file }
     });
     Some([sides.next()?, sides.next()?])

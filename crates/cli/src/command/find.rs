@@ -30,7 +30,7 @@ use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
 use crate::outputs::{Existing, to_stdout};
 use crate::screen::{Screen, complain};
-use crate::{inputs, interrupt};
+use crate::{inputs, interrupt, secrets};
 
 /// A promise to keep, and where the results go.
 #[derive(Debug, Args)]
@@ -103,6 +103,7 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, keeping, manner } = find;
+    secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
     let slos = promised(&slo, &mut errors);

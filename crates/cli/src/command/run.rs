@@ -18,7 +18,7 @@ use crate::keeping::{At, Keeping};
 use crate::outputs::{Existing, Out, Outputs};
 use crate::promises::{Aborts, Promises};
 use crate::screen::complain;
-use crate::{inputs, interrupt, saved};
+use crate::{inputs, interrupt, saved, secrets};
 
 /// One load, and where its results go.
 #[derive(Debug, Args)]
@@ -58,6 +58,7 @@ pub struct Run {
 /// Measures and reports.
 pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let Run { draft, promises, aborts, from, name, keeping, out, force, manner } = run;
+    secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let (plan, promises) = decide(draft, promises, from.map(|from| (from, keeping.at())), &mut errors);
     let checks = promises.read(&mut errors);

@@ -30,7 +30,7 @@ use crate::keeping::{Keeper, Keeping};
 use crate::outputs::{Existing, to_stdout};
 use crate::promises::Promises;
 use crate::screen::{Screen, complain};
-use crate::{inputs, interrupt, saved, step_summary};
+use crate::{inputs, interrupt, saved, secrets, step_summary};
 
 /// A ladder of loads, and where its results go.
 #[derive(Debug, Args)]
@@ -73,6 +73,7 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let Sweep { draft, ladder, slo, promises, name, dir, force, keeping, manner } = sweep;
+    secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
