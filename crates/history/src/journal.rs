@@ -394,4 +394,3 @@ fn other_version(bytes: &[u8]) -> Option<String> {
     let begun: serde_json::Value = serde_json::from_slice(json).ok()?;
     Some(begun.get("begun")?.get("schema")?.as_str().filter(|schema| *schema != SCHEMA)?.to_owned())
 }
-

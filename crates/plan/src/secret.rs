@@ -351,7 +351,9 @@ mod tests {
 
     #[test]
     fn names_tell_what_is_secret() {
-        for name in ["Authorization", "COOKIE", "X-Api-Key", "x-auth-token", "api_key", "sessionId", "key", "X-Amz-Signature", "client_secret"] {
+        for name in
+            ["Authorization", "COOKIE", "X-Api-Key", "x-auth-token", "api_key", "sessionId", "key", "X-Amz-Signature", "client_secret"]
+        {
             assert!(is_secret(name), "{name}");
         }
         for name in ["Accept", "Host", "page", "keyword", "monkey", "User-Agent", "author", "sign"] {

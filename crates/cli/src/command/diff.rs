@@ -45,14 +45,17 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let sources = at.read_both(&a, &b);
-    let read = sources.into_iter().zip([&a, &b]).map(|(source, shown)| Side::read(shown, source, &mut errors));
-    let Ok([Some(a), Some(b)]) = <[Option<Side>; 2]>::try_from(read.collect::<Vec<_>>()) else { return Err(errors.into()) };
-    if let (Ok(Saved::Run(from, _)), Ok(Saved::Run(to, _))) = (Saved::read(&a.text), Saved::read(&b.text)) {
+    let mut sides = sources.into_iter().zip([&a, &b]).map(|(source, shown)| Side::read(shown, source, &mut errors));
+    let sides = [sides.next().flatten(), sides.next().flatten()];
+    if let [Some(a), Some(b)] = &sides
+        && let (Ok(Saved::Run(from, _)), Ok(Saved::Run(to, _))) = (Saved::read(&a.text), Saved::read(&b.text))
+    {
         return super::print(format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to))).as_bytes());
     }
-    let curves = [&a, &b].map(|side| curve(side, existing, &mut errors));
-    let sweeps = [&a, &b].map(|side| report::sweep::read(&side.text).ok());
-    let files = Files::new(dir, format!("{}_{}", a.name, b.name), ENDINGS);
+    let curves = sides.each_ref().map(|side| curve(side.as_ref()?, existing, &mut errors));
+    let sweeps = sides.each_ref().map(|side| report::sweep::read(&side.as_ref()?.text).ok());
+    let names = sides.each_ref().map(|side| side.as_ref().map_or("", |side| side.name.as_str()));
+    let files = Files::new(dir, names.join("_"), ENDINGS);
     files.check(existing, &mut errors);
     let [Some(a), Some(b)] = curves else { return Err(errors.into()) };
     if !errors.is_empty() {

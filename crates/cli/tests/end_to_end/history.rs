@@ -26,7 +26,10 @@ fn every_result_is_saved_on_its_own_and_shown_again() {
     let runs = listed(&mut session, "");
     let kinds: Vec<&str> = runs.iter().map(|run| run["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["sweep", "run"]);
-    assert_eq!((&runs[1]["name"], &runs[1]["target"], &runs[1]["note"]), (&"healthz".into(), &url.as_str().into(), &"before the change".into()));
+    assert_eq!(
+        (&runs[1]["name"], &runs[1]["target"], &runs[1]["note"]),
+        (&"healthz".into(), &url.as_str().into(), &"before the change".into())
+    );
     assert_eq!((&runs[1]["tags"], &runs[1]["figures"]["failed_share"]), (&serde_json::json!(["a", "b"]), &0.0.into()));
     assert_eq!(listed(&mut session, "--tag a --kind run --since 1h --target healthz").len(), 1);
     assert_eq!(listed(&mut session, "--name nobody").len(), 0);
@@ -254,10 +257,22 @@ fn no_secret_is_in_anything_that_is_written() {
         session.loadline("export @last killed.json").exits(0);
         let files = everything(&session.path("."));
         let data = everything(&session.data("."));
-        let all = [&files, &data, ran.stdout.as_bytes(), ran.stderr.as_bytes(), shown.stdout.as_bytes(), listed.stdout.as_bytes(), journal.as_bytes()];
+        let all = [
+            &files,
+            &data,
+            ran.stdout.as_bytes(),
+            ran.stderr.as_bytes(),
+            shown.stdout.as_bytes(),
+            listed.stdout.as_bytes(),
+            journal.as_bytes(),
+        ];
         let all = String::from_utf8_lossy(&all.concat()).into_owned();
         for form in ["Zq7-plant", base64, "planted_S3cret"] {
-            assert!(!all.contains(form), "{place}: {form} is in what was written: {:?}", all.find(form).map(|at| all[at.saturating_sub(300)..].chars().take(400).collect::<String>()));
+            assert!(
+                !all.contains(form),
+                "{place}: {form} is in what was written: {:?}",
+                all.find(form).map(|at| all[at.saturating_sub(300)..].chars().take(400).collect::<String>())
+            );
         }
         assert!(all.contains("***"), "{place}: something stands in its place");
         // A plan that lacks its secret is not run as if it did not.
