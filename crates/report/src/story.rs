@@ -237,7 +237,7 @@ pub(crate) fn rate(rate: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::Interval;
+    use analysis::interval::Interval;
 
     #[test]
     fn a_margin_as_wide_as_the_figure_is_said_in_words() {
