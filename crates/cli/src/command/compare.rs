@@ -27,8 +27,8 @@ use super::sweep::{name_of, rest};
 use crate::calibration::{Calibration, note_ceiling};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
-use crate::outputs::{Existing, to_stdout};
-use crate::screen::{Screen, complain};
+use crate::outputs::Existing;
+use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt};
 
 /// Two sides and one load.
@@ -86,6 +86,9 @@ pub struct Compare {
     force: bool,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -126,7 +129,7 @@ const ORDER_STREAM: u64 = 0x0DE2;
 
 /// Compares, and says what it found.
 pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
-    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, force, manner } = compare;
+    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, force, sight, manner } = compare;
     let mut errors = PlanErrors::default();
     let pairs = given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
     let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
@@ -145,6 +148,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         ));
     }
     let name = name.unwrap_or_else(|| suggested(&sides));
+    sight.check(&mut errors);
     let files = Files::new(dir, name.clone(), ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
@@ -158,9 +162,9 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     for (side, plan) in sides.iter().zip([first_a, first_b]) {
         look(side, plan)?;
     }
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "compare", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     if pairs.get() < PAIRS_MIN as u32 {
         screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
     }
@@ -198,7 +202,7 @@ pub fn with_itself(
     look(&sides[0], plan)?;
     let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    interrupt::raise_on_signal(&stop, &screen)?;
     let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within: READY_WITHIN, seed, screen: &screen, stop: &stop };
     let mut order = Order::new(seed);
     let mut measured = WithItself { pairs: Vec::new(), interrupted: false };
@@ -413,7 +417,7 @@ impl Measuring<'_> {
     /// Measures pair by pair: a row on standard output and all files after each, the verdict at the end.
     fn carry_out(&self, mut compared: Compared, wanted: usize, files: &Files, manner: Manner) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
-        let said = |text: &str| self.screen.aside(|| to_stdout(text.as_bytes()));
+        let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
         let mut lost = PlanErrors::default();
         let mut broken = None;
