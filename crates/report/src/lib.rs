@@ -25,4 +25,5 @@ mod visible;
 
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};
+pub use story::{load_of, request_of};
 pub use visible::visible;

@@ -29,8 +29,8 @@ use crate::calibration::{Calibration, note_ceiling};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{At, Keeper, Keeping};
-use crate::outputs::{Existing, to_stdout};
-use crate::screen::{Screen, complain};
+use crate::outputs::Existing;
+use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, secrets};
 
 /// Two sides and one load.
@@ -91,6 +91,9 @@ pub struct Compare {
     keeping: Keeping,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -131,7 +134,8 @@ const ORDER_STREAM: u64 = 0x0DE2;
 
 /// Compares, and says what it found.
 pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
-    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, force, keeping, manner } = compare;
+    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, force, keeping, sight, manner } =
+        compare;
     secrets::learn(&draft);
     for url in [&other, &served_at].into_iter().flatten() {
         secrets::learn(&Draft { url: Some(url.clone()), ..Draft::default() });
@@ -155,6 +159,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     }
     let name = name.unwrap_or_else(|| suggested(&sides));
     let keeper = keeping.decide(Kind::Compare, &name, &mut errors);
+    sight.check(&mut errors);
     let files = Files::new(dir, name.clone(), ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
@@ -168,9 +173,9 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     for (side, plan) in sides.iter().zip([first_a, first_b]) {
         look(side, plan)?;
     }
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "compare", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     if pairs.get() < PAIRS_MIN as u32 {
         screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
     }
@@ -208,7 +213,7 @@ pub fn with_itself(
     look(&sides[0], plan)?;
     let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    interrupt::raise_on_signal(&stop, &screen)?;
     let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within: READY_WITHIN, seed, screen: &screen, stop: &stop };
     let mut order = Order::new(seed);
     let mut measured = WithItself { pairs: Vec::new(), interrupted: false };
@@ -426,7 +431,7 @@ impl Measuring<'_> {
     /// Measures pair by pair: a row on standard output and all files after each, the verdict at the end.
     fn carry_out(&self, mut compared: Compared, wanted: usize, files: &Files, mut keeper: Keeper, manner: Manner) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
-        let said = |text: &str| self.screen.aside(|| to_stdout(text.as_bytes()));
+        let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
         keeper.begin();
         let mut lost = PlanErrors::default();

@@ -28,8 +28,8 @@ use super::sweep::{broken, name_of};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
-use crate::outputs::{Existing, to_stdout};
-use crate::screen::{Screen, complain};
+use crate::outputs::Existing;
+use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, secrets};
 
 /// A promise to keep, and where the results go.
@@ -74,6 +74,9 @@ pub struct Find {
     keeping: Keeping,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -102,7 +105,7 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, keeping, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, keeping, sight, manner } = find;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
@@ -120,6 +123,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         mistakes.for_each(|mistake| errors.push(refused(mistake, preset)));
     });
     let keeper = keeping.decide(Kind::Find, &name, &mut errors);
+    sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let (Some(load), Ok(search)) = (load, search) else { return Err(errors.into()) };
@@ -128,9 +132,9 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     }
     load.check_machine()?;
 
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "find", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     let found = Found::new(files.name().to_owned(), &slos, settings, &search.answer());
     let course = Course { load, slos, search, found, files, keeper, screen, stop, lost: PlanErrors::default(), untold: None };
     course.carry_out(manner)
@@ -454,7 +458,7 @@ impl Course {
     }
 
     fn say(&mut self, text: &str) {
-        if let (Err(why), None) = (self.screen.aside(|| to_stdout(text.as_bytes())), &self.untold) {
+        if let (Err(why), None) = (self.screen.print(text), &self.untold) {
             self.untold = Some(why);
         }
     }

@@ -17,7 +17,7 @@ use crate::exit::{self, Exit, Failed};
 use crate::keeping::{At, Keeping};
 use crate::outputs::{Existing, Out, Outputs};
 use crate::promises::{Aborts, Promises};
-use crate::screen::complain;
+use crate::screen::{Sight, complain};
 use crate::{inputs, interrupt, saved, secrets};
 
 /// One load, and where its results go.
@@ -52,12 +52,15 @@ pub struct Run {
     force: bool,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
 /// Measures and reports.
 pub fn carry_out(run: Run) -> Result<Exit, Failed> {
-    let Run { draft, promises, aborts, from, name, keeping, out, force, manner } = run;
+    let Run { draft, promises, aborts, from, name, keeping, out, force, sight, manner } = run;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let (plan, promises) = decide(draft, promises, from.map(|from| (from, keeping.at())), &mut errors);
@@ -66,11 +69,12 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let name = name.or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
     let mut keeper = keeping.decide(Kind::Run, &name, &mut errors);
+    sight.check(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "run", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     let mut progress = screen.follow(&plan, "");
     keeper.begin();
     keeper.load(&plan, name);

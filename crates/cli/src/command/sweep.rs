@@ -27,9 +27,9 @@ use crate::calibration::note_ceiling;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
-use crate::outputs::{Existing, to_stdout};
+use crate::outputs::Existing;
 use crate::promises::Promises;
-use crate::screen::{Screen, complain};
+use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, saved, secrets, step_summary};
 
 /// A ladder of loads, and where its results go.
@@ -64,6 +64,9 @@ pub struct Sweep {
     keeping: Keeping,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -72,7 +75,7 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, slo, promises, name, dir, force, keeping, manner } = sweep;
+    let Sweep { draft, ladder, slo, promises, name, dir, force, keeping, sight, manner } = sweep;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
@@ -81,13 +84,14 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let checks = promises.read(&mut errors);
     let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, checks, ..climb });
     let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
+    sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "sweep", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     climb.fitted(asked)?.carry_out(&files, keeper, manner, &screen, &stop)
 }
 
@@ -370,7 +374,7 @@ impl Ascent<'_> {
     /// Says it on standard output; once that fails, nothing more.
     fn say(&mut self, text: &str) {
         if self.told.is_ok() {
-            self.told = self.screen.aside(|| to_stdout(text.as_bytes()));
+            self.told = self.screen.print(text);
         }
     }
 
