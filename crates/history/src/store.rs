@@ -523,6 +523,8 @@ impl Store {
 
     fn entries(&self, condition: &str, values: Vec<Value>) -> Result<Vec<Entry>, HistoryError> {
         let read = || {
+            // One look at one state of the file: without it every question below would take and give back its locks.
+            let _look = self.connection.unchecked_transaction()?;
             let mut asked = self.connection.prepare(&format!("{LISTED} {condition}"))?;
             let entries = asked.query_map(params_from_iter(values), entry)?;
             let mut entries = entries.collect::<rusqlite::Result<Vec<Entry>>>()?;

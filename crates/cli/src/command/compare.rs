@@ -472,9 +472,11 @@ impl Measuring<'_> {
                 told = told.and(said(&files.listed()));
             }
         }
-        let kept = match compared.pairs.is_empty() {
-            false => keeper.save(&report::compare::json(&compared).expect("memory takes every byte"), manner.voice()),
-            true => Ok(keeper.discard()).map(|()| String::new()),
+        let kept = if compared.pairs.is_empty() {
+            keeper.discard();
+            Ok(String::new())
+        } else {
+            keeper.save(&report::compare::json(&compared).expect("memory takes every byte"), manner.voice())
         };
         if let Some(line) = kept.as_ref().ok().filter(|line| !line.is_empty()) {
             told = told.and(said(&format!("\n{line}")));
