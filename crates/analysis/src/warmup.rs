@@ -8,11 +8,12 @@
 //! first nine cut away, and the stall with them. So a cut must begin at the beginning: it ends, at the latest, when points
 //! in a row are like the steady part. A run that starts out like its steady part has no warm-up, whatever happens later.
 
+use measure::Summary;
 use plan::Nanos;
-use serde::Serialize;
 
 use crate::drift::{mann_kendall, theil_sen};
-use crate::interval::Slice;
+use crate::interval::{Slice, slices};
+use crate::quantity::length;
 
 /// Points in a batch, where there are enough (docs/measurement.md §1.8).
 const BATCH: usize = 5;
@@ -32,37 +33,44 @@ const ALIKE_SHARE: f64 = 0.01;
 /// A trend is beyond chance below this (docs/measurement.md §1.8).
 const TREND_CHANCE_MAX: f64 = 0.01;
 
-/// What was looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Series {
-    /// Answers a second.
-    Throughput,
-    /// The median response time.
-    P50,
-    /// The 99th percentile of the response time.
-    P99,
+pub use measure::{Series, WarmUp};
+
+/// Leaves out the warm-up of a run whose plan asks to find it, and keeps in the run what was found. Of any other run nothing
+/// changes.
+pub fn leave_out(run: &mut Summary) {
+    if run.plan.finds_warmup() {
+        let found = slices(run).map_or(WarmUp::TooShort, |slices| warmup(&slices));
+        run.leave_out(found);
+    }
 }
 
-/// Where the warm-up ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum WarmUp {
-    /// From here on, since the start of the run, it is steady.
-    Until {
-        /// The start itself, if it needed no warm-up.
-        #[serde(rename = "at_ns")]
-        at: Nanos,
-        /// The series that took longest.
-        series: Series,
-    },
-    /// It never became steady: run longer.
-    NoSteadyState {
-        /// The series that says so.
-        series: Series,
-    },
-    /// Fewer than ten intervals say nothing.
-    TooShort,
+/// What was found, in words that say what was left out and why; begins with a small letter, ends without a full stop.
+#[must_use]
+pub fn in_words(found: WarmUp) -> String {
+    let about = |series: Series| match series {
+        Series::Throughput => "throughput",
+        Series::P50 => "the median",
+        Series::P99 => "p99",
+    };
+    match found {
+        WarmUp::Until { at: Nanos::ZERO, .. } => "none was found, and nothing left out: the run was steady from the start".to_owned(),
+        WarmUp::Until { at, series } => {
+            format!("found by where the run becomes steady: {} was last to, at {}", about(series), length(at))
+        }
+        WarmUp::TooLate { at, series } => format!(
+            "{} became steady only at {}, and no more than ten minutes can be left out afterwards: nothing was; give --warmup {at}",
+            about(series),
+            length(at)
+        ),
+        WarmUp::NoSteadyState { series } => format!(
+            "no steady state was reached: {} had not settled by half of the run, and more than half is never left out: nothing was; run \
+             longer",
+            about(series)
+        ),
+        WarmUp::TooShort => {
+            format!("the run has fewer than {POINTS_MIN} intervals, too few to find a warm-up: nothing was left out; run longer")
+        }
+    }
 }
 
 /// Finds the end of the warm-up in a run's slices.
@@ -171,7 +179,6 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interval::slices;
     use crate::simulated::{normal, sliced};
     use measure::fixtures;
     use plan::Random;

@@ -14,11 +14,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use analysis::compare::{Margins, PAIRS_MIN, Verdict};
+use analysis::warmup::leave_out;
 use clap::Args;
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use measure::{Ending, Summary};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random};
+use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Warmup};
 use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, header, row};
 
 use self::server::{Place, Server};
@@ -277,7 +278,7 @@ fn sides(
     match (draft.url.clone(), other, commands, served_at) {
         (None, None, [Some(a), Some(b)], Some(url)) => {
             let mut draft = Draft { url: Some(url), ..draft };
-            draft.warmup.get_or_insert(Given::Value(WARMUP_AFTER_START));
+            draft.warmup.get_or_insert(Given::Value(Warmup::Lasting(WARMUP_AFTER_START)));
             lasting(&mut draft);
             let side = |command: String| Prepared {
                 subject: Subject { name: command.clone(), command: Some(command) },
@@ -514,6 +515,7 @@ impl Measuring<'_> {
             server.stop()?;
         }
         let mut summary = ran.map_err(|error| Failed::from(&error))?;
+        leave_out(&mut summary);
         note_ceiling(&mut summary);
         Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
     }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use analysis::adaptive::{Reach, next_levels};
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
+use analysis::warmup::leave_out;
 use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promises_kept, scaling};
 use clap::Args;
 use engine::net::Network;
@@ -323,6 +324,7 @@ impl Ascent<'_> {
             }
         };
         let Some(mut summary) = measured else { return next };
+        leave_out(&mut summary);
         note_ceiling(&mut summary);
         if summary.ended.how == Ending::Interrupted {
             self.sweep.stopped = Some(Stopped::interrupted());
