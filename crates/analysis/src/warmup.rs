@@ -180,7 +180,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::simulated::{normal, sliced};
-    use measure::fixtures;
+    use measure::{Collector, End, Ending, Outcome, Recorder, Snapshot, SourceId, Span, fixtures};
     use plan::Random;
 
     /// 1,000 and noise of 2 %, with `of` added at each second.
@@ -238,6 +238,72 @@ mod tests {
         assert_ne!(series, Series::Throughput);
         let growing = sliced(60, 200, 3, |second| 1.03f64.powi(second as i32));
         assert_eq!(warmup(&growing), WarmUp::NoSteadyState { series: Series::P50 });
+    }
+
+    /// A run of 30 s at 50/s, measured with `--warmup auto`, whose answers take 2 ms at first and `factor` times as long until
+    /// `cold` seconds are over.
+    fn measured(cold: u64, factor: u64) -> Summary {
+        let draft = plan::Draft {
+            url: Some("http://a.test/".to_owned()),
+            duration: "30s".parse().ok(),
+            warmup: "auto".parse().ok(),
+            ..plan::Draft::default()
+        };
+        let mut collector = Collector::new(plan::Plan::try_from(draft).unwrap(), 1, Nanos::SECOND);
+        let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::from_secs(30) });
+        let mut random = Random::new(5, 0);
+        for second in 0..30u64 {
+            for k in 0..50u64 {
+                let due = Nanos(second * 1_000_000_000 + k * 18_000_000);
+                let took = 2_000_000 * if second < cold { factor } else { 1 } + (random.unit() * 400_000.0) as u64;
+                let done = due.plus(Nanos(took));
+                recorder.due(due);
+                recorder.record(&Outcome {
+                    due,
+                    ready: due,
+                    sent: due,
+                    first_byte: done,
+                    done,
+                    bytes_out: 9,
+                    bytes_in: 9,
+                    result: Ok(200),
+                });
+            }
+            collector.absorb(SourceId(0), &recorder.swap(Snapshot::empty(second as u32 + 1)));
+            while collector.tick().is_some() {}
+        }
+        let end = Nanos::from_secs(30);
+        collector.finish(End { how: Ending::Finished, load_until: end, drained_at: end })
+    }
+
+    #[test]
+    fn a_slow_start_is_in_no_figure_once_it_is_left_out() {
+        let mut run = measured(5, 8);
+        assert!(run.response_time.quantile(0.99).unwrap() > Nanos::from_millis(15));
+        leave_out(&mut run);
+        let Some(WarmUp::Until { at, .. }) = run.excluded.found else { panic!("{:?}", run.excluded) };
+        assert!((5..=7).contains(&(at.0 / 1_000_000_000)), "{at}");
+        assert!(run.response_time.max().unwrap() < Nanos::from_millis(3), "{:?}", run.response_time);
+        assert_eq!((run.requests.due + run.excluded.requests, run.requests.succeeded), (1_500, run.requests.due));
+        assert!((run.qps - 50.0).abs() < 0.5, "{}", run.qps);
+        assert!(in_words(WarmUp::Until { at, series: Series::P50 }).contains("the median was last to, at "));
+        let decided = run.clone();
+        leave_out(&mut run);
+        assert_eq!(run, decided);
+    }
+
+    #[test]
+    fn more_than_half_is_never_left_out() {
+        let mut run = measured(20, 8);
+        leave_out(&mut run);
+        match run.excluded.found {
+            Some(WarmUp::Until { at, .. }) => assert!(at <= Nanos::from_secs(15), "{at}"),
+            Some(found @ WarmUp::NoSteadyState { .. }) => {
+                assert_eq!((run.requests.due, run.excluded.requests), (1_500, 0));
+                assert!(in_words(found).starts_with("no steady state was reached"));
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
