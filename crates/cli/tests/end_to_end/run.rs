@@ -179,7 +179,7 @@ fn a_warm_up_is_found_or_it_is_said_why_not() {
     let server = server();
     let mut session = Session::new();
     let line = format!("run {} -c 2 --pause 20ms -d 2s --warmup auto --out json=r.json", server.url("/healthz"));
-    session.loadline(&line).exits(0).says("too few to find a warm-up: nothing was left out");
+    session.loadline(&line).exits(0).says("fewer than 10 intervals");
     let result = session.json("r.json");
     assert_eq!((&result["plan"]["warmup"], &result["excluded"]["found"]["kind"]), (&"auto".into(), &"too_short".into()));
     session.loadline("run --from r.json --out json=again.json").exits(0);
