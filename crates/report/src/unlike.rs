@@ -14,7 +14,14 @@ const ELSEWHERE: [&str; 7] = ["url", "seed", "connect_to", "unix_socket", "sni",
 #[must_use]
 pub fn plans(a: &Plan, b: &Plan, varied: &[&str]) -> Vec<String> {
     let settings = |plan: &Plan| match serde_json::to_value(plan) {
-        Ok(serde_json::Value::Object(settings)) => settings,
+        Ok(serde_json::Value::Object(mut settings)) => {
+            // The Host header that follows from the address is where a side leads, too.
+            let own = format!("Host: {}", plan.target().authority());
+            if let Some(serde_json::Value::Array(headers)) = settings.get_mut("header") {
+                headers.retain(|header| header.as_str() != Some(own.as_str()));
+            }
+            settings
+        }
         _ => serde_json::Map::new(),
     };
     let (from, to) = (settings(a), settings(b));
@@ -45,14 +52,15 @@ pub fn plans(a: &Plan, b: &Plan, varied: &[&str]) -> Vec<String> {
 /// What the machines that two loads came from differ in.
 #[must_use]
 pub fn machines(a: &Machine, b: &Machine) -> Vec<String> {
-    let parts: [(&str, fn(&Machine) -> String); 5] = [
-        ("loadline", |machine| machine.loadline.clone()),
-        ("the system", |machine| machine.system.clone()),
-        ("the processor", |machine| machine.processor.clone()),
-        ("the number of cores", |machine| machine.cores.to_string()),
-        ("memory", |machine| analysis::quantity::bytes(machine.memory_bytes as f64)),
+    let memory = |machine: &Machine| analysis::quantity::bytes(machine.memory_bytes as f64);
+    let parts = [
+        ("loadline", a.loadline.clone(), b.loadline.clone()),
+        ("the system", a.system.clone(), b.system.clone()),
+        ("the processor", a.processor.clone(), b.processor.clone()),
+        ("the number of cores", a.cores.to_string(), b.cores.to_string()),
+        ("memory", memory(a), memory(b)),
     ];
-    let differing = parts.into_iter().map(|(name, of)| (name, of(a), of(b))).filter(|(_, a, b)| a != b);
+    let differing = parts.into_iter().filter(|(_, a, b)| a != b);
     differing.map(|(name, a, b)| format!("{name} is {} in A and {} in B", crate::visible(&a), crate::visible(&b))).collect()
 }
 
