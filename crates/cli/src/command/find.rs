@@ -15,11 +15,12 @@ use analysis::found::{Found, FoundTrial, learnt, lost};
 use analysis::gate::{Check, Slo};
 use analysis::search::{Cap, Early, LimitedBy, Mistake, Purpose, Rested, Search, Settings, Step};
 use analysis::search_words;
+use analysis::warmup::leave_out;
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};
 use measure::{Summary, Tick};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable};
+use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
 use report::find::table;
 
 use super::Manner;
@@ -323,7 +324,7 @@ impl OpenLoad {
             // The time straight after the overload is what this trial is about.
             draft.warmup = None;
         } else if draft.warmup.is_none() {
-            draft.warmup = Some(Given::Value(Nanos((settings.ramp_s * WARMUP_OF_RAMP * 1e9) as u64)));
+            draft.warmup = Some(Given::Value(Warmup::Lasting(Nanos((settings.ramp_s * WARMUP_OF_RAMP * 1e9) as u64))));
         }
         // Whether the server is there at all was seen before the search; if it goes away, that is a result.
         draft.no_preflight |= nth > 0;
@@ -495,7 +496,9 @@ impl Course {
                 own.raise();
             }
         };
-        engine::run(plan, &mut watch, &own)
+        let mut run = engine::run(plan, &mut watch, &own)?;
+        leave_out(&mut run);
+        Ok(run)
     }
 
     /// Probes until the server answers as it did before the search.
