@@ -102,6 +102,29 @@ fn mentions(text: &str, flag: &str) -> bool {
 }
 
 #[test]
+fn the_page_of_proofs_lists_every_defect() {
+    holds("docs/validation.md", "defects", &validate::defects::table());
+}
+
+#[test]
+fn every_test_that_the_page_of_proofs_names_is_there() {
+    let page = read("docs/validation.md");
+    let named: Vec<(&str, &str)> = page.split('`').filter_map(|code| code.split_once(".rs::")).collect();
+    assert!(named.len() > 25, "the tests were not found: {named:?}");
+    let missing: Vec<String> = named
+        .iter()
+        .filter(|(file, test)| {
+            let source = read(&format!("{file}.rs"));
+            // A test, not a function that happens to have the name.
+            !source.split("#[test]").skip(1).any(|after| after.trim_start().starts_with(&format!("fn {test}(")))
+                && !source.split("#[tokio::test").skip(1).any(|after| after.contains(&format!("async fn {test}(")))
+        })
+        .map(|(file, test)| format!("{file}.rs::{test}"))
+        .collect();
+    assert!(missing.is_empty(), "docs/validation.md names tests that are not there: {missing:?}");
+}
+
+#[test]
 fn every_direct_dependency_has_its_reason() {
     let page = read("docs/decisions/dependencies.md");
     let manifest = read("Cargo.toml");

@@ -5,7 +5,9 @@ mod curves;
 mod intervals;
 mod searches;
 
+pub(crate) use comparisons::no_margins;
 pub use comparisons::{Compared, FalseAlarms, Power, Seen};
 pub use curves::{CurveSeen, Curves};
 pub use intervals::{Covered, Intervals};
+pub(crate) use searches::MISS_MAX;
 pub use searches::{Searches, Simulated};
