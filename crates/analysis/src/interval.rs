@@ -14,7 +14,7 @@
 //! All this says nothing about how much two runs differ: that is [`crate::compare`]'s.
 //!
 //! Where seconds resemble their neighbours more than ρ = 0.6 or so, a run of a minute still covers 91 to 92 % instead of 95
-//! (the example `proof` prints the table): it holds too few independent stretches to show how much they vary. Five minutes do.
+//! (docs/validation.md has the table): it holds too few independent stretches to show how much they vary. Five minutes do.
 //!
 //! Invariant: a quantile without ten effective samples beyond it is not given, only how much longer to run.
 

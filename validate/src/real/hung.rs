@@ -105,7 +105,7 @@ impl Experiment for Hung {
         section.proofs.push(Proof::of_fact(
             "the run ends when the timeout of the last request is over",
             "within a second of it",
-            format!("{late:.2} s after it at most"),
+            format!("{:.2} s after it at most", late.max(0.0)),
             seen.iter().all(Waited::is_punctual),
         ));
         let mut table = Table::new("By load.", &["load", "due", "timed out", "unsent", "recorded", "response times", "ended after"]);

@@ -39,7 +39,7 @@ const KINDS: [(&str, bool, Wandering); 10] = [
     ("60 s, and resemble their neighbours (ρ = 0.3)", false, Wandering { correlation: 0.3, ..BASE }),
     ("60 s, ρ = 0.5", false, Wandering { correlation: 0.5, ..BASE }),
     ("60 s, ρ = 0.7", true, Wandering { correlation: 0.7, ..BASE }),
-    ("120 s, ρ = 0.7", true, Wandering { seconds: 120, per_second: 200, correlation: 0.7, ..BASE }),
+    ("120 s, ρ = 0.7", false, Wandering { seconds: 120, per_second: 200, correlation: 0.7, ..BASE }),
     ("300 s, ρ = 0.5", false, Wandering { seconds: 300, per_second: 100, correlation: 0.5, ..BASE }),
     ("300 s, ρ = 0.7", false, Wandering { seconds: 300, per_second: 100, correlation: 0.7, ..BASE }),
     ("30 s, seconds differ by 10 %", false, Wandering { seconds: 30, per_second: 800, ..BASE }),
@@ -77,7 +77,7 @@ impl Experiment for Intervals {
         };
         let mut section = Section::default();
         for strong in [false, true] {
-            let whose = if strong { ", where seconds strongly resemble their neighbours" } else { "" };
+            let whose = if strong { ", in a minute whose seconds strongly resemble their neighbours (ρ = 0.7)" } else { "" };
             let mut claim = |what: String, share: Share| {
                 if share.of > 0 {
                     section.proofs.push(Proof::of_share(format!("95 % intervals of {what} hold the truth{whose}"), Band::COVERAGE, share));
