@@ -7,7 +7,8 @@ use validate::{Experiment, Extent, Held, Lab, Section, measured};
 
 fn told<E: Experiment>(steps: impl IntoIterator<Item = usize>) -> Section {
     let lab = Lab::new(Path::new("no program is needed"), Extent::Short);
-    let seen: Vec<E::Seen> = steps.into_iter().map(|step| measured::<E>(&lab, step).unwrap_or_else(|why| panic!("{step}: {why:#}"))).collect();
+    let seen: Vec<E::Seen> =
+        steps.into_iter().map(|step| measured::<E>(&lab, step).unwrap_or_else(|why| panic!("{step}: {why:#}"))).collect();
     E::tell(&seen)
 }
 

@@ -3,15 +3,15 @@
 //! An interval that says 95 % can be checked only where the truth is known, and only over hundreds of runs. The tests ask
 //! for few of them, the page of proofs for many; both ask here, so that the page shows what the tests assert.
 
-use measure::{Histogram, QUANTILES};
 #[cfg(test)]
 use measure::Tick;
+use measure::{Histogram, QUANTILES};
 use plan::{Nanos, Random};
 
 use crate::compare::{Comparison, Margins, Metric, Values, Verdict, paired};
+use crate::distribution::normal_quantile;
 #[cfg(test)]
 use crate::interval::slices_between;
-use crate::distribution::normal_quantile;
 use crate::interval::{Evidence, Interval, Slice, uncertainty};
 use crate::proportion::Share;
 use crate::sparse::Sparse;

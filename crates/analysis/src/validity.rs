@@ -467,7 +467,10 @@ mod tests {
         // A tenth of a core, and beside one, two and three others that want it all.
         let said = "a thread was ready but got no core for 90 % of the time".to_owned();
         assert_eq!(with(0.1, 0.9), (Standing::Invalid, Some(said)));
-        assert_eq!([with(0.5, 0.5), with(0.33, 0.67), with(0.25, 0.75)].map(|it| it.0), [Standing::Valid, Standing::Degraded, Standing::Degraded]);
+        assert_eq!(
+            [with(0.5, 0.5), with(0.33, 0.67), with(0.25, 0.75)].map(|it| it.0),
+            [Standing::Valid, Standing::Degraded, Standing::Degraded]
+        );
         // One that wants little and waits little is a bystander.
         assert_eq!(with(0.01, 0.3), (Standing::Valid, None));
         // And one that was too short to be known.

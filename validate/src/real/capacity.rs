@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn an_interval_misses_by_its_nearer_end() {
-        let misses = [(90.0, Some(110.0)), (90.0, Some(96.0)), (104.0, Some(110.0)), (90.0, None)].map(|(low, high)| searched(low, high).miss());
+        let misses =
+            [(90.0, Some(110.0)), (90.0, Some(96.0)), (104.0, Some(110.0)), (90.0, None)].map(|(low, high)| searched(low, high).miss());
         assert_eq!(misses.map(|miss| (miss * 1e6).round() / 1e6), [0.0, 0.04, 0.04, 0.0]);
     }
 

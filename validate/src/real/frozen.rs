@@ -49,7 +49,8 @@ impl Frozen {
         let (url, duration) = (server.url("/healthz"), format!("{run_s}s"));
         let words = ["run", &url, "-r", "1000/s", "--arrivals", "even", "-c", "4", "-d", &duration, "--quiet", "--force"];
         let idle = server.cpu()?;
-        let mut child = loadline.command(&[&words[..], &["--out", "json=it.json"]].concat()).spawn().context("loadline cannot be started")?;
+        let mut child =
+            loadline.command(&[&words[..], &["--out", "json=it.json"]].concat()).spawn().context("loadline cannot be started")?;
         // So much work is no connection attempt any more, but load.
         let loaded = idle + Duration::from_millis(5);
         while server.cpu()? < loaded {

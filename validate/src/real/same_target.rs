@@ -61,13 +61,8 @@ impl Experiment for SameTarget {
         let loadline = Loadline::new(&lab.loadline)?;
         let server = Serving::start(&loadline)?;
         let url = server.url(path);
-        let mut agreed = Agreed {
-            shape: shape.to_owned(),
-            verdicts: Vec::new(),
-            alarms_without_margin: Vec::new(),
-            left_out: 0,
-            p50_width: 0.0,
-        };
+        let mut agreed =
+            Agreed { shape: shape.to_owned(), verdicts: Vec::new(), alarms_without_margin: Vec::new(), left_out: 0, p50_width: 0.0 };
         let comparisons = lab.of(10, 1);
         for nth in 0..comparisons {
             let seed = (seeds::SAME_TARGET + step as u64 * 1_000 + nth * 20).to_string();

@@ -102,7 +102,10 @@ impl Starved {
         let run = loadline.summary("it.json").with_context(|| format!("it said: {}", ran.stderr))?;
         let validity = Validity::of(&run);
         let ours = |what: &What| {
-            matches!(what, What::Lag { .. } | What::RunQueue { .. } | What::Shortfall { .. } | What::Processor { .. } | What::ProcessorFor { .. })
+            matches!(
+                what,
+                What::Lag { .. } | What::RunQueue { .. } | What::Shortfall { .. } | What::Processor { .. } | What::ProcessorFor { .. }
+            )
         };
         Ok(Treated {
             load: name.to_owned(),
@@ -161,8 +164,7 @@ impl Experiment for Starved {
         let doubted = share_of(all().filter(|it| !it.starved && it.load == LOADS[1].0).map(|it| it.standing == Standing::Invalid));
         let claim = "the same open load with room is not called INVALID";
         section.proofs.push(Proof::of_fact(claim, "never INVALID", percent(doubted), doubted.hits == 0 && doubted.of > 0));
-        let mut table =
-            Table::new("By run.", &["load", "starved", "core used", "waited for a core", "standing", "exit code", "why"]);
+        let mut table = Table::new("By run.", &["load", "starved", "core used", "waited for a core", "standing", "exit code", "why"]);
         for it in all() {
             table.rows.push(vec![
                 it.load.clone(),

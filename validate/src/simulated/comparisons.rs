@@ -150,13 +150,13 @@ impl Experiment for Power {
     fn tell(seen: &[Self::Seen]) -> Section {
         let mut section = Section::default();
         let find = |metric: Metric, change: f64, noise: f64, margins: bool| {
-            let fits =
-                |it: &&Seen| it.metric == metric.to_string() && it.change == change && it.noise == noise && it.margins == margins;
+            let fits = |it: &&Seen| it.metric == metric.to_string() && it.change == change && it.noise == noise && it.margins == margins;
             seen.iter().flatten().find(fits).map(|it| Share { hits: it.hits, of: it.of })
         };
         for (metric, change, margins) in PROMISED {
             let Some(share) = find(metric, change, 0.01, margins) else { continue };
-            let beyond = if margins { format!(", beyond a margin of {:.0} %", metric.margin() * 100.0) } else { ", without a margin".to_owned() };
+            let beyond =
+                if margins { format!(", beyond a margin of {:.0} %", metric.margin() * 100.0) } else { ", without a margin".to_owned() };
             let claim = format!("ten pairs whose runs differ by 1 % show {metric} +{:.0} %{beyond}", change * 100.0);
             section.proofs.push(Proof::of_share(claim, Band::at_least(0.8), share));
         }

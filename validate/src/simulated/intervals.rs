@@ -20,8 +20,6 @@ use crate::seeds;
 pub struct Covered {
     /// What kind of run.
     pub name: String,
-    /// Whether seconds resemble their neighbours so much that a minute holds few independent ones.
-    pub strong: bool,
     /// Hits and runs, for each of [`QUANTILES`].
     pub quantiles: Vec<(u64, u64)>,
     /// The same of throughput; `None` where it does not vary.
@@ -33,6 +31,7 @@ pub struct Covered {
 pub struct Intervals;
 
 const BASE: Wandering = Wandering { seconds: 60, per_second: 400, correlation: 0.0, wander: 0.1, spread: 0.5 };
+/// Each with its name, and whether seconds resemble their neighbours so much that the run holds too few independent ones.
 const KINDS: [(&str, bool, Wandering); 10] = [
     ("60 s, every request by itself", false, Wandering { wander: 0.0, ..BASE }),
     ("60 s, seconds differ by 10 %", false, BASE),
@@ -61,19 +60,20 @@ impl Experiment for Intervals {
     }
 
     fn measure(lab: &Lab, step: usize) -> Result<Covered> {
-        let (name, strong, of) = KINDS[step];
+        let (name, _, of) = KINDS[step];
         let (runs, replicates) = lab.of((1_000, REPLICATES / 2), (60, 200));
         let covered = coverage(of, runs, replicates, seeds::INTERVALS + step as u64);
         let counts = |share: Share| (share.hits, share.of);
         let quantiles = covered.quantiles.iter().map(|(_, share)| if share.of * 2 > runs { counts(*share) } else { (0, 0) }).collect();
         let throughput = (of.wander > 0.0).then(|| counts(covered.throughput));
-        Ok(Covered { name: name.to_owned(), strong, quantiles, throughput })
+        Ok(Covered { name: name.to_owned(), quantiles, throughput })
     }
 
     fn tell(seen: &[Covered]) -> Section {
         let nothing = Share { hits: 0, of: 0 };
+        let is_strong = |it: &Covered| KINDS.iter().any(|(name, strong, _)| *strong && *name == it.name);
         let total = |strong: bool, of: &dyn Fn(&Covered) -> Option<(u64, u64)>| {
-            seen.iter().filter(|it| it.strong == strong).filter_map(of).map(share).fold(nothing, sum)
+            seen.iter().filter(|it| is_strong(it) == strong).filter_map(of).map(share).fold(nothing, sum)
         };
         let mut section = Section::default();
         for strong in [false, true] {
