@@ -16,6 +16,7 @@
 
 mod capacity;
 pub mod classification;
+pub mod model;
 #[cfg(test)]
 mod simulation;
 

@@ -378,6 +378,10 @@ mod tests {
         let ticks: u64 = collector.timeline.iter().map(|tick| tick.answered).sum();
         assert_eq!(ticks, 100_008_000, "putting ticks together loses nothing");
         let summary = collector.finish(end(36_000));
+        assert_eq!(summary.response_time.count(), 100_008_000);
+        // 50 µs and half a millisecond on average; the mean is of all of them.
+        let mean = summary.response_time.mean().unwrap();
+        assert!((549e3..551e3).contains(&mean), "{mean}");
         assert_eq!(summary.timeline.len() as u32, 36_000u32.div_ceil(16));
     }
 
