@@ -5,6 +5,7 @@
 
 use analysis::gate::Check;
 use analysis::quantity::{count, figure, nanos};
+use analysis::warmup::leave_out;
 use analysis::{Reading, Standing, Stopped, Sweep, Trial, Validity};
 use analysis::{conclusion, promises_kept, scaling};
 use history::{Composed, Figures, Header, Journaled, Kept, Kind, Moment, Revision};
@@ -149,7 +150,7 @@ impl Saved {
                 format!("{said}, {levels}{}", ended(sweep.stopped.as_ref()))
             }
             Self::Find(found) => {
-                let said = found.carries.map_or_else(|| "no rate proven".to_owned(), |rate| format!("carries {}/s", figure(rate)));
+                let said = found.answer.carries.map_or_else(|| "no rate proven".to_owned(), |rate| format!("carries {}/s", figure(rate)));
                 let promises: Vec<&str> = found.slo.iter().map(|promise| promise.text.as_str()).collect();
                 format!("{said} with {}{}", promises.join(" and "), ended(found.stopped.as_ref()))
             }
@@ -184,7 +185,7 @@ impl Saved {
                 of(best.qps, &times, best.due, best.failed)
             }
             Self::Find(found) => {
-                let Some(rate) = found.carries else { return Figures::default() };
+                let Some(rate) = found.answer.carries else { return Figures::default() };
                 let mut times = Histogram::new();
                 let (mut due, mut bad) = (0, 0);
                 for trial in found.trials.iter().filter(|trial| trial.counts() && (trial.rate - rate).abs() < 1e-9 * rate) {
@@ -277,7 +278,11 @@ pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
     let Header { kind, name, revision, tags, note, .. } = &journaled.header;
     let read = journaled.result.as_deref().map(Saved::read).transpose()?;
     let saved = match (kind, read, &journaled.under_way) {
-        (Kind::Run, _, Some(under_way)) => Saved::Run(Box::new(under_way.summary.clone()), Vec::new()),
+        (Kind::Run, _, Some(under_way)) => {
+            let mut run = under_way.summary.clone();
+            leave_out(&mut run);
+            Saved::Run(Box::new(run), Vec::new())
+        }
         (Kind::Sweep, None, Some(under_way)) => {
             let mut sweep = Sweep::new(name.clone(), journaled.header.started.to_string(), Vec::new());
             push(&mut sweep, &under_way.what, &under_way.summary)?;
@@ -303,7 +308,9 @@ fn push(sweep: &mut Sweep, what: &str, summary: &Summary) -> Result<(), String> 
     }
     // Ended before anything came to its end, it says nothing.
     if summary.requests.due > 0 {
-        sweep.trials.push(Trial { level, repetition, summary: summary.clone() });
+        let mut summary = summary.clone();
+        leave_out(&mut summary);
+        sweep.trials.push(Trial { level, repetition, summary });
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ mod recorder;
 mod snapshot;
 mod summary;
 mod tick;
+mod warmup;
 
 pub use collector::{Collector, SourceId};
 pub use counted::{Counted, CountedAtRest, cut_short};
@@ -28,3 +29,4 @@ pub use summary::{
     Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryError,
 };
 pub use tick::Tick;
+pub use warmup::{Series, WarmUp};

@@ -239,12 +239,13 @@ impl Snapshot {
     /// Counts an answer's status.
     #[inline]
     pub fn count_status(&mut self, status: u16) {
-        // A status beyond three digits is refused by the reader, so the last slot stays empty in practice.
-        self.statuses[usize::from(status).min(STATUSES - 1)] += 1;
+        self.count_statuses(status, 1);
     }
 
-    /// Counts a status so many times, as a file says.
+    /// Counts so many answers of one status.
+    #[inline]
     pub(crate) fn count_statuses(&mut self, status: u16, count: u64) {
+        // A status beyond three digits is refused by the reader, so the last slot stays empty in practice.
         self.statuses[usize::from(status).min(STATUSES - 1)] += count;
     }
 

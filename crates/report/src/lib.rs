@@ -21,6 +21,7 @@ mod reason;
 mod story;
 pub mod sweep;
 pub mod text;
+pub mod unlike;
 mod visible;
 
 pub use format::{Colour, FORMATS, Format, Style, format};

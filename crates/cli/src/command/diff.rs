@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use analysis::{Standing, Validity};
 use clap::Args;
 use plan::{PlanError, PlanErrors};
 use report::chart::sweep::SweepCurve;
@@ -28,7 +29,7 @@ pub struct Diff {
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
     dir: PathBuf,
 
-    /// Replace files that exist, and compare levels that are INVALID
+    /// Replace files that exist, and compare levels that are INVALID and sweeps that are unlike
     #[arg(long, help_heading = "Output")]
     force: bool,
 
@@ -50,10 +51,30 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     if let [Some(a), Some(b)] = &sides
         && let (Ok(Saved::Run(from, _)), Ok(Saved::Run(to, _))) = (Saved::read(&a.text), Saved::read(&b.text))
     {
+        for (side, run) in [(a, &from), (b, &to)] {
+            let validity = Validity::of(run);
+            if existing == Existing::Keep && validity.standing == Standing::Invalid {
+                errors.push(invalid(&side.shown, &format!(": {}", validity.why())));
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors.into());
+        }
         return super::print(format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to))).as_bytes());
     }
     let curves = sides.each_ref().map(|side| curve(side.as_ref()?, existing, &mut errors));
     let sweeps = sides.each_ref().map(|side| report::sweep::read(&side.as_ref()?.text).ok());
+    let unlike = match &sweeps {
+        [Some(a), Some(b)] => report::diff::unlike(a, b),
+        _ => Vec::new(),
+    };
+    if existing == Existing::Keep && !unlike.is_empty() {
+        errors.push(PlanError::new(
+            "diff",
+            format!("the two were not measured alike: {}", unlike.join("; ")),
+            "measure both alike, or compare all the same with --force",
+        ));
+    }
     let names = sides.each_ref().map(|side| side.as_ref().map_or("", |side| side.name.as_str()));
     let files = Files::new(dir, names.join("_"), ENDINGS);
     files.check(existing, &mut errors);
@@ -70,6 +91,9 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     }
     let [from, to] = &sweeps;
     let mut text = format!("\n{}{}", report::diff::table(&a, &b), report::diff::judged(from.as_ref(), to.as_ref()));
+    if !unlike.is_empty() {
+        text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));
+    }
     if lost.is_empty() {
         text += &files.listed();
     }
@@ -109,13 +133,17 @@ fn curve(side: &Side, existing: Existing, errors: &mut PlanErrors) -> Option<Swe
     let Side { shown, name, text } = side;
     let invalid = report::diff::invalid_levels(text);
     if existing == Existing::Keep && !invalid.is_empty() {
-        errors.push(PlanError::new(
-            "diff",
-            format!("'{shown}' is INVALID at {}", invalid.join(", and at ")),
-            "measure again with fewer users, more threads or another machine, or compare all the same with --force",
-        ));
+        errors.push(self::invalid(shown, &format!(" at {}", invalid.join(", and at "))));
     }
     report::diff::read_curve(name, text)
         .map_err(|why| errors.push(PlanError::new("diff", format!("'{shown}' is no sweep: {why}"), HELP)))
         .ok()
+}
+
+fn invalid(shown: &str, why: &str) -> PlanError {
+    PlanError::new(
+        "diff",
+        format!("'{shown}' is INVALID{why}"),
+        "measure again with fewer users, more threads or another machine, or compare all the same with --force",
+    )
 }

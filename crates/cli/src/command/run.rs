@@ -4,6 +4,7 @@
 //! however the run ends.
 
 use analysis::Reading;
+use analysis::warmup::leave_out;
 use clap::{ArgAction, Args};
 use engine::Stop;
 use history::Kind;
@@ -89,6 +90,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     screen.clear();
 
     let mut report = |summary: &mut Summary| {
+        leave_out(summary);
         let aborted_by = guard.came_true();
         if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
             summary.ended.how = Ending::Aborted;

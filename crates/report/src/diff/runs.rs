@@ -6,7 +6,7 @@ use measure::Summary;
 use plan::Nanos;
 
 use crate::columns::Columns;
-use crate::visible;
+use crate::{unlike, visible};
 
 /// The quantiles of the table.
 const SHOWN: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
@@ -21,9 +21,9 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
         text.push_str(&format!("  {side}  {}  {}, {}{why}\n", visible(name), visible(&run.plan.target().to_string()), validity.standing));
     }
     let (from, to) = (a.1, b.1);
-    let differing = settings(from, to);
-    if !differing.is_empty() {
-        text.push_str(&format!("\n  Not the same load: {} differ.\n", differing.join(", ")));
+    let unlike = [unlike::plans(&from.plan, &to.plan, &[]), unlike::machines(&from.machine, &to.machine)].concat();
+    if !unlike.is_empty() {
+        text.push_str(&format!("\n  Not measured alike: {}.\n", unlike.join("; ")));
     }
     let mut columns = Columns::new(&["", "A", "B", "change"]);
     let mut row = |name: String, from: Option<f64>, to: Option<f64>, shown: &dyn Fn(f64) -> String| {
@@ -53,19 +53,6 @@ fn changed(ratio: f64) -> String {
     format!("{sign}{} %", percent((ratio.abs() * 1_000.0).round() / 10.0))
 }
 
-/// Settings of the two plans that differ, but for where they lead.
-fn settings(a: &Summary, b: &Summary) -> Vec<String> {
-    let of = |run: &Summary| match serde_json::to_value(&run.plan) {
-        Ok(serde_json::Value::Object(settings)) => settings,
-        _ => serde_json::Map::new(),
-    };
-    let (from, to) = (of(a), of(b));
-    let mut names: Vec<&String> = from.keys().chain(to.keys()).filter(|name| *name != "url" && from.get(*name) != to.get(*name)).collect();
-    names.sort();
-    names.dedup();
-    names.into_iter().map(|name| name.replace('_', "-")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,8 +66,8 @@ mod tests {
         slower.qps_succeeded /= 2.0;
         let text = runs(("before", run), ("after", &slower));
         assert!(text.contains("−50 %") && text.contains("+0 %") && text.contains("known to be more than chance"), "{text}");
-        assert!(!text.contains("Not the same load"), "{text}");
+        assert!(!text.contains("Not measured alike"), "{text}");
         let other = runs(("a", run), ("b", &all[1].1));
-        assert!(other.contains("Not the same load: ") && other.contains("rate"), "{other}");
+        assert!(other.contains("Not measured alike: ") && other.contains("rate"), "{other}");
     }
 }
