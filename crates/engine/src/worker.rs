@@ -209,6 +209,7 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
             for slot in self.slots.borrow().iter() {
                 slot.expire(now);
             }
+            self.recorder.borrow_mut().look(now);
             self.turn_interval(now);
         }
     }

@@ -22,6 +22,8 @@ mod story;
 pub mod sweep;
 pub mod text;
 mod visible;
+pub mod wrk;
+pub mod wrk2;
 
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};
