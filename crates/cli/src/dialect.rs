@@ -10,6 +10,9 @@
 //! the original would print and nothing else; everything else goes to standard error, in three lines at most.
 
 pub mod getopt;
+mod wrk;
+mod wrk2;
+mod wrktest;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -17,7 +20,7 @@ use std::process::ExitCode;
 
 use analysis::{Standing, Validity};
 use engine::{RunError, Stop, Urgency};
-use measure::{Ending, Summary, Tick};
+use measure::{Ending, Example, Failure, FailureCount, Summary, Tick};
 use plan::{Draft, Nanos, Plan, PlanErrors};
 
 use crate::calibration::note_ceiling;
@@ -39,7 +42,7 @@ pub struct Dialect {
 }
 
 /// Every dialect: help, links and `loadline compat` are made from this table.
-pub const DIALECTS: &[Dialect] = &[];
+pub const DIALECTS: &[Dialect] = &[wrk::DIALECT, wrk2::DIALECT, wrktest::DIALECT];
 
 /// One thing a command line or script asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +79,9 @@ pub fn called(words: &[OsString]) -> Option<(&'static Dialect, &[OsString])> {
     dialect(first).map(|called| (called, rest))
 }
 
+/// What a script for wrk uses.
+pub use wrk::script_uses;
+
 /// How a plan is carried out for a dialect.
 #[derive(Debug, Clone, Copy)]
 pub struct Manners {
@@ -100,7 +106,7 @@ pub fn decide(draft: Draft) -> Result<Plan, Failed> {
 /// If the run could not begin, or not go on.
 pub fn measure(plan: &Plan, manners: Manners, watch: &mut dyn FnMut(&Tick)) -> Result<Summary, RunError> {
     let stop = Stop::new();
-    let screen = Screen::new(Voice::Quiet);
+    let screen = Screen::new(manners.voice);
     interrupt::raise_on_signal(&stop, screen)
         .map_err(|failed| RunError::run(failed.text.trim_start_matches("error: "), "start it again"))?;
     let mut patience = Patience::new(plan, manners.patience);
@@ -112,9 +118,7 @@ pub fn measure(plan: &Plan, manners: Manners, watch: &mut dyn FnMut(&Tick)) -> R
         },
         &stop,
     )?;
-    if patience.ended_it && summary.ended.how == Ending::Interrupted {
-        summary.ended.how = Ending::Finished;
-    }
+    patience.settle(&mut summary);
     note_ceiling(&mut summary);
     Ok(summary)
 }
@@ -125,13 +129,13 @@ struct Patience {
     end: Nanos,
     /// When the interruption was seen.
     stopped: Option<Nanos>,
-    /// Whether it was not the user who ended the run.
-    ended_it: bool,
+    /// Whether it came to an end, and the run with it.
+    ran_out: bool,
 }
 
 impl Patience {
     fn new(plan: &Plan, limit: Option<Nanos>) -> Self {
-        Self { limit, end: plan.end(), stopped: None, ended_it: false }
+        Self { limit, end: plan.end(), stopped: None, ran_out: false }
     }
 
     fn tick(&mut self, tick: &Tick, stop: &Stop) {
@@ -141,11 +145,38 @@ impl Patience {
         }
         let ended = self.stopped.unwrap_or(self.end).min(self.end);
         if tick.to >= ended.plus(limit) && stop.urgency() < Urgency::Now {
-            self.ended_it = self.stopped.is_none();
+            self.ran_out = true;
             while stop.urgency() < Urgency::Now {
                 stop.raise();
             }
         }
+    }
+
+    /// Puts down what was given up as what it is: requests that the server did not answer in the time it was given, recorded
+    /// at the time they were waited for at least.
+    fn settle(&self, summary: &mut Summary) {
+        if !self.ran_out {
+            return;
+        }
+        if self.stopped.is_none() && summary.ended.how == Ending::Interrupted {
+            summary.ended.how = Ending::Finished;
+        }
+        let Some(at) = summary.failures.iter().position(|failure| failure.class == Failure::ClientInterrupted) else { return };
+        let mut lost = summary.failures.remove(at);
+        let waited = summary.ended.drained_at.since(summary.ended.load_until);
+        summary.service_time.record_many(waited, lost.count);
+        summary.response_time.record_many(waited, lost.count);
+        if let Some(at) = summary.failures.iter().position(|failure| failure.class == Failure::RecvIdleTimeout) {
+            lost.count += summary.failures.remove(at).count;
+        }
+        let example = Example { at: summary.ended.drained_at, text: format!("no answer within {waited} after the end of the load") };
+        summary.failures.push(FailureCount {
+            class: Failure::RecvIdleTimeout,
+            side: Failure::RecvIdleTimeout.side(),
+            count: lost.count,
+            example: Some(example),
+        });
+        summary.failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
     }
 }
 

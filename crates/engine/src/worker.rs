@@ -286,9 +286,9 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         self.last_done.set(self.last_done.get().max(outcome.done));
     }
 
-    fn unsent(&self, due: Nanos) {
+    fn unsent(&self, due: Nanos, waited: Nanos) {
         self.fell_due(due);
-        self.recorder.borrow_mut().unsent(due, self.task.timeout);
+        self.recorder.borrow_mut().unsent(due, waited);
     }
 
     fn closed(&self, by: Closer) {

@@ -151,13 +151,14 @@ impl Recorder {
         counts.lag.record(outcome.lag());
     }
 
-    /// A request that had fallen due was never sent, and its time is over: it is recorded at `limit`, its timeout.
-    pub fn unsent(&mut self, due: Nanos, limit: Nanos) {
+    /// A request that had fallen due was never sent, and its time is over: it is recorded at what it waited, which is its timeout
+    /// unless the load was stopped.
+    pub fn unsent(&mut self, due: Nanos, waited: Nanos) {
         if due < self.span.from {
             self.counts.excluded += 1;
         } else {
             self.counts.unsent += 1;
-            self.counts.response_failed.record(limit);
+            self.counts.response_failed.record(waited);
         }
     }
 

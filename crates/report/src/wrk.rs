@@ -10,7 +10,7 @@
 mod samples;
 pub(crate) mod units;
 
-use measure::{Failure, Histogram, Summary};
+use measure::{Failure, Summary};
 use plan::Nanos;
 
 pub use samples::{Samples, corrected};
@@ -79,7 +79,7 @@ pub fn report(run: &Summary, facts: &Facts) -> String {
 #[must_use]
 pub fn latency(run: &Summary, facts: &Facts) -> Samples {
     match facts.formulas {
-        Formulas::True => Samples::of_times(&with_the_lost(&run.service_time, run, facts.timeout)),
+        Formulas::True => Samples::of_times(&run.service_time),
         Formulas::Original => {
             let kept = run.service_time.recorded().filter(|(time, _)| *time <= facts.timeout).map(|(time, count)| (time.0 / 1_000, count));
             let samples = Samples::of_counts(kept);
@@ -93,18 +93,6 @@ pub fn latency(run: &Summary, facts: &Facts) -> Samples {
 #[must_use]
 pub fn rates(run: &Summary) -> Samples {
     Samples::of_counts(run.worker_rates.recorded())
-}
-
-/// Times, and what never came, at the time that was waited for it.
-pub(crate) fn with_the_lost(times: &Histogram, run: &Summary, timeout: Nanos) -> Histogram {
-    let mut all = times.clone();
-    all.record_many(timeout, lost(run, timeout));
-    all
-}
-
-/// Requests that were still unanswered when the timeout after the end of the load was over, which is when such a run is ended.
-fn lost(run: &Summary, timeout: Nanos) -> u64 {
-    if run.ended.drained_at < run.ended.load_until.plus(timeout) { 0 } else { count_of(run, |class| class == Failure::ClientInterrupted) }
 }
 
 /// Answers within the measured span, whatever their status.
@@ -171,19 +159,15 @@ impl SocketErrors {
     #[must_use]
     pub fn of(run: &Summary, timeout: Nanos) -> Self {
         let begins = |class: Failure, parts: &[&str]| parts.iter().any(|part| class.code().starts_with(part));
-        let late = run.service_time.recorded().filter(|(time, _)| *time > bucket_of(timeout)).map(|(_, count)| count).sum::<u64>();
+        // A bucket is named by its greatest time, so that of the timeout itself is among them.
+        let late = run.service_time.recorded().filter(|(time, _)| *time >= timeout).map(|(_, count)| count).sum();
         Self {
             connect: count_of(run, Failure::is_connect),
             read: count_of(run, |class| !class.is_timeout() && begins(class, &["recv.", "proto1.", "limit.", "stale_reuse"])),
             write: count_of(run, |class| !class.is_timeout() && begins(class, &["send."])),
-            timeout: late + lost(run, timeout),
+            timeout: late,
         }
     }
-}
-
-/// The greatest time that the histogram cannot tell from this one.
-fn bucket_of(time: Nanos) -> Nanos {
-    Nanos(time.0 + time.0 / 1_000)
 }
 
 fn count_of(run: &Summary, is: impl Fn(Failure) -> bool) -> u64 {

@@ -4,9 +4,10 @@
 //! came in its first ten seconds, though not from its counts. Here all figures are of the whole run.
 
 use measure::{Histogram, Summary};
+use plan::Nanos;
 
 use crate::wrk::units::{cell, time_us};
-use crate::wrk::{Facts, Samples, rates, thread_stats, totals, with_the_lost};
+use crate::wrk::{Facts, Formulas, Samples, rates, thread_stats, totals};
 
 pub use crate::wrk::banner;
 
@@ -24,18 +25,33 @@ pub enum Distributions {
 /// What follows the banner when the load has ended.
 #[must_use]
 pub fn report(run: &Summary, facts: &Facts, distributions: Distributions) -> String {
-    let response = with_the_lost(&run.response_time, run, facts.timeout);
-    let mut text = thread_stats(&Samples::of_times(&response), &rates(run));
+    let recorded = recorded(run, facts);
+    let mut text = thread_stats(&Samples::of_times(&recorded), &rates(run));
     if distributions != Distributions::None {
         text += "  Latency Distribution (HdrHistogram - Recorded Latency)\n";
-        text += &distribution(&response);
+        text += &distribution(&recorded);
     }
     if distributions == Distributions::RecordedAndUncorrected {
         text += "\n  Latency Distribution (HdrHistogram - Uncorrected Latency (measured without taking delayed starts into account))\n";
-        text += &distribution(&with_the_lost(&run.service_time, run, facts.timeout));
+        text += &distribution(&run.service_time);
     }
     text + &totals(run, facts)
 }
+
+/// Response times; by the original's formulas only those that came after its ten seconds of calibration, if the run outlasts them.
+fn recorded(run: &Summary, facts: &Facts) -> Histogram {
+    if facts.formulas == Formulas::True || run.ended.load_until <= CALIBRATION {
+        return run.response_time.clone();
+    }
+    let mut kept = Histogram::new();
+    for tick in run.timeline.iter().filter(|tick| tick.from >= CALIBRATION) {
+        kept.add(&tick.response_time.unpack().expect("a tick packs what it unpacks"));
+    }
+    kept
+}
+
+/// wrk2 forgets the times it measured until then, though not the requests.
+const CALIBRATION: Nanos = Nanos::from_secs(10);
 
 /// The percentiles it names.
 const PERCENTS: [f64; 8] = [50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 100.0];

@@ -10,7 +10,7 @@ use std::path::Path;
 use clap::Args;
 
 use super::print;
-use crate::dialect::{self, DIALECTS, Support, Use};
+use crate::dialect::{self, DIALECTS, Support, Use, script_uses};
 use crate::exit::{Exit, Failed};
 
 /// What is looked at.
@@ -32,12 +32,13 @@ pub fn carry_out(compat: &Compat) -> Result<Exit, Failed> {
     let named = Path::new(first).file_name().and_then(dialect::dialect);
     let uses = match named {
         Some(dialect) => (dialect.uses)(rest),
+        None if Path::new(first).extension().is_some_and(|extension| extension == "lua") => script_uses::of_file(&first.to_string_lossy()),
         None => {
             let known: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
             return Err(Failed::new(
                 Exit::Usage,
                 format_args!("'{}' is no tool whose command line loadline knows", first.display()),
-                format_args!("give a command line that begins with one of {}", known.join(", ")),
+                format_args!("give a script for wrk (NAME.lua), or a command line that begins with one of {}", known.join(", ")),
             ));
         }
     };
