@@ -75,6 +75,8 @@ pub struct DialFailed {
 #[derive(Debug, Clone)]
 pub struct Network {
     prepared: Arc<Prepared>,
+    /// Where connections to the target go instead of the prepared hop.
+    directed: Option<Arc<Hop>>,
     sources: Sources,
     /// Where redirects led, looked up once.
     others: RefCell<Pinned>,
@@ -141,6 +143,13 @@ impl Network {
         self.prepared.resolution.clone()
     }
 
+    /// The same with all connections going to one address.
+    #[must_use]
+    pub fn directed(mut self, address: SocketAddr) -> Self {
+        self.directed = Some(Hop::Tcp(Arc::new([address])).into());
+        self
+    }
+
     /// What the user should know about these connections.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
@@ -170,7 +179,7 @@ impl Network {
             resolution,
             warnings,
         };
-        Self { prepared: Arc::new(prepared), sources, others: RefCell::default() }
+        Self { prepared: Arc::new(prepared), directed: None, sources, others: RefCell::default() }
     }
 
     fn tried(self, plan: &Plan) -> Result<Self, RunError> {
@@ -230,7 +239,7 @@ impl Network {
 
     async fn dial_origin(&self, tls: Option<&Handshakes>, n: u64) -> Opened {
         let prepared = &self.prepared;
-        self.open(&prepared.hop, &prepared.origin, tls.zip(prepared.origin_name.as_ref()), n).await
+        self.open(self.directed.as_deref().unwrap_or(&prepared.hop), &prepared.origin, tls.zip(prepared.origin_name.as_ref()), n).await
     }
 
     /// The pinned addresses of a host a redirect led to.
