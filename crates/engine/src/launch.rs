@@ -16,7 +16,7 @@ use tokio::task::LocalSet;
 use crate::clock::Monotonic;
 use crate::collect::{Message, collect};
 use crate::net::{self, Network};
-use crate::program::{Broken, Fixed, Program};
+use crate::program::{Broken, Choice, Fixed, Program};
 use crate::task::Task;
 use crate::worker::{self, Worker};
 use crate::{RunError, Stop, Urgency, body, machine};
@@ -78,6 +78,12 @@ impl Prepared {
     #[must_use]
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.network.resolution().addresses.iter().filter_map(|address| address.parse().ok()).collect()
+    }
+
+    /// The plan's own request, for programs that send it.
+    #[must_use]
+    pub fn request(&self) -> (Vec<u8>, Choice) {
+        (self.task.request.clone(), Choice { asked: self.task.asked, requests: 1 })
     }
 
     /// Carries the plan out with a program: see [`run_with`].

@@ -23,7 +23,7 @@ pub use tls::broken as tls_broken;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -346,6 +346,28 @@ impl Credentials {
         }
         RunError::together(errors).map_or(Ok(Self { tls, name }), Err)
     }
+}
+
+/// Every address the system knows for a host and a service, which is a port or the name `http` or `https`, in its order.
+///
+/// # Errors
+/// In the system's words.
+pub fn lookup(host: &str, service: &str) -> Result<Vec<SocketAddr>, String> {
+    let port = match service {
+        "http" => 80,
+        "https" => 443,
+        "" => 0,
+        port => port.parse().map_err(|_| "no such service".to_owned())?,
+    };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let found = (host, port).to_socket_addrs().map_err(|error| words(&error.to_string()))?;
+    Ok(found.collect())
+}
+
+/// Whether a TCP connection to an address can be opened within a time; it is closed again. Blocks.
+#[must_use]
+pub fn answers(address: SocketAddr, within: Duration) -> bool {
+    std::net::TcpStream::connect_timeout(&address, within).is_ok()
 }
 
 /// The host and port connections are opened to.
