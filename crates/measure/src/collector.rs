@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use plan::{Nanos, Plan};
 
-use crate::{End, Snapshot, Summary, Tick};
+use crate::{End, Failure, Snapshot, Summary, Tick};
 
 /// Who sent a Snapshot: a thread or a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,6 +120,16 @@ impl Collector {
                 self.timeline.push(tick.clone());
             }
         }
+    }
+
+    /// Sources have fallen silent for good: what they had on the wire when they were last heard was given up.
+    pub fn abandon(&mut self) {
+        let totals = &self.totals;
+        let ended = totals.succeeded + totals.failed() + totals.unsent;
+        let mut lost = Snapshot::empty(self.open.keys().next_back().copied().unwrap_or(self.next));
+        lost.failures[Failure::ClientInterrupted.index()] = totals.due.saturating_sub(ended);
+        self.totals.add(&lost);
+        self.open.entry(lost.interval).or_insert_with(|| Snapshot::empty(lost.interval)).add(&lost);
     }
 
     /// The totals so far.

@@ -98,6 +98,12 @@ impl Recorder {
         self.in_flight.since = self.in_flight.since.max(at);
     }
 
+    /// How many answers came since the counts were last handed over, warm-up included or not as with all counts.
+    #[must_use]
+    pub fn answers(&self) -> u64 {
+        self.counts.answered
+    }
+
     /// A request that had fallen due came to its end.
     #[inline]
     pub fn record(&mut self, outcome: &Outcome) {
