@@ -100,27 +100,50 @@ pub fn decide(draft: Draft) -> Result<Plan, Failed> {
     inputs::decide(draft, &mut errors).filter(|_| errors.is_empty()).ok_or_else(|| errors.into())
 }
 
-/// Carries a plan out and remembers the result. An interruption is no error: the originals report what they have.
+/// Carries a plan out. An interruption is no error: the originals report what they have.
 ///
 /// # Errors
 /// If the run could not begin, or not go on.
 pub fn measure(plan: &Plan, manners: Manners, watch: &mut dyn FnMut(&Tick)) -> Result<Summary, RunError> {
+    let stop = stop_on_signals(manners.voice)?;
+    measure_by(plan, manners, &stop, watch, &mut |watch| engine::run(plan, watch, &stop))
+}
+
+/// A Stop that Ctrl-C raises.
+///
+/// # Errors
+/// If the system does not let signals be caught.
+pub fn stop_on_signals(voice: Voice) -> Result<Stop, RunError> {
     let stop = Stop::new();
-    let screen = Screen::new(manners.voice);
-    interrupt::raise_on_signal(&stop, screen)
-        .map_err(|failed| RunError::run(failed.text.trim_start_matches("error: "), "start it again"))?;
+    let raised = interrupt::raise_on_signal(&stop, Screen::new(voice));
+    raised.map(|()| stop).map_err(|failed| RunError::run(failed.text.trim_start_matches("error: "), "start it again"))
+}
+
+/// The same by something else than a plain run of the engine: `run` is given what it must call once an interval.
+///
+/// # Errors
+/// Those of `run`; what was measured all the same is put right as that of a whole run is.
+pub fn measure_by(
+    plan: &Plan,
+    manners: Manners,
+    stop: &Stop,
+    watch: &mut dyn FnMut(&Tick),
+    run: &mut dyn FnMut(&mut dyn FnMut(&Tick)) -> Result<Summary, RunError>,
+) -> Result<Summary, RunError> {
     let mut patience = Patience::new(plan, manners.patience);
-    let mut summary = engine::run(
-        plan,
-        &mut |tick| {
-            patience.tick(tick, &stop);
-            watch(tick);
-        },
-        &stop,
-    )?;
-    patience.settle(&mut summary);
-    note_ceiling(&mut summary);
-    Ok(summary)
+    let mut ended = run(&mut |tick| {
+        patience.tick(tick, stop);
+        watch(tick);
+    });
+    let summary = match &mut ended {
+        Ok(summary) => Some(summary),
+        Err(error) => error.measured.as_deref_mut(),
+    };
+    if let Some(summary) = summary {
+        patience.settle(summary);
+        note_ceiling(summary);
+    }
+    ended
 }
 
 /// Ends a run whose last answers do not come.

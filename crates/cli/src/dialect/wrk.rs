@@ -17,7 +17,8 @@ use std::process::ExitCode;
 use engine::RunError;
 use measure::{Failure, Summary};
 use plan::{Draft, Given, Nanos, Plan};
-use report::wrk::{Facts, Formulas, Latency};
+use report::wrk::{Facts, Formulas, Latency, Samples, SocketErrors, completed, error_statuses, latency};
+use script::{DoneArguments, DoneErrors, Globals, Libraries, Script, Source, Statistics};
 
 use super::{Dialect, Manners, Support, Use, getopt};
 use crate::outputs::to_stdout;
@@ -57,35 +58,46 @@ pub(super) fn begin(flavour: Flavour, words: &[OsString]) -> Result<Asked, ExitC
     })
 }
 
-/// Runs, prints the banner when the load has begun and the report when it has ended, and remarks.
+/// Runs, prints the banner when the load has begun and the report when it has ended, and remarks. A script has the last word.
 pub(super) fn carry_out(asked: &Asked, draft: Draft, report: &dyn Fn(&Summary) -> String) -> ExitCode {
     let name = asked.flavour.name();
     let plan = match super::decide(draft) {
         Ok(plan) => plan,
         Err(failed) => return super::refuse(name, &failed, REFUSED),
     };
-    let facts = asked.facts();
-    let mut banner = Some(report::wrk::banner(&facts));
+    match measure_and_print(asked, &plan, report) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&unreached(&asked.url, &error).unwrap_or_else(|| format!("{name}: {error}")));
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+fn measure_and_print(asked: &Asked, plan: &Plan, report: &dyn Fn(&Summary) -> String) -> Result<(), RunError> {
+    let mut banner = Some(report::wrk::banner(&asked.facts()));
     let mut say_banner = || banner.take().map_or(Ok(()), |banner| to_stdout(banner.as_bytes()));
     let manners = Manners { voice: asked.voice, patience: Some(asked.timeout()) };
-    let measured = super::measure(&plan, manners, &mut |_| drop(say_banner()));
+    let stop = super::stop_on_signals(asked.voice)?;
+    let mut script = asked.script.as_ref().map(|path| Script::load(&asked.source(path), asked.globals(), &stop)).transpose()?;
+    let measured = super::measure_by(plan, manners, &stop, &mut |_| drop(say_banner()), &mut |watch| match &mut script {
+        None => engine::run(plan, watch, &stop),
+        Some(script) => script.run(plan, watch, &stop).map(|measured| measured.summary),
+    });
     let (summary, error) = match measured {
         Ok(summary) => (Some(summary), None),
         Err(mut error) => (error.measured.take().map(|summary| *summary), Some(error)),
     };
     if let Some(summary) = &summary {
-        if let Err(why) = say_banner().and_then(|()| to_stdout(report(summary).as_bytes())) {
-            complain(&format!("{name}: standard output cannot be written: {}", crate::inputs::plainly(&why)));
-            return ExitCode::from(REFUSED);
-        }
+        say_banner().and_then(|()| to_stdout(report(summary).as_bytes())).map_err(|why| {
+            RunError::run(format!("standard output cannot be written: {}", crate::inputs::plainly(&why)), "make room, or send it elsewhere")
+        })?;
         super::remark(summary, asked.voice, asked.remark().as_deref());
     }
-    match error {
-        None => ExitCode::SUCCESS,
-        Some(error) => {
-            complain(&unreached(&asked.url, &error).unwrap_or_else(|| format!("{name}: {error}")));
-            ExitCode::from(REFUSED)
-        }
+    match (error, summary, script) {
+        (Some(error), ..) => Err(error),
+        (None, Some(summary), Some(mut script)) => Ok(script.done(&asked.done(&summary), &stop)?),
+        (None, ..) => Ok(()),
     }
 }
 
@@ -137,6 +149,45 @@ impl Asked {
             connect_timeout: Some(Given::Value(self.timeout().max(CONNECT_TIMEOUT_MIN))),
             insecure: self.url.scheme == "https",
             ..Draft::default()
+        }
+    }
+
+    /// The script, with the words behind the URL.
+    fn source(&self, path: &str) -> Source {
+        Source { path: path.to_owned(), arguments: self.arguments.clone(), libraries: Libraries::Whole }
+    }
+
+    /// What the table `wrk` holds before the script changes it.
+    fn globals(&self) -> Globals {
+        let Url { text, scheme, host, port, path } = self.url.clone();
+        let headers = self.header.iter().filter_map(|line| asked::header(line));
+        Globals {
+            url: text,
+            scheme,
+            host,
+            port,
+            path,
+            method: "GET".to_owned(),
+            headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            body: None,
+        }
+    }
+
+    /// What the script's `done` is given: the figures of the report.
+    fn done(&self, run: &Summary) -> DoneArguments {
+        let facts = self.facts();
+        let SocketErrors { connect, read, write, timeout } = SocketErrors::of(run, facts.timeout);
+        let times = match self.flavour {
+            Flavour::Wrk => latency(run, &facts),
+            Flavour::Wrk2 => Samples::of_times(&run.response_time),
+        };
+        DoneArguments {
+            duration_us: (run.duration_s * 1e6).round() as u64,
+            requests: completed(run),
+            bytes: run.bytes.received,
+            errors: DoneErrors { connect, read, write, status: error_statuses(run), timeout },
+            latency: Statistics::from_counts(times.counts().iter().map(|(us, count)| (us.round() as u64, *count))),
+            rates: Statistics::from_counts(run.worker_rates.recorded()),
         }
     }
 
