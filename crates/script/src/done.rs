@@ -1,7 +1,7 @@
 //! What `done(summary, latency, requests)` is given.
 
 use measure::{Failure, Summary};
-use mlua::{Lua, MetaMethod, MultiValue, Table, UserData, UserDataMethods, Value};
+use mlua::{Lua, Table};
 
 use crate::{Measured, Statistics};
 
@@ -72,38 +72,30 @@ impl DoneErrors {
 }
 
 /// The arguments as Lua values.
-pub(crate) fn arguments(lua: &Lua, with: &DoneArguments) -> mlua::Result<(Table, Value, Value)> {
+pub(crate) fn arguments(lua: &Lua, with: &DoneArguments) -> mlua::Result<(Table, Table, Table)> {
     let DoneArguments { duration_us, requests, bytes, errors, latency, rates } = with;
     let DoneErrors { connect, read, write, status, timeout } = *errors;
     let kinds = [("connect", connect), ("read", read), ("write", write), ("status", status), ("timeout", timeout)];
     let errors = lua.create_table_from(kinds.map(|(kind, count)| (kind, count as f64)))?;
     let summary = lua.create_table_from([("duration", *duration_us), ("requests", *requests), ("bytes", *bytes)].map(|(name, value)| (name, value as f64)))?;
     summary.raw_set("errors", errors)?;
-    let object = |of: &Statistics| lua.create_userdata(Shown(of.clone())).map(Value::UserData);
-    Ok((summary, object(latency)?, object(rates)?))
+    Ok((summary, functions(lua, latency)?, functions(lua, rates)?))
 }
 
-/// A statistics object.
-struct Shown(Statistics);
-
-impl UserData for Shown {
-    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
-        methods.add_method("percentile", |_, Self(of), p: f64| Ok(of.percentile(p) as f64));
-        methods.add_meta_method(MetaMethod::Len, |_, Self(of), ()| Ok(of.counts().len() as f64));
-        methods.add_meta_method(MetaMethod::Call, |_, Self(of), place: f64| {
-            let pair = of.counts().get((place as usize).wrapping_sub(1)).copied().unwrap_or((0, 0));
-            Ok((pair.0 as f64, pair.1 as f64))
-        });
-        methods.add_meta_method(MetaMethod::Index, |_, Self(of), field: Value| {
-            let name = field.as_string().map(|name| name.to_string_lossy());
-            Ok(MultiValue::from_iter([match name.as_deref() {
-                Some("min") => Value::Number(of.min() as f64),
-                Some("max") => Value::Number(of.max() as f64),
-                Some("mean") => Value::Number(of.mean()),
-                Some("stdev") => Value::Number(of.stdev()),
-                // As in wrk, any other name is itself.
-                _ => field,
-            }]))
-        });
+/// What `wrk.lua` makes a statistics object of.
+fn functions(lua: &Lua, of: &Statistics) -> mlua::Result<Table> {
+    let own = lua.create_table()?;
+    for (name, value) in [("min", of.min() as f64), ("max", of.max() as f64), ("mean", of.mean()), ("stdev", of.stdev())] {
+        own.raw_set(name, value)?;
     }
+    own.raw_set("count", of.counts().len() as f64)?;
+    let values = of.clone();
+    own.raw_set("percentile", lua.create_function(move |_, p: f64| Ok(values.percentile(p) as f64))?)?;
+    let values = of.clone();
+    let at = move |_: &Lua, place: f64| {
+        let pair = values.counts().get((place as usize).wrapping_sub(1)).copied().unwrap_or((0, 0));
+        Ok((pair.0 as f64, pair.1 as f64))
+    };
+    own.raw_set("at", lua.create_function(at)?)?;
+    Ok(own)
 }

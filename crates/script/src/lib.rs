@@ -7,7 +7,6 @@
 //! The interpreter is LuaJIT, as in wrk, vendored: scripts use its dialect and its `ffi`, and the system's own Lua does not
 //! matter. Only this crate knows Lua; it knows the engine as a [`engine::Program`].
 
-mod address;
 mod answer;
 mod attended;
 mod done;

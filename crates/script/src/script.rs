@@ -18,8 +18,8 @@ use crate::attended::attended;
 use crate::done::{DoneArguments, arguments};
 use crate::program::{Counts, Defines, Rates, Repeated, Scripted, said};
 use crate::state::{Libraries, State, addresses};
-use crate::thread::{Shared, Thread};
-use crate::{Globals, ScriptError, Statistics, requests};
+use crate::thread::Shared;
+use crate::{Globals, ScriptError, Statistics, requests, thread};
 
 /// Which script, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,9 +197,11 @@ impl SettingUp {
         let state = State::new(&self.path, self.libraries, &self.globals, bytes_max)?;
         state.execute(&self.text)?;
         let shared = Arc::new(Shared::default());
-        let thread = Thread { state: state.lua.weak(), shared: shared.clone() };
-        state.call::<()>("thread", "making its thread", thread.clone())?;
-        self.main.call::<()>("setup", "setup()", thread)?;
+        let weak = state.lua.weak();
+        let own = thread::functions(&state.lua, &weak, &shared).map_err(|error| state.failed("making its thread", &error))?;
+        state.call::<()>("thread", "making its thread", own)?;
+        let in_main = thread::functions(&self.main.lua, &weak, &shared).map_err(|error| self.main.failed("setup()", &error))?;
+        self.main.call::<()>("setup", "setup()", in_main)?;
         let words = (|| {
             let words = state.lua.create_table()?;
             words.raw_set(0, self.globals.url.as_str())?;

@@ -14,9 +14,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mlua::chunk::ChunkMode;
-use mlua::{AnyUserData, Function, HookTriggers, Lua, LuaOptions, LuaString, StdLib, Table, Value, VmState};
+use mlua::{Function, HookTriggers, Lua, LuaOptions, LuaString, StdLib, Table, Value, VmState};
 
-use crate::address::Address;
 use crate::{Globals, ScriptError};
 
 /// What a script may use besides the language.
@@ -72,11 +71,9 @@ impl State {
         let lua = lua.clone();
         let mut left = None;
         let library = (|| {
-            if libraries == Libraries::Sandboxed {
-                left = Some(confine(&lua)?);
-            }
             let library: Table = lua.load(include_str!("wrk.lua")).set_name("=wrk.lua").call(natives(&lua, globals)?)?;
             if libraries == Libraries::Sandboxed {
+                left = Some(confine(&lua)?);
                 lua.set_memory_limit(SANDBOX_BYTES_MAX.min(bytes_max))?;
             } else {
                 lua.set_memory_limit(bytes_max)?;
@@ -182,10 +179,7 @@ fn natives(lua: &Lua, globals: &Globals) -> mlua::Result<Table> {
     }
     native.raw_set("headers", table)?;
     native.raw_set("lookup", lua.create_function(lookup)?)?;
-    let connect = |_: &Lua, address: AnyUserData| {
-        let Address(address) = *address.borrow::<Address>()?;
-        Ok(engine::net::answers(address, CONNECT_MAX))
-    };
+    let connect = |_: &Lua, address: String| Ok(engine::net::answers(address.parse()?, CONNECT_MAX));
     native.raw_set("connect", lua.create_function(connect)?)?;
     Ok(native)
 }
@@ -200,10 +194,10 @@ fn lookup(lua: &Lua, (host, service): (String, Value)) -> mlua::Result<Table> {
     };
     let found = engine::net::lookup(&host, &service)
         .map_err(|why| mlua::Error::runtime(format!("unable to resolve {host}:{service} {why}")))?;
-    lua.create_sequence_from(found.into_iter().map(Address))
+    addresses(lua, &found)
 }
 
-/// The addresses the main state finds in `wrk.addrs`.
+/// Addresses as text, from which `wrk.lua` makes objects.
 pub(crate) fn addresses(lua: &Lua, addresses: &[SocketAddr]) -> mlua::Result<Table> {
-    lua.create_sequence_from(addresses.iter().copied().map(Address))
+    lua.create_sequence_from(addresses.iter().map(ToString::to_string))
 }

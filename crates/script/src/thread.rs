@@ -6,9 +6,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mlua::{AnyUserData, Lua, LuaString, MetaMethod, UserData, UserDataMethods, Value, WeakLua};
-
-use crate::address::Address;
+use mlua::{Lua, LuaString, Table, Value, WeakLua};
 
 /// What the engine and the script both know of a worker.
 #[derive(Debug, Default)]
@@ -28,49 +26,41 @@ impl Shared {
     }
 }
 
-/// A thread object. It does not keep its state alive: it also lives in it.
-#[derive(Clone)]
-pub(crate) struct Thread {
-    pub(crate) state: WeakLua,
-    pub(crate) shared: Arc<Shared>,
-}
-
-impl UserData for Thread {
-    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
-        methods.add_method("get", |lua, thread, name: LuaString| {
-            let state = thread.state()?;
-            let value: Value = state.globals().get(state.create_string(name.as_bytes())?)?;
-            Copied::of(&value, 0)?.into_lua(lua)
-        });
-        methods.add_method("set", |_, thread, (name, value): (LuaString, Value)| {
-            let state = thread.state()?;
-            let value = Copied::of(&value, 0)?.into_lua(&state)?;
-            state.globals().set(state.create_string(name.as_bytes())?, value)
-        });
-        methods.add_method("stop", |_, thread, ()| {
-            thread.shared.stopped.store(true, Ordering::Relaxed);
-            Ok(())
-        });
-        // Methods are found before this is asked.
-        methods.add_meta_method(MetaMethod::Index, |_, thread, field: LuaString| {
-            Ok(if field == "addr" { thread.shared.address().map(Address) } else { None })
-        });
-        methods.add_meta_method(MetaMethod::NewIndex, |_, thread, (field, value): (LuaString, Value)| {
-            let refused = || mlua::Error::runtime(format!("cannot set '{}' on thread", value.type_name()));
-            if field != "addr" {
-                return Err(refused());
-            }
-            let address = AnyUserData::borrow::<Address>(value.as_userdata().ok_or_else(refused)?).map_err(|_| refused())?.0;
-            *thread.shared.address.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
-            Ok(())
-        });
-    }
-}
-
-impl Thread {
-    fn state(&self) -> mlua::Result<Lua> {
-        self.state.try_upgrade().ok_or_else(|| mlua::Error::runtime("the thread is gone"))
-    }
+/// What `wrk.lua` makes a thread object of, in whichever state. It does not keep the thread's own state alive, in which it
+/// also lives.
+pub(crate) fn functions(lua: &Lua, state: &WeakLua, shared: &Arc<Shared>) -> mlua::Result<Table> {
+    let own = lua.create_table()?;
+    let gone = || mlua::Error::runtime("the thread is gone");
+    let of = state.clone();
+    let get = move |lua: &Lua, name: LuaString| {
+        let state = of.try_upgrade().ok_or_else(gone)?;
+        let value: Value = state.globals().get(state.create_string(name.as_bytes())?)?;
+        Copied::of(&value, 0)?.into_lua(lua)
+    };
+    own.raw_set("get", lua.create_function(get)?)?;
+    let of = state.clone();
+    let set = move |_: &Lua, (name, value): (LuaString, Value)| {
+        let state = of.try_upgrade().ok_or_else(gone)?;
+        let value = Copied::of(&value, 0)?.into_lua(&state)?;
+        state.globals().set(state.create_string(name.as_bytes())?, value)
+    };
+    own.raw_set("set", lua.create_function(set)?)?;
+    let stopped = shared.clone();
+    let stop = move |_: &Lua, ()| {
+        stopped.stopped.store(true, Ordering::Relaxed);
+        Ok(())
+    };
+    own.raw_set("stop", lua.create_function(stop)?)?;
+    let addressed = shared.clone();
+    let address = move |_: &Lua, ()| Ok(addressed.address().map(|address| address.to_string()));
+    own.raw_set("address", lua.create_function(address)?)?;
+    let addressed = shared.clone();
+    let direct = move |_: &Lua, address: String| {
+        *addressed.address.lock().unwrap_or_else(PoisonError::into_inner) = Some(address.parse()?);
+        Ok(())
+    };
+    own.raw_set("direct", lua.create_function(direct)?)?;
+    Ok(own)
 }
 
 /// A value outside any state.

@@ -2,17 +2,73 @@
 --
 -- What runs once a request is written in Lua: a call from compiled Lua into Rust leaves the trace it was compiled into.
 local native = ...
-local type, tostring, pairs, pcall, error, unpack, select = type, tostring, pairs, pcall, error, unpack, select
-local concat = table.concat
+local type, tostring, pairs, ipairs, pcall, error, newproxy = type, tostring, pairs, ipairs, pcall, error, newproxy
+local concat, getmetatable, setmetatable = table.concat, getmetatable, setmetatable
 local getinfo = debug and debug.getinfo
 local flush = io and io.stdout and function() io.stdout:flush() end or function() end
 local has_buffer, buffers = false, nil
 if require then has_buffer, buffers = pcall(require, "string.buffer") end
 
+-- Objects are userdata without data, as wrk's are userdata: `type` says so, and nothing else can be put into them.
+local function object(meta)
+  local made = newproxy(true)
+  local its = getmetatable(made)
+  for name, value in pairs(meta) do its[name] = value end
+  return made
+end
+
+local sockets = setmetatable({}, { __mode = "k" }) -- what an address object stands for
+
+-- wrk writes no brackets around IPv6 addresses.
+local function address(socket)
+  local made = object({ __tostring = function() return (socket:gsub("[%[%]]", "")) end })
+  sockets[made] = socket
+  return made
+end
+
+local function thread_object(own)
+  local methods = {
+    get = function(_, name) return own.get(name) end,
+    set = function(_, name, value) own.set(name, value) end,
+    stop = function() own.stop() end,
+  }
+  return object({
+    __index = function(_, field)
+      if field ~= "addr" then return methods[field] end
+      local socket = own.address()
+      return socket and address(socket)
+    end,
+    __newindex = function(_, field, value)
+      if field ~= "addr" or not sockets[value] then error("cannot set '" .. type(value) .. "' on thread", 2) end
+      own.direct(sockets[value])
+    end,
+  })
+end
+
+local function statistics_object(own)
+  local function percentile(_, p) return own.percentile(p) end
+  return object({
+    __index = function(_, field)
+      if field == "percentile" then return percentile end
+      -- As in wrk, any name it does not know is itself.
+      return own[field] or field
+    end,
+    __len = function() return own.count end,
+    __call = function(_, place) return own.at(place) end,
+  })
+end
+
+local function lookup(host, service)
+  local found = native.lookup(host, service)
+  for place, socket in ipairs(found) do found[place] = address(socket) end
+  return found
+end
+
 wrk = {
   scheme = native.scheme, host = native.host, port = native.port, path = native.path,
   method = native.method, body = native.body, headers = native.headers,
-  lookup = native.lookup, connect = native.connect,
+  lookup = lookup,
+  connect = function(to) return native.connect(sockets[to] or error("not an address: " .. tostring(to), 2)) end,
 }
 local wrk = wrk
 
@@ -98,16 +154,22 @@ end
 local looked_at -- the function `response` that was looked at last
 
 return {
-  setup = function(thread) wrk.setup(thread) flush() end,
+  setup = function(thread) wrk.setup(thread_object(thread)) flush() end,
   init = function(args) wrk.init(args) flush() end,
   built = function() return wrk.request() end,
   request = function() return request() end,
   delay = function() return delay() end,
-  done = function(...) done(...) flush() end,
+  done = function(summary, latency, requests)
+    done(summary, statistics_object(latency), statistics_object(requests))
+    flush()
+  end,
   flush = flush,
   has = function(name) return type(_G[name]) == "function" end,
-  thread = function(thread) wrk.thread = thread end,
-  addrs = function(addrs) wrk.addrs = addrs end,
+  thread = function(thread) wrk.thread = thread_object(thread) end,
+  addrs = function(addrs)
+    for place, socket in ipairs(addrs) do addrs[place] = address(socket) end
+    wrk.addrs = addrs
+  end,
   -- How many arguments `response` takes now.
   wants = function()
     looked_at = response
