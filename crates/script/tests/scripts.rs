@@ -1,13 +1,13 @@
 //! Scripts against a server that keeps every byte it was sent.
 
+#[path = "scripts/api.rs"]
+mod api;
 #[path = "scripts/capture.rs"]
 mod capture;
 #[path = "scripts/examples.rs"]
 mod examples;
 #[path = "scripts/failing.rs"]
 mod failing;
-#[path = "scripts/api.rs"]
-mod api;
 
 use std::path::{Path, PathBuf};
 

@@ -37,11 +37,12 @@ impl Recorder {
     }
 }
 
-fn sorted(head: &str) -> String {
-    let (line, rest) = head.split_once("\r\n").unwrap();
-    let mut lines: Vec<&str> = rest.split_inclusive("\r\n").collect();
+fn sorted(request: &str) -> String {
+    let (head, body) = request.split_once("\r\n\r\n").unwrap();
+    let (line, rest) = head.split_once("\r\n").unwrap_or((head, ""));
+    let mut lines: Vec<&str> = rest.split("\r\n").collect();
     lines.sort_unstable();
-    format!("{line}\r\n{}", lines.concat())
+    format!("{line}\r\n{}\r\n\r\n{body}", lines.join("\r\n"))
 }
 
 fn serve(mut stream: TcpStream, delay: Duration, status: u16, kept: &Mutex<Vec<String>>) {
@@ -56,8 +57,17 @@ fn serve(mut stream: TcpStream, delay: Duration, status: u16, kept: &Mutex<Vec<S
             }
             continue;
         };
-        let head: Vec<u8> = buffer.drain(..end + 4).collect();
-        kept.lock().unwrap().push(String::from_utf8(head).unwrap());
+        let head = String::from_utf8_lossy(&buffer[..end]).to_ascii_lowercase();
+        let body: usize = head.split_once("content-length: ").map_or(0, |(_, rest)| rest.lines().next().unwrap().parse().unwrap());
+        if buffer.len() < end + 4 + body {
+            match stream.read(&mut piece) {
+                Ok(0) | Err(_) => return,
+                Ok(read) => buffer.extend_from_slice(&piece[..read]),
+            }
+            continue;
+        }
+        let request: Vec<u8> = buffer.drain(..end + 4 + body).collect();
+        kept.lock().unwrap().push(String::from_utf8(request).unwrap());
         thread::sleep(delay);
         if stream.write_all(format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\nok").as_bytes()).is_err() {
             return;

@@ -102,6 +102,49 @@ fn the_server_sees_the_same_requests() {
     }
 }
 
+/// The path of an example script.
+fn example(name: &str) -> String {
+    format!("{}/../../examples/lua/{name}.lua", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn scripts_send_what_they_send_in_wrk() {
+    let server = Recorder::start(Duration::from_millis(2), 200);
+    for name in ["post", "pipeline", "weighted", "json", "think"] {
+        let words = format!("-t1 -c1 -d1 -s {} {}/x", example(name), server.url);
+        assert!(real(&words).status.success(), "{name}");
+        let theirs = server.requests();
+        Session::new().loadline(&format!("wrk {words}")).exits(0);
+        assert_eq!(server.requests(), theirs, "{name}");
+        assert!(!theirs.is_empty());
+    }
+}
+
+#[test]
+fn a_script_has_the_last_word_with_the_figures_of_the_report() {
+    let server = Recorder::start(Duration::from_millis(10), 200);
+    let ran = Session::new().loadline(&format!("wrk -t2 -c4 -d1 -s {} {}/", example("json"), server.url)).exits(0);
+    let line: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+    assert!(ran.stdout.contains(&format!("  {} requests in 1.00s", line["requests"])), "{}", ran.stdout);
+    assert_eq!((&line["failed"], &line["seconds"]), (&0.into(), &1.0.into()));
+    assert!(line["p50_us"].as_u64().unwrap() >= 10_000);
+}
+
+#[test]
+fn a_script_that_fails_ends_the_run_with_its_place_and_what_was_measured() {
+    let server = Recorder::start(Duration::from_millis(2), 200);
+    let mut session = Session::new()
+        .file(
+            "late.lua",
+            "local n = 0\nfunction request()\n  n = n + 1\n  if n > 20 then error('enough') end\n  return wrk.format()\nend\n",
+        )
+        .file("bad.lua", "x = (\n");
+    let ran = session.loadline(&format!("wrk -t1 -c1 -d5 -s late.lua {}/", server.url)).exits(1).complains("late.lua:4: enough");
+    ran.says("requests in ").says("Requests/sec:");
+    session.loadline(&format!("wrk -d1 -s bad.lua {}/", server.url)).exits(1).complains("bad.lua:");
+    session.loadline(&format!("wrk -d1 -s none.lua {}/", server.url)).exits(1).complains("the script 'none.lua' cannot be read");
+}
+
 #[test]
 fn mistakes_end_as_in_wrk() {
     let nobody = "http://127.0.0.1:1/";

@@ -528,7 +528,13 @@ fn note_answer<D: Dial + 'static, C: Clock, P: Program>(worker: &Worker<D, C, P>
     }
 }
 
-fn note_failure<D: Dial + 'static, C: Clock, P: Program>(worker: &Worker<D, C, P>, failure: Failure, sight: &Sight, past: Option<Past>, done: Nanos) {
+fn note_failure<D: Dial + 'static, C: Clock, P: Program>(
+    worker: &Worker<D, C, P>,
+    failure: Failure,
+    sight: &Sight,
+    past: Option<Past>,
+    done: Nanos,
+) {
     worker.example(failure, done, || {
         let text = sight.text(&worker.buffer.borrow());
         match past.map(|past| past.text(done)) {

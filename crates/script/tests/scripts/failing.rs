@@ -82,7 +82,9 @@ fn what_was_measured_before_a_failure_is_kept() {
 
 #[test]
 fn the_sandbox_takes_away_what_reaches_outside() {
-    for name in ["os", "io", "ffi", "package", "debug", "require", "load", "loadstring", "loadfile", "dofile", "collectgarbage", "jit", "getfenv"] {
+    for name in
+        ["os", "io", "ffi", "package", "debug", "require", "load", "loadstring", "loadfile", "dofile", "collectgarbage", "jit", "getfenv"]
+    {
         let said = fails_in(Trial::of(&format!("assert({name} == nil, 'there is {name}')")).arguments(&[]).unsandboxed_control());
         assert!(said.contains(&format!("there is {name}")), "without a sandbox there is {name}: {said}");
         Trial::of(&format!("assert({name} == nil, 'there is {name}')")).sandboxed().run(&Capture::start()).unwrap();
@@ -121,7 +123,10 @@ fn in_the_sandbox_no_loop_and_no_memory_is_endless() {
         ("local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end", "not enough memory"),
         ("local s = 'x' while true do s = s .. s end", "not enough memory"),
         ("x = ('x'):rep(1e9)", "not enough memory"),
-        ("local t = {} function request() for i = 1, 1000 do t[#t + 1] = ('x'):rep(1000) .. #t end return wrk.format() end", "not enough memory"),
+        (
+            "local t = {} function request() for i = 1, 1000 do t[#t + 1] = ('x'):rep(1000) .. #t end return wrk.format() end",
+            "not enough memory",
+        ),
         ("('a'):rep(50):find(('a*'):rep(80) .. 'b')", "a pattern of more than 128 bytes"),
     ] {
         let said = fails_in(Trial::of(script).sandboxed().endless());
