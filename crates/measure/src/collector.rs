@@ -297,6 +297,28 @@ mod tests {
     }
 
     #[test]
+    fn a_worker_s_rate_is_looked_at_ten_times_a_second_and_a_silent_span_is_spanned_by_the_next_look() {
+        let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::from_secs(1) });
+        let answered = |recorder: &mut Recorder, at_ms: u64| {
+            recorder.due(Nanos::ZERO);
+            recorder.record(&outcome(0, at_ms * 1_000_000, Ok(200)));
+        };
+        answered(&mut recorder, 50);
+        recorder.look(Nanos::from_millis(99));
+        recorder.look(Nanos::from_millis(100));
+        recorder.look(Nanos::from_millis(200));
+        answered(&mut recorder, 250);
+        let full = recorder.swap(Snapshot::empty(1));
+        // One answer in 200 ms, of which none in the first half; the answers swapped out are not forgotten.
+        recorder.look(Nanos::from_millis(300));
+        answered(&mut recorder, 1_500);
+        recorder.look(Nanos::from_millis(1_500));
+        let rest = recorder.swap(Snapshot::empty(2));
+        let rates = |snapshot: &Snapshot| snapshot.worker_rates.recorded().collect::<Vec<_>>();
+        assert_eq!((rates(&full), rates(&rest)), (vec![(10, 1)], vec![(5, 1)]));
+    }
+
+    #[test]
     fn a_written_result_reads_back() {
         for (name, summary) in fixtures::summaries() {
             let text = serde_json::to_string(&summary).unwrap();
