@@ -106,7 +106,7 @@ pub fn decide(draft: Draft) -> Result<Plan, Failed> {
 /// If the run could not begin, or not go on.
 pub fn measure(plan: &Plan, manners: Manners, watch: &mut dyn FnMut(&Tick)) -> Result<Summary, RunError> {
     let stop = stop_on_signals(manners.voice)?;
-    measure_by(plan, manners, &stop, watch, &mut |watch| engine::run(plan, watch, &stop))
+    measure_by(plan, manners, &stop, watch, |watch| engine::run(plan, watch, &stop))
 }
 
 /// A Stop that Ctrl-C raises.
@@ -128,7 +128,7 @@ pub fn measure_by(
     manners: Manners,
     stop: &Stop,
     watch: &mut dyn FnMut(&Tick),
-    run: &mut dyn FnMut(&mut dyn FnMut(&Tick)) -> Result<Summary, RunError>,
+    run: impl FnOnce(&mut dyn FnMut(&Tick)) -> Result<Summary, RunError>,
 ) -> Result<Summary, RunError> {
     let mut patience = Patience::new(plan, manners.patience);
     let mut ended = run(&mut |tick| {

@@ -128,7 +128,7 @@ fn the_original_s_formulas_leave_slow_answers_out_and_invent_others() {
 fn wrk2_prints_the_distribution_as_hdr_histogram_does() {
     let times: Vec<(u64, u64)> = (1..=1_000).map(|step| (step * 10, 1)).collect();
     let run = run(&times, &[100, 110], 1_000, 123_456);
-    insta::assert_snapshot!("wrk2_recorded", wrk2::banner(&facts()) + &wrk2::report(&run, &facts(), Distributions::Recorded));
+    insta::assert_snapshot!("wrk2_recorded", banner(&facts()) + &wrk2::report(&run, &facts(), Distributions::Recorded));
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn measure_and_print(asked: &Asked, plan: &Plan, report: &dyn Fn(&Summary) -> St
     let manners = Manners { voice: asked.voice, patience: Some(asked.timeout()) };
     let stop = super::stop_on_signals(asked.voice)?;
     let mut script = asked.script.as_ref().map(|path| Script::load(&asked.source(path), asked.globals(), &stop)).transpose()?;
-    let measured = super::measure_by(plan, manners, &stop, &mut |_| drop(say_banner()), &mut |watch| match &mut script {
+    let measured = super::measure_by(plan, manners, &stop, &mut |_| drop(say_banner()), |watch| match &mut script {
         None => engine::run(plan, watch, &stop),
         Some(script) => script.run(plan, watch, &stop).map(|measured| measured.summary),
     });
