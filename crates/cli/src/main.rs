@@ -5,6 +5,7 @@
 
 mod calibration;
 mod command;
+mod dialect;
 mod exit;
 mod files;
 mod inputs;
@@ -14,6 +15,7 @@ mod promises;
 mod screen;
 mod step_summary;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -23,6 +25,10 @@ use command::CommandLine;
 use exit::Exit;
 
 fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some((dialect, words)) = dialect::called(&words) {
+        return (dialect.main)(words);
+    }
     let line = match CommandLine::try_parse() {
         Ok(line) => line,
         Err(error) => return refuse(&error),

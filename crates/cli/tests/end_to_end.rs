@@ -14,6 +14,8 @@ mod find;
 mod help;
 #[path = "end_to_end/proofs.rs"]
 mod proofs;
+#[path = "end_to_end/recorder.rs"]
+mod recorder;
 #[path = "end_to_end/run.rs"]
 mod run;
 #[path = "end_to_end/session.rs"]
@@ -22,3 +24,5 @@ mod session;
 mod sweep;
 #[path = "end_to_end/terminal.rs"]
 mod terminal;
+#[path = "end_to_end/wrk.rs"]
+mod wrk;
