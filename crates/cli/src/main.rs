@@ -5,6 +5,7 @@
 
 mod calibration;
 mod command;
+mod drive;
 mod exit;
 mod files;
 mod inputs;

@@ -25,6 +25,7 @@ use self::server::{Place, Server};
 use super::Manner;
 use super::sweep::{name_of, rest};
 use crate::calibration::{Calibration, note_ceiling};
+use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::outputs::{Existing, to_stdout};
@@ -508,7 +509,7 @@ impl Measuring<'_> {
             },
         };
         let mut progress = self.screen.follow(plan, what);
-        let ran = engine::run(plan, &mut |tick| progress.tick(tick), self.stop);
+        let ran = drive::run(plan, &mut |tick| progress.tick(tick), self.stop);
         // That the server is gone explains more than what its absence did to the run.
         if let Some(server) = server {
             server.stop()?;

@@ -24,6 +24,7 @@ use report::find::table;
 
 use super::Manner;
 use super::sweep::{broken, name_of};
+use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::outputs::{Existing, to_stdout};
@@ -491,7 +492,7 @@ impl Course {
                 own.raise();
             }
         };
-        engine::run(plan, &mut watch, &own)
+        drive::run(plan, &mut watch, &own)
     }
 
     /// Probes until the server answers as it did before the search.

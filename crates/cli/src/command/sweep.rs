@@ -23,6 +23,7 @@ use report::sweep::table;
 
 use super::Manner;
 use crate::calibration::note_ceiling;
+use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::outputs::{Existing, to_stdout};
@@ -312,7 +313,7 @@ impl Ascent<'_> {
         }
         let mut next = Next::GoOn;
         let mut progress = self.screen.follow(plan, &format!("{level}, {place}"));
-        let measured = match engine::run(plan, &mut |tick| progress.tick(tick), self.stop) {
+        let measured = match drive::run(plan, &mut |tick| progress.tick(tick), self.stop) {
             Ok(summary) => Some(summary),
             Err(mut error) => {
                 let measured = error.measured.take().map(|summary| *summary);
