@@ -6,6 +6,7 @@
 mod faults;
 mod hostile;
 mod load;
+mod program;
 
 use std::cell::Cell;
 use std::future::Future;
@@ -147,7 +148,8 @@ impl Simulation {
                 let hand_over = Box::new(move |snapshot| {
                     counts.send(Message::Counts(SourceId(share.index()), Box::new(snapshot))).expect("a listener");
                 });
-                let worker = Worker::new(task.clone(), program(&task, share), share, self.dial.clone(), clock, self.stop.clone(), hand_over);
+                let worker =
+                    Worker::new(task.clone(), program(&task, share), share, self.dial.clone(), clock, self.stop.clone(), hand_over);
                 workers.spawn_local(async move {
                     let finished = worker.work(ready).await;
                     last.send(Message::Finished(SourceId(share.index()), finished)).expect("a listener");

@@ -212,8 +212,10 @@ mod tests {
     use super::*;
 
     fn pairs(table: &Table) -> Vec<(String, Vec<u8>)> {
-        let mut pairs: Vec<_> =
-            table.pairs::<String, mlua::LuaString>().map(|pair| pair.map(|(name, value)| (name, value.as_bytes().to_vec())).unwrap()).collect();
+        let mut pairs: Vec<_> = table
+            .pairs::<String, mlua::LuaString>()
+            .map(|pair| pair.map(|(name, value)| (name, value.as_bytes().to_vec())).unwrap())
+            .collect();
         pairs.sort();
         pairs
     }

@@ -19,7 +19,12 @@ const LOOK: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// If it was stopped.
-pub(crate) fn attended<T: Send + 'static>(stop: &Stop, path: &str, doing: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ScriptError> {
+pub(crate) fn attended<T: Send + 'static>(
+    stop: &Stop,
+    path: &str,
+    doing: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ScriptError> {
     let before = stop.urgency();
     let (sender, receiver) = channel();
     let worker = thread::Builder::new()

@@ -77,7 +77,9 @@ pub(crate) fn arguments(lua: &Lua, with: &DoneArguments) -> mlua::Result<(Table,
     let DoneErrors { connect, read, write, status, timeout } = *errors;
     let kinds = [("connect", connect), ("read", read), ("write", write), ("status", status), ("timeout", timeout)];
     let errors = lua.create_table_from(kinds.map(|(kind, count)| (kind, count as f64)))?;
-    let summary = lua.create_table_from([("duration", *duration_us), ("requests", *requests), ("bytes", *bytes)].map(|(name, value)| (name, value as f64)))?;
+    let summary = lua.create_table_from(
+        [("duration", *duration_us), ("requests", *requests), ("bytes", *bytes)].map(|(name, value)| (name, value as f64)),
+    )?;
     summary.raw_set("errors", errors)?;
     Ok((summary, functions(lua, latency)?, functions(lua, rates)?))
 }

@@ -24,9 +24,10 @@ impl ScriptError {
     pub(crate) fn lua(path: &str, doing: &str, error: &mlua::Error) -> Self {
         let (help, said) = match root(error) {
             mlua::Error::SyntaxError { .. } => ("mend the line it names", said(error)),
-            mlua::Error::MemoryError(_) => {
-                ("let the script keep less: each of its states may use a share of this machine's memory", format!("{path}: not enough memory"))
-            }
+            mlua::Error::MemoryError(_) => (
+                "let the script keep less: each of its states may use a share of this machine's memory",
+                format!("{path}: not enough memory"),
+            ),
             _ => ("mend the line it names", said(error)),
         };
         Self::new(format!("the script '{path}' failed in {doing}: {said}"), help)

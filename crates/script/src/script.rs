@@ -102,7 +102,10 @@ impl Script {
             ScriptError::new(format!("the script '{path}' cannot be read: {why}"), "give a readable Lua file")
         })?;
         if text.trim_ascii().is_empty() {
-            return Err(ScriptError::new(format!("the script '{path}' is empty"), "give a Lua file that sets wrk.method, or defines request()"));
+            return Err(ScriptError::new(
+                format!("the script '{path}' is empty"),
+                "give a Lua file that sets wrk.method, or defines request()",
+            ));
         }
         let text: Arc<[u8]> = text.into();
         let main = {
@@ -242,7 +245,8 @@ impl SettingUp {
         let words = words.map_err(|error| state.failed("init()", &error))?;
         state.call::<()>("init", "init()", words)?;
         if defines.is_none() {
-            let found = Defines { request: state.defines("request")?, delay: state.defines("delay")?, response: state.defines("response")? };
+            let found =
+                Defines { request: state.defines("request")?, delay: state.defines("delay")?, response: state.defines("response")? };
             if found.request {
                 // The verification of the first thread's first request.
                 let text: Value = state.call("request", "request()", ())?;

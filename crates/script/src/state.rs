@@ -192,8 +192,8 @@ fn lookup(lua: &Lua, (host, service): (String, Value)) -> mlua::Result<Table> {
         Value::Nil => String::new(),
         other => return Err(mlua::Error::runtime(format!("a {} is no service", other.type_name()))),
     };
-    let found = engine::net::lookup(&host, &service)
-        .map_err(|why| mlua::Error::runtime(format!("unable to resolve {host}:{service} {why}")))?;
+    let found =
+        engine::net::lookup(&host, &service).map_err(|why| mlua::Error::runtime(format!("unable to resolve {host}:{service} {why}")))?;
     addresses(lua, &found)
 }
 

@@ -36,7 +36,8 @@ impl Statistics {
                 total
             })
             .collect();
-        let mean = if total == 0 { 0.0 } else { counts.iter().map(|(value, count)| *value as f64 * *count as f64).sum::<f64>() / total as f64 };
+        let mean =
+            if total == 0 { 0.0 } else { counts.iter().map(|(value, count)| *value as f64 * *count as f64).sum::<f64>() / total as f64 };
         // The sample's, with n - 1.
         let squares: f64 = counts.iter().map(|(value, count)| (*value as f64 - mean).powi(2) * *count as f64).sum();
         let stdev = if total < 2 { 0.0 } else { (squares / (total - 1) as f64).sqrt() };

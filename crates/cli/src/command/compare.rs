@@ -36,6 +36,7 @@ use crate::{inputs, interrupt};
 #[derive(Debug, Args)]
 #[command(
     mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, or a result (JSON) whose plan is run again")),
+    mut_arg("script_arguments", |arg| arg.index(3)),
     mut_arg("duration", |arg| arg.help("Measure each run for this long, such as 30s or 5m [default: 5s, unless --requests or the stages of --rate end the run]"))
 )]
 pub struct Compare {

@@ -93,8 +93,7 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<
     let mut lane = Lane::new(worker);
     let (mut due, mut free_at) = (first, first);
     let mut state = worker.program.user(u64::from(lane.place) * u64::from(worker.share.of()) + u64::from(worker.share.index()));
-    loop {
-        let Some(choice) = worker.heed(worker.program.choose(&mut state)) else { break };
+    while let Some(choice) = worker.heed(worker.program.choose(&mut state)) {
         lane.perform(worker, &mut state, choice, due, free_at).await;
         let now = worker.clock.now();
         if !worker.is_stopping()
@@ -528,7 +527,13 @@ fn note_answer<D: Dial + 'static, C: Clock, P: Program>(worker: &Worker<D, C, P>
     }
 }
 
-fn note_failure<D: Dial + 'static, C: Clock, P: Program>(worker: &Worker<D, C, P>, failure: Failure, sight: &Sight, past: Option<Past>, done: Nanos) {
+fn note_failure<D: Dial + 'static, C: Clock, P: Program>(
+    worker: &Worker<D, C, P>,
+    failure: Failure,
+    sight: &Sight,
+    past: Option<Past>,
+    done: Nanos,
+) {
     worker.example(failure, done, || {
         let text = sight.text(&worker.buffer.borrow());
         match past.map(|past| past.text(done)) {

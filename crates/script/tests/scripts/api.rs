@@ -1,7 +1,7 @@
 //! Every word of wrk's interface for scripts.
 
-use crate::capture::Capture;
 use crate::Trial;
+use crate::capture::Capture;
 
 /// Runs a script whose `done` writes `result`, and returns that.
 fn result_of(script: &str, trial: impl FnOnce(Trial) -> Trial) -> String {
@@ -70,7 +70,10 @@ fn format_falls_back_to_wrk_and_writes_into_the_table_it_is_given() {
     trial.requests(2).run(&capture).unwrap();
     let requests = capture.requests();
     // The first call was the verification.
-    assert!(requests[0].starts_with("POST /own ") && requests[0].contains("X-Own: yes") && requests[0].ends_with("\r\n\r\nmine"), "{requests:?}");
+    assert!(
+        requests[0].starts_with("POST /own ") && requests[0].contains("X-Own: yes") && requests[0].ends_with("\r\n\r\nmine"),
+        "{requests:?}"
+    );
     assert!(requests[0].contains("Host: 127.0.0.1"));
     assert!(requests[1].starts_with("GET /seen?true4 ") && requests[1].ends_with("\r\n\r\ndefault"), "{requests:?}");
 }
@@ -142,7 +145,10 @@ fn response_sees_status_headers_and_body() {
          function done() tell(table.concat(thread:get('seen'), ';')) end",
         |trial| trial.requests(6),
     );
-    assert_eq!(said, "200,,capture,;200,,,abcde;503,,capture,not now;200,,capture,300000;200,,capture,you asked for /x;200,second,capture,two");
+    assert_eq!(
+        said,
+        "200,,capture,;200,,,abcde;503,,capture,not now;200,,capture,300000;200,,capture,you asked for /x;200,second,capture,two"
+    );
 }
 
 #[test]

@@ -2,11 +2,21 @@
 
 use std::process::Command;
 
-use crate::capture::Capture;
 use crate::Trial;
+use crate::capture::Capture;
 
-const ALL: &[&str] =
-    &["post.lua", "counter.lua", "weighted.lua", "replay.lua", "token.lua", "think.lua", "stop.lua", "json.lua", "threads.lua", "pipeline.lua"];
+const ALL: &[&str] = &[
+    "post.lua",
+    "counter.lua",
+    "weighted.lua",
+    "replay.lua",
+    "token.lua",
+    "think.lua",
+    "stop.lua",
+    "json.lua",
+    "threads.lua",
+    "pipeline.lua",
+];
 
 /// With what the script needs besides.
 fn example(name: &str) -> Trial {
@@ -23,8 +33,11 @@ fn example(name: &str) -> Trial {
 #[test]
 fn every_example_is_tested_here() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/lua");
-    let mut found: Vec<String> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).filter(|name| name.ends_with(".lua")).collect();
+    let mut found: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".lua"))
+        .collect();
     found.sort();
     let mut named: Vec<&str> = ALL.to_vec();
     named.sort_unstable();
@@ -53,7 +66,10 @@ fn examples_send_what_they_say() {
     assert_eq!(lines("post.lua", 1), ["POST /"]);
     assert_eq!(lines("counter.lua", 3), ["GET /item/2", "GET /item/3", "GET /item/4"]);
     let weighted = lines("weighted.lua", 10);
-    assert_eq!(["GET /list", "GET /item/1", "GET /search?q=all"].map(|line| weighted.iter().filter(|sent| *sent == line).count()), [7, 2, 1]);
+    assert_eq!(
+        ["GET /list", "GET /item/1", "GET /search?q=all"].map(|line| weighted.iter().filter(|sent| *sent == line).count()),
+        [7, 2, 1]
+    );
     assert_eq!(lines("replay.lua", 4), ["POST /two", "DELETE /three?x=y", "GET /one", "POST /two"]);
 }
 

@@ -279,11 +279,7 @@ impl Reply {
 
     /// The complete reply and what follows it, or `None` if more has to come.
     #[inline]
-    fn read<'bytes, O: Observer>(
-        &mut self,
-        bytes: &'bytes [u8],
-        observer: &mut O,
-    ) -> Result<Option<(Finished, &'bytes [u8])>, Failure> {
+    fn read<'bytes, O: Observer>(&mut self, bytes: &'bytes [u8], observer: &mut O) -> Result<Option<(Finished, &'bytes [u8])>, Failure> {
         let mut rest = bytes;
         // One turn for each interim head, one for the final head, one for the body.
         loop {
