@@ -6,6 +6,7 @@
 mod calibration;
 mod command;
 mod dialect;
+mod drive;
 mod exit;
 mod files;
 mod inputs;

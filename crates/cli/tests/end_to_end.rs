@@ -18,6 +18,8 @@ mod proofs;
 mod recorder;
 #[path = "end_to_end/run.rs"]
 mod run;
+#[path = "end_to_end/script.rs"]
+mod script;
 #[path = "end_to_end/session.rs"]
 mod session;
 #[path = "end_to_end/sweep.rs"]

@@ -6,6 +6,7 @@
 mod faults;
 mod hostile;
 mod load;
+mod program;
 
 use std::cell::Cell;
 use std::future::Future;

@@ -32,6 +32,35 @@ pub struct Source {
     pub libraries: Libraries,
 }
 
+impl Source {
+    /// That of a plan, if it has one.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Option<Self> {
+        plan.script().map(|file| Self {
+            path: file.path.clone(),
+            arguments: file.arguments.clone(),
+            libraries: match file.confinement {
+                plan::Confinement::None => Libraries::Whole,
+                plan::Confinement::Sandbox => Libraries::Sandboxed,
+            },
+        })
+    }
+}
+
+/// What a script's file holds, in short: its SHA-256, in hexadecimal. A result names it, so that it is known whether the script
+/// is still the same.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn fingerprint(path: &str) -> std::io::Result<String> {
+    use std::fmt::Write as _;
+    let digest = ring::digest::digest(&ring::digest::SHA256, &fs::read(path)?);
+    Ok(digest.as_ref().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
+}
+
 /// A script that was loaded.
 pub struct Script {
     path: Arc<str>,

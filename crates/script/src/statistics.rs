@@ -97,7 +97,8 @@ impl Statistics {
     /// The least value that at least `round(p / 100 * count + 0.5)` values do not exceed; 0 where there is none.
     #[must_use]
     pub fn percentile(&self, p: f64) -> u64 {
-        let rank = (p / 100.0 * self.count() as f64 + 0.5).round() as u64;
+        // In wrk the rank can be past the last value, and the answer is then 0: at p = 100 always.
+        let rank = ((p / 100.0 * self.count() as f64 + 0.5).round() as u64).min(self.count());
         let place = self.cumulated.partition_point(|cumulated| *cumulated < rank);
         self.counts.get(place).map_or(0, |(value, _)| *value)
     }
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!((of.min(), of.max(), of.count()), (10, 30, 4));
         assert_eq!(of.mean(), 17.5);
         assert!((of.stdev() - 9.574_271).abs() < 1e-6, "{}", of.stdev());
-        assert_eq!((of.percentile(0.0), of.percentile(25.0), of.percentile(50.0), of.percentile(75.0)), (10, 10, 20, 30));
+        assert_eq!([0.0, 25.0, 50.0, 75.0, 100.0].map(|p| of.percentile(p)), [10, 10, 20, 30, 30]);
         assert_eq!(of.within_stdev(1.0), 75.0);
     }
 

@@ -87,7 +87,7 @@ impl Trial {
             url: Some(url.to_owned()),
             connections: given(self.connections.to_string()),
             threads: given(self.threads.to_string()),
-            requests: self.requests.and_then(|requests| given_number(requests)),
+            requests: self.requests.and_then(given_number),
             duration: if self.requests.is_none() { Some(Given::Value(plan::Nanos::from_secs(600))) } else { None },
             rate: self.rate.and_then(|rate| rate.parse().ok()),
             ..Draft::default()

@@ -15,7 +15,6 @@ use std::str::FromStr;
 
 use analysis::compare::{Margins, PAIRS_MIN, Verdict};
 use analysis::gate::{self, Judgement};
-use analysis::warmup::leave_out;
 use clap::Args;
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
@@ -28,6 +27,7 @@ use self::server::{Place, Server};
 use super::Manner;
 use super::sweep::{name_of, rest};
 use crate::calibration::{Calibration, note_ceiling};
+use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::outputs::Existing;
@@ -39,6 +39,7 @@ use crate::{inputs, interrupt, step_summary};
 #[derive(Debug, Args)]
 #[command(
     mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, or a plan or a result (JSON) that is run again")),
+    mut_arg("script_arguments", |arg| arg.index(3)),
     mut_arg("duration", |arg| arg.help("Measure each run for this long, such as 30s or 5m [default: 5s, unless --requests or the stages of --rate end the run]"))
 )]
 pub struct Compare {
@@ -512,13 +513,12 @@ impl Measuring<'_> {
             },
         };
         let mut progress = self.screen.follow(plan, what);
-        let ran = engine::run(plan, &mut |tick| progress.tick(tick), self.stop);
+        let ran = drive::run(plan, &mut |tick| progress.tick(tick), self.stop);
         // That the server is gone explains more than what its absence did to the run.
         if let Some(server) = server {
             server.stop()?;
         }
         let mut summary = ran.map_err(|error| of_side(["A", "B"][side], Failed::from(&error)))?;
-        leave_out(&mut summary);
         note_ceiling(&mut summary);
         Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
     }

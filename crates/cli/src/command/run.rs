@@ -6,7 +6,6 @@
 use std::path::PathBuf;
 
 use analysis::Reading;
-use analysis::warmup::leave_out;
 use clap::{ArgAction, Args};
 use engine::Stop;
 use measure::{Ending, Summary, Tick};
@@ -15,6 +14,7 @@ use report::FORMATS;
 
 use super::Manner;
 use crate::calibration::note_ceiling;
+use crate::drive::Drive;
 use crate::exit::{self, Exit, Failed};
 use crate::outputs::{Existing, Out, Outputs};
 use crate::promises::{Aborts, Promises};
@@ -73,11 +73,10 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
             stop.raise();
         }
     };
-    let ended = engine::run(&plan, watch, &stop);
+    let ended = Drive::new(&plan, &stop).and_then(|drive| drive.run(watch, &stop));
     screen.clear();
 
     let report = |summary: &mut Summary| {
-        leave_out(summary);
         let aborted_by = guard.came_true();
         if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
             summary.ended.how = Ending::Aborted;
@@ -89,9 +88,11 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { exit::judged(&reading) })
     };
     match ended {
-        Ok(mut summary) => {
-            note_ceiling(&mut summary);
-            report(&mut summary)
+        Ok(mut driven) => {
+            note_ceiling(&mut driven.summary);
+            let exit = report(&mut driven.summary)?;
+            driven.finish(&stop).map_err(|error| Failed::from(&error))?;
+            Ok(exit)
         }
         Err(mut error) => {
             let reported: Option<Result<Exit, Failed>> = error.measured.as_deref_mut().map(report);

@@ -246,7 +246,8 @@ fn a_rate_sends_what_request_chooses() {
 #[test]
 fn done_is_given_summary_latency_and_requests() {
     let said = result_of(
-        "function request() return wrk.format(nil, '/fail') end
+        "wrk.path = '/fail'
+         function delay() return 2 end
          function done(summary, latency, requests)
            local e = summary.errors
            local sum = 0
@@ -257,9 +258,9 @@ fn done_is_given_summary_latency_and_requests() {
              tostring(latency:percentile(100) == latency.max), tostring(latency.mean > 0), tostring(latency.stdev >= 0), sum, none, zero,
              latency.unknown, tostring(#requests >= 1 and requests.max > 0)}, ' '))
          end",
-        |trial| trial.requests(400),
+        |trial| trial.requests(150),
     );
-    assert_eq!(said, "400 true true 0 0 0 400 0 true true true true 400 0 0 unknown true");
+    assert_eq!(said, "150 true true 0 0 0 150 0 true true true true 150 0 0 unknown true");
 }
 
 #[test]
