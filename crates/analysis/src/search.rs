@@ -17,8 +17,7 @@
 mod answer;
 mod capacity;
 pub mod classification;
-#[cfg(test)]
-mod model;
+pub mod model;
 #[cfg(test)]
 mod monte_carlo;
 mod settings;

@@ -12,9 +12,13 @@ mod compare;
 mod find;
 #[path = "end_to_end/help.rs"]
 mod help;
+#[path = "end_to_end/proofs.rs"]
+mod proofs;
 #[path = "end_to_end/run.rs"]
 mod run;
 #[path = "end_to_end/session.rs"]
 mod session;
 #[path = "end_to_end/sweep.rs"]
 mod sweep;
+#[path = "end_to_end/terminal.rs"]
+mod terminal;

@@ -4,13 +4,13 @@ use analysis::Reading;
 use analysis::interval::{Evidence, Figure};
 use analysis::quantity::{self, NONE, count, counted};
 use measure::{Ending, Histogram, Summary};
-use plan::{Body, Keepalive, Load, Spacing, Stage};
+use plan::{Body, Keepalive, Load, Plan, Spacing, Stage};
 
 use crate::visible::visible;
 
 /// The method, the URL and what the body is.
-pub(crate) fn request(summary: &Summary) -> String {
-    let plan = &summary.plan;
+#[must_use]
+pub fn request_of(plan: &Plan) -> String {
     let body = match &plan.request().body {
         Body::Empty => String::new(),
         Body::Bytes(bytes) => format!(" with a body of {}", quantity::bytes(bytes.len() as f64)),
@@ -72,13 +72,18 @@ pub(crate) fn answer(reading: &Reading<'_>) -> String {
 
 /// How sure the throughput is, to stand behind it: ` (± 310)`; nothing where that is not known.
 fn sure(reading: &Reading<'_>) -> String {
-    let qps = reading.uncertainty.as_ref().and_then(|uncertainty| uncertainty.qps);
+    reading.uncertainty.as_ref().and_then(|uncertainty| uncertainty.qps).map_or_else(String::new, |qps| format!(" ({})", margin(&qps)))
+}
+
+fn margin(qps: &Figure) -> String {
+    let half = half_width(qps);
+    // Of two seconds, chance could have made anything.
+    if half >= qps.value {
+        return "too few seconds to say how sure".to_owned();
+    }
     // Of an uncertainty, the first two digits tell all there is to tell.
-    let rounded = |value: f64| {
-        let unit = if value > 0.0 { 10f64.powf(value.log10().floor() - 1.0) } else { 1.0 };
-        (value / unit).ceil() * unit
-    };
-    qps.map_or_else(String::new, |qps| format!(" (± {})", rate(rounded(half_width(&qps)))))
+    let unit = if half > 0.0 { 10f64.powf(half.log10().floor() - 1.0) } else { 1.0 };
+    format!("± {}", rate((half / unit).ceil() * unit))
 }
 
 /// What stands behind ±: the longer side of the interval, so that the figure and it cover the whole of it.
@@ -134,7 +139,21 @@ pub(crate) fn missing(reading: &Reading<'_>) -> Option<String> {
 
 /// How the load was made, and what follows for reading the times.
 pub(crate) fn load(summary: &Summary) -> Vec<String> {
-    let plan = &summary.plan;
+    let mut lines = vec![load_of(&summary.plan)];
+    let single = summary.plan.requests().is_some_and(|requests| requests.get() == 1);
+    if matches!(summary.plan.load(), Load::Closed { .. }) && !single && summary.requests.due > 1 {
+        lines.push(
+            "Such users slow down with the server. These are the times at this concurrency; users who come on their own, at \
+             this rate, would wait longer whenever the server falters. --rate measures that."
+                .to_owned(),
+        );
+    }
+    lines
+}
+
+/// How a plan makes its load, in one sentence.
+#[must_use]
+pub fn load_of(plan: &Plan) -> String {
     let until = match (plan.duration(), plan.requests()) {
         (Some(duration), Some(requests)) => format!("for {} or {}", quantity::length(duration), counted(requests.get(), "request")),
         (Some(duration), None) => format!("for {}", quantity::length(duration)),
@@ -146,7 +165,7 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
         Keepalive::CloseEach => ", with a new connection for every request",
     };
     if plan.requests().is_some_and(|requests| requests.get() == 1) {
-        return vec!["a single request on one connection".to_owned()];
+        return "a single request on one connection".to_owned();
     }
     match plan.load() {
         Load::Closed { users, pause } => {
@@ -159,15 +178,7 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
             } else {
                 format!("{} users on a connection each, who send again", count(users.get().into()))
             };
-            let mut lines = vec![format!("{who} {after}, {until}{fresh} (closed load)")];
-            if summary.requests.due > 1 {
-                lines.push(
-                    "Such users slow down with the server. These are the times at this concurrency; users who come on their own, at \
-                     this rate, would wait longer whenever the server falters. --rate measures that."
-                        .to_owned(),
-                );
-            }
-            lines
+            format!("{who} {after}, {until}{fresh} (closed load)")
         }
         Load::Open { timetable, spacing, connections_max } => {
             let spaced = match spacing {
@@ -179,11 +190,11 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
                 (2.., None) => String::new(),
                 _ => format!(", {until}"),
             };
-            vec![format!(
+            format!(
                 "{}, {spaced}{until}{fresh}, whether or not the server keeps up (open load), over at most {}",
                 stages(timetable.stages()),
                 counted(connections_max.get().into(), "connection")
-            )]
+            )
         }
     }
 }
@@ -227,4 +238,17 @@ pub(crate) fn ending(reading: &Reading<'_>) -> Option<String> {
 /// A rate: whole above a hundred, three digits below.
 pub(crate) fn rate(rate: f64) -> String {
     quantity::figure(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::interval::Interval;
+
+    #[test]
+    fn a_margin_as_wide_as_the_figure_is_said_in_words() {
+        let of = |value: f64, low: f64, high: f64| margin(&Figure { value, interval: Interval { low, high } });
+        assert_eq!(of(47_812.0, 47_502.0, 48_100.0), "± 310");
+        assert_eq!(of(14_000.0, 900.0, 107_000.0), "too few seconds to say how sure");
+    }
 }

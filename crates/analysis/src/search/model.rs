@@ -6,11 +6,14 @@
 
 use plan::{Arrivals, Nanos, Random, Rate, Share, Spacing, Timetable};
 
-use super::*;
+use super::{Answer, Early, Promise, Purpose, Rested, Search, Seen, Settings, Standing, Step, Trial, TrialResult, Unit};
 
+/// How long a worker takes for a request; seconds on average.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Service {
+pub enum Service {
+    /// Always the same.
     Fixed(f64),
+    /// Exponentially distributed.
     Exponential(f64),
     /// Anything from nothing to twice the mean.
     Uniform(f64),
@@ -19,13 +22,17 @@ pub(super) enum Service {
 }
 
 impl Service {
-    pub(super) fn mean(self) -> f64 {
+    /// On average, seconds.
+    #[must_use]
+    pub fn mean(self) -> f64 {
         match self {
             Self::Fixed(mean) | Self::Exponential(mean) | Self::Uniform(mean) | Self::Mixed(mean) => mean,
         }
     }
 
-    pub(super) fn draw(self, random: &mut Random) -> f64 {
+    /// One of them, seconds.
+    #[must_use]
+    pub fn draw(self, random: &mut Random) -> f64 {
         match self {
             Self::Fixed(seconds) => seconds,
             Self::Exponential(mean) => mean * random.exponential(),
@@ -35,12 +42,16 @@ impl Service {
     }
 }
 
+/// What a server does with more than it can take.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Temper {
+pub enum Temper {
+    /// Lets it wait.
     Plain,
     /// Refuses what a token bucket of this rate and depth does not hold.
     Limited {
+        /// Tokens a second.
         rate: f64,
+        /// Tokens at most.
         burst: f64,
     },
     /// Once a request waited half a second, refuses everything for five.
@@ -50,14 +61,18 @@ pub(super) enum Temper {
 }
 
 /// A model server: `workers` take requests in order of arrival.
-#[derive(Clone)]
-pub(super) struct Server {
-    pub(super) name: &'static str,
-    pub(super) workers: usize,
-    pub(super) service: Service,
-    pub(super) temper: Temper,
+#[derive(Debug, Clone)]
+pub struct Server {
+    /// What it is called.
+    pub name: &'static str,
+    /// How many requests it serves at a time.
+    pub workers: usize,
+    /// How long one takes.
+    pub service: Service,
+    /// What it does with too many.
+    pub temper: Temper,
     /// The promise it is searched with, seconds at p99.
-    pub(super) limit_s: f64,
+    pub limit_s: f64,
     /// Times at which workers are free, by worker; the clock; the bucket's tokens when last looked at; when it heals.
     free: Vec<f64>,
     now: f64,
@@ -69,10 +84,12 @@ pub(super) struct Server {
 /// So many show a capacity to some tenths of a per cent.
 const TRUTH_REQUESTS: f64 = 1_000_000.0;
 /// A client that waited this long goes away.
-pub(super) const TIMEOUT_S: f64 = 2.0;
+pub const TIMEOUT_S: f64 = 2.0;
 
 impl Server {
-    pub(super) fn new(name: &'static str, workers: usize, service: Service, temper: Temper, limit_s: f64) -> Self {
+    /// An idle one.
+    #[must_use]
+    pub fn new(name: &'static str, workers: usize, service: Service, temper: Temper, limit_s: f64) -> Self {
         let free = vec![0.0; workers];
         Self {
             name,
@@ -88,7 +105,9 @@ impl Server {
         }
     }
 
-    pub(super) fn seeded(&self, seed: u64) -> Self {
+    /// The same, with this seed for its service times and for what arrives.
+    #[must_use]
+    pub fn seeded(&self, seed: u64) -> Self {
         Self { random: Random::new(seed, 77), ..self.clone() }
     }
 
@@ -137,7 +156,7 @@ impl Server {
     }
 
     fn arrivals(&mut self, rate: f64, seconds: f64) -> Vec<f64> {
-        let timetable = Timetable::constant(Rate::per_second(rate).unwrap(), Nanos((seconds * 1e9) as u64));
+        let timetable = Timetable::constant(Rate::per_second(rate).expect("a rate above zero"), Nanos((seconds * 1e9) as u64));
         let seed = self.random.between(0, u64::MAX - 1);
         Arrivals::new(timetable, Spacing::Poisson, seed, None, Share::WHOLE).map(|at| at.as_secs_f64()).collect()
     }
@@ -210,7 +229,9 @@ impl Server {
         (late / due / promises[0].bad_share_max).max(failed / due / promises[1].bad_share_max)
     }
 
-    pub(super) fn true_capacity(&self, promises: &[Promise]) -> f64 {
+    /// The highest rate at which it keeps them in the long run, requests a second.
+    #[must_use]
+    pub fn true_capacity(&self, promises: &[Promise]) -> f64 {
         let most = match self.temper {
             Temper::Limited { rate, .. } => rate,
             _ => self.workers as f64 / self.service.mean(),
@@ -225,7 +246,8 @@ impl Server {
 }
 
 /// Of a 99th percentile below `limit_s` seconds, and of next to no failures.
-pub(super) fn promises(limit_s: f64) -> Vec<Promise> {
+#[must_use]
+pub fn promises(limit_s: f64) -> Vec<Promise> {
     let late = Promise {
         text: format!("p99 < {}ms", limit_s * 1e3),
         name: "p99".into(),
@@ -237,9 +259,12 @@ pub(super) fn promises(limit_s: f64) -> Vec<Promise> {
 }
 
 /// Carries a whole search out.
-pub(super) fn search(server: &mut Server, settings: Settings) -> (Answer, Vec<Trial>) {
+///
+/// # Panics
+/// If the settings contradict each other, or the search does not end.
+pub fn search(server: &mut Server, settings: Settings) -> (Answer, Vec<Trial>) {
     let promises = settings.promises.clone();
-    let mut search = Search::new(settings).unwrap();
+    let mut search = Search::new(settings).expect("settings that fit together");
     for _ in 0..1_000 {
         match search.next() {
             Step::Trial { rate, seconds, purpose, .. } => search.learn(server.trial(rate, seconds, purpose, &promises)),
@@ -251,7 +276,8 @@ pub(super) fn search(server: &mut Server, settings: Settings) -> (Answer, Vec<Tr
 }
 
 /// By how much the interval misses the truth: 0 inside.
-pub(super) fn miss(answer: &Answer, truth: f64) -> f64 {
+#[must_use]
+pub fn miss(answer: &Answer, truth: f64) -> f64 {
     let below = answer.capacity.low / truth - 1.0;
     let above = answer.capacity.high.map_or(0.0, |high| 1.0 - high / truth);
     below.max(above).max(0.0)

@@ -17,11 +17,12 @@ use analysis::gate::{Check, Slo};
 use analysis::quantity::percent;
 use analysis::search::{Cap, Early, LimitedBy, Mistake, Purpose, Rested, Search, Settings, Step};
 use analysis::search_words;
+use analysis::warmup::leave_out;
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};
 use measure::{Summary, Tick};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable};
+use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
 use report::find::table;
 
 use super::Manner;
@@ -29,9 +30,9 @@ use super::sweep::{broken, name_of};
 use crate::calibration::{Calibration, note_ceiling};
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
-use crate::outputs::{Existing, to_stdout};
+use crate::outputs::Existing;
 use crate::promises::Promises;
-use crate::screen::{Screen, complain};
+use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, step_summary};
 
 /// A promise to keep, and where the results go.
@@ -76,6 +77,9 @@ pub struct Find {
     promises: Promises,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -104,7 +108,7 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, promises, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, promises, sight, manner } = find;
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
     let slos = promised(&slo, &mut errors);
@@ -121,6 +125,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         let mistakes = mistakes.iter().filter(|it| **it != Mistake::NoPromise || slo.is_empty());
         mistakes.for_each(|mistake| errors.push(refused(mistake, preset)));
     });
+    sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let (Some(load), Ok(search)) = (load, search) else { return Err(errors.into()) };
@@ -129,9 +134,9 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     }
     load.check_machine()?;
 
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "find", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     let found = Found { checks, ..Found::new(files.name().to_owned(), &slos, settings, search.answer()) };
     let course = Course { load, slos, search, found, files, screen, stop, lost: PlanErrors::default(), untold: None };
     course.carry_out(manner)
@@ -357,7 +362,7 @@ impl OpenLoad {
             // The time straight after the overload is what this trial is about.
             draft.warmup = None;
         } else if draft.warmup.is_none() {
-            draft.warmup = Some(Given::Value(Nanos((settings.ramp_s * WARMUP_OF_RAMP * 1e9) as u64)));
+            draft.warmup = Some(Given::Value(Warmup::Lasting(Nanos((settings.ramp_s * WARMUP_OF_RAMP * 1e9) as u64))));
         }
         // Whether the server is there at all was seen before the search; if it goes away, that is a result.
         draft.no_preflight |= seed != settings.seed;
@@ -473,7 +478,7 @@ impl Course {
     }
 
     fn say(&mut self, text: &str) {
-        if let (Err(why), None) = (self.screen.aside(|| to_stdout(text.as_bytes())), &self.untold) {
+        if let (Err(why), None) = (self.screen.print(text), &self.untold) {
             self.untold = Some(why);
         }
     }
@@ -549,7 +554,9 @@ impl Course {
                 own.raise();
             }
         };
-        engine::run(plan, &mut watch, &own)
+        let mut run = engine::run(plan, &mut watch, &own)?;
+        leave_out(&mut run);
+        Ok(run)
     }
 
     /// Probes until the server answers as it did before the search.

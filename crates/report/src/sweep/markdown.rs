@@ -66,11 +66,15 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
     if let Some(trial) = sweep.trials.first() {
         let summary = &trial.summary;
         say("## How it was measured\n");
-        say(&format!("- request: {}", visible::markdown(&story::request(summary))));
+        say(&format!("- request: {}", visible::markdown(&story::request_of(&summary.plan))));
         say(&format!("- load: {}", load(sweep)));
         if let Some(duration) = summary.plan.duration() {
             let warmup = summary.plan.warmup();
-            let before = if warmup > plan::Nanos::ZERO { format!(" after a warm-up of {warmup}") } else { String::new() };
+            let before = match warmup {
+                _ if summary.plan.finds_warmup() => ", less the warm-up found in each".to_owned(),
+                plan::Nanos::ZERO => String::new(),
+                warmup => format!(" after a warm-up of {warmup}"),
+            };
             let repetitions = sweep.trials.iter().map(|trial| trial.repetition).max().unwrap_or(1);
             let times = if repetitions > 1 {
                 format!(", {}: first ascending, then in random order", counted(repetitions.into(), "time"))
