@@ -195,6 +195,7 @@ pub(crate) fn ticks(seconds: u64, per_second: u64, seed: u64, factor: impl Fn(u6
                 due: per_second,
                 succeeded: per_second,
                 failed: 0,
+                failures: std::collections::BTreeMap::new(),
                 unsent: 0,
                 bytes_sent: 0,
                 bytes_received: 0,

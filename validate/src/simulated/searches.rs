@@ -51,7 +51,7 @@ impl Experiment for Searches {
         let mut seen = Simulated { name: server.name.to_owned(), truth, misses: Vec::new(), widths: Vec::new(), seconds: Vec::new() };
         for nth in 0..count {
             let seed = seeds::SEARCHES + (step as u64) * 100 + nth;
-            let answer = search(&mut server.seeded(seed), Settings::new(promises.clone(), 1e5, seed));
+            let (answer, _) = search(&mut server.seeded(seed), Settings::new(promises.clone(), 1e5, seed));
             seen.misses.push(miss(&answer, truth));
             // An interval without an end holds everything; a hundredfold stands for that, because JSON knows no infinity.
             let width = answer.capacity.high.map_or(100.0, |high| high / answer.capacity.low.max(1e-9));

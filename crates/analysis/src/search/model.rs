@@ -6,7 +6,7 @@
 
 use plan::{Arrivals, Nanos, Random, Rate, Share, Spacing, Timetable};
 
-use super::{Answer, Early, Promise, Rested, Search, Seen, Settings, Standing, Step, TrialResult, Unit};
+use super::{Answer, Early, Promise, Purpose, Rested, Search, Seen, Settings, Standing, Step, Trial, TrialResult, Unit};
 
 /// How long a worker takes for a request; seconds on average.
 #[derive(Debug, Clone, Copy)]
@@ -162,9 +162,12 @@ impl Server {
     }
 
     /// One trial, ended early once no outcome of the rest could save it; drained to the last answer.
-    fn trial(&mut self, rate: f64, seconds: f64, promises: &[Promise]) -> TrialResult {
+    fn trial(&mut self, rate: f64, seconds: f64, purpose: Purpose, promises: &[Promise]) -> TrialResult {
         let arrivals = self.arrivals(rate, seconds);
-        let allowed: Vec<f64> = promises.iter().map(|it| it.bad_share_max * arrivals.len() as f64).collect();
+        let allowed: Vec<f64> = promises
+            .iter()
+            .map(|it| purpose.patience().map_or(f64::INFINITY, |times| it.bad_share_max * arrivals.len() as f64 * times))
+            .collect();
         let mut bad = [0u64; 2];
         let mut stretches = [vec![(0, 0); seconds.ceil() as usize], vec![(0, 0); seconds.ceil() as usize]];
         let mut times: Vec<f64> = Vec::with_capacity(arrivals.len());
@@ -189,6 +192,15 @@ impl Server {
         times.sort_by(f64::total_cmp);
         let elapsed_s = measured.max(last_done);
         self.now += elapsed_s;
+        let whole = (measured as usize).max(1);
+        // As a real trial counts: nothing after its end, and no stretch for the rest of a second.
+        for them in &mut stretches {
+            while them.len() > whole {
+                let last = them.pop().expect("longer than one");
+                let before = them.last_mut().expect("one is left");
+                *before = (before.0 + last.0, before.1 + last.1);
+            }
+        }
         let p99 = times.get((times.len() as f64 * 0.99) as usize).copied().unwrap_or(0.0);
         let failed = bad[1] as f64 / (due as f64).max(1.0);
         let [late, refused] = stretches;
@@ -236,22 +248,28 @@ impl Server {
 /// Of a 99th percentile below `limit_s` seconds, and of next to no failures.
 #[must_use]
 pub fn promises(limit_s: f64) -> Vec<Promise> {
-    let late = Promise { text: format!("p99 < {}ms", limit_s * 1e3), name: "p99".into(), unit: Unit::Seconds, bad_share_max: 0.01 };
-    vec![late, Promise { text: "failed < 0.1%".into(), name: "failed".into(), unit: Unit::Share, bad_share_max: 0.001 }]
+    let late = Promise {
+        text: format!("p99 < {}ms", limit_s * 1e3),
+        name: "p99".into(),
+        unit: Unit::Seconds,
+        bad_share_max: 0.01,
+        limit_s: Some(limit_s),
+    };
+    vec![late, Promise { text: "failed < 0.1%".into(), name: "failed".into(), unit: Unit::Share, bad_share_max: 0.001, limit_s: None }]
 }
 
 /// Carries a whole search out.
 ///
 /// # Panics
 /// If the settings contradict each other, or the search does not end.
-pub fn search(server: &mut Server, settings: Settings) -> Answer {
+pub fn search(server: &mut Server, settings: Settings) -> (Answer, Vec<Trial>) {
     let promises = settings.promises.clone();
     let mut search = Search::new(settings).expect("settings that fit together");
     for _ in 0..1_000 {
         match search.next() {
-            Step::Trial { rate, seconds, .. } => search.learn(server.trial(rate, seconds, &promises)),
+            Step::Trial { rate, seconds, purpose, .. } => search.learn(server.trial(rate, seconds, purpose, &promises)),
             Step::Rest { seconds_max } => search.rested(server.rest(seconds_max)),
-            Step::Done(answer) => return *answer,
+            Step::Done(answer) => return (*answer, search.trials().to_vec()),
         }
     }
     panic!("the search did not end");
