@@ -21,5 +21,5 @@ pub use launch::{Usage, measured};
 pub use machine::{Machine, Programs, version_of};
 pub use page::{page, today, write_whole};
 pub use statistic::Spread;
-pub use suite::{Extent, Findings, Level, Startup, Steady, run};
+pub use suite::{Extent, Findings, Level, Scripted, Startup, Steady, run};
 pub use tool::{Count, Tool};

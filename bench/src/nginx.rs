@@ -129,6 +129,7 @@ fn configuration(dir: &Path, http: SocketAddr, https: SocketAddr, connections: u
     // nginx closes idle connections as soon as fewer than a sixteenth of its places are free.
     let places = 2 * connections + 64;
     let files = connections + 128;
+    let kilobyte = "x".repeat(1024);
     format!(
         "{user}
 daemon off;
@@ -154,6 +155,7 @@ http {{
         ssl_protocols TLSv1.3;
         ssl_conf_command Ciphersuites TLS_AES_256_GCM_SHA384;
         location / {{ return 200 'hello, world'; }}
+        location = /kilobyte {{ return 200 '{kilobyte}'; }}
         location = /status {{ stub_status; }}
     }}
 }}

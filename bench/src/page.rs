@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::machine::{Machine, Programs};
 use crate::statistic::Spread;
-use crate::suite::{Extent, Findings, Level};
+use crate::suite::{Extent, Findings, Level, Scripted};
 use crate::tool::Tool;
 
 /// A promise, and what came out.
@@ -91,7 +91,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let cpu: fn(&Level) -> &Vec<f64> = |level| &level.cpu_us;
     let qps: fn(&Level) -> &Vec<f64> = |level| &level.qps;
     let ours = |levels, figure| of_two(levels, Tool::Loadline, Tool::Wrk, figure);
-    let Findings { plain, encrypted, encrypted_crowded, many, open, startup } = findings;
+    let Findings { plain, encrypted, encrypted_crowded, many, scripted, open, startup } = findings;
 
     let time = format!("CPU time per request, {connections} connections");
     rows.extend(ratio(format!("{time}, of wrk's"), ours(plain, cpu), Some(Bar::AtMost(0.72))));
@@ -101,6 +101,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     rows.extend(floor(&time, encrypted));
     let shared = format!("{time}, the generator's core shared with a busy loop, so that no tool ever waits for nginx");
     rows.extend(ratio(format!("{shared}, of wrk's"), ours(encrypted_crowded, cpu), None));
+    rows.extend(scripts(scripted));
     rows.extend(ratio(format!("throughput at {connections_many} connections, of wrk's"), ours(many, qps), Some(Bar::AtLeast(1.3))));
 
     let mebi = f64::from(1 << 20);
@@ -129,6 +130,22 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     below("`loadline --version`".to_owned(), &startup.version_ms, 1, "ms", "under", 5.0);
     below("`loadline run -c 1 -n 1` on loopback".to_owned(), &startup.one_request_ms, 1, "ms", "under", 20.0);
     rows
+}
+
+/// What scripts cost: beside wrk with the same, and beside no script.
+fn scripts(scripted: &[Scripted]) -> impl Iterator<Item = Row> {
+    let of = |tool, script| scripted.iter().find(|one| one.level.tool == tool && one.script == script).map(|one| &one.level.cpu_us);
+    let over = |what: &str, script, under: Option<&Vec<f64>>, most: f64| {
+        let ratio_of = Some(Spread::of_ratios(of(Tool::Loadline, Some(script))?, under?));
+        ratio(what.to_owned(), ratio_of, Some(Bar::AtMost(most)))
+    };
+    let rows = [
+        over("CPU time per request, a script whose `request` makes a new path, of wrk's", "path.lua", of(Tool::Wrk, Some("path.lua")), 0.8),
+        over("the same, a script whose `response` is given 1 KiB", "response.lua", of(Tool::Wrk, Some("response.lua")), 0.8),
+        // As near to nothing as these rounds can tell.
+        over("the same, a script without functions, of no script's", "settings.lua", of(Tool::Loadline, None), 1.03),
+    ];
+    rows.into_iter().flatten()
 }
 
 /// What a ratio has to be.

@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result, bail};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 
-use crate::launch::{Busy, Ran, run_on};
+use crate::launch::{Busy, Ran, Usage, run_on};
 use crate::machine::{Machine, Programs};
 use crate::nginx::Nginx;
-use crate::tool::Tool;
+use crate::tool::{Count, Tool};
 
 /// How much of everything.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +53,25 @@ pub struct Level {
     pub memory_bytes: Vec<f64>,
 }
 
+/// One tool with one script, or none.
+#[derive(Debug, Clone)]
+pub struct Scripted {
+    /// The file below `bench/scripts`; `None`: no script.
+    pub script: Option<&'static str>,
+    /// What was measured.
+    pub level: Level,
+}
+
+/// Who is measured with which script.
+const SCRIPTED: &[(Tool, Option<&str>)] = &[
+    (Tool::Loadline, None),
+    (Tool::Loadline, Some("settings.lua")),
+    (Tool::Loadline, Some("path.lua")),
+    (Tool::Wrk, Some("path.lua")),
+    (Tool::Loadline, Some("response.lua")),
+    (Tool::Wrk, Some("response.lua")),
+];
+
 /// The open load over all rounds.
 #[derive(Debug, Clone, Default)]
 pub struct Steady {
@@ -86,6 +105,8 @@ pub struct Findings {
     pub encrypted: Vec<Level>,
     /// The same with the generator's core shared, so that the server waits for the generator and never the other way round.
     pub encrypted_crowded: Vec<Level>,
+    /// Keep-alive connections over http, with wrk's scripts.
+    pub scripted: Vec<Scripted>,
     /// Open load.
     pub open: Steady,
     /// Starting.
@@ -119,10 +140,24 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
             let _busy = Busy::on(machine.generator_core());
             suite.closed("https, generator's core shared", &with_floor, &nginx.https(), extent.connections, Some(&nginx.certificate()))?
         },
+        scripted: suite.scripted(&installed)?,
         open: suite.open()?,
         startup: suite.startup()?,
         many: suite.closed("many connections", &with_wrk, &nginx.http(), extent.connections_many, None)?,
     })
+}
+
+impl Level {
+    const fn none(tool: Tool) -> Self {
+        Self { tool, cpu_us: vec![], user_us: vec![], qps: vec![], memory_bytes: vec![] }
+    }
+
+    fn take(&mut self, usage: &Usage, count: Count) {
+        self.cpu_us.push(usage.cpu_us as f64 / count.requests as f64);
+        self.user_us.push(usage.user_us as f64 / count.requests as f64);
+        self.qps.push(count.qps);
+        self.memory_bytes.push(usage.memory_bytes_max as f64);
+    }
 }
 
 struct Suite<'a> {
@@ -134,26 +169,45 @@ struct Suite<'a> {
 
 impl Suite<'_> {
     fn closed(&self, what: &str, tools: &[Tool], url: &str, connections: u32, trust: Option<&Path>) -> Result<Vec<Level>> {
-        let none = |tool: &Tool| Level { tool: *tool, cpu_us: vec![], user_us: vec![], qps: vec![], memory_bytes: vec![] };
-        let mut levels: Vec<Level> = tools.iter().map(none).collect();
+        let mut levels: Vec<Level> = tools.iter().map(|tool| Level::none(*tool)).collect();
         for round in 0..self.extent.rounds {
             for turn in 0..tools.len() {
                 let level = &mut levels[(round + turn) % tools.len()];
-                let command = level.tool.command(self.loadline, url, connections, self.extent.seconds, trust);
+                let command = level.tool.command(self.loadline, url, connections, self.extent.seconds, trust, None);
                 let before = self.nginx.requests()?;
                 let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
                 let count = level.tool.count(&stdout).with_context(|| stderr)?;
                 if level.tool == Tool::Loadline {
                     self.agree(before, count.requests)?;
                 }
-                level.cpu_us.push(usage.cpu_us as f64 / count.requests as f64);
-                level.user_us.push(usage.user_us as f64 / count.requests as f64);
-                level.qps.push(count.qps);
-                level.memory_bytes.push(usage.memory_bytes_max as f64);
+                level.take(&usage, count);
                 eprintln!("{what}, round {}: {} made {} requests", round + 1, level.tool.name(), count.requests);
             }
         }
         Ok(levels)
+    }
+
+    fn scripted(&self, installed: &dyn Fn(&[Tool]) -> Vec<Tool>) -> Result<Vec<Scripted>> {
+        let mut all: Vec<Scripted> = SCRIPTED
+            .iter()
+            .filter(|(tool, _)| installed(&[*tool]).len() == 1)
+            .map(|(tool, script)| Scripted { script: *script, level: Level::none(*tool) })
+            .collect();
+        let count = all.len();
+        for round in 0..self.extent.rounds {
+            for turn in 0..count {
+                let Scripted { script, level } = &mut all[(round + turn) % count];
+                let path = script.map(|name| format!("{}/scripts/{name}", env!("CARGO_MANIFEST_DIR")));
+                let Extent { connections, seconds, .. } = *self.extent;
+                let command = level.tool.command(self.loadline, &self.nginx.http(), connections, seconds, None, path.as_deref());
+                let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
+                let count = level.tool.count(&stdout).with_context(|| stderr)?;
+                level.take(&usage, count);
+                let script = script.unwrap_or("no script");
+                eprintln!("{script}, round {}: {} made {} requests", round + 1, level.tool.name(), count.requests);
+            }
+        }
+        Ok(all)
     }
 
     /// loadline drains what it sent, so its count and the server's are the same. The others leave requests behind at their end.

@@ -58,14 +58,23 @@ impl Tool {
         }
     }
 
-    /// The command for closed load on one thread.
-    pub(crate) fn command(self, loadline: &Path, url: &str, connections: u32, seconds: u32, trust: Option<&Path>) -> Vec<String> {
+    /// The command for closed load on one thread; a script is given to those that take wrk's.
+    pub(crate) fn command(
+        self,
+        loadline: &Path,
+        url: &str,
+        connections: u32,
+        seconds: u32,
+        trust: Option<&Path>,
+        script: Option<&str>,
+    ) -> Vec<String> {
+        let script = script.map(|path| format!(" -s {path}")).unwrap_or_default();
         let text = match self {
             Self::Loadline => {
                 let trust = trust.map(|path| format!(" --cacert {}", path.display())).unwrap_or_default();
-                format!("{} run -t 1 -c {connections} -d {seconds}s --quiet{trust} --out json=- {url}", loadline.display())
+                format!("{} run -t 1 -c {connections} -d {seconds}s --quiet{trust}{script} --out json=- {url}", loadline.display())
             }
-            Self::Wrk => format!("wrk -t 1 -c {connections} -d {seconds}s --timeout 30s {url}"),
+            Self::Wrk => format!("wrk -t 1 -c {connections} -d {seconds}s --timeout 30s{script} {url}"),
             // The time limit sets a request limit of 50,000 unless one is given after it.
             Self::Ab => format!("ab -q -k -c {connections} -t {seconds} -n 100000000 {url}"),
             Self::Bare => {

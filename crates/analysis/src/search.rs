@@ -449,7 +449,7 @@ impl Search {
             breaks_at,
             regular,
             soak,
-            from_above: self.from_above(),
+            from_above: self.after_overload(),
             unrecovered_after,
             inversion: upper.and_then(|failed| {
                 self.classed(Class::Lower).into_iter().rfind(|&it| it > failed).map(|passed| Inversion { failed, passed })
@@ -467,7 +467,7 @@ impl Search {
 
     /// How the server did straight after the overload. A promise counts as missed only if it was missed by more than chance
     /// does to requests that are late together.
-    fn from_above(&self) -> Option<AfterOverload> {
+    fn after_overload(&self) -> Option<AfterOverload> {
         let [.., overload, trial] = self.trials.as_slice() else { return None };
         if trial.purpose != Purpose::FromAbove || !trial.counts() {
             return None;

@@ -2,11 +2,13 @@
 
 mod calibrate;
 mod compare;
+mod compat;
 mod completions;
 mod curate;
 mod demo;
 mod diff;
 mod find;
+mod links;
 mod man;
 mod run;
 mod runs;
@@ -31,7 +33,7 @@ pub use sweep::{broken, name_of};
     name = "loadline",
     version,
     about = "How many requests a second an HTTP server carries, how fast it answers there, and where it starts to fail",
-    after_help = exit_codes(),
+    after_help = format!("{}\n{}", dialects(), exit_codes()),
     max_term_width = 100,
     disable_help_subcommand = true
 )]
@@ -82,6 +84,12 @@ enum Command {
     Rm(curate::Remove),
     /// Remove all saved runs but the newest
     Prune(curate::Prune),
+    /// Say what another tool's command line or script asks for, and whether all of it is supported, without running it
+    #[command(about = "Say what another tool's command line or script asks for, and whether all of it is supported, without running it")]
+    Compat(compat::Compat),
+    /// Make links under which loadline answers to other tools' names
+    #[command(about = "Make links under which loadline answers to other tools' names")]
+    Links(links::Links),
     /// Print the completions of a shell
     Completions(completions::Completions),
     /// Print the man page, or write one for every command into a directory
@@ -137,6 +145,8 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Import(import)) => curate::import(import),
         Some(Command::Rm(remove)) => curate::remove(remove),
         Some(Command::Prune(prune)) => curate::prune(prune),
+        Some(Command::Compat(compat)) => compat::carry_out(&compat),
+        Some(Command::Links(links)) => links::carry_out(&links),
         Some(Command::Completions(completions)) => completions::carry_out(&completions),
         Some(Command::Man(man)) => man::carry_out(man),
     }
@@ -213,6 +223,15 @@ fn print(bytes: &[u8]) -> Result<Exit, Failed> {
             "make room, or send it elsewhere",
         )),
     }
+}
+
+/// Other tools' command lines are commands too, but their words are not ours: they are listed, not parsed here.
+fn dialects() -> String {
+    let mut text = "As another tool, with its options and its report (docs/guide/drop-in.md):\n".to_owned();
+    for dialect in crate::dialect::DIALECTS {
+        text += &format!("  {:<11}  {}\n", dialect.name, dialect.about);
+    }
+    text
 }
 
 fn exit_codes() -> String {

@@ -23,7 +23,22 @@ pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
 pub fn decide(mut draft: Draft, errors: &mut PlanErrors) -> Option<Plan> {
     fill_in(&mut draft);
     look(&draft, errors);
+    note_script(&mut draft, errors);
     Plan::try_from(draft).map_err(|PlanErrors(mistakes)| mistakes.into_iter().for_each(|mistake| errors.push(mistake))).ok()
+}
+
+/// Writes down what the script holds, and complains if it is another than the one a saved plan was made with.
+fn note_script(draft: &mut Draft, errors: &mut PlanErrors) {
+    // What cannot be read has been told.
+    let Some((path, now)) = draft.script.as_ref().and_then(|path| Some((path, script::fingerprint(path).ok()?))) else { return };
+    if draft.script_sha256.as_ref().is_some_and(|saved| *saved != now) {
+        errors.push(PlanError::new(
+            "script",
+            format!("the script '{path}' is not what it was when this plan was saved"),
+            format!("give it again as it is now with --script {path}"),
+        ));
+    }
+    draft.script_sha256 = Some(now);
 }
 
 /// As many connections as open load takes without being told; 20,000/s on a server that takes half a second.
@@ -84,6 +99,12 @@ fn look(draft: &Draft, errors: &mut PlanErrors) {
         let (wanted, what) = match setting {
             "cacert" | "cert" => ("-----BEGIN CERTIFICATE-----", "certificate"),
             "key" => ("PRIVATE KEY-----", "private key"),
+            "script" => {
+                if let Err(why) = readable(path) {
+                    errors.push(PlanError::new(setting, format!("--script '{path}' cannot be read: {why}"), "give a Lua file"));
+                }
+                continue;
+            }
             _ => {
                 if let Err(why) = readable(path) {
                     errors.push(PlanError::new(

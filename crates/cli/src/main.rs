@@ -5,6 +5,8 @@
 
 mod calibration;
 mod command;
+mod dialect;
+mod drive;
 mod exit;
 mod files;
 mod inputs;
@@ -17,6 +19,7 @@ mod screen;
 mod secrets;
 mod step_summary;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -26,6 +29,10 @@ use command::CommandLine;
 use exit::Exit;
 
 fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some((dialect, words)) = dialect::called(&words) {
+        return (dialect.main)(words);
+    }
     let line = match CommandLine::try_parse() {
         Ok(line) => line,
         Err(error) => return refuse(&error),

@@ -16,11 +16,17 @@ mod help;
 mod history;
 #[path = "end_to_end/proofs.rs"]
 mod proofs;
+#[path = "end_to_end/recorder.rs"]
+mod recorder;
 #[path = "end_to_end/run.rs"]
 mod run;
+#[path = "end_to_end/script.rs"]
+mod script;
 #[path = "end_to_end/session.rs"]
 mod session;
 #[path = "end_to_end/sweep.rs"]
 mod sweep;
 #[path = "end_to_end/terminal.rs"]
 mod terminal;
+#[path = "end_to_end/wrk.rs"]
+mod wrk;

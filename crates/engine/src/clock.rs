@@ -79,7 +79,7 @@ impl Clock for Monotonic {
         let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)
             .expect("a timer is one more open file, and room for it is reserved");
         // SAFETY: the descriptor was just opened, and the `OwnedFd` that goes in keeps it open, as the only owner, until
-        // the `AsyncFd` is dropped with it. The one unsafe line of the project: Tokio has no other door for a timerfd.
+        // the `AsyncFd` is dropped with it. Tokio has no other door for a timerfd.
         #[expect(unsafe_code)]
         let timer = unsafe { AsyncFd::register(timer) }.expect("a timer can be polled");
         Timer { timer, clock: *self, at: Nanos::ZERO }

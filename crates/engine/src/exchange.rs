@@ -28,7 +28,7 @@ pub(crate) const READ_BUFFER_BYTES: usize = 64 * 1024;
 const READS_A_TURN: u32 = 4;
 
 /// So much of an answer is shown as the example of a failure.
-const EXAMPLE_BYTES: usize = 256;
+pub(crate) const EXAMPLE_BYTES: usize = 256;
 
 /// One connection, and what it can tell about itself.
 #[derive(Debug)]
@@ -115,6 +115,82 @@ pub(crate) enum Sight {
     Nothing,
 }
 
+/// How what was read is taken: as one answer, or as several.
+pub(crate) trait Take {
+    /// Takes the bytes just read. `Done` is about the last answer.
+    fn take(&mut self, reply: &mut Reply, bytes: &[u8], exchange: &mut Exchange) -> Progress;
+}
+
+/// One answer, and who listens to it.
+pub(crate) struct One<'a, O>(pub(crate) &'a mut O);
+
+impl<O: Observer> Take for One<'_, O> {
+    #[inline]
+    fn take(&mut self, reply: &mut Reply, bytes: &[u8], _exchange: &mut Exchange) -> Progress {
+        reply.feed(bytes, self.0)
+    }
+}
+
+/// The answers to a pipelined batch, which come one after the other, in whatever pieces.
+pub(crate) struct Several<'a, O, F> {
+    pub(crate) ear: &'a mut O,
+    pub(crate) asked: Asked,
+    /// How many answers have still to come.
+    pub(crate) left: u32,
+    /// Bytes of the answer at hand.
+    pub(crate) received: u64,
+    /// Called with every answer but the last.
+    pub(crate) ended: F,
+}
+
+/// One answer of a batch.
+pub(crate) struct Answered<'a> {
+    pub(crate) finished: Finished,
+    pub(crate) first_byte: Nanos,
+    pub(crate) done: Nanos,
+    pub(crate) received: u64,
+    /// Its last bytes.
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<O: Observer, F: FnMut(&mut O, &Answered<'_>)> Take for Several<'_, O, F> {
+    fn take(&mut self, reply: &mut Reply, bytes: &[u8], exchange: &mut Exchange) -> Progress {
+        let mut rest = bytes;
+        while self.left > 1 {
+            let finished = match reply.feed_pipelined(rest, self.ear) {
+                Progress::Done(finished) => finished,
+                progress => {
+                    self.received += rest.len() as u64;
+                    return progress;
+                }
+            };
+            let (bytes, after) = rest.split_at_checked(finished.consumed).unwrap_or((rest, &[]));
+            let done = exchange.last_byte;
+            let begun_now = reply.heads() != exchange.heads;
+            let answered = Answered {
+                finished,
+                first_byte: exchange.first_byte.filter(|_| !begun_now).unwrap_or(done),
+                done,
+                received: self.received + bytes.len() as u64,
+                bytes,
+            };
+            (self.ended)(self.ear, &answered);
+            self.left -= 1;
+            self.received = 0;
+            rest = after;
+            exchange.heads = 0;
+            exchange.first_byte = None;
+            reply.begin(self.asked);
+            if !finished.reusable {
+                // The server ends the connection here, whatever was asked besides.
+                return Progress::Failed(Failure::RecvEofBeforeResponse);
+            }
+        }
+        self.received += rest.len() as u64;
+        reply.feed(rest, self.ear)
+    }
+}
+
 /// What an exchange needs of its worker.
 pub(crate) struct Surroundings<'a, C> {
     pub(crate) clock: &'a C,
@@ -144,13 +220,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Drives the exchange. `sight` is filled when it fails or is answered with an error status.
-    pub(crate) fn poll_exchange<C: Clock, O: Observer>(
+    pub(crate) fn poll_exchange<C: Clock, T: Take>(
         &mut self,
         cx: &mut Context<'_>,
         request: &[u8],
         exchange: &mut Exchange,
         around: &Surroundings<'_, C>,
-        observer: &mut O,
+        take: &mut T,
         sight: &mut Sight,
     ) -> Poll<Result<Finished, Failure>> {
         if let Some(give_up) = around.slot.give_up() {
@@ -185,7 +261,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     let bytes = read.filled();
                     exchange.received += bytes.len() as u64;
                     exchange.last_byte = now;
-                    let progress = self.reply.feed(bytes, observer);
+                    let progress = take.take(&mut self.reply, bytes, exchange);
                     if self.reply.heads() != exchange.heads {
                         exchange.heads = self.reply.heads();
                         exchange.first_byte = Some(now);

@@ -3,20 +3,23 @@
 //! All that can go wrong for a reason the user can mend (a missing file, a wrong name, too few open files, nobody
 //! listening) goes wrong here, before the first request.
 
-use std::sync::mpsc::{Sender, channel};
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use measure::{Counted, SourceId, Summary, Tick};
+use measure::{Counted, Ending, SourceId, Summary, Tick};
 use plan::{Nanos, Plan, Share};
 use tokio::task::LocalSet;
 
 use crate::clock::Monotonic;
 use crate::collect::{Message, collect};
 use crate::net::{self, Network};
+use crate::program::{Broken, Choice, Fixed, Program};
 use crate::task::Task;
 use crate::worker::{self, Worker};
-use crate::{RunError, Stop, body, machine};
+use crate::{RunError, Stop, Urgency, body, machine};
 
 /// Carries a plan out on this machine and waits for its end. `watch` is called on this thread once an interval.
 ///
@@ -38,6 +41,39 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Sum
 /// # Panics
 /// As [`run`].
 pub fn run_counted(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+    let prepared = prepare(plan)?;
+    let task = prepared.task.clone();
+    prepared.carry_out(move |_| Fixed { task: task.clone() }, Patience::Endless, watch, stop)
+}
+
+/// The same with a program that chooses the requests: `program` makes one for each worker, on its thread.
+///
+/// # Errors
+/// If the run cannot begin; and if the program cannot go on or does not return, with what was measured until then.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_with<P: Program>(
+    plan: &Plan,
+    program: impl Fn(Share) -> P + Send + Sync + 'static,
+    watch: &mut dyn FnMut(&Tick, Counted),
+    stop: &Stop,
+) -> Result<Summary, RunError> {
+    prepare(plan)?.run_with(program, watch, stop)
+}
+
+/// A plan that can begin: limits, files, names and the target were looked at.
+#[derive(Debug)]
+pub struct Prepared {
+    task: Arc<Task>,
+    network: Network,
+}
+
+/// Looks at everything that can be wrong before the first request.
+///
+/// # Errors
+/// If the run cannot begin: files, limits, name resolution, preflight.
+pub fn prepare(plan: &Plan) -> Result<Prepared, RunError> {
     net::check_limits(plan, machine::raise_files_limit())?;
     let (body, network) = match (body::read(&plan.request().body), Network::prepare(plan)) {
         (Ok(body), Ok(network)) => (body, network),
@@ -46,36 +82,169 @@ pub fn run_counted(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &St
             return Err(RunError::together(errors).expect("one of the two failed"));
         }
     };
-    let task = Task::new(plan, body)?;
+    Ok(Prepared { task: Task::new(plan, body)?, network })
+}
 
-    let started = jiff::Timestamp::now();
-    let threads = plan.threads();
-    let line = Arc::new(StartLine::new(threads.get()));
-    let (sender, messages) = channel();
-    let workers: Vec<_> = Share::all(threads)
-        .map(|share| {
-            let (task, network, line, stop, sender) = (task.clone(), network.clone(), line.clone(), stop.clone(), sender.clone());
-            thread::Builder::new()
-                .name(format!("load-{}", share.index()))
-                .spawn(move || thread_main(&task, share, &network, &line, &stop, &sender))
-                .expect("the system gives a thread to each core")
-        })
-        .collect();
-    drop(sender);
-    let before = machine::ProcessorTime::now();
-    let mut summary = collect(plan, threads.get(), &messages, watch);
-    summary.generator.steal_share = machine::ProcessorTime::now().zip(before).and_then(|(after, before)| after.stolen_since(before));
-    for worker in workers {
-        if let Err(panic) = worker.join() {
-            std::panic::resume_unwind(panic);
+impl Prepared {
+    /// The addresses connections go to; none for a Unix socket.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.network.resolution().addresses.iter().filter_map(|address| address.parse().ok()).collect()
+    }
+
+    /// The plan's own request, for programs that send it.
+    #[must_use]
+    pub fn request(&self) -> (Vec<u8>, Choice) {
+        (self.task.request.clone(), Choice { asked: self.task.asked, requests: 1 })
+    }
+
+    /// Carries the plan out with a program: see [`run_with`].
+    ///
+    /// # Errors
+    /// If the program cannot go on or does not return, with what was measured until then.
+    ///
+    /// # Panics
+    /// As [`run`].
+    pub fn run_with<P: Program>(
+        self,
+        program: impl Fn(Share) -> P + Send + Sync + 'static,
+        watch: &mut dyn FnMut(&Tick, Counted),
+        stop: &Stop,
+    ) -> Result<Summary, RunError> {
+        self.carry_out(program, Patience::AfterTheEnd(stop.clone()), watch, stop)
+    }
+
+    fn carry_out<P: Program>(
+        self,
+        program: impl Fn(Share) -> P + Send + Sync + 'static,
+        patience: Patience,
+        watch: &mut dyn FnMut(&Tick, Counted),
+        stop: &Stop,
+    ) -> Result<Summary, RunError> {
+        let Self { task, network } = self;
+        let plan = &task.plan;
+        let started = jiff::Timestamp::now();
+        let threads = plan.threads();
+        let line = Arc::new(StartLine::new(threads.get()));
+        let program = Arc::new(program);
+        let (sender, messages) = channel();
+        let workers: Vec<_> = Share::all(threads)
+            .map(|share| {
+                let (task, network, line, stop, sender) = (task.clone(), network.clone(), line.clone(), stop.clone(), sender.clone());
+                let program = program.clone();
+                thread::Builder::new()
+                    .name(format!("load-{}", share.index()))
+                    .spawn(move || thread_main(&task, &*program, share, network, &line, &stop, &sender))
+                    .expect("the system gives a thread to each core")
+            })
+            .collect();
+        drop(sender);
+        let before = machine::ProcessorTime::now();
+        let mut messages = Heard::new(messages, threads.get(), patience, &task);
+        let (mut summary, broken) = collect(plan, threads.get(), &mut messages, watch);
+        let silent = messages.silent();
+        summary.generator.steal_share = machine::ProcessorTime::now().zip(before).and_then(|(after, before)| after.stolen_since(before));
+        for (worker, is_silent) in workers.into_iter().zip(&silent) {
+            // A thread whose program never returns cannot be ended; it goes with the process.
+            if !is_silent && let Err(panic) = worker.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+        summary.machine = machine::machine();
+        summary.started = format!("{started:.3}");
+        summary.resolution = network.resolution();
+        summary.warnings = network.warnings().to_vec();
+        summary.generator.memory_bytes_max = machine::memory_bytes_max();
+        let stuck = silent.iter().position(|silent| *silent).map(|index| Broken {
+            message: format!("the program of thread {index} did not return within {} of the end of the load", SILENCE_MAX.as_secs_f64()),
+            help: "look for an endless loop in it".to_owned(),
+        });
+        match broken.or(stuck) {
+            None => Ok(summary),
+            Some(Broken { message, help }) => {
+                summary.ended.how = Ending::CutShort;
+                Err(RunError { measured: Some(Box::new(summary)), ..RunError::run(message, help) })
+            }
         }
     }
-    summary.machine = machine::machine();
-    summary.started = format!("{started:.3}");
-    summary.resolution = network.resolution();
-    summary.warnings = network.warnings().to_vec();
-    summary.generator.memory_bytes_max = machine::memory_bytes_max();
-    Ok(summary)
+}
+
+/// How long workers are waited for.
+enum Patience {
+    /// They end by themselves.
+    Endless,
+    /// Their programs may not return: a worker that has nothing to say for [`SILENCE_MAX`] after the end of the load is left behind.
+    AfterTheEnd(Stop),
+}
+
+/// Workers hand over their counts every second; one that misses three of them is not late but stuck.
+const SILENCE_MAX: Duration = Duration::from_secs(3);
+
+/// How often the silent are looked for.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The workers' messages, until all have hung up or are given up.
+struct Heard {
+    messages: Receiver<Message>,
+    patience: Patience,
+    began: Instant,
+    /// When the load ends at the latest; `None` for a counted run.
+    end: Option<Duration>,
+    /// When each worker was last heard; `None` once it has finished.
+    last: Vec<Option<Instant>>,
+    gave_up: bool,
+}
+
+impl Heard {
+    fn new(messages: Receiver<Message>, workers: u32, patience: Patience, task: &Task) -> Self {
+        let now = Instant::now();
+        let end = (task.end < Nanos::NEVER).then(|| Duration::from(task.end));
+        Self { messages, patience, began: now, end, last: vec![Some(now); workers as usize], gave_up: false }
+    }
+
+    /// Which workers were given up.
+    fn silent(&self) -> Vec<bool> {
+        self.last.iter().map(|last| self.gave_up && last.is_some()).collect()
+    }
+
+    /// Whether the load is over and everybody who has not finished has been silent for too long since.
+    fn has_nobody_left(&self, ended: Instant, now: Instant) -> bool {
+        self.last.iter().flatten().all(|last| now.duration_since((*last).max(ended)) >= SILENCE_MAX)
+    }
+}
+
+impl Iterator for Heard {
+    type Item = Message;
+
+    fn next(&mut self) -> Option<Message> {
+        let Patience::AfterTheEnd(stop) = &self.patience else { return self.messages.recv().ok() };
+        let mut stopped = None;
+        loop {
+            match self.messages.recv_timeout(LOOK) {
+                Ok(message) => {
+                    let (source, heard) = match &message {
+                        Message::Counts(source, _) => (*source, Some(Instant::now())),
+                        Message::Finished(source, _) => (*source, None),
+                    };
+                    self.last[source.0 as usize] = heard;
+                    return Some(message);
+                }
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let now = Instant::now();
+            if stop.urgency() > Urgency::None {
+                stopped.get_or_insert(now);
+            }
+            let planned = self.end.and_then(|end| self.began.checked_add(end)).filter(|end| *end <= now);
+            if let Some(ended) = stopped.or(planned)
+                && self.has_nobody_left(ended, now)
+            {
+                self.gave_up = true;
+                return None;
+            }
+        }
+    }
 }
 
 /// Where all workers wait for each other, and the clock they then share.
@@ -111,15 +280,28 @@ impl Drop for Place<'_> {
     }
 }
 
-fn thread_main(task: &Arc<Task>, share: Share, network: &Network, line: &StartLine, stop: &Stop, sender: &Sender<Message>) {
+fn thread_main<P: Program>(
+    task: &Arc<Task>,
+    program: &(impl Fn(Share) -> P + Send + Sync),
+    share: Share,
+    network: Network,
+    line: &StartLine,
+    stop: &Stop,
+    sender: &Sender<Message>,
+) {
     let place = Place(line);
+    let program = program(share);
+    let network = match program.address() {
+        Some(address) => network.directed(address),
+        None => network,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
         .build()
         .expect("a runtime needs three open files, and room for them is reserved");
     LocalSet::new().block_on(&runtime, async {
-        let ready = worker::ready(task, share, network, stop).await;
+        let ready = worker::ready(task, share, &network, stop).await;
         let clock = line.cross(place);
         let source = SourceId(share.index());
         let counts = sender.clone();
@@ -127,11 +309,11 @@ fn thread_main(task: &Arc<Task>, share: Share, network: &Network, line: &StartLi
             // Nobody listens any more only when the collector panicked; then the thread ends with the run.
             let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
         });
-        let worker = Worker::new(task.clone(), share, network.clone(), clock, stop.clone(), hand_over);
+        let worker = Worker::new(task.clone(), program, share, network, clock, stop.clone(), hand_over);
         let waited = machine::run_queue_wait();
         let mut finished = worker.work(ready).await;
         finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));
-        let _ = sender.send(Message::Finished(finished));
+        let _ = sender.send(Message::Finished(source, finished));
     });
     // A resolver that hangs over a redirect's name must not hold up the end of the run.
     runtime.shutdown_background();

@@ -12,6 +12,7 @@ mod exchange;
 mod launch;
 pub mod machine;
 pub mod net;
+mod program;
 pub mod protocol;
 #[cfg(test)]
 mod simulation;
@@ -21,5 +22,6 @@ mod task;
 mod worker;
 
 pub use error::{RunError, RunErrorKind};
-pub use launch::{run, run_counted};
+pub use launch::{Prepared, prepare, run, run_counted, run_with};
+pub use program::{Broken, Choice, Program};
 pub use stop::{Stop, Urgency};

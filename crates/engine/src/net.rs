@@ -23,7 +23,7 @@ pub use tls::broken as tls_broken;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,6 +75,8 @@ pub struct DialFailed {
 #[derive(Debug, Clone)]
 pub struct Network {
     prepared: Arc<Prepared>,
+    /// Where connections to the target go instead of the prepared hop.
+    directed: Option<Arc<Hop>>,
     sources: Sources,
     /// Where redirects led, looked up once.
     others: RefCell<Pinned>,
@@ -141,6 +143,13 @@ impl Network {
         self.prepared.resolution.clone()
     }
 
+    /// The same with all connections going to one address.
+    #[must_use]
+    pub fn directed(mut self, address: SocketAddr) -> Self {
+        self.directed = Some(Hop::Tcp(Arc::new([address])).into());
+        self
+    }
+
     /// What the user should know about these connections.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
@@ -170,7 +179,7 @@ impl Network {
             resolution,
             warnings,
         };
-        Self { prepared: Arc::new(prepared), sources, others: RefCell::default() }
+        Self { prepared: Arc::new(prepared), directed: None, sources, others: RefCell::default() }
     }
 
     fn tried(self, plan: &Plan) -> Result<Self, RunError> {
@@ -230,7 +239,7 @@ impl Network {
 
     async fn dial_origin(&self, tls: Option<&Handshakes>, n: u64) -> Opened {
         let prepared = &self.prepared;
-        self.open(&prepared.hop, &prepared.origin, tls.zip(prepared.origin_name.as_ref()), n).await
+        self.open(self.directed.as_deref().unwrap_or(&prepared.hop), &prepared.origin, tls.zip(prepared.origin_name.as_ref()), n).await
     }
 
     /// The pinned addresses of a host a redirect led to.
@@ -337,6 +346,28 @@ impl Credentials {
         }
         RunError::together(errors).map_or(Ok(Self { tls, name }), Err)
     }
+}
+
+/// Every address the system knows for a host and a service, which is a port or the name `http` or `https`, in its order.
+///
+/// # Errors
+/// In the system's words.
+pub fn lookup(host: &str, service: &str) -> Result<Vec<SocketAddr>, String> {
+    let port = match service {
+        "http" => 80,
+        "https" => 443,
+        "" => 0,
+        port => port.parse().map_err(|_| "no such service".to_owned())?,
+    };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let found = (host, port).to_socket_addrs().map_err(|error| words(&error.to_string()))?;
+    Ok(found.collect())
+}
+
+/// Whether a TCP connection to an address can be opened within a time; it is closed again. Blocks.
+#[must_use]
+pub fn answers(address: SocketAddr, within: Duration) -> bool {
+    std::net::TcpStream::connect_timeout(&address, within).is_ok()
 }
 
 /// The host and port connections are opened to.

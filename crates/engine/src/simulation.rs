@@ -6,12 +6,14 @@
 mod faults;
 mod hostile;
 mod load;
+mod program;
 
 use std::cell::Cell;
 use std::future::Future;
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -23,6 +25,7 @@ use tokio::task::{JoinSet, LocalSet};
 use crate::clock::Simulated;
 use crate::collect::{Message, collect};
 use crate::net::{Dial, DialFailed, Dialed};
+use crate::program::{Broken, Fixed, Program};
 use crate::task::Task;
 use crate::worker::{self, Worker};
 use crate::{Stop, body};
@@ -118,6 +121,16 @@ impl Simulation {
 
     /// Runs the plan to its end and shows every tick.
     pub(crate) fn watch(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick)) -> Summary {
+        self.with(plan, |task, _| Fixed { task: task.clone() }, watch).0
+    }
+
+    /// Runs the plan with a program for each worker, and tells why it broke off if it did.
+    pub(crate) fn with<P: Program>(
+        &self,
+        plan: &Plan,
+        program: impl Fn(&Arc<Task>, Share) -> P,
+        watch: &mut dyn FnMut(&Tick),
+    ) -> (Summary, Option<Broken>) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
         let (sender, messages) = channel();
         let threads = plan.threads();
@@ -135,10 +148,11 @@ impl Simulation {
                 let hand_over = Box::new(move |snapshot| {
                     counts.send(Message::Counts(SourceId(share.index()), Box::new(snapshot))).expect("a listener");
                 });
-                let worker = Worker::new(task.clone(), share, self.dial.clone(), clock, self.stop.clone(), hand_over);
+                let worker =
+                    Worker::new(task.clone(), program(&task, share), share, self.dial.clone(), clock, self.stop.clone(), hand_over);
                 workers.spawn_local(async move {
                     let finished = worker.work(ready).await;
-                    last.send(Message::Finished(finished)).expect("a listener");
+                    last.send(Message::Finished(SourceId(share.index()), finished)).expect("a listener");
                 });
             }
             while let Some(worker) = tokio::time::timeout(HANGS, workers.join_next()).await.expect("a run that ends") {
@@ -149,7 +163,7 @@ impl Simulation {
             self.took.set(begun.elapsed());
         });
         drop(sender);
-        collect(plan, threads.get(), &messages, &mut |tick, _| watch(tick))
+        collect(plan, threads.get(), messages, &mut |tick, _| watch(tick))
     }
 }
 

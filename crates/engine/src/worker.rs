@@ -24,6 +24,7 @@ use tokio::task::JoinSet;
 use crate::clock::Clock;
 use crate::exchange::{READ_BUFFER_BYTES, Surroundings};
 use crate::net::Dial;
+use crate::program::{Broken, Program};
 use crate::slot::Slot;
 use crate::task::Task;
 use crate::{Stop, Urgency};
@@ -36,7 +37,7 @@ const LOOK_MAX: Nanos = Nanos::from_millis(50);
 const LOOK_MIN: Nanos = Nanos::from_millis(1);
 
 /// What a worker says when it is done.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Finished {
     /// When the load ended: the plan's end, the last answer of a counted run, or the interruption.
     pub(crate) load_until: Nanos,
@@ -46,11 +47,14 @@ pub(crate) struct Finished {
     pub(crate) interrupted: bool,
     /// How long it was ready to run and got no core; `None` where the system does not tell.
     pub(crate) run_queue_wait: Option<Nanos>,
+    /// Why its program could not go on.
+    pub(crate) broken: Option<Broken>,
 }
 
 /// One thread's part of the load.
-pub(crate) struct Worker<D: Dial, C: Clock> {
+pub(crate) struct Worker<D: Dial, C: Clock, P: Program> {
     task: Arc<Task>,
+    program: P,
     share: Share,
     dial: D,
     clock: C,
@@ -75,6 +79,11 @@ pub(crate) struct Worker<D: Dial, C: Clock> {
     pacer_waits: Cell<bool>,
     dialled: Cell<u64>,
     stopped_at: Cell<Option<Nanos>>,
+    /// Whether it was stopped from outside.
+    interrupted: Cell<bool>,
+    broken: RefCell<Option<Broken>>,
+    /// Answers in the intervals handed over.
+    answers: Cell<u64>,
     last_done: Cell<Nanos>,
 }
 
@@ -121,8 +130,16 @@ pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, share: Share, 
 /// workers.
 const DIALS_AT_ONCE: usize = 64;
 
-impl<D: Dial + 'static, C: Clock> Worker<D, C> {
-    pub(crate) fn new(task: Arc<Task>, share: Share, dial: D, clock: C, stop: Stop, hand_over: Box<dyn Fn(Snapshot)>) -> Rc<Self> {
+impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
+    pub(crate) fn new(
+        task: Arc<Task>,
+        program: P,
+        share: Share,
+        dial: D,
+        clock: C,
+        stop: Stop,
+        hand_over: Box<dyn Fn(Snapshot)>,
+    ) -> Rc<Self> {
         let plan = &task.plan;
         let budget = plan.requests().map_or(u64::MAX, |requests| share.part(requests.get()));
         let arrivals = match plan.load() {
@@ -147,8 +164,12 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
             pacer_waits: Cell::new(false),
             dialled: Cell::new(0),
             stopped_at: Cell::new(None),
+            interrupted: Cell::new(false),
+            broken: RefCell::default(),
+            answers: Cell::new(0),
             last_done: Cell::new(Nanos::ZERO),
             task,
+            program,
             share,
             dial,
             clock,
@@ -162,6 +183,9 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         let mut background = JoinSet::new();
         background.spawn_local(Self::warden(self.clone()));
         background.spawn_local(Self::listener(self.clone()));
+        if let Some(every) = P::SAMPLES_EVERY {
+            background.spawn_local(Self::sampler(self.clone(), every));
+        }
 
         let mut lanes = JoinSet::new();
         if matches!(self.task.plan.load(), Load::Closed { .. }) {
@@ -197,7 +221,13 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         };
         self.turn_interval(self.clock.now());
         self.give();
-        Finished { load_until, drained_at: drained_at.max(load_until), interrupted: self.stopped_at.get().is_some(), run_queue_wait: None }
+        Finished {
+            load_until,
+            drained_at: drained_at.max(load_until),
+            interrupted: self.interrupted.get(),
+            run_queue_wait: None,
+            broken: self.broken.take(),
+        }
     }
 
     /// Ends requests whose time is over, and hands counts over when no request does.
@@ -209,6 +239,7 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
             for slot in self.slots.borrow().iter() {
                 slot.expire(now);
             }
+            self.recorder.borrow_mut().look(now);
             self.turn_interval(now);
         }
     }
@@ -216,13 +247,55 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
     /// Waits for the Stop.
     async fn listener(self: Rc<Self>) {
         self.stop.beyond(Urgency::None).await;
+        self.interrupted.set(true);
+        self.halt();
+        self.stop.beyond(Urgency::Drain).await;
+        self.slots.borrow().iter().for_each(|slot| slot.abort());
+    }
+
+    /// No new requests from now on.
+    fn halt(&self) {
+        if self.is_stopping() {
+            return;
+        }
         let now = self.clock.now();
         self.stopped_at.set(Some(now));
         self.recorder.borrow_mut().end_at(now);
         self.relief.notify_one();
         self.slots.borrow().iter().for_each(|slot| slot.wake());
-        self.stop.beyond(Urgency::Drain).await;
-        self.slots.borrow().iter().for_each(|slot| slot.abort());
+    }
+
+    /// Shows the program how many answers have come, until the load ends.
+    async fn sampler(self: Rc<Self>, every: Nanos) {
+        let mut ticks = tokio::time::interval(Duration::from(every));
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            self.program.sample(self.clock.now(), self.answers.get() + self.recorder.borrow().answers());
+        }
+    }
+
+    /// What the program said. `None`: it wants no more, or cannot go on, which ends the run.
+    #[inline]
+    fn heed<T>(&self, said: Result<T, Broken>) -> Option<T> {
+        match said {
+            Ok(_) if self.program.has_stopped() => {
+                self.halt();
+                None
+            }
+            Ok(said) => Some(said),
+            Err(broken) => {
+                self.breaks(broken);
+                None
+            }
+        }
+    }
+
+    #[cold]
+    fn breaks(&self, broken: Broken) {
+        self.broken.borrow_mut().get_or_insert(broken);
+        self.halt();
+        self.stop.raise();
     }
 
     fn is_stopping(&self) -> bool {
@@ -285,9 +358,9 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         self.last_done.set(self.last_done.get().max(outcome.done));
     }
 
-    fn unsent(&self, due: Nanos) {
+    fn unsent(&self, due: Nanos, waited: Nanos) {
         self.fell_due(due);
-        self.recorder.borrow_mut().unsent(due, self.task.timeout);
+        self.recorder.borrow_mut().unsent(due, waited);
     }
 
     fn closed(&self, by: Closer) {
@@ -319,7 +392,9 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         recorder.cpu(cpu.since(self.cpu.get()));
         self.cpu.set(cpu);
         recorder.interval_ends(self.interval_end.get());
+        let answers = recorder.answers();
         let full = recorder.swap(Snapshot::empty(next));
+        self.answers.set(self.answers.get() + answers);
         self.interval.set(next);
         self.interval_end.set(self.interval_end.get().plus(INTERVAL));
         (self.hand_over)(full);

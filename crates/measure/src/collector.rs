@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use plan::{Nanos, Plan};
 
 use crate::warmup::Early;
-use crate::{Counted, End, Snapshot, Summary, Tick};
+use crate::{Counted, End, Failure, Snapshot, Summary, Tick};
 
 /// Who sent a Snapshot: a thread or a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -136,6 +136,16 @@ impl Collector {
         }
     }
 
+    /// Sources have fallen silent for good: what they had on the wire when they were last heard was given up.
+    pub fn abandon(&mut self) {
+        let totals = &self.totals;
+        let ended = totals.succeeded + totals.failed() + totals.unsent;
+        let mut lost = Snapshot::empty(self.open.keys().next_back().copied().unwrap_or(self.next));
+        lost.failures[Failure::ClientInterrupted.index()] = totals.due.saturating_sub(ended);
+        self.totals.add(&lost);
+        self.open.entry(lost.interval).or_insert_with(|| Snapshot::empty(lost.interval)).add(&lost);
+    }
+
     /// The totals so far.
     #[must_use]
     pub const fn totals(&self) -> &Snapshot {
@@ -174,7 +184,7 @@ mod tests {
     use crate::{Ending, Outcome, Recorder, Series, Span, WarmUp};
     use proptest::prelude::*;
 
-    fn outcome(due: u64, done: u64, result: Result<u16, crate::Failure>) -> Outcome {
+    fn outcome(due: u64, done: u64, result: Result<u16, Failure>) -> Outcome {
         let (due, done) = (Nanos(due), Nanos(done));
         Outcome { due, ready: due, sent: due, first_byte: done, done, bytes_out: 50, bytes_in: 150, result }
     }
@@ -225,7 +235,7 @@ mod tests {
 
     fn outcomes() -> impl Strategy<Value = Vec<Outcome>> {
         let result = prop_oneof![
-            4 => Just(Ok(200)), 1 => Just(Ok(503)), 1 => Just(Err(crate::Failure::RecvReset)), 1 => Just(Err(crate::Failure::RecvIdleTimeout)),
+            4 => Just(Ok(200)), 1 => Just(Ok(503)), 1 => Just(Err(Failure::RecvReset)), 1 => Just(Err(Failure::RecvIdleTimeout)),
         ];
         prop::collection::vec((0u64..9_000_000_000, 1u64..2_000_000_000, result), 0..200)
             .prop_map(|drawn| drawn.into_iter().map(|(due, took, result)| outcome(due, due + took, result)).collect())
@@ -333,17 +343,14 @@ mod tests {
         let summary = summary_of(&[outcome(0, 5_000_000, Ok(200)), outcome(0, 1_000_000, Ok(503))], 1, false);
         assert_eq!((summary.requests.succeeded, summary.requests.failed), (1, 1));
         assert_eq!((summary.response_time.count(), summary.response_time_succeeded.count()), (2, 1));
-        assert_eq!(summary.failures[0].class, crate::Failure::CheckStatus);
+        assert_eq!(summary.failures[0].class, Failure::CheckStatus);
     }
 
     #[test]
     fn a_timeout_is_in_the_histogram_at_its_limit_and_a_refusal_is_not() {
         let limit = 30_000_000_000;
-        let summary = summary_of(
-            &[outcome(0, limit, Err(crate::Failure::RecvIdleTimeout)), outcome(0, 1, Err(crate::Failure::ConnectRefused))],
-            1,
-            false,
-        );
+        let summary =
+            summary_of(&[outcome(0, limit, Err(Failure::RecvIdleTimeout)), outcome(0, 1, Err(Failure::ConnectRefused))], 1, false);
         assert_eq!((summary.response_time.count(), summary.response_time.max()), (1, Some(Nanos(limit))));
         assert_eq!(summary.requests.failed, 2);
     }
@@ -390,6 +397,28 @@ mod tests {
         let mean = summary.response_time.mean().unwrap();
         assert!((549e3..551e3).contains(&mean), "{mean}");
         assert_eq!(summary.timeline.len() as u32, 36_000u32.div_ceil(16));
+    }
+
+    #[test]
+    fn a_worker_s_rate_is_looked_at_ten_times_a_second_and_a_silent_span_is_spanned_by_the_next_look() {
+        let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::from_secs(1) });
+        let answered = |recorder: &mut Recorder, at_ms: u64| {
+            recorder.due(Nanos::ZERO);
+            recorder.record(&outcome(0, at_ms * 1_000_000, Ok(200)));
+        };
+        answered(&mut recorder, 50);
+        recorder.look(Nanos::from_millis(99));
+        recorder.look(Nanos::from_millis(100));
+        recorder.look(Nanos::from_millis(200));
+        answered(&mut recorder, 250);
+        let full = recorder.swap(Snapshot::empty(1));
+        // One answer in 200 ms, of which none in the first half; the answers swapped out are not forgotten.
+        recorder.look(Nanos::from_millis(300));
+        answered(&mut recorder, 1_500);
+        recorder.look(Nanos::from_millis(1_500));
+        let rest = recorder.swap(Snapshot::empty(2));
+        let rates = |snapshot: &Snapshot| snapshot.worker_rates.recorded().collect::<Vec<_>>();
+        assert_eq!((rates(&full), rates(&rest)), (vec![(10, 1)], vec![(5, 1)]));
     }
 
     #[test]

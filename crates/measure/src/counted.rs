@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::{Collector, Connections, End, Ending, Example, Failure, Histogram, Packed, Quirk, Snapshot, SourceId, Summary};
+use crate::{Collector, Connections, End, Ending, Example, Failure, Histogram, Packed, Quirk, Rates, Snapshot, SourceId, Summary};
 
 /// What one interval of the whole run counted.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +53,8 @@ pub struct CountedAtRest {
     in_flight_area: String,
     cpu_ns: Nanos,
     cpu_busiest_ns: Nanos,
+    #[serde(default, skip_serializing_if = "Rates::is_empty")]
+    worker_rates: Rates,
 }
 
 impl From<&Counted> for CountedAtRest {
@@ -85,6 +87,7 @@ impl From<&Counted> for CountedAtRest {
             examples,
             in_flight_area,
             cpu,
+            worker_rates,
         } = counts;
         Self {
             interval: *interval,
@@ -116,6 +119,7 @@ impl From<&Counted> for CountedAtRest {
             examples: examples.clone(),
             in_flight_area: in_flight_area.to_string(),
             cpu_ns: *cpu,
+            worker_rates: worker_rates.clone(),
             cpu_busiest_ns: *cpu_busiest,
         }
     }
@@ -149,6 +153,7 @@ impl TryFrom<CountedAtRest> for Counted {
             examples: kept.examples,
             in_flight_area: kept.in_flight_area.parse().map_err(|why| format!("'{}' is no number: {why}", kept.in_flight_area))?,
             cpu: kept.cpu_ns,
+            worker_rates: kept.worker_rates,
             ..Snapshot::empty(kept.interval)
         };
         for (class, count) in kept.failures {

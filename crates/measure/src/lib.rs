@@ -11,6 +11,7 @@ pub mod fixtures;
 mod histogram;
 mod outcome;
 mod quirk;
+mod rates;
 mod recorder;
 mod snapshot;
 mod summary;
@@ -23,6 +24,7 @@ pub use failure::{Failure, Side};
 pub use histogram::{Histogram, Packed, QUANTILES, quantile_is_known};
 pub use outcome::Outcome;
 pub use quirk::{Quirk, Quirks};
+pub use rates::Rates;
 pub use recorder::{Recorder, Span};
 pub use snapshot::{Closer, Connections, Example, Snapshot};
 pub use summary::{

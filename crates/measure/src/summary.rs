@@ -9,7 +9,7 @@ use plan::{Load, Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
-use crate::{Connections, Example, Failure, Histogram, Quirk, Side, Snapshot, Tick, WarmUp};
+use crate::{Connections, Example, Failure, Histogram, Quirk, Rates, Side, Snapshot, Tick, WarmUp};
 
 /// The version of the result file. A reader of this version refuses any other by name.
 pub const SCHEMA: &str = "loadline.run/1";
@@ -75,6 +75,9 @@ pub struct Summary {
     pub resolution: Resolution,
     /// One entry an interval: seconds for an hour, longer ones after.
     pub timeline: Vec<Tick>,
+    /// Answers a second of one worker, looked at ten times a second: how often each rate was seen.
+    #[serde(default, skip_serializing_if = "Rates::is_empty")]
+    pub worker_rates: Rates,
     /// What the load cost this machine.
     pub generator: Generator,
     /// What the user should know besides.
@@ -300,6 +303,7 @@ impl Summary {
                 .collect(),
             resolution: Resolution::default(),
             timeline,
+            worker_rates: totals.worker_rates.clone(),
             generator: Generator {
                 cpu_share: if end.drained_at > Nanos::ZERO { totals.cpu.as_secs_f64() / end.drained_at.as_secs_f64() } else { 0.0 },
                 cpu_ns: totals.cpu.0,

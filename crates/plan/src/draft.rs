@@ -106,6 +106,26 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cookie: Vec<String>,
 
+    /// Let this Lua script choose the requests and see the answers, as in wrk; words after -- are its arguments
+    #[arg(short = 's', long, value_name = "FILE", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
+
+    /// Take files, processes and native code from the script, and limit its memory and time
+    #[arg(long, action = ArgAction::SetTrue, help_heading = "Request")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sandbox: bool,
+
+    /// Given to the script's init
+    #[arg(last = true, value_name = "ARGUMENT", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub script_arguments: Vec<String>,
+
+    /// What the script's file held when the plan was made: its SHA-256, in hexadecimal.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script_sha256: Option<String>,
+
     /// Follow up to so many redirects; a followed chain is one request [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -195,7 +215,8 @@ impl Draft {
         });
         let tls = [("cacert", &self.cacert), ("cert", &self.cert), ("key", &self.key)];
         let tls = tls.into_iter().filter_map(|(setting, path)| Some((setting, path.as_deref()?)));
-        bodies.chain(uploads).chain(tls).filter(|(_, path)| !path.is_empty() && *path != "-")
+        let script = self.script.as_deref().map(|path| ("script", path));
+        bodies.chain(uploads).chain(tls).chain(script).filter(|(_, path)| !path.is_empty() && *path != "-")
     }
 
     /// This draft with everything `over` says put in its place, as flags go over a saved plan.
@@ -246,6 +267,11 @@ impl Draft {
             user: over.user.or(self.user),
             bearer: over.bearer.or(self.bearer),
             cookie: list(self.cookie, over.cookie),
+            // A script given anew is meant as it is now.
+            script_sha256: if over.script.is_some() { over.script_sha256 } else { self.script_sha256 },
+            script: over.script.or(self.script),
+            sandbox: over.sandbox || self.sandbox,
+            script_arguments: list(self.script_arguments, over.script_arguments),
             follow: over.follow.or(self.follow),
             timeout: over.timeout.or(self.timeout),
             connect_timeout: over.connect_timeout.or(self.connect_timeout),

@@ -29,6 +29,29 @@ pub struct Plan {
     seed: u64,
     threads: NonZeroU32,
     connection: Connection,
+    script: Option<ScriptFile>,
+}
+
+/// A script that chooses the requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptFile {
+    /// Where it is.
+    pub path: String,
+    /// What its `init` is given.
+    pub arguments: Vec<String>,
+    /// What it may do.
+    pub confinement: Confinement,
+    /// What it held when the plan was made: its SHA-256, in hexadecimal; `None` where nobody looked.
+    pub sha256: Option<String>,
+}
+
+/// What a script may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confinement {
+    /// Whatever the user may.
+    None,
+    /// Nothing outside its own state, within limits of memory and time.
+    Sandbox,
 }
 
 /// How connections are made and kept.
@@ -216,6 +239,12 @@ impl Plan {
         &self.connection
     }
 
+    /// The script that chooses the requests, if there is one.
+    #[must_use]
+    pub const fn script(&self) -> Option<&ScriptFile> {
+        self.script.as_ref()
+    }
+
     /// How many connections are open at once at most.
     #[must_use]
     pub const fn connections_max(&self) -> NonZeroU32 {
@@ -342,6 +371,10 @@ impl TryFrom<Draft> for Plan {
             user,
             bearer,
             cookie,
+            script,
+            sandbox,
+            script_arguments,
+            script_sha256,
             follow,
             timeout,
             connect_timeout,
@@ -442,6 +475,21 @@ impl TryFrom<Draft> for Plan {
             }
         }
 
+        let plain = target.as_ref().is_some_and(|target| target.scheme() == Scheme::Http);
+        let script = read_script(r, ScriptWords { script, sandbox, script_arguments, script_sha256 });
+        if script.is_some() {
+            if follow > 0 {
+                r.wrong("follow", "--follow and --script contradict: a script sees every answer itself", "leave one of them out");
+            }
+            if proxy.is_some() && plain {
+                r.wrong(
+                    "proxy",
+                    "--proxy and --script on plain http contradict: a proxy wants whole URLs, which scripts do not write",
+                    "leave one of them out, or measure https, which goes through a tunnel",
+                );
+            }
+        }
+
         match (target, load) {
             (Some(target), Some(load)) if reading.errors.is_empty() => Ok(Self {
                 target,
@@ -470,10 +518,41 @@ impl TryFrom<Draft> for Plan {
                         version: tls_version,
                     },
                 },
+                script,
             }),
             _ => Err(reading.errors),
         }
     }
+}
+
+struct ScriptWords {
+    script: Option<String>,
+    sandbox: bool,
+    script_arguments: Vec<String>,
+    script_sha256: Option<String>,
+}
+
+fn read_script(r: &mut Reading, words: ScriptWords) -> Option<ScriptFile> {
+    let ScriptWords { script, sandbox, script_arguments, script_sha256 } = words;
+    let Some(path) = script else {
+        if sandbox {
+            r.wrong("sandbox", "--sandbox is about a script, and there is none", "name one with --script, or leave --sandbox out");
+        }
+        if let Some(word) = script_arguments.first() {
+            r.wrong(
+                "script",
+                format!("the words after -- ('{word}' …) are for a script, and there is none"),
+                "name one with --script, or leave them out",
+            );
+        }
+        return None;
+    };
+    if path.is_empty() {
+        r.wrong("script", "--script names no file", "give a Lua file, such as --script requests.lua");
+        return None;
+    }
+    let confinement = if sandbox { Confinement::Sandbox } else { Confinement::None };
+    Some(ScriptFile { path, arguments: script_arguments, confinement, sha256: script_sha256 })
 }
 
 fn read_target(r: &mut Reading, url: Option<&str>) -> Option<Target> {
@@ -846,7 +925,7 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 /// Everything that was decided, as it would be typed; secrets as `***`.
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
-        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection } = plan;
+        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script } = plan;
         let Connection {
             timeout,
             connect_timeout,
@@ -910,6 +989,13 @@ impl From<Plan> for Draft {
             }
         }
         let (cert, key) = identity.map_or((None, None), |identity| (Some(identity.cert), Some(identity.key)));
+        let (script, script_arguments, sandbox, script_sha256) = match script {
+            None => (None, Vec::new(), false, None),
+            Some(ScriptFile { path, arguments, confinement, sha256 }) => {
+                (Some(path), arguments, confinement == Confinement::Sandbox, sha256)
+            }
+        };
+
         Self {
             url: Some(target.to_string()),
             connections: Some(Given::Value(connections)),
@@ -922,6 +1008,10 @@ impl From<Plan> for Draft {
             warmup: (warmup != Warmup::Lasting(Nanos::ZERO)).then_some(Given::Value(warmup)),
             threads: Some(Given::Value(threads)),
             method: Some(request.method),
+            script,
+            sandbox,
+            script_arguments,
+            script_sha256,
             header,
             data,
             json: None,

@@ -23,6 +23,8 @@ pub mod sweep;
 pub mod text;
 pub mod unlike;
 mod visible;
+pub mod wrk;
+pub mod wrk2;
 
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};

@@ -46,7 +46,7 @@ impl Experiment for Searches {
     fn measure(lab: &Lab, step: usize) -> Result<Simulated> {
         let server = SERVERS[step].model();
         let promises = promises(server.limit_s);
-        let truth = server.true_capacity(&promises);
+        let truth = SERVERS[step].model_truth();
         let count = lab.of(30, 1);
         let mut seen = Simulated { name: server.name.to_owned(), truth, misses: Vec::new(), widths: Vec::new(), seconds: Vec::new() };
         for nth in 0..count {

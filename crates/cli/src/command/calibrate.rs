@@ -18,6 +18,7 @@ use testbed::{Config, Testbed, Tls};
 
 use super::{Manner, compare, print};
 use crate::calibration::{Calibration, Ceiling, LagAt};
+use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::outputs::to_stdout;
@@ -256,7 +257,7 @@ fn run(draft: Draft, what: &str, screen: &Screen, stop: &Stop) -> Result<Option<
         return Ok(None);
     }
     let mut progress = screen.follow(&plan, what);
-    let run = engine::run(&plan, &mut |tick| progress.tick(tick), stop).map_err(|error| Failed::from(&error))?;
+    let run = drive::run(&plan, &mut |tick, _| progress.tick(tick), stop).map_err(|error| Failed::from(&error))?;
     Ok((run.ended.how != Ending::Interrupted).then_some(run))
 }
 

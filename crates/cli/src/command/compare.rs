@@ -15,7 +15,6 @@ use std::str::FromStr;
 
 use analysis::compare::{Margins, PAIRS_MIN, Verdict};
 use analysis::gate::{self, Judgement};
-use analysis::warmup::leave_out;
 use clap::Args;
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
@@ -29,6 +28,7 @@ use self::server::{Place, Server};
 use super::Manner;
 use super::sweep::{name_of, rest};
 use crate::calibration::{Calibration, note_ceiling};
+use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{At, Keeper, Keeping};
@@ -41,6 +41,7 @@ use crate::{inputs, interrupt, secrets, step_summary};
 #[derive(Debug, Args)]
 #[command(
     mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, or a plan or a result (JSON) that is run again")),
+    mut_arg("script_arguments", |arg| arg.index(3)),
     mut_arg("duration", |arg| arg.help("Measure each run for this long, such as 30s or 5m [default: 5s, unless --requests or the stages of --rate end the run]"))
 )]
 pub struct Compare {
@@ -203,7 +204,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     compared.differences = differences;
     compared.promises = promises;
     for ((side, plan), letter) in sides.iter().zip([first_a, first_b]).zip(["A", "B"]) {
-        look(side, plan).map_err(|failed| of_side(letter, failed))?;
+        look(side, plan).map_err(|failed| of_side(letter, &failed))?;
     }
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "compare", &stop);
@@ -306,8 +307,8 @@ fn look(side: &Prepared, plan: &Plan) -> Result<(), Failed> {
 }
 
 /// What is wrong with one side, named after it.
-fn of_side(letter: &str, failed: Failed) -> Failed {
-    Failed { text: failed.text.replacen("error: ", &format!("error: {letter}: "), 1), ..failed }
+fn of_side(letter: &str, failed: &Failed) -> Failed {
+    Failed { exit: failed.exit, text: failed.text.replacen("error: ", &format!("error: {letter}: "), 1) }
 }
 
 /// One side, decided except for the seed.
@@ -553,13 +554,12 @@ impl Measuring<'_> {
             },
         };
         let mut progress = self.screen.follow(plan, what);
-        let ran = engine::run(plan, &mut |tick| progress.tick(tick), self.stop);
+        let ran = drive::run(plan, &mut |tick, _| progress.tick(tick), self.stop);
         // That the server is gone explains more than what its absence did to the run.
         if let Some(server) = server {
             server.stop()?;
         }
-        let mut summary = ran.map_err(|error| of_side(["A", "B"][side], Failed::from(&error)))?;
-        leave_out(&mut summary);
+        let mut summary = ran.map_err(|error| of_side(["A", "B"][side], &Failed::from(&error)))?;
         note_ceiling(&mut summary);
         Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
     }

@@ -17,7 +17,6 @@ use analysis::gate::{Check, Slo};
 use analysis::quantity::percent;
 use analysis::search::{Cap, Early, LimitedBy, Mistake, Purpose, Rested, Search, Settings, Step};
 use analysis::search_words;
-use analysis::warmup::leave_out;
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};
@@ -29,6 +28,7 @@ use report::find::table;
 use super::Manner;
 use super::sweep::{broken, name_of};
 use crate::calibration::{Calibration, note_ceiling};
+use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
@@ -577,9 +577,7 @@ impl Course {
                 own.raise();
             }
         };
-        let mut run = engine::run(plan, &mut watch, &own)?;
-        leave_out(&mut run);
-        Ok(run)
+        drive::run(plan, &mut |tick, _| watch(tick), &own)
     }
 
     /// Probes until the server answers as it did before the search.

@@ -4,7 +4,6 @@
 //! however the run ends.
 
 use analysis::Reading;
-use analysis::warmup::leave_out;
 use clap::{ArgAction, Args};
 use engine::Stop;
 use history::Kind;
@@ -14,6 +13,7 @@ use report::FORMATS;
 
 use super::Manner;
 use crate::calibration::note_ceiling;
+use crate::drive::Drive;
 use crate::exit::{self, Exit, Failed};
 use crate::keeping::{At, Keeping};
 use crate::outputs::{Existing, Out, Outputs};
@@ -86,11 +86,10 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
             stop.raise();
         }
     };
-    let ended = engine::run_counted(&plan, watch, &stop);
+    let ended = Drive::new(&plan, &stop).and_then(|drive| drive.run(watch, &stop));
     screen.clear();
 
     let mut report = |summary: &mut Summary| {
-        leave_out(summary);
         let aborted_by = guard.came_true();
         if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
             summary.ended.how = Ending::Aborted;
@@ -108,9 +107,11 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { exit::judged(&reading) })
     };
     match ended {
-        Ok(mut summary) => {
-            note_ceiling(&mut summary);
-            report(&mut summary)
+        Ok(mut driven) => {
+            note_ceiling(&mut driven.summary);
+            let exit = report(&mut driven.summary)?;
+            driven.finish(&stop).map_err(|error| Failed::from(&error))?;
+            Ok(exit)
         }
         Err(mut error) => {
             let reported: Option<Result<Exit, Failed>> = error.measured.as_deref_mut().map(report);

@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use analysis::adaptive::{Reach, next_levels};
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
-use analysis::warmup::leave_out;
 use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promises_kept, scaling};
 use clap::Args;
 use engine::net::Network;
@@ -25,6 +24,7 @@ use report::sweep::table;
 
 use super::Manner;
 use crate::calibration::note_ceiling;
+use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
@@ -324,7 +324,7 @@ impl Ascent<'_> {
             progress.tick(tick);
             keeper.second(counted);
         };
-        let measured = match engine::run_counted(plan, watch, self.stop) {
+        let measured = match drive::run(plan, watch, self.stop) {
             Ok(summary) => Some(summary),
             Err(mut error) => {
                 let measured = error.measured.take().map(|summary| *summary);
@@ -335,7 +335,6 @@ impl Ascent<'_> {
             }
         };
         let Some(mut summary) = measured else { return next };
-        leave_out(&mut summary);
         note_ceiling(&mut summary);
         if summary.ended.how == Ending::Interrupted {
             self.sweep.stopped = Some(Stopped::interrupted());

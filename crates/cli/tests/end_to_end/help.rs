@@ -22,6 +22,8 @@ fn every_command_tells_what_it_can_do() {
         "import",
         "rm",
         "prune",
+        "compat",
+        "links",
         "completions",
         "man",
     ] {

@@ -14,8 +14,9 @@ use tokio::time::Sleep;
 
 use super::Worker;
 use crate::clock::Clock;
-use crate::exchange::{Connection, Exchange, Past, Sight};
+use crate::exchange::{Answered, Connection, EXAMPLE_BYTES, Exchange, One, Past, Several, Sight};
 use crate::net::{Dial, DialFailed, Dialed};
+use crate::program::{Choice, Program};
 use crate::protocol::http1::{Finished, Header, Observer};
 use crate::slot::{GiveUp, Slot};
 use crate::task::asked;
@@ -27,7 +28,7 @@ pub(super) type Opened<D> = Option<Dialed<<D as Dial>::Stream>>;
 const USERS: u64 = 1_000;
 
 /// A user in closed load: sends when its last answer came and its pause is over.
-pub(super) async fn user<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>>, number: u64, opened: Opened<D>) {
+pub(super) async fn user<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<Worker<D, C, P>>, number: u64, opened: Opened<D>) {
     let worker = &*worker;
     let mut lane = Lane::new(worker);
     if let Some(dialed) = opened {
@@ -40,10 +41,25 @@ pub(super) async fn user<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>>, 
         Load::Open { .. } => None,
     };
     let mut refusals = 0;
+    let mut state = worker.program.user(global);
     let mut due = worker.clock.now();
-    while due < worker.task.end && !worker.is_stopping() && worker.take_from_budget() {
-        worker.fell_due(due);
-        let outcome = lane.perform(worker, due, due).await;
+    loop {
+        if P::DELAYS {
+            let Some(delay) = worker.heed(worker.program.delay(&mut state)) else { break };
+            if delay > Nanos::ZERO {
+                lane.rest(worker, due.plus(delay).min(worker.task.end)).await;
+                due = worker.clock.now();
+            }
+        }
+        if due >= worker.task.end || worker.is_stopping() || !worker.take_from_budget(1) {
+            break;
+        }
+        let Some(choice) = worker.heed(worker.program.choose(&mut state)) else { break };
+        if choice.requests > 1 {
+            // A batch is sent whole, if any of it may be.
+            worker.take_from_budget(u64::from(choice.requests) - 1);
+        }
+        let outcome = lane.perform(worker, &mut state, choice, due, due).await;
         let mut rest = pause.map_or(Nanos::ZERO, |pause| pause.draw(&mut random));
         match refusal(&outcome) {
             Refusal::None => refusals = 0,
@@ -72,13 +88,13 @@ pub(super) async fn user<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>>, 
 }
 
 /// A carrier in open load: begins with the arrival it was made for, then takes whatever is due.
-pub(super) async fn carrier<D: Dial + 'static, C: Clock>(worker: Rc<Worker<D, C>>, first: Nanos) {
+pub(super) async fn carrier<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<Worker<D, C, P>>, first: Nanos) {
     let worker = &*worker;
     let mut lane = Lane::new(worker);
     let (mut due, mut free_at) = (first, first);
-    loop {
-        worker.fell_due(due);
-        lane.perform(worker, due, free_at).await;
+    let mut state = worker.program.user(u64::from(lane.place) * u64::from(worker.share.of()) + u64::from(worker.share.index()));
+    while let Some(choice) = worker.heed(worker.program.choose(&mut state)) {
+        lane.perform(worker, &mut state, choice, due, free_at).await;
         let now = worker.clock.now();
         if !worker.is_stopping()
             && let Some(next) = worker.take_due(now)
@@ -141,13 +157,13 @@ struct Lane<D: Dial> {
 }
 
 impl<D: Dial + 'static> Lane<D> {
-    fn new<C: Clock>(worker: &Worker<D, C>) -> Self {
+    fn new<C: Clock, P: Program>(worker: &Worker<D, C, P>) -> Self {
         let (place, slot) = worker.take_slot();
         Self { slot, place, connection: None, detour: None, timer: None }
     }
 
     /// Closes what is open and gives the place back.
-    fn leave<C: Clock>(mut self, worker: &Worker<D, C>) {
+    fn leave<C: Clock, P: Program>(mut self, worker: &Worker<D, C, P>) {
         self.close(worker, Closer::Us);
         if self.detour.take().is_some() {
             worker.closed(Closer::Us);
@@ -155,27 +171,45 @@ impl<D: Dial + 'static> Lane<D> {
         worker.leave_slot(self.place);
     }
 
-    fn close<C: Clock>(&mut self, worker: &Worker<D, C>, by: Closer) {
+    fn close<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, by: Closer) {
         if self.connection.take().is_some() {
             worker.closed(by);
         }
     }
 
-    fn adopt<C: Clock>(&mut self, worker: &Worker<D, C>, dialed: Dialed<D::Stream>) {
+    fn adopt<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, dialed: Dialed<D::Stream>) {
         worker.recorder.borrow_mut().opened(dialed.connect, dialed.tls);
         self.connection = Some(Connection::new(dialed.stream));
     }
 
-    /// Carries one request to its end and records it.
-    async fn perform<C: Clock>(&mut self, worker: &Worker<D, C>, due: Nanos, free_at: Nanos) -> Outcome {
+    /// Carries what was chosen to its end and records it; of a batch, the last outcome is told.
+    async fn perform<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        choice: Choice,
+        due: Nanos,
+        free_at: Nanos,
+    ) -> Outcome {
+        for _ in 0..choice.requests {
+            worker.fell_due(due);
+        }
         self.slot.begin(due.plus(worker.task.timeout));
         let mut ready = Ok(free_at);
         if self.connection.is_none() {
             ready = Box::pin(self.open(worker, due)).await.map(|()| worker.clock.now());
         }
         let outcome = match ready {
-            Err(outcome) => outcome,
-            Ok(ready) if worker.task.follow == 0 => self.send(worker, due, ready).await,
+            Err(outcome) => {
+                for _ in 1..choice.requests {
+                    worker.record(&outcome);
+                }
+                let (_, ear) = worker.program.sending(state);
+                worker.heed(worker.program.ended(ear, outcome.result));
+                outcome
+            }
+            Ok(ready) if choice.requests > 1 => Box::pin(self.send_batch(worker, state, choice, due, ready)).await,
+            Ok(ready) if worker.task.follow == 0 => self.send(worker, state, choice, due, ready).await,
             Ok(ready) => Box::pin(self.send_and_follow(worker, due, ready)).await,
         };
         self.slot.end();
@@ -184,23 +218,84 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// The plain path: one request, one answer.
-    async fn send<C: Clock>(&mut self, worker: &Worker<D, C>, due: Nanos, ready: Nanos) -> Outcome {
+    async fn send<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        choice: Choice,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
         let connection = self.connection.as_mut().expect("a Lane sends on a connection");
-        connection.begin(worker.task.asked);
+        connection.begin(choice.asked);
         let around = worker.around(&self.slot);
         let mut exchange = Exchange::beginning(worker.clock.now());
         worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
-        let request = worker.task.request.as_slice();
-        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut (), &mut sight)).await;
+        let (request, ear) = worker.program.sending(state);
+        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(ear), &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
         self.judge(worker, &exchange, result, &sight, request.len(), done);
+        worker.heed(worker.program.ended(ear, result.map(|finished| finished.status)));
         outcome(&exchange, due, ready, done, result)
     }
 
+    /// Requests written at once, whose answers come one after the other on the same connection. Each is a request of its own,
+    /// sent when the batch was; those that a broken connection left without an answer all failed in the same way.
+    async fn send_batch<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        choice: Choice,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
+        let connection = self.connection.as_mut().expect("a Lane sends on a connection");
+        connection.begin(choice.asked);
+        let around = worker.around(&self.slot);
+        let sent = worker.clock.now();
+        let mut exchange = Exchange::beginning(sent);
+        for _ in 0..choice.requests {
+            worker.left(sent);
+        }
+        let mut sight = Sight::Nothing;
+        let (batch, ear) = worker.program.sending(state);
+        let ended = |ear: &mut P::Ear, answered: &Answered<'_>| {
+            let Answered { finished, first_byte, done, received, bytes } = *answered;
+            worker.came_back(done);
+            worker.quirks(finished.quirks);
+            if finished.status >= 400 {
+                worker.example(Failure::CheckStatus, done, || bytes[..bytes.len().min(EXAMPLE_BYTES)].escape_ascii().to_string());
+            }
+            let result = Ok(finished.status);
+            let ready = ready.min(sent);
+            worker.record(&Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in: received, result });
+            worker.heed(worker.program.ended(ear, result));
+        };
+        let mut several = Several { ear, asked: choice.asked, left: choice.requests, received: 0, ended };
+        let result = poll_fn(|cx| connection.poll_exchange(cx, batch, &mut exchange, &around, &mut several, &mut sight)).await;
+        let Several { ear, mut left, received, .. } = several;
+        exchange.received = received;
+        let done = self.done_at(worker, &exchange, result.is_ok());
+        self.judge(worker, &exchange, result, &sight, batch.len(), done);
+        let mut last = outcome(&exchange, due, ready, done, result);
+        worker.came_back(done);
+        worker.heed(worker.program.ended(ear, last.result));
+        // An answer that ended with the connection leaves the rest unanswered.
+        let lost = result.map_or_else(|failure| failure, |_| Failure::RecvEofBeforeResponse);
+        while left > 1 {
+            left -= 1;
+            worker.record(&last);
+            worker.came_back(done);
+            last = Outcome { bytes_out: 0, bytes_in: 0, first_byte: done, result: Err(lost), ..last };
+            worker.heed(worker.program.ended(ear, last.result));
+        }
+        last
+    }
+
     /// When the exchange ended: with its last byte, exactly at its limit, or now.
-    fn done_at<C: Clock>(&self, worker: &Worker<D, C>, exchange: &Exchange, answered: bool) -> Nanos {
+    fn done_at<C: Clock, P: Program>(&self, worker: &Worker<D, C, P>, exchange: &Exchange, answered: bool) -> Nanos {
         if answered {
             exchange.last_byte
         } else if self.slot.give_up() == Some(GiveUp::Expired) {
@@ -211,9 +306,9 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// What follows from the end of an exchange: whether the connection stays, quirks, and the example of a failure.
-    fn judge<C: Clock>(
+    fn judge<C: Clock, P: Program>(
         &mut self,
-        worker: &Worker<D, C>,
+        worker: &Worker<D, C, P>,
         exchange: &Exchange,
         result: Result<Finished, Failure>,
         sight: &Sight,
@@ -243,7 +338,7 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// Opens this Lane's connection, or says how the request ended that wanted it.
-    async fn open<C: Clock>(&mut self, worker: &Worker<D, C>, due: Nanos) -> Result<(), Outcome> {
+    async fn open<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, due: Nanos) -> Result<(), Outcome> {
         let number = worker.next_dial();
         let (failure, text) = match self.slot.unless_given_up(worker.dial.dial(number)).await {
             Ok(Ok(dialed)) => {
@@ -260,7 +355,7 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// Waits until a time, a Stop, or until nothing is left to be sent; notices when the connection is closed meanwhile.
-    async fn rest<C: Clock>(&mut self, worker: &Worker<D, C>, until: Nanos) {
+    async fn rest<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, until: Nanos) {
         let sleep = worker.clock.sleep_until(until);
         let mut timer = match self.timer.take() {
             Some(mut timer) => {
@@ -282,7 +377,7 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// Waits for an arrival, as one of the idle. `None`: nothing comes any more, or the connection is lost.
-    async fn wait_for_work<C: Clock>(&mut self, worker: &Worker<D, C>) -> Option<Nanos> {
+    async fn wait_for_work<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>) -> Option<Nanos> {
         poll_fn(|cx| {
             self.slot.waits(cx);
             self.poll_lost(cx, worker);
@@ -299,7 +394,7 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// Lets go of an idle connection that the server closed or sent something on that nobody asked for.
-    fn poll_lost<C: Clock>(&mut self, cx: &mut std::task::Context<'_>, worker: &Worker<D, C>) {
+    fn poll_lost<C: Clock, P: Program>(&mut self, cx: &mut std::task::Context<'_>, worker: &Worker<D, C, P>) {
         let Some(connection) = &mut self.connection else { return };
         if let Poll::Ready(quirks) = connection.poll_idle(cx, &worker.around(&self.slot)) {
             worker.quirks(quirks);
@@ -308,7 +403,7 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// A request whose redirects are followed: a chain is one request, from the first byte sent to the last one read.
-    async fn send_and_follow<C: Clock>(&mut self, worker: &Worker<D, C>, due: Nanos, ready: Nanos) -> Outcome {
+    async fn send_and_follow<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, due: Nanos, ready: Nanos) -> Outcome {
         let mut place = worker.task.plan.target().clone();
         let mut request = worker.task.request.clone();
         let mut method = worker.task.plan.request().method.clone();
@@ -351,16 +446,16 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// One request of a chain, here or elsewhere. An error is a connection that could not be had, and when.
-    async fn hop<C: Clock>(
+    async fn hop<C: Clock, P: Program>(
         &mut self,
-        worker: &Worker<D, C>,
+        worker: &Worker<D, C, P>,
         place: &Target,
         at_home: bool,
         request: &[u8],
         method: &str,
         location: &mut Location,
     ) -> Result<(Exchange, Result<Finished, Failure>, Nanos), (Failure, Nanos)> {
-        let give_up = |worker: &Worker<D, C>, slot: &Slot, failure, text: String| {
+        let give_up = |worker: &Worker<D, C, P>, slot: &Slot, failure, text: String| {
             let done = if slot.give_up() == Some(GiveUp::Expired) { slot.deadline() } else { worker.clock.now() };
             worker.example(failure, done, || text);
             (failure, done)
@@ -392,7 +487,7 @@ impl<D: Dial + 'static> Lane<D> {
         let mut exchange = Exchange::beginning(worker.clock.now());
         worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
-        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, location, &mut sight)).await;
+        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(location), &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
         if at_home {
@@ -421,7 +516,7 @@ impl<D: Dial + 'static> Lane<D> {
     }
 }
 
-fn note_answer<D: Dial + 'static, C: Clock>(worker: &Worker<D, C>, finished: &Finished, sight: &Sight, done: Nanos) {
+fn note_answer<D: Dial + 'static, C: Clock, P: Program>(worker: &Worker<D, C, P>, finished: &Finished, sight: &Sight, done: Nanos) {
     let mut quirks = finished.quirks;
     if finished.interims > 0 {
         quirks.insert(Quirk::Interim);
@@ -432,7 +527,13 @@ fn note_answer<D: Dial + 'static, C: Clock>(worker: &Worker<D, C>, finished: &Fi
     }
 }
 
-fn note_failure<D: Dial + 'static, C: Clock>(worker: &Worker<D, C>, failure: Failure, sight: &Sight, past: Option<Past>, done: Nanos) {
+fn note_failure<D: Dial + 'static, C: Clock, P: Program>(
+    worker: &Worker<D, C, P>,
+    failure: Failure,
+    sight: &Sight,
+    past: Option<Past>,
+    done: Nanos,
+) {
     worker.example(failure, done, || {
         let text = sight.text(&worker.buffer.borrow());
         match past.map(|past| past.text(done)) {
@@ -496,12 +597,12 @@ impl Observer for Location {
     }
 }
 
-impl<D: Dial + 'static, C: Clock> Worker<D, C> {
-    /// Whether one more request may be sent, and if so takes it.
-    fn take_from_budget(&self) -> bool {
+impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
+    /// Whether any more requests may be sent, and if so takes so many.
+    fn take_from_budget(&self, requests: u64) -> bool {
         let left = self.budget.get();
-        self.budget.set(left.saturating_sub(1));
-        if left == 1 {
+        self.budget.set(left.saturating_sub(requests));
+        if left > 0 && left <= requests {
             // Nobody has anything to rest for any more.
             self.slots.borrow().iter().for_each(|slot| slot.wake());
         }

@@ -12,12 +12,13 @@ use tokio::task::JoinSet;
 use super::{Worker, lane};
 use crate::clock::{Alarm, Clock};
 use crate::net::Dial;
+use crate::program::Program;
 
 /// After so many arrivals at once, answers get their turn: reading late would look like a slow server.
 const ARRIVALS_A_TURN: u32 = 64;
 
 /// Runs until the last arrival has been taken or the load is stopped.
-pub(super) async fn pace<D: Dial + 'static, C: Clock>(worker: &Rc<Worker<D, C>>, lanes: &mut JoinSet<()>) {
+pub(super) async fn pace<D: Dial + 'static, C: Clock, P: Program>(worker: &Rc<Worker<D, C, P>>, lanes: &mut JoinSet<()>) {
     let mut alarm = worker.clock.alarm();
     let lanes_max = worker.share.part(worker.task.plan.connections_max().get().into()).max(1);
     let mut taken = 0;
@@ -76,7 +77,7 @@ fn rethrow(lane: Result<(), tokio::task::JoinError>) -> Option<()> {
     }
 }
 
-impl<D: Dial + 'static, C: Clock> Worker<D, C> {
+impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     /// When the next arrival falls due, if there is one.
     fn next_due(&self) -> Option<Nanos> {
         self.arrivals.borrow_mut().as_mut()?.peek().copied()
@@ -89,15 +90,15 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
             if due.plus(self.task.timeout) > now {
                 return Some(due);
             }
-            self.unsent(due);
+            self.unsent(due, self.task.timeout);
         }
     }
 
-    /// No more arrivals: those that were due and found no Lane before the load was stopped are unsent.
+    /// No more arrivals: those that were due and found no Lane before the load was stopped are unsent, and waited until then.
     fn end_arrivals(&self) {
         if let Some(stopped) = self.stopped_at.get() {
             while let Some(due) = self.take_due(stopped) {
-                self.unsent(due);
+                self.unsent(due, stopped.since(due));
             }
         }
         *self.arrivals.borrow_mut() = None;

@@ -40,7 +40,7 @@ fn what_is_saved_is_listed_and_reads_back() {
     let mine = Kept { revision: Some(revision), tags: vec!["a".to_owned(), "b".to_owned()], note: "n".to_owned(), ..kept("healthz", 5) };
     let entry = saved(&mut store, mine.clone());
     assert_eq!((&entry.kept, entry.short.as_str(), entry.origin), (&mine, &entry.id.as_str()[..4], Origin::Saved));
-    assert_eq!(store.list(&Filter::default()).unwrap(), [entry.clone()]);
+    assert_eq!(store.list(&Filter::default()).unwrap(), std::slice::from_ref(&entry));
     assert_eq!(store.result(&entry.id).unwrap(), "{\"a\": 1}");
     assert_eq!(store.plan(&entry.id).unwrap(), "{\"url\":\"x\"}");
     let twice = Fresh { id: entry.id.clone(), kept: mine, origin: Origin::Saved, plan: "", result: b"" };

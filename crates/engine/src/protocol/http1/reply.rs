@@ -49,7 +49,7 @@ pub struct Finished {
     /// Bytes of content, without chunk framing, as transferred (still compressed).
     pub body_bytes: u64,
     /// How many bytes of the last slice belong to the reply. Less than all of them after a CONNECT, where the rest
-    /// belongs to the tunnel; otherwise the rest has been judged by [`Finished::followed_by`].
+    /// belongs to the tunnel; otherwise the rest has been judged by [`Finished::followed_by`], or belongs to the next pipelined reply.
     pub consumed: usize,
     ending: Ending,
 }
@@ -201,14 +201,26 @@ impl Reply {
     /// nothing may be fed before [`Reply::begin`]: such bytes are for [`Finished::followed_by`] or [`is_blank`].
     #[inline]
     pub fn feed<O: Observer>(&mut self, bytes: &[u8], observer: &mut O) -> Progress {
-        match self.read(bytes, observer) {
+        match self.read(bytes, observer).and_then(|read| read.map(|(finished, rest)| finished.followed_by(rest)).transpose()) {
             Ok(None) => Progress::More,
             Ok(Some(finished)) => Progress::Done(finished),
-            Err(failure) => {
-                self.phase = Phase::Over;
-                Progress::Failed(failure)
-            }
+            Err(failure) => self.failed(failure),
         }
+    }
+
+    /// The same where more replies may follow at once, to pipelined requests: what comes after [`Finished::consumed`] bytes
+    /// belongs to the next, for which [`Reply::begin`] comes first.
+    pub fn feed_pipelined<O: Observer>(&mut self, bytes: &[u8], observer: &mut O) -> Progress {
+        match self.read(bytes, observer) {
+            Ok(None) => Progress::More,
+            Ok(Some((finished, _))) => Progress::Done(finished),
+            Err(failure) => self.failed(failure),
+        }
+    }
+
+    fn failed(&mut self, failure: Failure) -> Progress {
+        self.phase = Phase::Over;
+        Progress::Failed(failure)
     }
 
     /// The server closed its side of the connection.
@@ -265,8 +277,9 @@ impl Reply {
         matches!(self.phase, Phase::Over)
     }
 
+    /// The complete reply and what follows it, or `None` if more has to come.
     #[inline]
-    fn read<O: Observer>(&mut self, bytes: &[u8], observer: &mut O) -> Result<Option<Finished>, Failure> {
+    fn read<'bytes, O: Observer>(&mut self, bytes: &'bytes [u8], observer: &mut O) -> Result<Option<(Finished, &'bytes [u8])>, Failure> {
         let mut rest = bytes;
         // One turn for each interim head, one for the final head, one for the body.
         loop {
@@ -308,7 +321,7 @@ impl Reply {
                 Phase::Over => return Err(Failure::ClientInternal),
             }
         }
-        self.finished(bytes.len().saturating_sub(rest.len())).followed_by(rest).map(Some)
+        Ok(Some((self.finished(bytes.len().saturating_sub(rest.len())), rest)))
     }
 
     fn finished(&self, consumed: usize) -> Finished {

@@ -1,0 +1,2 @@
+-- A script that defines no function.
+wrk.headers["X-Scripted"] = "yes"

@@ -1,0 +1,83 @@
+//! Carries a plan out, with its script if it has one: every command's way to the engine.
+//!
+//! A sweep that left out the script of its plan would measure something else than was asked for. So no command calls the
+//! engine by itself. A warm-up that is to be found in the run is left out here too, once.
+
+use analysis::warmup::leave_out;
+use engine::{RunError, Stop};
+use measure::{Counted, Summary, Tick};
+use plan::Plan;
+use script::{DoneArguments, Globals, Script, Source};
+
+/// A plan that is about to be carried out.
+pub struct Drive<'a> {
+    plan: &'a Plan,
+    script: Option<Script>,
+}
+
+/// What came of it, and the script's last words still to be said.
+pub struct Driven {
+    /// The finished run.
+    pub summary: Summary,
+    last: Option<(Script, DoneArguments)>,
+}
+
+/// Carries a plan out, without a script's last words.
+///
+/// # Errors
+/// As the engine's; and if the script fails.
+pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+    Drive::new(plan, stop)?.run(watch, stop).map(|driven| driven.summary)
+}
+
+impl<'a> Drive<'a> {
+    /// Loads the plan's script.
+    ///
+    /// # Errors
+    /// If it does not load.
+    pub fn new(plan: &'a Plan, stop: &Stop) -> Result<Self, RunError> {
+        let script = match Source::of(plan) {
+            None => None,
+            Some(source) => Some(Script::load(&source, Globals::of(plan)?, stop)?),
+        };
+        Ok(Self { plan, script })
+    }
+
+    /// Carries it out.
+    ///
+    /// # Errors
+    /// As the engine's; and if the script fails.
+    pub fn run(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Driven, RunError> {
+        let mut driven = self.carried_out(watch, stop).map_err(|mut error| {
+            if let Some(summary) = error.measured.as_deref_mut() {
+                leave_out(summary);
+            }
+            error
+        })?;
+        leave_out(&mut driven.summary);
+        Ok(driven)
+    }
+
+    fn carried_out(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Driven, RunError> {
+        let Self { plan, script } = self;
+        let Some(mut script) = script else {
+            return engine::run_counted(plan, watch, stop).map(|summary| Driven { summary, last: None });
+        };
+        let measured = script.run(plan, watch, stop)?;
+        let with = DoneArguments::of(&measured);
+        Ok(Driven { summary: measured.summary, last: Some((script, with)) })
+    }
+}
+
+impl Driven {
+    /// Lets the script say its last words; to be called when the report is written.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub fn finish(self, stop: &Stop) -> Result<(), RunError> {
+        match self.last {
+            None => Ok(()),
+            Some((mut script, with)) => Ok(script.done(&with, stop)?),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What a worker sends, and who sees the answers.
+//!
+//! Most runs send one request that never changes, and look at no answer. Scripts, templates and journeys choose every
+//! request and read what came back. A second load loop for them would measure differently; a trait object would cost the
+//! plain run an indirect call a request. So a program is a type parameter of the worker, chosen once at launch: the plain
+//! one ([`Fixed`]) is compiled down to the buffer it points at.
+//!
+//! A program belongs to one worker and is made on that worker's thread; its [`User`](Program::User)s belong to the Lanes.
+//! Nothing here locks: what a program shares with others is its own affair.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use measure::Failure;
+use plan::Nanos;
+
+use crate::protocol::http1::{Asked, Observer};
+use crate::task::Task;
+
+/// Chooses what the users of one worker send, and sees what comes back.
+pub trait Program: 'static {
+    /// What one user keeps from request to request.
+    type User: 'static;
+
+    /// What of a user listens to an answer; `()` hears nothing and costs nothing.
+    type Ear: Observer + 'static;
+
+    /// Whether users are asked for a [`delay`](Self::delay) before each request.
+    const DELAYS: bool = false;
+
+    /// How often [`sample`](Self::sample) is called; `None`: never.
+    const SAMPLES_EVERY: Option<Nanos> = None;
+
+    /// A new user: `number` counts over the whole run in closed load; in open load it is a Lane's.
+    fn user(&self, number: u64) -> Self::User;
+
+    /// Where this worker's connections go, if not where the plan says.
+    fn address(&self) -> Option<SocketAddr> {
+        None
+    }
+
+    /// How long the user waits before its next request; not part of any request's time. Only in closed load.
+    ///
+    /// # Errors
+    /// If the program cannot go on.
+    #[inline]
+    fn delay(&self, _user: &mut Self::User) -> Result<Nanos, Broken> {
+        Ok(Nanos::ZERO)
+    }
+
+    /// Chooses what the user sends next; [`sending`](Self::sending) then holds it until the last answer to it has come.
+    ///
+    /// # Errors
+    /// If the program cannot go on.
+    fn choose(&self, user: &mut Self::User) -> Result<Choice, Broken>;
+
+    /// The bytes that were chosen, and who listens to their answers.
+    fn sending<'a>(&'a self, user: &'a mut Self::User) -> (&'a [u8], &'a mut Self::Ear);
+
+    /// An answer is complete, or failed to come. The ear has heard it and nothing since.
+    ///
+    /// # Errors
+    /// If the program cannot go on.
+    #[inline]
+    fn ended(&self, _ear: &mut Self::Ear, _result: Result<u16, Failure>) -> Result<(), Broken> {
+        Ok(())
+    }
+
+    /// Whether this worker is to send no more. Looked at after each call of the program.
+    #[inline]
+    fn has_stopped(&self) -> bool {
+        false
+    }
+
+    /// How many answers have come in all by `now`.
+    fn sample(&self, _now: Nanos, _answers: u64) {}
+}
+
+/// What is sent next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// How its answers end.
+    pub asked: Asked,
+    /// How many requests the bytes hold, and so how many answers come: 1, or more for a pipelined batch.
+    pub requests: u32,
+}
+
+/// Why a program cannot go on. It ends the run; what was measured is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// What happened, and where.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+/// The plain program: the plan's one request, for everybody.
+pub(crate) struct Fixed {
+    pub(crate) task: Arc<Task>,
+}
+
+impl Program for Fixed {
+    type User = ();
+    type Ear = ();
+
+    #[inline]
+    fn user(&self, _number: u64) {}
+
+    #[inline]
+    fn choose(&self, _user: &mut ()) -> Result<Choice, Broken> {
+        Ok(Choice { asked: self.task.asked, requests: 1 })
+    }
+
+    #[inline]
+    fn sending<'a>(&'a self, user: &'a mut ()) -> (&'a [u8], &'a mut ()) {
+        (&self.task.request, user)
+    }
+}

@@ -1,0 +1,264 @@
+//! Programs: what they choose is sent, what comes back is shown to them, and when they cannot go on the run ends with what was
+//! measured.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use measure::{Ending, Failure, Summary};
+use plan::{Nanos, Plan};
+use tokio::io::{AsyncWriteExt, DuplexStream};
+
+use super::{Simulation, answer, given, plan, read_request};
+use crate::program::{Broken, Choice, Program};
+use crate::protocol::http1::{Asked, Header, Observer};
+
+/// One line an answer.
+type Heard = Rc<RefCell<Vec<String>>>;
+
+/// Sends batches of a size, numbers the paths, and writes down what it hears.
+#[derive(Default)]
+struct Counting {
+    batch: u32,
+    delay: Nanos,
+    breaks_at: Option<u32>,
+    stops_at: Option<u32>,
+    next: Cell<u32>,
+    stopped: Cell<bool>,
+    heard: Heard,
+    samples: Rc<RefCell<Vec<(u64, u64)>>>,
+}
+
+#[derive(Default)]
+struct Ear {
+    body: Vec<u8>,
+}
+
+impl Observer for Ear {
+    fn head(&mut self, _status: u16, _headers: &[Header<'_>]) {
+        self.body.clear();
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        self.body.extend_from_slice(bytes);
+    }
+}
+
+impl Program for Counting {
+    type User = (Vec<u8>, Ear);
+    type Ear = Ear;
+
+    const DELAYS: bool = true;
+    const SAMPLES_EVERY: Option<Nanos> = Some(Nanos::from_millis(100));
+
+    fn user(&self, _number: u64) -> Self::User {
+        Self::User::default()
+    }
+
+    fn delay(&self, _user: &mut Self::User) -> Result<Nanos, Broken> {
+        Ok(self.delay)
+    }
+
+    fn choose(&self, (bytes, _): &mut Self::User) -> Result<Choice, Broken> {
+        bytes.clear();
+        for _ in 0..self.batch {
+            let number = self.next.get();
+            if self.breaks_at == Some(number) {
+                return Err(Broken { message: format!("no more than {number}"), help: "ask for fewer".to_owned() });
+            }
+            self.next.set(number + 1);
+            bytes.extend_from_slice(format!("GET /{number} HTTP/1.1\r\n\r\n").as_bytes());
+        }
+        Ok(Choice { asked: Asked::Other, requests: self.batch })
+    }
+
+    fn sending<'a>(&'a self, (bytes, ear): &'a mut Self::User) -> (&'a [u8], &'a mut Ear) {
+        (bytes, ear)
+    }
+
+    fn ended(&self, ear: &mut Ear, result: Result<u16, Failure>) -> Result<(), Broken> {
+        let mut heard = self.heard.borrow_mut();
+        heard.push(match result {
+            Ok(status) => format!("{status} {}", String::from_utf8_lossy(&ear.body)),
+            Err(failure) => failure.code().to_owned(),
+        });
+        self.stopped.set(self.stops_at.is_some_and(|at| heard.len() as u32 >= at));
+        Ok(())
+    }
+
+    fn has_stopped(&self) -> bool {
+        self.stopped.get()
+    }
+
+    fn sample(&self, now: Nanos, answers: u64) {
+        self.samples.borrow_mut().push((now.0 / 1_000_000, answers));
+    }
+}
+
+/// Answers with the path, after a millisecond.
+async fn echo(mut stream: DuplexStream, _number: u64) {
+    while let Some(request) = read_request(&mut stream).await {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        answer(&mut stream, 200, request.split(' ').nth(1).unwrap_or_default()).await;
+    }
+}
+
+fn counted(connections: &str, requests: &str) -> Plan {
+    plan(|draft| {
+        draft.connections = given(connections);
+        draft.requests = given(requests);
+    })
+}
+
+/// The summary, why it broke off, and what was heard.
+fn run(server: &Simulation, plan: &Plan, program: impl Fn() -> Counting) -> (Summary, Option<Broken>, Vec<String>) {
+    let heard = Heard::default();
+    let (summary, broken) = server.with(plan, |_, _| Counting { heard: heard.clone(), ..program() }, &mut |_| ());
+    let heard = heard.take();
+    (summary, broken, heard)
+}
+
+#[test]
+fn a_program_chooses_each_request_and_hears_each_answer() {
+    let (summary, broken, heard) = run(&Simulation::of(echo), &counted("1", "3"), || Counting { batch: 1, ..Counting::default() });
+    assert_eq!(heard, ["200 /0", "200 /1", "200 /2"]);
+    assert_eq!((summary.requests.succeeded, broken), (3, None));
+}
+
+#[test]
+fn in_open_load_it_is_asked_once_for_every_arrival() {
+    let open = plan(|draft| {
+        draft.rate = given("100/s");
+        draft.duration = given("1s");
+        draft.connections = given("10");
+    });
+    let (summary, _, heard) = run(&Simulation::of(echo), &open, || Counting { batch: 1, ..Counting::default() });
+    assert_eq!((summary.requests.due, heard.len()), (100, 100));
+}
+
+#[test]
+fn delays_are_waited_for_before_each_request_and_part_of_none() {
+    let delayed = || Counting { batch: 1, delay: Nanos::from_millis(10), ..Counting::default() };
+    let (summary, ..) = run(&Simulation::of(echo), &counted("1", "4"), delayed);
+    assert_eq!(summary.ended.drained_at, Nanos::from_millis(4 * 11));
+    assert!(summary.response_time.max().unwrap() <= Nanos::from_millis(2));
+}
+
+#[test]
+fn a_batch_is_answered_in_pieces_of_any_size() {
+    let whole: String = ["/0", "/1", "/2"].map(|path| format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{path}")).concat();
+    for piece in 1..=whole.len() {
+        let whole = whole.clone();
+        let server = Simulation::of(move |mut stream: DuplexStream, _| {
+            let whole = whole.clone();
+            async move {
+                for _ in 0..3 {
+                    read_request(&mut stream).await;
+                }
+                for piece in whole.as_bytes().chunks(piece) {
+                    stream.write_all(piece).await.unwrap();
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                std::future::pending::<()>().await;
+            }
+        });
+        let (summary, _, heard) = run(&server, &counted("1", "3"), || Counting { batch: 3, ..Counting::default() });
+        assert_eq!(heard, ["200 /0", "200 /1", "200 /2"], "in pieces of {piece}");
+        assert_eq!(summary.requests.succeeded, 3);
+        assert_eq!((summary.bytes.received, summary.bytes.sent), (whole_len(), 3 * 19));
+    }
+    fn whole_len() -> u64 {
+        3 * 40
+    }
+}
+
+#[test]
+fn a_batch_that_is_cut_fails_for_what_was_not_answered() {
+    for (sends, closes, expected) in [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", true, ["200 a", "recv.eof_before_response", "recv.eof_before_response"]),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\na",
+            false,
+            ["200 a", "recv.eof_before_response", "recv.eof_before_response"],
+        ),
+        ("HTTP/1.1 200 OK\r\n\r\nabc", true, ["200 abc", "recv.eof_before_response", "recv.eof_before_response"]),
+        ("rubbish", false, ["proto1.status_line", "proto1.status_line", "proto1.status_line"]),
+    ] {
+        let server = Simulation::of(move |mut stream: DuplexStream, _| async move {
+            for _ in 0..3 {
+                read_request(&mut stream).await;
+            }
+            let _ = stream.write_all(sends.as_bytes()).await;
+            if !closes {
+                std::future::pending::<()>().await;
+            }
+        });
+        let (summary, ..) = run(&server, &counted("1", "3"), || Counting { batch: 3, ..Counting::default() });
+        let mut codes: Vec<(String, u64)> = summary.failures.iter().map(|failed| (failed.class.code().to_owned(), failed.count)).collect();
+        codes.sort();
+        let mut wanted: Vec<(String, u64)> = Vec::new();
+        for code in expected.iter().filter(|code| !code.starts_with("200")) {
+            match wanted.iter_mut().find(|(known, _)| known == code) {
+                Some((_, count)) => *count += 1,
+                None => wanted.push(((*code).to_owned(), 1)),
+            }
+        }
+        assert_eq!(codes, wanted, "{sends:?}");
+        assert_eq!(summary.requests.due, 3);
+    }
+}
+
+#[test]
+fn a_program_that_cannot_go_on_ends_the_run_for_everybody() {
+    let endless = plan(|draft| {
+        draft.connections = given("4");
+        draft.threads = given("2");
+        draft.duration = given("1h");
+    });
+    let (summary, broken, heard) =
+        run(&Simulation::of(echo), &endless, || Counting { batch: 1, breaks_at: Some(50), ..Counting::default() });
+    assert_eq!(broken.map(|broken| broken.message).as_deref(), Some("no more than 50"));
+    assert!(summary.ended.drained_at < Nanos::SECOND, "{}", summary.ended.drained_at);
+    assert_eq!(summary.requests.due, heard.len() as u64);
+    assert_eq!(summary.requests.failed + summary.requests.unsent, 0, "what was on the wire was waited for");
+}
+
+#[test]
+fn a_program_that_wants_no_more_ends_its_own_thread_only() {
+    let timed = plan(|draft| {
+        draft.connections = given("2");
+        draft.threads = given("2");
+        draft.duration = given("1s");
+    });
+    let first = Cell::new(true);
+    let program = || Counting { batch: 1, stops_at: first.replace(false).then_some(10), ..Counting::default() };
+    let heard: Rc<RefCell<Vec<Heard>>> = Rc::default();
+    let kept = heard.clone();
+    let make = |_: &_, _| {
+        let program = program();
+        kept.borrow_mut().push(program.heard.clone());
+        program
+    };
+    let (summary, broken) = Simulation::of(echo).with(&timed, make, &mut |_| ());
+    let counts: Vec<usize> = heard.borrow().iter().map(|heard| heard.borrow().len()).collect();
+    assert_eq!(counts[0], 10);
+    assert!(counts[1] > 400, "{counts:?}");
+    assert_eq!((summary.ended.how, broken), (Ending::Finished, None));
+    assert_eq!(summary.ended.load_until, Nanos::SECOND);
+}
+
+#[test]
+fn samples_hold_all_answers_across_intervals() {
+    let timed = plan(|draft| {
+        draft.connections = given("1");
+        draft.duration = given("3s");
+    });
+    let samples: Rc<RefCell<Vec<(u64, u64)>>> = Rc::default();
+    let make = |_: &_, _| Counting { batch: 1, samples: samples.clone(), ..Counting::default() };
+    let (summary, _) = Simulation::of(echo).with(&timed, make, &mut |_| ());
+    let samples = samples.borrow();
+    assert!(samples.len() >= 29, "{samples:?}");
+    assert!(samples.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{samples:?}");
+    let (at, answers) = samples[samples.len() - 1];
+    assert!(answers <= summary.requests.succeeded && answers + (3_100 - at) >= summary.requests.succeeded, "{samples:?}");
+}

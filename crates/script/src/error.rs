@@ -1,0 +1,70 @@
+//! Why a script cannot go on: the file, the line, the way there, and what to do.
+//!
+//! Lua's own words name the place; ours name what was being done. A traceback is part of the message, since the line that
+//! failed is seldom the line that is wrong.
+
+use engine::{Broken, RunError};
+
+/// A script does not load, or failed in one of its functions.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("error: {message}\n  help: {help}")]
+pub struct ScriptError {
+    /// What happened, with file, line and traceback.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl ScriptError {
+    pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: help.into() }
+    }
+
+    /// What Lua said when the script did this.
+    pub(crate) fn lua(path: &str, doing: &str, error: &mlua::Error) -> Self {
+        let (help, said) = match root(error) {
+            mlua::Error::SyntaxError { .. } => ("mend the line it names", said(error)),
+            mlua::Error::MemoryError(_) => (
+                "let the script keep less: each of its states may use a share of this machine's memory",
+                format!("{path}: not enough memory"),
+            ),
+            _ => ("mend the line it names", said(error)),
+        };
+        Self::new(format!("the script '{path}' failed in {doing}: {said}"), help)
+    }
+}
+
+/// The error below what callbacks wrap around it.
+fn root(error: &mlua::Error) -> &mlua::Error {
+    match error {
+        mlua::Error::CallbackError { cause, .. } => root(cause),
+        mlua::Error::WithContext { cause, .. } => root(cause),
+        _ => error,
+    }
+}
+
+/// Lua's words, without those of the binding.
+fn said(error: &mlua::Error) -> String {
+    match error {
+        mlua::Error::RuntimeError(text) | mlua::Error::MemoryError(text) => text.clone(),
+        mlua::Error::SyntaxError { message, .. } => message.clone(),
+        mlua::Error::CallbackError { traceback, cause } => {
+            let cause = said(cause);
+            // The innermost traceback is the one that leads to the place.
+            if cause.contains("stack traceback:") { cause } else { format!("{cause}\n{traceback}") }
+        }
+        other => other.to_string(),
+    }
+}
+
+impl From<ScriptError> for RunError {
+    fn from(error: ScriptError) -> Self {
+        Self::run(error.message, error.help)
+    }
+}
+
+impl From<ScriptError> for Broken {
+    fn from(error: ScriptError) -> Self {
+        Self { message: error.message, help: error.help }
+    }
+}

@@ -1,0 +1,52 @@
+//! What a script finds in the table `wrk` before it changes anything.
+
+use engine::{RunError, body};
+use plan::{Keepalive, Plan};
+
+/// The first values of the table `wrk`, and the URL for `args[0]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Globals {
+    /// As typed.
+    pub url: String,
+    /// `http` or `https`.
+    pub scheme: String,
+    /// Without brackets, if it is an IPv6 address.
+    pub host: String,
+    /// As text; `None` where the URL has none.
+    pub port: Option<String>,
+    /// With the query.
+    pub path: String,
+    /// Such as `GET`.
+    pub method: String,
+    /// Names and values; `Host` is added where it is missing.
+    pub headers: Vec<(String, String)>,
+    /// The body, if there is one.
+    pub body: Option<Vec<u8>>,
+}
+
+impl Globals {
+    /// Those of a plan. Reads the file its body is in.
+    ///
+    /// # Errors
+    /// If the body cannot be read.
+    pub fn of(plan: &Plan) -> Result<Self, RunError> {
+        let target = plan.target();
+        let request = plan.request();
+        let mut headers = request.headers.clone();
+        let has_connection = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("connection"));
+        if plan.connection().keepalive == Keepalive::CloseEach && !has_connection {
+            headers.push(("Connection".to_owned(), "close".to_owned()));
+        }
+        let body = body::read(&request.body)?;
+        Ok(Self {
+            url: target.to_string(),
+            scheme: target.scheme().to_string(),
+            host: target.host().to_owned(),
+            port: (target.port() != target.scheme().default_port()).then(|| target.port().to_string()),
+            path: target.path_and_query().to_owned(),
+            method: request.method.clone(),
+            headers,
+            body: (!body.is_empty()).then_some(body),
+        })
+    }
+}

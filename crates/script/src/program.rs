@@ -1,0 +1,247 @@
+//! Scripts as the engine's programs: one that calls Lua, and one that need not.
+//!
+//! Most scripts only change the request: a method, a body, a header. Their request is built once, and after that they cost
+//! what no script costs. Only what a script defines is called.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::{Broken, Choice, Program};
+use measure::Failure;
+use mlua::{Function, Value};
+use plan::Nanos;
+
+use crate::answer::{ANSWER_BYTES_MAX, Answers, Ear};
+use crate::state::{CALL_INSTRUCTIONS_MAX, State};
+use crate::thread::Shared;
+use crate::{ScriptError, requests};
+
+/// wrk looks at its rate this often.
+const SAMPLES_EVERY: Nanos = Nanos::from_millis(100);
+
+/// Answers a second of one worker, each time some came: wrk's "Req/Sec".
+pub(crate) struct Rates {
+    last: Cell<(Nanos, u64)>,
+    counts: Counts,
+}
+
+/// Rates and how often each was seen, by all workers.
+pub(crate) type Counts = Arc<Mutex<BTreeMap<u64, u64>>>;
+
+/// From so many different rates on they are rounded to three digits, so that memory does not grow with time.
+const EXACT_MAX: usize = 10_000;
+
+impl Rates {
+    pub(crate) fn new(counts: Counts) -> Self {
+        Self { last: Cell::default(), counts }
+    }
+
+    fn sample(&self, now: Nanos, answers: u64) {
+        let (from, before) = self.last.get();
+        let millis = now.since(from).0 / 1_000_000;
+        if answers == before || millis == 0 {
+            return;
+        }
+        self.last.set((now, answers));
+        let mut rate = ((answers - before) as f64 / millis as f64 * 1000.0) as u64;
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.len() >= EXACT_MAX {
+            let unit = 10_u64.pow(rate.checked_ilog10().unwrap_or(0).saturating_sub(2));
+            rate -= rate % unit;
+        }
+        *counts.entry(rate).or_default() += 1;
+    }
+}
+
+/// The same bytes for everybody.
+pub(crate) struct Repeated {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) choice: Choice,
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) rates: Rates,
+}
+
+impl Program for Repeated {
+    type User = ();
+    type Ear = ();
+
+    const SAMPLES_EVERY: Option<Nanos> = Some(SAMPLES_EVERY);
+
+    fn user(&self, _number: u64) {}
+
+    fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    #[inline]
+    fn choose(&self, _user: &mut ()) -> Result<Choice, Broken> {
+        Ok(self.choice)
+    }
+
+    #[inline]
+    fn sending<'a>(&'a self, user: &'a mut ()) -> (&'a [u8], &'a mut ()) {
+        (&self.bytes, user)
+    }
+
+    fn sample(&self, now: Nanos, answers: u64) {
+        self.rates.sample(now, answers);
+    }
+}
+
+/// A script that is asked, told, or both.
+pub(crate) struct Scripted {
+    state: State,
+    shared: Arc<Shared>,
+    request: Option<Function>,
+    delay: Option<Function>,
+    answers: Option<Answers>,
+    /// What is sent where it has no `request`.
+    fixed: (Vec<u8>, Choice),
+    rates: Rates,
+}
+
+/// Which functions a script defines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Defines {
+    pub(crate) request: bool,
+    pub(crate) delay: bool,
+    pub(crate) response: bool,
+}
+
+impl Scripted {
+    pub(crate) fn new(
+        state: State,
+        shared: Arc<Shared>,
+        defines: Defines,
+        fixed: (Vec<u8>, Choice),
+        rates: Rates,
+    ) -> Result<Self, ScriptError> {
+        let made = (|| {
+            let door = |name: &str, is_there: bool| if is_there { state.door(name).map(Some) } else { Ok(None) };
+            let answers = if defines.response { Some(Answers::new(&state)?) } else { None };
+            Ok((door("request", defines.request)?, door("delay", defines.delay)?, answers))
+        })();
+        let (request, delay, answers) = made.map_err(|error| state.failed("looking for its functions", &error))?;
+        Ok(Self { state, shared, request, delay, answers, fixed, rates })
+    }
+}
+
+/// A connection as the script's worker sees it.
+pub(crate) struct User {
+    bytes: Vec<u8>,
+    choice: Choice,
+    ear: Ear,
+}
+
+impl Program for Scripted {
+    type User = User;
+    type Ear = Ear;
+
+    const DELAYS: bool = true;
+    const SAMPLES_EVERY: Option<Nanos> = Some(SAMPLES_EVERY);
+
+    fn user(&self, _number: u64) -> User {
+        User { bytes: Vec::new(), choice: self.fixed.1, ear: Ear::new(self.answers.is_some()) }
+    }
+
+    fn address(&self) -> Option<SocketAddr> {
+        self.shared.address()
+    }
+
+    fn delay(&self, _user: &mut User) -> Result<Nanos, Broken> {
+        let Some(delay) = &self.delay else { return Ok(Nanos::ZERO) };
+        self.state.allow(CALL_INSTRUCTIONS_MAX);
+        let value = delay.call::<Value>(()).map_err(|error| self.state.failed("delay()", &error))?;
+        // Whole milliseconds, as in wrk, where nothing is no wait either.
+        match value {
+            Value::Nil => Ok(Nanos::ZERO),
+            Value::Integer(millis) => Ok(Nanos::from_millis(u64::try_from(millis).unwrap_or(0))),
+            Value::Number(millis) => Ok(Nanos::from_millis(millis as u64)),
+            other => Err(self.state.returned("delay", &said(&other)).into()),
+        }
+    }
+
+    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
+        let Some(request) = &self.request else { return Ok(self.fixed.1) };
+        self.state.allow(CALL_INSTRUCTIONS_MAX);
+        let value = request.call::<Value>(()).map_err(|error| self.state.failed("request()", &error))?;
+        let Value::String(text) = value else { return Err(self.state.returned("request", &said(&value)).into()) };
+        let bytes = text.as_bytes();
+        if user.bytes != *bytes {
+            user.choice = requests::read(&bytes).map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
+            user.bytes.clear();
+            user.bytes.extend_from_slice(&bytes);
+        }
+        Ok(user.choice)
+    }
+
+    #[inline]
+    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
+        (if self.request.is_some() { &user.bytes } else { &self.fixed.0 }, &mut user.ear)
+    }
+
+    fn ended(&self, ear: &mut Ear, result: Result<u16, Failure>) -> Result<(), Broken> {
+        // As in wrk, a script hears of answers only.
+        let (Some(answers), Ok(status)) = (&self.answers, result) else { return Ok(()) };
+        if ear.overflowed {
+            return Err(ScriptError::new(
+                format!("an answer has more than {} MiB, too much for response()", ANSWER_BYTES_MAX >> 20),
+                "measure it without response(), or ask the server for less",
+            )
+            .into());
+        }
+        self.state.allow(CALL_INSTRUCTIONS_MAX);
+        answers.show(&self.state.lua, status, ear).map_err(|error| self.state.failed("response()", &error).into())
+    }
+
+    #[inline]
+    fn has_stopped(&self) -> bool {
+        self.shared.has_stopped()
+    }
+
+    fn sample(&self, now: Nanos, answers: u64) {
+        self.rates.sample(now, answers);
+    }
+}
+
+/// A value in words.
+pub(crate) fn said(value: &Value) -> String {
+    match value {
+        Value::Nil => "nil".to_owned(),
+        Value::Integer(number) => format!("the number {number}"),
+        Value::Number(number) => format!("the number {number}"),
+        other => format!("a {}", other.type_name()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_sampled_as_wrk_does() {
+        let counts = Counts::default();
+        let rates = Rates::new(counts.clone());
+        for (millis, answers) in [(0, 0), (100, 7), (200, 7), (303, 17), (403, 17)] {
+            rates.sample(Nanos::from_millis(millis), answers);
+        }
+        // 7 in 100 ms, then 10 in 203 ms: a quiet interval is spanned by the next.
+        assert_eq!(counts.lock().unwrap().clone().into_iter().collect::<Vec<_>>(), [(49, 1), (70, 1)]);
+    }
+
+    #[test]
+    fn rates_of_a_long_run_take_no_more_memory() {
+        let counts = Counts::default();
+        let rates = Rates::new(counts.clone());
+        let mut answers = 0;
+        for sample in 1..60_000_u64 {
+            answers += sample * 7919 % 90_000;
+            rates.sample(Nanos::from_millis(sample * 100), answers);
+        }
+        let counts = counts.lock().unwrap();
+        assert!(counts.len() < EXACT_MAX + 6_000, "{}", counts.len());
+        assert!(counts.values().sum::<u64>() > 59_000);
+    }
+}

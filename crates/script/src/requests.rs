@@ -1,0 +1,125 @@
+//! What a string of requests holds: how many, and how their answers end.
+//!
+//! A script hands over bytes, and as many answers are waited for as there are requests in them. wrk counts once, in the
+//! first string, and loses its way when a later one holds more or fewer. Here every string is read, so a script may vary
+//! its batches; and one that is cut off is an error of the script, not a server that does not answer.
+
+use engine::Choice;
+use engine::protocol::http1::Asked;
+
+/// The most header lines of one request.
+const HEADERS_MAX: usize = 128;
+
+/// Reads a string of one or more complete requests.
+///
+/// # Errors
+/// In words, with line and column, if it holds none, or something else besides.
+pub(crate) fn read(bytes: &[u8]) -> Result<Choice, String> {
+    let mut rest = bytes;
+    let mut requests = 0;
+    let mut asked = Asked::Other;
+    while requests == 0 || !rest.is_empty() {
+        let (length, is_head) = one(rest).map_err(|why| format!("{why} at {}", place(bytes, bytes.len() - rest.len())))?;
+        let this = if is_head { Asked::Head } else { Asked::Other };
+        if requests > 0 && this != asked {
+            return Err(format!("HEAD among other methods in one batch at {}", place(bytes, bytes.len() - rest.len())));
+        }
+        asked = this;
+        requests += 1;
+        rest = &rest[length..];
+    }
+    Ok(Choice { asked, requests })
+}
+
+/// The length of the first request, and whether its method is HEAD.
+fn one(bytes: &[u8]) -> Result<(usize, bool), String> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut request = httparse::Request::new(&mut headers);
+    let head = match request.parse(bytes) {
+        Ok(httparse::Status::Complete(head)) => head,
+        Ok(httparse::Status::Partial) => return Err("incomplete request".to_owned()),
+        Err(why) => return Err(why.to_string()),
+    };
+    let is_head = request.method == Some("HEAD");
+    let mut length = 0;
+    for header in request.headers.iter() {
+        if header.name.eq_ignore_ascii_case("content-length") {
+            length = std::str::from_utf8(header.value)
+                .ok()
+                .and_then(|text| text.trim().parse::<usize>().ok())
+                .ok_or_else(|| "invalid Content-Length".to_owned())?;
+        } else if header.name.eq_ignore_ascii_case("transfer-encoding") && header.value.to_ascii_lowercase().ends_with(b"chunked") {
+            return Ok((head + chunks(&bytes[head..])?, is_head));
+        }
+    }
+    let end = head.checked_add(length).filter(|end| *end <= bytes.len()).ok_or_else(|| "incomplete request".to_owned())?;
+    Ok((end, is_head))
+}
+
+/// The length of a chunked body.
+fn chunks(bytes: &[u8]) -> Result<usize, String> {
+    let incomplete = || "incomplete request".to_owned();
+    let mut at = 0;
+    loop {
+        let (line, size) = match httparse::parse_chunk_size(bytes.get(at..).ok_or_else(incomplete)?) {
+            Ok(httparse::Status::Complete(read)) => read,
+            Ok(httparse::Status::Partial) => return Err(incomplete()),
+            Err(_) => return Err("invalid chunk size".to_owned()),
+        };
+        at += line;
+        if size == 0 {
+            let mut trailers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+            return match httparse::parse_headers(&bytes[at..], &mut trailers) {
+                Ok(httparse::Status::Complete((length, _))) => Ok(at + length),
+                Ok(httparse::Status::Partial) => Err(incomplete()),
+                Err(why) => Err(why.to_string()),
+            };
+        }
+        let end = usize::try_from(size).ok().and_then(|size| at.checked_add(size)).ok_or_else(incomplete)?;
+        if bytes.get(end..).ok_or_else(incomplete)?.get(..2) != Some(b"\r\n") {
+            return Err(if bytes.len() < end + 2 { incomplete() } else { "invalid chunk".to_owned() });
+        }
+        at = end + 2;
+    }
+}
+
+/// Line and column, from 1.
+fn place(bytes: &[u8], at: usize) -> String {
+    let before = &bytes[..at];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+    format!("{line}:{column}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(text: &str) -> Result<u32, String> {
+        read(text.as_bytes()).map(|choice| choice.requests)
+    }
+
+    #[test]
+    fn requests_are_counted_with_and_without_bodies() {
+        assert_eq!(count("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), Ok(1));
+        assert_eq!(count(&"GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3)), Ok(3));
+        assert_eq!(count("POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\nGET GET / HTTP/1.0\r\n\r\n"), Ok(2));
+        let chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+        assert_eq!(count(&chunked.repeat(2)), Ok(2));
+        assert_eq!(read(b"HEAD / HTTP/1.1\r\n\r\n").map(|choice| choice.asked), Ok(Asked::Head));
+    }
+
+    #[test]
+    fn what_is_no_request_is_told_with_its_place() {
+        assert_eq!(count(""), Err("incomplete request at 1:1".to_owned()));
+        assert_eq!(count("GET / HTTP/1.1\r\nHost: a\r\n"), Err("incomplete request at 1:1".to_owned()));
+        assert_eq!(count("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nabc"), Err("incomplete request at 1:1".to_owned()));
+        assert!(count("GET / HTTP/1.1\r\n\r\nrubbish").unwrap_err().ends_with("at 3:1"));
+        assert!(count("hello world").is_err());
+        assert!(count("GET / HTTP/1.1\r\n\r\nHEAD / HTTP/1.1\r\n\r\n").unwrap_err().starts_with("HEAD among"));
+        for cut in 1.."POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n".len() {
+            let cut = &"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"[..cut];
+            assert_eq!(count(cut), Err("incomplete request at 1:1".to_owned()), "{cut:?}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Scripts against a server that keeps every byte it was sent.
+
+#[path = "scripts/api.rs"]
+mod api;
+#[path = "scripts/capture.rs"]
+mod capture;
+#[path = "scripts/examples.rs"]
+mod examples;
+#[path = "scripts/failing.rs"]
+mod failing;
+
+use std::path::{Path, PathBuf};
+
+use capture::Capture;
+use engine::{RunError, Stop};
+use plan::{Draft, Given, Plan};
+use script::{DoneArguments, Globals, Libraries, Measured, Script, Source};
+
+/// A script, what it is given, and the load it is run with.
+struct Trial {
+    folder: tempfile::TempDir,
+    path: PathBuf,
+    arguments: Vec<String>,
+    libraries: Libraries,
+    threads: u32,
+    connections: u32,
+    requests: Option<u64>,
+    rate: Option<&'static str>,
+}
+
+impl Trial {
+    /// Of a script written here.
+    fn of(text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("script.lua");
+        std::fs::write(&path, text).unwrap();
+        Self { path, ..Self::at(folder, Path::new("")) }
+    }
+
+    /// Of one of the examples.
+    fn example(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lua").join(name);
+        Self::at(tempfile::tempdir().unwrap(), &path)
+    }
+
+    fn at(folder: tempfile::TempDir, path: &Path) -> Self {
+        Self {
+            folder,
+            path: path.to_owned(),
+            arguments: Vec::new(),
+            libraries: Libraries::Whole,
+            threads: 1,
+            connections: 1,
+            requests: Some(20),
+            rate: None,
+        }
+    }
+
+    fn arguments(mut self, words: &[&str]) -> Self {
+        self.arguments = words.iter().map(|word| (*word).to_owned()).collect();
+        self
+    }
+
+    fn sandboxed(mut self) -> Self {
+        self.libraries = Libraries::Sandboxed;
+        self
+    }
+
+    fn threads(mut self, threads: u32) -> Self {
+        (self.threads, self.connections) = (threads, threads);
+        self
+    }
+
+    fn requests(mut self, requests: u64) -> Self {
+        self.requests = Some(requests);
+        self
+    }
+
+    fn endless(mut self) -> Self {
+        self.requests = None;
+        self
+    }
+
+    fn plan(&self, url: &str) -> Plan {
+        let given = |text: String| text.parse().ok();
+        let draft = Draft {
+            url: Some(url.to_owned()),
+            connections: given(self.connections.to_string()),
+            threads: given(self.threads.to_string()),
+            requests: self.requests.and_then(given_number),
+            duration: if self.requests.is_none() { Some(Given::Value(plan::Nanos::from_secs(600))) } else { None },
+            rate: self.rate.and_then(|rate| rate.parse().ok()),
+            ..Draft::default()
+        };
+        Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    fn load(&self, url: &str) -> Result<(Plan, Script), RunError> {
+        let plan = self.plan(url);
+        let source = Source { path: self.path.to_str().unwrap().to_owned(), arguments: self.arguments.clone(), libraries: self.libraries };
+        // As wrk does, without headers of its own.
+        let globals = Globals { headers: Vec::new(), ..Globals::of(&plan)? };
+        let script = Script::load(&source, globals, &Stop::new())?;
+        Ok((plan, script))
+    }
+
+    fn run(&self, capture: &Capture) -> Result<Measured, RunError> {
+        self.run_to_the_end(capture).map(|(measured, _)| measured)
+    }
+
+    /// Also what `done` left in the global `result`, by way of a file of that name in the test's folder.
+    fn run_to_the_end(&self, capture: &Capture) -> Result<(Measured, Option<String>), RunError> {
+        let (plan, mut script) = self.load(&capture.url("/"))?;
+        let stop = Stop::new();
+        let measured = script.run(&plan, &mut |_, _| (), &stop)?;
+        script.done(&DoneArguments::of(&measured), &stop)?;
+        Ok((measured, std::fs::read_to_string(self.folder.path().join("result")).ok()))
+    }
+
+    /// The path `done` writes to.
+    fn result(&self) -> String {
+        self.folder.path().join("result").to_str().unwrap().to_owned()
+    }
+}
+
+fn given_number(requests: u64) -> Option<Given<std::num::NonZeroU64>> {
+    requests.to_string().parse().ok()
+}
