@@ -191,9 +191,18 @@ pub fn header(compared: &Compared, style: &Style) -> String {
 /// One pair; number from 1.
 #[must_use]
 pub fn row(number: usize, pair: &Pair, style: &Style) -> String {
+    let mut text = line(&pair_cells(number, pair));
+    if let Some(why) = &pair.left_out {
+        let _ = write!(text, "   {}", style.paint(Tone::Caution, &format!("left out: {why}")));
+    }
+    text
+}
+
+/// Its figures in the order of the columns.
+pub(crate) fn pair_cells(number: usize, pair: &Pair) -> [String; 9] {
     let failed = |run: &Summary| quantity::count(run.requests.failed + run.requests.unsent);
     let known = |run: &Summary, metric: Metric| metric.of(run).map_or_else(|| NONE.to_owned(), |value| shown(metric, value));
-    let cells = [
+    [
         number.to_string(),
         if pair.first == Side::A { "A B" } else { "B A" }.to_owned(),
         known(&pair.a, Metric::Qps),
@@ -203,12 +212,7 @@ pub fn row(number: usize, pair: &Pair, style: &Style) -> String {
         known(&pair.a, Metric::P99),
         known(&pair.b, Metric::P99),
         format!("{}, {}", failed(&pair.a), failed(&pair.b)),
-    ];
-    let mut text = line(&cells);
-    if let Some(why) = &pair.left_out {
-        let _ = write!(text, "   {}", style.paint(Tone::Caution, &format!("left out: {why}")));
-    }
-    text
+    ]
 }
 
 fn line(cells: &[String; 9]) -> String {
@@ -265,7 +269,7 @@ pub fn conclusion(compared: &Compared, style: &Style) -> String {
 }
 
 /// How it was measured, in one sentence without its full stop.
-fn design(compared: &Compared) -> String {
+pub(crate) fn design(compared: &Compared) -> String {
     let measured = compared.pairs.len();
     let sound = compared.sound().count();
     let mut text = counted(measured as u64, "pair");
@@ -304,11 +308,11 @@ fn design(compared: &Compared) -> String {
     text
 }
 
-fn shown_changes(comparison: &Comparison) -> impl Iterator<Item = &Change> {
+pub(crate) fn shown_changes(comparison: &Comparison) -> impl Iterator<Item = &Change> {
     SHOWN.into_iter().filter_map(|metric| comparison.changes.iter().find(|change| change.metric == metric))
 }
 
-fn cells(change: &Change) -> [String; 5] {
+pub(crate) fn cells(change: &Change) -> [String; 5] {
     [name(change.metric).to_owned(), shown(change.metric, change.a), shown(change.metric, change.b), said(change), verdict(change)]
 }
 

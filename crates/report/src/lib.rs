@@ -16,6 +16,7 @@ pub mod hdr;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod page;
 pub mod png;
 mod reason;
 mod story;
