@@ -7,6 +7,9 @@
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -83,6 +86,37 @@ pub fn measured(core: &str, usage: &Path, command: &[&str]) -> Result<()> {
     };
     std::fs::write(usage, serde_json::to_vec(&usage_of_child)?)?;
     Ok(())
+}
+
+/// Keeps a core busy as long as it lives: whoever else runs there never finds it idle.
+pub(crate) struct Busy {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Busy {
+    pub fn on(core: usize) -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&over);
+        let thread = thread::spawn(move || {
+            // Of the thread alone: zero is whoever calls.
+            if pin(Pid::from_raw(0), core).is_ok() {
+                while !seen.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            }
+        });
+        Self { over, thread: Some(thread) }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 /// Binds a process to a core.

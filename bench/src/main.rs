@@ -16,7 +16,8 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["full", loadline, page] => full(Path::new(loadline), Path::new(page)),
         ["short", loadline] => short(Path::new(loadline)),
-        ["bare", url, connections, seconds] => bench::bare(url, connections, seconds),
+        ["bare", url, connections, seconds] => bench::bare(url, connections, seconds, None),
+        ["bare", url, connections, seconds, trust] => bench::bare(url, connections, seconds, Some(trust)),
         ["measured", core, usage, command @ ..] => bench::measured(core, Path::new(usage), command),
         _ => {
             eprintln!("{USAGE}");

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 
-use crate::launch::{Ran, run_on};
+use crate::launch::{Busy, Ran, run_on};
 use crate::machine::Machine;
 use crate::nginx::Nginx;
 use crate::tool::Tool;
@@ -84,6 +84,8 @@ pub struct Findings {
     pub many: Vec<Level>,
     /// Keep-alive connections over https.
     pub encrypted: Vec<Level>,
+    /// The same with the generator's core shared, so that the server waits for the generator and never the other way round.
+    pub encrypted_crowded: Vec<Level>,
     /// Open load.
     pub open: Steady,
     /// Starting.
@@ -106,9 +108,14 @@ pub fn run(machine: &Machine, loadline: &Path, extent: &Extent) -> Result<Findin
     let installed = |tools: &[Tool]| tools.iter().copied().filter(|tool| !machine.missing.contains(tool)).collect::<Vec<_>>();
     let everyone = installed(&[Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::H2load, Tool::Bare]);
     let with_wrk = installed(&[Tool::Loadline, Tool::Wrk]);
+    let with_floor = installed(&[Tool::Loadline, Tool::Wrk, Tool::Bare]);
     Ok(Findings {
         plain: suite.closed("plain", &everyone, &nginx.http(), extent.connections, None)?,
-        encrypted: suite.closed("https", &with_wrk, &nginx.https(), extent.connections, Some(&nginx.certificate()))?,
+        encrypted: suite.closed("https", &with_floor, &nginx.https(), extent.connections, Some(&nginx.certificate()))?,
+        encrypted_crowded: {
+            let _busy = Busy::on(machine.generator_core());
+            suite.closed("https, generator's core shared", &with_floor, &nginx.https(), extent.connections, Some(&nginx.certificate()))?
+        },
         open: suite.open()?,
         startup: suite.startup()?,
         many: suite.closed("many connections", &with_wrk, &nginx.http(), extent.connections_many, None)?,

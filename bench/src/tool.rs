@@ -70,7 +70,8 @@ impl Tool {
             Self::Ab => format!("ab -q -k -c {connections} -t {seconds} -n 100000000 {url}"),
             Self::Bare => {
                 let program = std::env::current_exe().map_or_else(|_| "loadline-bench".to_owned(), |path| path.display().to_string());
-                format!("{program} bare {url} {connections} {seconds}")
+                let trust = trust.map(|path| format!(" {}", path.display())).unwrap_or_default();
+                format!("{program} bare {url} {connections} {seconds}{trust}")
             }
             Self::H2load => format!("h2load --h1 -t 1 -c {connections} -D {seconds} {url}"),
         };

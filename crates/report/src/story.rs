@@ -72,13 +72,18 @@ pub(crate) fn answer(reading: &Reading<'_>) -> String {
 
 /// How sure the throughput is, to stand behind it: ` (± 310)`; nothing where that is not known.
 fn sure(reading: &Reading<'_>) -> String {
-    let qps = reading.uncertainty.as_ref().and_then(|uncertainty| uncertainty.qps);
+    reading.uncertainty.as_ref().and_then(|uncertainty| uncertainty.qps).map_or_else(String::new, |qps| format!(" ({})", margin(&qps)))
+}
+
+fn margin(qps: &Figure) -> String {
+    let half = half_width(qps);
+    // Of two seconds, chance could have made anything.
+    if half >= qps.value {
+        return "too few seconds to say how sure".to_owned();
+    }
     // Of an uncertainty, the first two digits tell all there is to tell.
-    let rounded = |value: f64| {
-        let unit = if value > 0.0 { 10f64.powf(value.log10().floor() - 1.0) } else { 1.0 };
-        (value / unit).ceil() * unit
-    };
-    qps.map_or_else(String::new, |qps| format!(" (± {})", rate(rounded(half_width(&qps)))))
+    let unit = if half > 0.0 { 10f64.powf(half.log10().floor() - 1.0) } else { 1.0 };
+    format!("± {}", rate((half / unit).ceil() * unit))
 }
 
 /// What stands behind ±: the longer side of the interval, so that the figure and it cover the whole of it.
@@ -227,4 +232,17 @@ pub(crate) fn ending(reading: &Reading<'_>) -> Option<String> {
 /// A rate: whole above a hundred, three digits below.
 pub(crate) fn rate(rate: f64) -> String {
     quantity::figure(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::interval::Interval;
+
+    #[test]
+    fn a_margin_as_wide_as_the_figure_is_said_in_words() {
+        let of = |value: f64, low: f64, high: f64| margin(&Figure { value, interval: Interval { low, high } });
+        assert_eq!(of(47_812.0, 47_502.0, 48_100.0), "± 310");
+        assert_eq!(of(14_000.0, 900.0, 107_000.0), "too few seconds to say how sure");
+    }
 }
