@@ -138,7 +138,7 @@ pub fn plainly(why: &io::Error) -> String {
 
 /// What of a saved result is done again.
 #[derive(Debug)]
-pub struct Saved {
+pub struct Again {
     /// The load.
     pub draft: Draft,
     /// What it was held against, as typed.
@@ -149,7 +149,7 @@ pub struct Saved {
 ///
 /// # Errors
 /// If the file cannot be read, is of another version, or damaged.
-pub fn saved(path: &Path) -> Result<Saved, PlanError> {
+pub fn saved(path: &Path) -> Result<Again, PlanError> {
     /// Only what is needed of a result: its counts and histograms may be megabytes.
     #[derive(Deserialize)]
     struct Needed {
@@ -173,7 +173,59 @@ pub fn saved(path: &Path) -> Result<Saved, PlanError> {
     let plan = read.plan.ok_or_else(|| PlanError::new("from", format!("--from '{shown}' is damaged: it holds no plan"), again))?;
     let draft = serde_json::from_value(plan)
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged: its plan holds {why}"), again))?;
-    Ok(Saved { draft, checks: read.checks.into_iter().map(|judged| judged.check).collect() })
+    Ok(Again { draft, checks: read.checks.into_iter().map(|judged| judged.check).collect() })
+}
+
+/// A saved result of any kind.
+#[derive(Debug)]
+pub enum Saved {
+    /// One run.
+    Run(Box<SavedRun>),
+    /// A ladder of loads.
+    Sweep(Box<analysis::Sweep>),
+    /// A capacity search.
+    Find(Box<analysis::found::Found>),
+    /// A comparison.
+    Compare(Box<report::compare::Compared>),
+}
+
+/// A run and what it was held against, as typed.
+#[derive(Debug)]
+pub struct SavedRun {
+    /// The run.
+    pub summary: Summary,
+    /// Its checks.
+    pub checks: Vec<String>,
+}
+
+/// The result that a user names: the path of its file.
+///
+/// # Errors
+/// If it cannot be read, is of another version, or damaged.
+pub fn result(name: &str) -> Result<Saved, PlanError> {
+    #[derive(Deserialize)]
+    struct Label {
+        schema: Option<String>,
+        #[serde(default)]
+        checks: serde_json::Value,
+    }
+    let help = "give a result: a file written with --out json=FILE, or the .json that sweep, find and compare write";
+    let wrong = |why: String| PlanError::new("report", why, help);
+    let bytes = fs::read(name).map_err(|why| wrong(format!("'{name}' cannot be read: {}", plainly(&why))))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("'{name}' is no result: it is not text")))?;
+    let label: Label = serde_json::from_str(&text).map_err(|why| wrong(format!("'{name}' is damaged, or no result: {why}")))?;
+    let kind = label.schema.as_deref().and_then(|schema| schema.split_once('/')).map_or("", |(kind, _)| kind);
+    let read = match kind {
+        "loadline.sweep" => report::sweep::read(&text).map(|it| Saved::Sweep(Box::new(it))),
+        "loadline.find" => report::find::read(&text).map(|it| Saved::Find(Box::new(it))),
+        "loadline.compare" => report::compare::read(&text).map(|it| Saved::Compare(Box::new(it))),
+        _ => report::read_summary(&text).map(|summary| {
+            let judged = label.checks.as_array().into_iter().flatten();
+            let checks = judged.filter_map(|it| it.get("check")?.as_str().map(str::to_owned)).collect();
+            Saved::Run(Box::new(SavedRun { summary, checks }))
+        }),
+    };
+    read.map_err(|why| wrong(format!("'{name}' cannot be used: {why}")))
 }
 
 /// Complains of secrets that a saved plan left out and no flag gave again.

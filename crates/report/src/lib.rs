@@ -19,6 +19,7 @@ pub mod markdown;
 pub mod page;
 pub mod png;
 mod reason;
+mod rendering;
 mod story;
 pub mod sweep;
 pub mod text;
@@ -26,4 +27,5 @@ mod visible;
 
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};
+pub use rendering::{COMPARE_FORMATS, DIFF_FORMATS, FIND_FORMATS, Rendering, SWEEP_FORMATS, Two};
 pub use visible::visible;

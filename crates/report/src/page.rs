@@ -19,9 +19,11 @@ use serde::Serialize;
 
 pub use compare::compare;
 pub use diff::diff;
+pub(crate) use find::text as find_text;
 pub use find::find;
 pub use run::FORMAT;
 pub use sweep::sweep;
+pub(crate) use sweep::text as sweep_text;
 
 /// The version of the data in a page.
 const SCHEMA: &str = "loadline.page/1";
@@ -166,8 +168,11 @@ impl Table {
     }
 }
 
-/// The page as a file.
-fn written<D: Serialize>(view: &View<D>) -> Vec<u8> {
+/// The page as a file. What an answer says already is not remarked again.
+fn written<D: Serialize>(mut view: View<D>) -> Vec<u8> {
+    let answers = view.answers.clone();
+    view.remarks.retain(|remark| !answers.iter().any(|answer| answer.sentence.contains(remark.as_str())));
+    let view = &view;
     let json = serde_json::to_string(view).expect("a page is made of what JSON can hold");
     let answers: Vec<String> = view.answers.iter().map(|answer| answer.sentence.clone()).collect();
     let tables: Vec<pages::Table> = view

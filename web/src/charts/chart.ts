@@ -321,7 +321,7 @@ export class Chart {
 
   private clip(): SVGElement {
     const { left, top, right, bottom } = this.box;
-    return svg("defs", {}, svg("clipPath", { id: `${this.spec.id}-clip` }, svg("rect", { x: left, y: top - 4, width: Math.max(0, right - left), height: bottom - top + 8 })));
+    return svg("defs", {}, svg("clipPath", { id: `${this.spec.id}-clip` }, svg("rect", { x: left - 6, y: top - 6, width: Math.max(0, right - left + 12), height: bottom - top + 12 })));
   }
 
   private apart(x: Scale): SVGElement {

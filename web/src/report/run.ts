@@ -30,7 +30,16 @@ const COURSES: readonly ((page: RunPage) => Spec)[] = [throughput, response, fai
 /** Rates stand at the middle of their interval. */
 const middles = (timeline: Timeline) => timeline.from_ns.map((from, index) => (from + (timeline.to_ns[index] ?? from)) / 2e9);
 const seconds = (timeline: Timeline, index: number) => ((timeline.to_ns[index] ?? 0) - (timeline.from_ns[index] ?? 0)) / 1e9;
-const rates = (timeline: Timeline, values: readonly number[]) => values.map((value, index) => { const span = seconds(timeline, index); return span > 0 ? value / span : null; });
+
+/** A rate over the last moments of a drain says nothing: intervals shorter than this share of the longest have none. */
+const SPAN_LEAST = 0.5;
+
+const longest = (timeline: Timeline) => timeline.to_ns.reduce((most, _, index) => Math.max(most, seconds(timeline, index)), 0);
+
+function rates(timeline: Timeline, values: readonly number[]): (number | null)[] {
+  const least = longest(timeline) * SPAN_LEAST;
+  return values.map((value, index) => { const span = seconds(timeline, index); return span > 0 && span >= least ? value / span : null; });
+}
 
 function course(page: RunPage, spec: Pick<Spec, "id" | "title" | "about" | "left" | "series"> & { right?: Axis }): Spec {
   const { timeline } = page.data;
@@ -113,7 +122,7 @@ function health(page: RunPage): Spec {
     left: { title: "of its cores", show: percent, from: 0, to: 100 },
     right: { title: "lag", show: time, zero: true },
     series: [
-      { name: "processor", ink: "a", kind: "area", x, y: timeline.cpu_ns.map((cpu, index) => { const span = seconds(timeline, index); return span > 0 ? Math.min(100, (cpu / 1e9 / span / Math.max(1, threads)) * 100) : null; }) },
+      { name: "processor", ink: "a", kind: "area", x, y: rates(timeline, timeline.cpu_ns).map((cpu) => (cpu === null ? null : Math.min(100, (cpu / 1e9 / Math.max(1, threads)) * 100))) },
       { name: "greatest lag", ink: "b", kind: "line", axis: "right", x, y: timeline.lag_max_ns },
     ],
   });

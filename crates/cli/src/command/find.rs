@@ -20,13 +20,14 @@ use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};
 use measure::{Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable};
+use report::FIND_FORMATS;
 use report::find::table;
 
 use super::Manner;
 use super::sweep::{broken, name_of};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
-use crate::outputs::{Existing, to_stdout};
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help, to_stdout};
 use crate::screen::{Screen, complain};
 use crate::{inputs, interrupt};
 
@@ -64,6 +65,10 @@ pub struct Find {
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
     dir: PathBuf,
 
+    /// Write the result also as FORMAT=FILE (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(FIND_FORMATS), help_heading = "Output")]
+    out: Vec<Out>,
+
     /// Replace files that exist
     #[arg(long, help_heading = "Output")]
     force: bool,
@@ -97,7 +102,7 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, manner } = find;
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
     let slos = promised(&slo, &mut errors);
@@ -114,7 +119,9 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         mistakes.for_each(|mistake| errors.push(refused(mistake, preset)));
     });
     let files = Files::new(dir, name, ENDINGS);
-    files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    let existing = if force { Existing::Replace } else { Existing::Keep };
+    files.check(existing, &mut errors);
+    let outs = Renderings::check(&out, FIND_FORMATS, existing, StandardOutput::Taken, &mut errors);
     let (Some(load), Ok(search)) = (load, search) else { return Err(errors.into()) };
     if !errors.is_empty() {
         return Err(errors.into());
@@ -125,7 +132,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, screen.clone())?;
     let found = Found::new(files.name().to_owned(), &slos, settings, &search.answer());
-    let course = Course { load, slos, search, found, files, screen, stop, lost: PlanErrors::default(), untold: None };
+    let course = Course { load, slos, search, found, files, outs, screen, stop, lost: PlanErrors::default(), untold: None };
     course.carry_out(manner)
 }
 
@@ -346,6 +353,7 @@ struct Course {
     search: Search,
     found: Found,
     files: Files,
+    outs: Renderings<Found>,
     screen: Screen,
     /// Raised by the user. Each trial has a signal of its own, because it may also be ended early.
     stop: Stop,
@@ -547,6 +555,7 @@ impl Course {
         for file in report::find::files(&self.found).expect("memory takes every byte") {
             self.write(&file);
         }
+        self.outs.write(&self.found, &mut self.lost);
     }
 
     fn write(&mut self, file: &report::find::FindFile) {

@@ -44,7 +44,7 @@ struct Paired {
 /// The page.
 #[must_use]
 pub fn compare(compared: &Compared) -> Vec<u8> {
-    written(&view(compared))
+    written(view(compared))
 }
 
 fn view(compared: &Compared) -> View<Data> {
@@ -70,10 +70,7 @@ fn view(compared: &Compared) -> View<Data> {
         remarks,
         figures: figures(compared),
         tables: tables(compared),
-        text: {
-            let rows: String = (1..).zip(&compared.pairs).map(|(at, pair)| compare::row(at, pair, &Style::PLAIN) + "\n").collect();
-            compare::header(compared, &Style::PLAIN) + &rows + &compare::conclusion(compared, &Style::PLAIN)
-        },
+        text: compare::text(compared, &Style::PLAIN),
         measured_by: first.map_or_else(String::new, measured_by),
         data: Data {
             a: visible(&compared.a.name),
@@ -87,7 +84,7 @@ fn view(compared: &Compared) -> View<Data> {
                     change: shift.change,
                     low: shift.interval.low,
                     high: shift.interval.high,
-                    margin: compared.margins.of(metric_of(shift.q)),
+                    margin: compared.margins.of(compare::metric_of(shift.q)),
                 })
                 .collect(),
             pairs: compared
@@ -106,19 +103,6 @@ fn view(compared: &Compared) -> View<Data> {
                 })
                 .collect(),
         },
-    }
-}
-
-/// The metric whose margin a percentile is held against.
-pub(crate) fn metric_of(q: f64) -> Metric {
-    if q < 0.95 {
-        Metric::P50
-    } else if q < 0.99 {
-        Metric::P95
-    } else if q < 0.999 {
-        Metric::P99
-    } else {
-        Metric::P999
     }
 }
 

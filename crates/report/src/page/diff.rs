@@ -28,7 +28,7 @@ struct Drawn {
 /// The page; a side without its sweep is a file that holds no single runs.
 #[must_use]
 pub fn diff(a: &SweepCurve, b: &SweepCurve, sweeps: [Option<&Sweep>; 2]) -> Vec<u8> {
-    written(&view(a, b, sweeps))
+    written(view(a, b, sweeps))
 }
 
 fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View<Data> {

@@ -45,7 +45,7 @@ struct Tried {
 /// The page.
 #[must_use]
 pub fn find(found: &Found) -> Vec<u8> {
-    written(&view(found))
+    written(view(found))
 }
 
 fn view(found: &Found) -> View<Data> {
@@ -62,10 +62,6 @@ fn view(found: &Found) -> View<Data> {
     heads.extend(names.iter().map(String::as_str));
     heads.push("verdict");
     let rows = found.trials.iter().map(|trial| table::cells(found, trial)).collect();
-    let mut text = format!("{}\n", table::header(found, &Style::PLAIN));
-    found.trials.iter().for_each(|trial| text += &format!("{}\n", table::row(found, trial, &Style::PLAIN)));
-    text += "\n";
-    sentences.iter().for_each(|sentence| text += &format!("{sentence}\n"));
     View {
         schema: SCHEMA,
         kind: Kind::Find,
@@ -79,7 +75,7 @@ fn view(found: &Found) -> View<Data> {
         remarks: sentences.iter().skip(1).cloned().chain(warnings(found)).collect(),
         figures: figures(found),
         tables: vec![Table::new("trials", "Trials", &heads, rows).noted(table::legend(found))],
-        text,
+        text: text(found),
         measured_by: measured_by(found),
         data: Data {
             carries: found.carries,
@@ -112,6 +108,15 @@ fn view(found: &Found) -> View<Data> {
     }
 }
 
+/// The table and what follows from it, as on a terminal.
+pub(crate) fn text(found: &Found) -> String {
+    let mut text = format!("{}\n", table::header(found, &Style::PLAIN));
+    found.trials.iter().for_each(|trial| text += &format!("{}\n", table::row(found, trial, &Style::PLAIN)));
+    text += "\n";
+    found.sentences().iter().for_each(|sentence| text += &format!("{sentence}\n"));
+    text
+}
+
 fn answers(found: &Found, sentences: &[String]) -> Vec<Answer> {
     let carries = sentences.first().cloned().unwrap_or_else(|| "Nothing was measured".to_owned());
     let knee = match (&found.breaks_at, found.carries) {
@@ -126,7 +131,7 @@ fn answers(found: &Found, sentences: &[String]) -> Vec<Answer> {
         (None, _) => Answer::not_measured(Question::Knee, "No rate that counts broke the promise, so the knee lies beyond"),
     };
     let after = |start: &[&str]| sentences.iter().skip(1).filter(|it| start.iter().any(|start| it.starts_with(start))).cloned().collect::<Vec<_>>().join(" ");
-    let changed = after(&["Carries ", "Remembers ", "Does not recover", "Held ", "Did not hold"]);
+    let changed = after(&["It held ", "It did not hold ", "It carries ", "It remembers ", "It does not recover"]);
     let changed = if changed.is_empty() {
         Answer::not_measured(Question::Changed, "Whether it lasts, and whether it recovers from an overload, was not measured")
     } else {

@@ -29,7 +29,7 @@ const EXAMPLE_LETTERS_MAX: usize = 400;
 fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
     let mut text = Vec::new();
     (crate::text::FORMAT.render)(reading, &Style::PLAIN, &mut text)?;
-    out.write_all(&written(&view(reading, String::from_utf8_lossy(&text).into_owned())))
+    out.write_all(&written(view(reading, String::from_utf8_lossy(&text).into_owned())))
 }
 
 /// What the charts of a run draw.

@@ -43,7 +43,7 @@ struct Fit {
 /// The page.
 #[must_use]
 pub fn sweep(sweep: &Sweep) -> Vec<u8> {
-    written(&view(sweep))
+    written(view(sweep))
 }
 
 fn view(sweep: &Sweep) -> View<Data> {
@@ -164,7 +164,7 @@ fn figures(points: &[Point], best: Option<f64>, open: bool) -> Vec<Figure> {
 }
 
 /// The table and what follows from it, as on a terminal.
-fn text(sweep: &Sweep) -> String {
+pub(crate) fn text(sweep: &Sweep) -> String {
     let rows = sweep.rows();
     let Some(first) = rows.first() else { return "No level was measured.\n".to_owned() };
     let mut text = format!("{}\n", table::header(first.level, &Style::PLAIN));
