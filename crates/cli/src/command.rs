@@ -11,8 +11,8 @@ mod report;
 mod run;
 mod sweep;
 
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use ::report::{Colour, Style};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use std::io::IsTerminal as _;
 
 use crate::exit::{Exit, Failed};

@@ -156,11 +156,7 @@ fn places<F>(
     let mut all: Vec<(&'static F, Place)> = Vec::new();
     for Out(given) in outs {
         let Some((name, file)) = given.split_once('=') else {
-            errors.push(PlanError::new(
-                "out",
-                format!("--out '{given}' is not FORMAT=FILE"),
-                format!("write --out {}", example(given)),
-            ));
+            errors.push(PlanError::new("out", format!("--out '{given}' is not FORMAT=FILE"), format!("write --out {}", example(given))));
             continue;
         };
         let Some(format) = table.iter().find(|format| named(format).name == name) else {

@@ -160,8 +160,7 @@ mod tests {
     const HOSTILE: &str = "</script><script>alert(1)</script><!--\u{2028}'\"&</noscript><img src=x onerror=alert(1)>";
 
     fn page() -> (Vec<String>, Vec<Table>, String) {
-        let tables =
-            vec![Table { title: HOSTILE.to_owned(), heads: vec![HOSTILE.to_owned()], rows: vec![vec![HOSTILE.to_owned()]] }];
+        let tables = vec![Table { title: HOSTILE.to_owned(), heads: vec![HOSTILE.to_owned()], rows: vec![vec![HOSTILE.to_owned()]] }];
         (vec![HOSTILE.to_owned()], tables, format!("{{\"a\":\"{}\"}}", HOSTILE.replace('"', "\\\"")))
     }
 

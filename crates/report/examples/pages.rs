@@ -18,7 +18,8 @@ use report::compare::{Compared, Pair, Side, Subject};
 use report::{Style, page, sweep as sweep_files};
 
 /// What a server may send that should stay text.
-const HOSTILE: &str = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u{2028}${7*7}\u{202e}gnp";
+const HOSTILE: &str =
+    "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u{2028}${7*7}\u{202e}gnp";
 /// A run of an hour, a tick a second.
 const HOUR: u64 = 3_600;
 
@@ -44,7 +45,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(dir.join("sweep-hostile.html"), page::sweep(&named))?;
     fs::write(dir.join("find.html"), page::find(&searched("checkout", &mut random)))?;
     fs::write(dir.join("find-hostile.html"), page::find(&searched(HOSTILE, &mut random)))?;
-    fs::write(dir.join("compare.html"), page::compare(&compared("http://old.test/orders", "http://new.test/orders", 1.35, 10, &mut random)?))?;
+    fs::write(
+        dir.join("compare.html"),
+        page::compare(&compared("http://old.test/orders", "http://new.test/orders", 1.35, 10, &mut random)?),
+    )?;
     fs::write(dir.join("compare-hostile.html"), page::compare(&compared(HOSTILE, HOSTILE, 1.0, 3, &mut random)?))?;
     let sides = [climbed("before"), faster(climbed("after"))];
     let [a, b] = [0, 1].map(|side| sweep_files::curve(&sides[side]));
@@ -144,7 +148,8 @@ fn hostile(mut run: Summary) -> Summary {
         }
     }
     run.warnings.push(HOSTILE.to_owned());
-    for text in [&mut run.machine.loadline, &mut run.machine.system, &mut run.machine.processor, &mut run.started, &mut run.resolution.name] {
+    for text in [&mut run.machine.loadline, &mut run.machine.system, &mut run.machine.processor, &mut run.started, &mut run.resolution.name]
+    {
         *text = HOSTILE.to_owned();
     }
     run.resolution.addresses = vec![HOSTILE.to_owned()];

@@ -19,8 +19,8 @@ use serde::Serialize;
 
 pub use compare::compare;
 pub use diff::diff;
-pub(crate) use find::text as find_text;
 pub use find::find;
+pub(crate) use find::text as find_text;
 pub use run::FORMAT;
 pub use sweep::sweep;
 pub(crate) use sweep::text as sweep_text;

@@ -287,7 +287,7 @@ export class Chart {
   }
 
   private lawSwitch(): HTMLButtonElement {
-    const made = button("log", `Logarithmic axis of ${this.spec.title}`, () => {
+    const made = button("log", `log axis of ${this.spec.title}`, () => {
       this.law = this.law === "log" ? "linear" : "log";
       made.setAttribute("aria-pressed", String(this.law === "log"));
       this.draw();

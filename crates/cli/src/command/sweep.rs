@@ -18,8 +18,8 @@ use engine::net::Network;
 use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
 use measure::Ending;
 use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Random, Rung, Stage, Target, Timetable};
-use report::{SWEEP_FORMATS, Style};
 use report::sweep::table;
+use report::{SWEEP_FORMATS, Style};
 
 use super::Manner;
 use crate::calibration::note_ceiling;

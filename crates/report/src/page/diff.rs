@@ -116,15 +116,27 @@ fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, rates: bool) -> Vec<Ans
     let changed = match tops {
         Some((a, b)) if a.qps > 0.0 => {
             let known = if judged.contains("was not measured") { "; whether that is more than chance was not measured" } else { "" };
-            Answer::measured(Question::Changed, format!("The most it carries changed by {} %{known}", signed(b.qps / a.qps - 1.0)), "levels")
+            Answer::measured(
+                Question::Changed,
+                format!("The most it carries changed by {} %{known}", signed(b.qps / a.qps - 1.0)),
+                "levels",
+            )
         }
         _ => Answer::not_measured(Question::Changed, "Nothing can be compared"),
     };
     let limited = |curve: &SweepCurve| top(curve).is_some_and(|point| point.generator_limited);
     let limits = match (limited(a), limited(b)) {
-        (false, false) => Answer::not_measured(Question::Limits, "What limits either is not in these files; the page of each sweep tells it"),
+        (false, false) => {
+            Answer::not_measured(Question::Limits, "What limits either is not in these files; the page of each sweep tells it")
+        }
         (a, b) => {
-            let whose = if a && b { "both" } else if a { "A" } else { "B" };
+            let whose = if a && b {
+                "both"
+            } else if a {
+                "A"
+            } else {
+                "B"
+            };
             Answer::measured(Question::Limits, format!("The load generator was the limit at the peak of {whose}"), "levels")
         }
     };

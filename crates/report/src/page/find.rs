@@ -125,17 +125,18 @@ fn answers(found: &Found, sentences: &[String]) -> Vec<Answer> {
             format!("The promise is kept up to {} a second and broken from {} on", figure(carries), figure(broken.rate)),
             "load",
         ),
-        (Some(broken), _) => {
-            Answer::measured(Question::Knee, format!("The promise is broken at {} a second", figure(broken.rate)), "load")
-        }
+        (Some(broken), _) => Answer::measured(Question::Knee, format!("The promise is broken at {} a second", figure(broken.rate)), "load"),
         (None, _) => Answer::not_measured(Question::Knee, "No rate that counts broke the promise, so the knee lies beyond"),
     };
-    let after = |start: &[&str]| sentences.iter().skip(1).filter(|it| start.iter().any(|start| it.starts_with(start))).cloned().collect::<Vec<_>>().join(" ");
+    let after = |start: &[&str]| {
+        sentences.iter().skip(1).filter(|it| start.iter().any(|start| it.starts_with(start))).cloned().collect::<Vec<_>>().join(" ")
+    };
     let changed = after(&["It held ", "It did not hold ", "It carries ", "It remembers ", "It does not recover"]);
     let changed = if changed.is_empty() {
         Answer::not_measured(Question::Changed, "Whether it lasts, and whether it recovers from an overload, was not measured")
     } else {
-        let bad = found.unrecovered_after.is_some() || [&found.soak, &found.from_above].into_iter().flatten().any(|held| held.missed.is_some());
+        let bad =
+            found.unrecovered_after.is_some() || [&found.soak, &found.from_above].into_iter().flatten().any(|held| held.missed.is_some());
         Answer::measured(Question::Changed, changed, "search").toned(if bad { Tone::Caution } else { Tone::Plain })
     };
     let limits = match found.limited_by {
@@ -147,7 +148,9 @@ fn answers(found: &Found, sentences: &[String]) -> Vec<Answer> {
             Answer::measured(Question::Limits, "The load generator: the server may carry more", "trials").toned(Tone::Caution)
         }
         LimitedBy::RateMax => Answer::measured(Question::Limits, "The highest rate that was allowed: the server may carry more", "trials"),
-        LimitedBy::Budget => Answer::measured(Question::Limits, "The budget of the search: it was used up first", "trials").toned(Tone::Caution),
+        LimitedBy::Budget => {
+            Answer::measured(Question::Limits, "The budget of the search: it was used up first", "trials").toned(Tone::Caution)
+        }
         LimitedBy::Invalid => Answer::measured(Question::Limits, "The trials: one after the other was invalid", "trials").toned(Tone::Bad),
     };
     vec![Answer::measured(Question::Carries, carries, "load"), knee, changed, limits]
@@ -158,10 +161,15 @@ fn figures(found: &Found) -> Vec<Figure> {
         Some(high) => format!("{} to {} with 95 % confidence", figure(found.capacity.low), figure(high)),
         None => format!("at least {}", figure(found.capacity.low)),
     };
-    let mut figures = vec![Figure::new("carries", found.carries.map_or_else(|| NONE.to_owned(), |rate| format!("{}/s", figure(rate))), range)];
+    let mut figures =
+        vec![Figure::new("carries", found.carries.map_or_else(|| NONE.to_owned(), |rate| format!("{}/s", figure(rate))), range)];
     if let Some(row) = found.carries.and_then(|carries| found.rows().into_iter().find(|row| row.rate == carries)) {
         let quantile = format!("p{}", percent(found.quantile * 100.0));
-        figures.push(Figure::new(&format!("{quantile} there"), row.quantile.map_or_else(|| NONE.to_owned(), |it| time(it.0 as f64)), "response time"));
+        figures.push(Figure::new(
+            &format!("{quantile} there"),
+            row.quantile.map_or_else(|| NONE.to_owned(), |it| time(it.0 as f64)),
+            "response time",
+        ));
         figures.push(Figure::new("goodput there", format!("{}/s", figure(row.goodput)), "succeeded in time"));
     }
     if let Some(median) = found.unloaded_median {

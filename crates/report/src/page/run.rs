@@ -234,7 +234,8 @@ fn figures(reading: &Reading<'_>) -> Vec<Figure> {
         none if none == NONE => "response time".to_owned(),
         known => format!("± {known}"),
     };
-    let offered = summary.qps_offered.map_or_else(|| "requests a second".to_owned(), |rate| format!("of {} a second asked for", story::rate(rate)));
+    let offered =
+        summary.qps_offered.map_or_else(|| "requests a second".to_owned(), |rate| format!("of {} a second asked for", story::rate(rate)));
     let requests = &summary.requests;
     let bad = requests.failed + requests.unsent;
     vec![
@@ -329,9 +330,8 @@ fn percentiles(reading: &Reading<'_>) -> Table {
 
 fn statuses(summary: &Summary) -> Option<Table> {
     let answered: u64 = summary.status.values().sum();
-    let row = |(status, number): (&u16, &u64)| {
-        vec![status.to_string(), reason(*status).to_owned(), count(*number), share(*number, answered)]
-    };
+    let row =
+        |(status, number): (&u16, &u64)| vec![status.to_string(), reason(*status).to_owned(), count(*number), share(*number, answered)];
     let rows: Vec<Vec<String>> = summary.status.iter().map(row).collect();
     (!rows.is_empty()).then(|| Table::new("status", "Answers by status", &["status", "meaning", "#answers", "#share"], rows))
 }
@@ -478,4 +478,31 @@ fn machine(summary: &Summary) -> Table {
         rows.push(pair("sent to", excerpt(&addresses.join(", "), EXAMPLE_LETTERS_MAX)));
     }
     Table::new("machine", "The machine it came from", &["", "value"], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::fixtures;
+
+    #[test]
+    fn four_sentences_open_the_page_and_each_has_its_evidence_or_says_that_it_has_none() {
+        // The sections that web/src/report/run.ts draws.
+        let charts = ["qps", "response", "failures", "in-flight", "health", "latency", "percentile-curve"];
+        for (name, summary) in fixtures::summaries() {
+            let view = view(&Reading::new(&summary, &[]), String::new());
+            let asked: Vec<Question> = view.answers.iter().map(|answer| answer.question).collect();
+            assert_eq!(asked, [Question::Carries, Question::Knee, Question::Changed, Question::Limits], "{name}");
+            for answer in &view.answers {
+                assert!(answer.sentence.ends_with('.'), "{name}: {}", answer.sentence);
+                if let Some(evidence) = answer.evidence {
+                    assert!(charts.contains(&evidence) || view.tables.iter().any(|table| table.id == evidence), "{name}: {evidence}");
+                }
+            }
+            assert_eq!(view.data.timeline.from_ns.len(), summary.timeline.len(), "{name}");
+            for table in &view.tables {
+                assert!(table.rows.iter().all(|row| row.len() == table.heads.len()), "{name}: {}", table.title);
+            }
+        }
+    }
 }

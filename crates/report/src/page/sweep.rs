@@ -97,9 +97,9 @@ fn view(sweep: &Sweep) -> View<Data> {
             .noted(table::legend(&rows)),
     );
     if let Some((curve, model)) = scaling.curve.as_ref().and_then(|curve| Some((curve, curve.reading.model.as_ref()?))) {
-        let rows = parameters(model, curve.pausing)
-            .into_iter()
-            .map(|it| vec![it.about.to_owned(), it.value.to_string(), it.interval.map_or_else(|| "without end".to_owned(), |it| it.to_string())]);
+        let rows = parameters(model, curve.pausing).into_iter().map(|it| {
+            vec![it.about.to_owned(), it.value.to_string(), it.interval.map_or_else(|| "without end".to_owned(), |it| it.to_string())]
+        });
         let title = format!("The model: {}", analysis::curve_words::name(model, curve.pausing));
         tables.push(Table::new("model", &title, &["parameter", "#value", "#95 % interval"], rows.collect()));
     }
@@ -158,7 +158,11 @@ fn figures(points: &[Point], best: Option<f64>, open: bool) -> Vec<Figure> {
         }
     }
     if let Some(lowest) = points.iter().min_by(|a, b| a.success_percent.total_cmp(&b.success_percent)) {
-        figures.push(Figure::new("lowest success", format!("{} %", percent(lowest.success_percent)), format!("at {}", level(lowest.level))));
+        figures.push(Figure::new(
+            "lowest success",
+            format!("{} %", percent(lowest.success_percent)),
+            format!("at {}", level(lowest.level)),
+        ));
     }
     figures
 }
