@@ -252,7 +252,7 @@ fn offered(rate: f64, seconds: f64, random: &mut Random) -> Summary {
     run.qps = rate.min(860.0);
     run.qps_succeeded = run.qps;
     run.qps_offered = Some(rate);
-    run.duration_s = seconds;
+    run.duration_s = due as f64 / rate;
     run.requests = measure::Requests { due, succeeded: due, failed: 0, unsent: 0 };
     run.status = [(201, due)].into();
     run.failures.clear();
@@ -277,7 +277,7 @@ fn compared(a: &str, b: &str, tail: f64, pairs: u32, random: &mut Random) -> Res
             let mut ticks = Vec::new();
             for tick in &run.timeline {
                 let mut slower = Histogram::new();
-                for _ in 0..800 {
+                for _ in 0..tick.due {
                     let normal = analysis::simulated::normal(random);
                     let stretch = if normal > 1.3 { tail } else { 1.0 };
                     slower.record(Nanos((4e6 * drift * stretch * (0.4 * normal).exp()) as u64));

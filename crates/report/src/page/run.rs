@@ -187,10 +187,10 @@ fn limits(reading: &Reading<'_>) -> Answer {
         }
         (_, Some(failure)) => {
             let said = format!(
-                "{} failed by {}, most often: {}",
+                "{} failed, most often: {}; the side to look at is {}",
                 counted(summary.requests.failed, "request"),
-                crate::text::side_named(failure.side),
-                failure.class.about()
+                failure.class.about(),
+                crate::text::side_named(failure.side)
             );
             return Answer::measured(Question::Limits, said, "failures").toned(Tone::Bad);
         }

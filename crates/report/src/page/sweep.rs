@@ -128,7 +128,8 @@ fn view(sweep: &Sweep) -> View<Data> {
 fn answers(said: &[(Topic, String)], curve: bool) -> Vec<Answer> {
     let about = |topic: Topic| said.iter().filter(|(of, _)| *of == topic).map(|(_, sentence)| sentence.as_str()).collect::<Vec<_>>();
     let carries = about(Topic::Carries).join(" ");
-    let knee = about(Topic::Knee).join(" ");
+    // The sentence stands alone here, and not after the one about the peak.
+    let knee = about(Topic::Knee).join(" ").replacen("That is also", "The peak is also", 1);
     let failures = about(Topic::Failures);
     let failing = failures.iter().any(|sentence| !sentence.starts_with("No request failed"));
     let shape = about(Topic::Curve).into_iter().next();
