@@ -104,11 +104,11 @@ struct Answer {
 
 impl Answer {
     fn measured(question: Question, sentence: impl Into<String>, evidence: &'static str) -> Self {
-        Self { question, sentence: finished(sentence.into()), evidence: Some(evidence), tone: Tone::Plain }
+        Self { question, sentence: finished(&sentence.into()), evidence: Some(evidence), tone: Tone::Plain }
     }
 
     fn not_measured(question: Question, sentence: &str) -> Self {
-        Self { question, sentence: finished(sentence.to_owned()), evidence: None, tone: Tone::Plain }
+        Self { question, sentence: finished(sentence), evidence: None, tone: Tone::Plain }
     }
 
     fn toned(self, tone: Tone) -> Self {
@@ -117,7 +117,7 @@ impl Answer {
 }
 
 /// As a sentence ends and begins.
-fn finished(sentence: String) -> String {
+fn finished(sentence: &str) -> String {
     let mut letters = sentence.trim_end().chars();
     let upper = letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect());
     if upper.ends_with(['.', '?', '!', ':']) || upper.is_empty() { upper } else { format!("{upper}.") }

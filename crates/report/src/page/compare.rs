@@ -57,9 +57,9 @@ fn view(compared: &Compared) -> View<Data> {
     });
     let first = compared.pairs.first().map(|pair| &pair.a);
     let mut about = vec![format!("A: {}", visible(&compared.a.name)), format!("B: {}", visible(&compared.b.name))];
-    about.push(finished(compare::design(compared)));
+    about.push(finished(&compare::design(compared)));
     let mut remarks = compared.reading.clone();
-    remarks.extend(compared.differences.iter().map(|difference| finished(format!("the plans differ: {}", visible(difference)))));
+    remarks.extend(compared.differences.iter().map(|difference| finished(&format!("the plans differ: {}", visible(difference)))));
     View {
         schema: SCHEMA,
         kind: Kind::Compare,

@@ -224,7 +224,7 @@ fn remarks(reading: &Reading<'_>) -> Vec<String> {
     }
     said.extend(summary.warnings.iter().map(|warning| visible(warning)));
     said.extend(story::missing(reading));
-    said.into_iter().map(super::finished).collect()
+    said.iter().map(|remark| super::finished(remark)).collect()
 }
 
 fn figures(reading: &Reading<'_>) -> Vec<Figure> {
