@@ -9,6 +9,6 @@ const root = document.getElementById("page");
 const data = document.getElementById("data")?.textContent;
 if (root && data) {
   render(root, JSON.parse(data) as Page);
-  // Tests read how long it took; so may a reader who wonders.
-  root.dataset["drawnMs"] = (performance.now() - started).toFixed(1);
+  // Charts are drawn once their width is known, before the first frame. Tests read how long all of it took.
+  requestAnimationFrame(() => setTimeout(() => { root.dataset["drawnMs"] = (performance.now() - started).toFixed(1); }));
 }
