@@ -18,6 +18,7 @@ package_of() {
         h2load) echo nghttp2-client ;;
         openssl) echo openssl ;;
         chromium) echo chromium ;;
+        tmux) echo tmux ;;
         *) echo "tools.sh: no package is known for '$1'" >&2; exit 2 ;;
     esac
 }

@@ -13,11 +13,13 @@ mod sweep;
 
 use ::report::{Colour, Style};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use engine::Stop;
+use live::Palette;
 use std::io::IsTerminal as _;
 
 use crate::exit::{Exit, Failed};
 use crate::outputs::{Styles, to_stdout};
-use crate::screen::{Screen, Voice};
+use crate::screen::{Screen, Sight, Voice};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -138,6 +140,15 @@ impl Manner {
     /// The screen of this command.
     pub fn screen(self) -> Screen {
         Screen::new(self.voice())
+    }
+
+    /// The same with the live view, where it is wanted and there is room.
+    pub fn screen_with_view(self, sight: Sight, command: &str, stop: &Stop) -> Screen {
+        let palette = match self.styles().stdout.colour {
+            Colour::Plain => Palette::Plain,
+            Colour::Ansi => Palette::Colours,
+        };
+        self.screen().with_view(sight, command, palette, stop)
     }
 
     /// How text looks on standard output and in files.

@@ -20,3 +20,5 @@ mod run;
 mod session;
 #[path = "end_to_end/sweep.rs"]
 mod sweep;
+#[path = "end_to_end/terminal.rs"]
+mod terminal;

@@ -105,6 +105,10 @@ fn lively(seconds: u64, random: &mut Random) -> Summary {
             due,
             succeeded: due - failed,
             failed,
+            failures: [(Failure::CheckStatus, failed - failed / 4), (Failure::RecvReset, failed / 4)]
+                .into_iter()
+                .filter(|(_, count)| *count > 0)
+                .collect(),
             unsent: 0,
             bytes_sent: due * 310,
             bytes_received: due * 1_870,

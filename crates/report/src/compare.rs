@@ -482,7 +482,7 @@ pub(crate) fn markdown(compared: &Compared) -> String {
     say("## How it was measured\n");
     if let Some(pair) = compared.pairs.first() {
         let summary = &pair.a;
-        say(&format!("- request: {}", escaped(&story::request(summary))));
+        say(&format!("- request: {}", escaped(&story::request_of(&summary.plan))));
         let machine = &summary.machine;
         say(&format!(
             "- from: {}, {}, {}, {}",

@@ -28,4 +28,5 @@ mod visible;
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};
 pub use rendering::{COMPARE_FORMATS, DIFF_FORMATS, FIND_FORMATS, Rendering, SWEEP_FORMATS, Two};
+pub use story::{load_of, request_of};
 pub use visible::visible;

@@ -29,7 +29,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
         standing @ (Standing::Degraded | Standing::Invalid) => writeln!(out, "> **{standing}:** {}.\n", reading.validity.why())?,
     }
     checks(reading, out)?;
-    writeln!(out, "{}: {}.\n", visible::markdown(&story::request(summary)), visible::markdown(&story::load(summary)[0]))?;
+    writeln!(out, "{}: {}.\n", visible::markdown(&story::request_of(&summary.plan)), visible::markdown(&story::load(summary)[0]))?;
     if !summary.response_time.is_empty() {
         times(reading, out)?;
     }

@@ -127,7 +127,7 @@ fn head(reading: &Reading<'_>, page: &mut Page) {
         name = "";
     }
     page.gap();
-    page.entry("request", Tone::Normal, &story::request(summary));
+    page.entry("request", Tone::Normal, &story::request_of(&summary.plan));
     let resolution = &summary.resolution;
     if !resolution.addresses.is_empty() {
         let addresses: Vec<String> = resolution.addresses.iter().map(|address| visible(address)).collect();

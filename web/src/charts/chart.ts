@@ -454,7 +454,9 @@ export class Chart {
 
   /** The buttons that switch series on and off, made once and kept, so that a focused one stays focused. */
   private name_series(): void {
-    if (this.legend.childElementCount === this.spec.series.length) return;
+    const names = this.spec.series.map((series) => series.name).join("\n");
+    if (this.legend.dataset["names"] === names) return;
+    this.legend.dataset["names"] = names;
     this.legend.replaceChildren(...this.spec.series.map((series) => {
       const made = element("button", { type: "button", class: `name ink-${series.ink}`, "aria-pressed": String(!this.hidden.has(series.name)) },
         element("span", { class: `swatch ${series.kind}${series.dashed ? " dashed" : ""}`, "aria-hidden": "true" }), element("span", {}, series.name), element("span", { class: "now" }));

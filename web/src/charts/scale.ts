@@ -48,7 +48,9 @@ function linearTicks(scale: Scale, most: number, show: (value: number) => string
   const found: Tick[] = [];
   for (let at = Math.ceil(scale.from / step - 1e-9); at * step <= scale.to + step * 1e-9 && found.length < 100; at++) {
     const value = Number((at * step).toPrecision(12));
-    found.push({ at: value, label: show(value) });
+    // Of whole numbers there are none between two: a label is not repeated.
+    const label = show(value);
+    if (found.at(-1)?.label !== label) found.push({ at: value, label });
   }
   return found;
 }

@@ -37,6 +37,8 @@ export interface Tick {
   due: number;
   succeeded: number;
   failed: number;
+  /** By class; classes that did not occur are left out. */
+  failures?: Record<string, number>;
   unsent: number;
   bytes_sent: number;
   bytes_received: number;
@@ -56,6 +58,8 @@ export interface Timeline {
   due: number[];
   succeeded: number[];
   failed: number[];
+  /** By class: of every class that occurred, a count for each interval. */
+  failures: Record<string, number[]>;
   unsent: number[];
   bytes_sent: number[];
   bytes_received: number[];
@@ -73,6 +77,8 @@ export interface Timeline {
 /** Adds an interval to the others. */
 export function push(timeline: Timeline, tick: Tick): void {
   const times = tick.response_time;
+  for (const failure of Object.keys(tick.failures ?? {})) timeline.failures[failure] ??= timeline.from_ns.map(() => 0);
+  for (const [failure, counts] of Object.entries(timeline.failures)) counts.push(tick.failures?.[failure] ?? 0);
   timeline.from_ns.push(tick.from_ns);
   timeline.to_ns.push(tick.to_ns);
   timeline.warmup.push(tick.warmup ?? false);

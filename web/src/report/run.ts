@@ -1,6 +1,6 @@
 /** The charts of one run: finished, or on its way with a tick a second. */
 
-import { Chart, type Axis, type Spec } from "../charts/chart";
+import { Chart, type Axis, type Ink, type Spec } from "../charts/chart";
 import { Group } from "../charts/group";
 import { clock, count, figure, percent, time } from "../data/numbers";
 import { push, type RunPage, type Tick, type Timeline } from "../data/page";
@@ -88,15 +88,22 @@ function response(page: RunPage): Spec {
   });
 }
 
+/** Classes beyond these are few requests each; the table has them all. */
+const CLASSES_MOST = 4;
+const CLASS_INKS: readonly Ink[] = ["a", "b", "d", "e"];
+
 function failures(page: RunPage): Spec {
   const { timeline } = page.data;
   const x = middles(timeline);
+  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
+  const classes = Object.entries(timeline.failures).sort(([, a], [, b]) => sum(b) - sum(a)).slice(0, CLASSES_MOST);
   return course(page, {
-    id: "failures", title: "Failures", about: "Requests that failed or were given up unsent, a second.",
+    id: "failures", title: "Failures", about: "Requests that failed, together and by class, or were given up unsent, a second.",
     left: { title: "requests a second", show: figure, zero: true },
     series: [
       { name: "failed", ink: "bad", kind: "area", x, y: rates(timeline, timeline.failed) },
-      { name: "unsent", ink: "e", kind: "line", dashed: true, x, y: rates(timeline, timeline.unsent) },
+      ...(classes.length < 2 ? [] : classes.map(([name, counts], index) => ({ name, ink: CLASS_INKS[index] ?? "faint", kind: "line" as const, x, y: rates(timeline, counts) }))),
+      { name: "unsent", ink: "faint", kind: "line", dashed: true, x, y: rates(timeline, timeline.unsent) },
     ],
   });
 }

@@ -28,8 +28,8 @@ use super::sweep::{name_of, rest};
 use crate::calibration::{Calibration, note_ceiling};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
-use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help, to_stdout};
-use crate::screen::{Screen, complain};
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
+use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt};
 
 /// Two sides and one load.
@@ -91,6 +91,9 @@ pub struct Compare {
     force: bool,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -131,7 +134,8 @@ const ORDER_STREAM: u64 = 0x0DE2;
 
 /// Compares, and says what it found.
 pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
-    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, out, force, manner } = compare;
+    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, out, force, sight, manner } =
+        compare;
     let mut errors = PlanErrors::default();
     let pairs = given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
     let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
@@ -150,6 +154,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         ));
     }
     let name = name.unwrap_or_else(|| suggested(&sides));
+    sight.check(&mut errors);
     let files = Files::new(dir, name.clone(), ENDINGS);
     let existing = if force { Existing::Replace } else { Existing::Keep };
     files.check(existing, &mut errors);
@@ -165,9 +170,9 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     for (side, plan) in sides.iter().zip([first_a, first_b]) {
         look(side, plan)?;
     }
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "compare", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     if pairs.get() < PAIRS_MIN as u32 {
         screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
     }
@@ -205,7 +210,7 @@ pub fn with_itself(
     look(&sides[0], plan)?;
     let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    interrupt::raise_on_signal(&stop, &screen)?;
     let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within: READY_WITHIN, seed, screen: &screen, stop: &stop };
     let mut order = Order::new(seed);
     let mut measured = WithItself { pairs: Vec::new(), interrupted: false };
@@ -426,7 +431,7 @@ impl Measuring<'_> {
         manner: Manner,
     ) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
-        let said = |text: &str| self.screen.aside(|| to_stdout(text.as_bytes()));
+        let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
         let mut lost = PlanErrors::default();
         let mut broken = None;

@@ -27,8 +27,8 @@ use super::Manner;
 use super::sweep::{broken, name_of};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
-use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help, to_stdout};
-use crate::screen::{Screen, complain};
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
+use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt};
 
 /// A promise to keep, and where the results go.
@@ -74,6 +74,9 @@ pub struct Find {
     force: bool,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -102,7 +105,7 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, sight, manner } = find;
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
     let slos = promised(&slo, &mut errors);
@@ -118,6 +121,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         let mistakes = mistakes.iter().filter(|it| **it != Mistake::NoPromise || slo.is_empty());
         mistakes.for_each(|mistake| errors.push(refused(mistake, preset)));
     });
+    sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     let existing = if force { Existing::Replace } else { Existing::Keep };
     files.check(existing, &mut errors);
@@ -128,9 +132,9 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     }
     load.check_machine()?;
 
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "find", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     let found = Found::new(files.name().to_owned(), &slos, settings, &search.answer());
     let course = Course { load, slos, search, found, files, outs, screen, stop, lost: PlanErrors::default(), untold: None };
     course.carry_out(manner)
@@ -439,7 +443,7 @@ impl Course {
     }
 
     fn say(&mut self, text: &str) {
-        if let (Err(why), None) = (self.screen.aside(|| to_stdout(text.as_bytes())), &self.untold) {
+        if let (Err(why), None) = (self.screen.print(text), &self.untold) {
             self.untold = Some(why);
         }
     }

@@ -25,9 +25,9 @@ use super::Manner;
 use crate::calibration::note_ceiling;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
-use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help, to_stdout};
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
-use crate::screen::{Screen, complain};
+use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, step_summary};
 
 /// A ladder of loads, and where its results go.
@@ -63,6 +63,9 @@ pub struct Sweep {
     force: bool,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -71,7 +74,7 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, slo, promises, name, dir, out, force, manner } = sweep;
+    let Sweep { draft, ladder, slo, promises, name, dir, out, force, sight, manner } = sweep;
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
@@ -80,13 +83,14 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let outs = Renderings::check(&out, SWEEP_FORMATS, existing, StandardOutput::Taken, &mut errors);
     let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, checks, outs, ..climb });
+    sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     files.check(existing, &mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "sweep", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     climb.fitted(asked)?.carry_out(&files, manner, &screen, &stop)
 }
 
@@ -360,7 +364,7 @@ impl Ascent<'_> {
     /// Says it on standard output; once that fails, nothing more.
     fn say(&mut self, text: &str) {
         if self.told.is_ok() {
-            self.told = self.screen.aside(|| to_stdout(text.as_bytes()));
+            self.told = self.screen.print(text);
         }
     }
 

@@ -30,7 +30,7 @@ pub fn markdown(found: &Found) -> String {
     if let Some(trial) = found.trials.first() {
         let summary = &trial.summary;
         say("## How it was measured\n");
-        say(&format!("- request: {}", visible::markdown(&story::request(summary))));
+        say(&format!("- request: {}", visible::markdown(&story::request_of(&summary.plan))));
         say("- load: open: requests fall due at the offered rate, whether or not the server keeps up; each trial has its own seed");
         say(&format!("- unloaded: a median of {}", nanos(found.unloaded_median)));
         let rested: f64 = found.rests.iter().map(|rest| rest.seconds).sum();

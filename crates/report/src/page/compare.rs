@@ -181,6 +181,6 @@ fn measured_by(run: &Summary) -> String {
         counted(machine.cores.into(), "core"),
         visible(&machine.system),
         visible(&run.started),
-        story::request(run)
+        story::request_of(&run.plan)
     )
 }

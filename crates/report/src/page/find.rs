@@ -65,7 +65,7 @@ fn view(found: &Found) -> View<Data> {
     View {
         schema: SCHEMA,
         kind: Kind::Find,
-        title: first.map_or_else(|| visible(&found.name), story::request),
+        title: first.map_or_else(|| visible(&found.name), |run| story::request_of(&run.plan)),
         about: vec![
             format!("the highest rate at which {} (open load)", promises.join(" and ")),
             format!("{} in {}", counted(found.trials.len() as u64, "trial"), length(Nanos((found.spent_s.max(0.0) * 1e9) as u64))),

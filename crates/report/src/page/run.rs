@@ -1,11 +1,12 @@
 //! The page of one run.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use analysis::gate::Verdict;
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
-use measure::{Histogram, QUANTILES, Summary, Tick};
+use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
 use plan::{Load, Scheme};
 use serde::Serialize;
 
@@ -55,6 +56,8 @@ struct Timeline {
     due: Vec<u64>,
     succeeded: Vec<u64>,
     failed: Vec<u64>,
+    /// By the code of the class; of all ticks for every class that occurred.
+    failures: BTreeMap<&'static str, Vec<u64>>,
     unsent: Vec<u64>,
     bytes_sent: Vec<u64>,
     bytes_received: Vec<u64>,
@@ -72,6 +75,11 @@ struct Timeline {
 impl Timeline {
     fn of(ticks: &[Tick]) -> Self {
         let mut all = Self::default();
+        let classes: BTreeSet<Failure> = ticks.iter().flat_map(|tick| tick.failures.keys().copied()).collect();
+        for class in classes {
+            let counts = ticks.iter().map(|tick| tick.failures.get(&class).copied().unwrap_or(0)).collect();
+            all.failures.insert(class.code(), counts);
+        }
         for tick in ticks {
             let times = &tick.response_time;
             let quantile = |q| times.known_quantile(q).map(|time| time.0);
@@ -109,7 +117,7 @@ fn view(reading: &Reading<'_>, text: String) -> View<Data> {
     View {
         schema: SCHEMA,
         kind: Kind::Run,
-        title: story::request(summary),
+        title: story::request_of(&summary.plan),
         about,
         standing: standing(reading),
         answers: answers(reading),

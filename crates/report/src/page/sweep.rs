@@ -112,7 +112,7 @@ fn view(sweep: &Sweep) -> View<Data> {
     View {
         schema: SCHEMA,
         kind: Kind::Sweep,
-        title: first.map_or_else(|| visible(&sweep.name), story::request),
+        title: first.map_or_else(|| visible(&sweep.name), |run| story::request_of(&run.plan)),
         about,
         standing,
         answers: answers(&said, scaling.curve.is_some()),

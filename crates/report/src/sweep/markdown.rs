@@ -63,7 +63,7 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
     if let Some(trial) = sweep.trials.first() {
         let summary = &trial.summary;
         say("## How it was measured\n");
-        say(&format!("- request: {}", visible::markdown(&story::request(summary))));
+        say(&format!("- request: {}", visible::markdown(&story::request_of(&summary.plan))));
         say(&format!("- load: {}", load(sweep)));
         if let Some(duration) = summary.plan.duration() {
             let warmup = summary.plan.warmup();
