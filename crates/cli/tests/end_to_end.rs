@@ -12,6 +12,8 @@ mod compare;
 mod find;
 #[path = "end_to_end/help.rs"]
 mod help;
+#[path = "end_to_end/proofs.rs"]
+mod proofs;
 #[path = "end_to_end/report.rs"]
 mod report;
 #[path = "end_to_end/run.rs"]

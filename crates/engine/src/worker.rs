@@ -318,6 +318,7 @@ impl<D: Dial + 'static, C: Clock> Worker<D, C> {
         let mut recorder = self.recorder.borrow_mut();
         recorder.cpu(cpu.since(self.cpu.get()));
         self.cpu.set(cpu);
+        recorder.interval_ends(self.interval_end.get());
         let full = recorder.swap(Snapshot::empty(next));
         self.interval.set(next);
         self.interval_end.set(self.interval_end.get().plus(INTERVAL));

@@ -14,6 +14,7 @@ mod recorder;
 mod snapshot;
 mod summary;
 mod tick;
+mod warmup;
 
 pub use collector::{Collector, SourceId};
 pub use failure::{Failure, Side};
@@ -26,3 +27,4 @@ pub use summary::{
     Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryError,
 };
 pub use tick::Tick;
+pub use warmup::{Series, WarmUp};

@@ -185,6 +185,11 @@ impl Recorder {
         self.counts.cpu += used;
     }
 
+    /// The interval ends here: what is on the wire was on it until now, and belongs to this interval until now.
+    pub fn interval_ends(&mut self, at: Nanos) {
+        self.integrate(at);
+    }
+
     /// The counts since the last swap, in exchange for `empty`, whose interval number the next counts carry.
     pub fn swap(&mut self, empty: Snapshot) -> Snapshot {
         self.counts.wait.record_many(Nanos::ZERO, std::mem::take(&mut self.unwaited));

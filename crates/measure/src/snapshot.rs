@@ -32,7 +32,7 @@ pub struct Snapshot {
     /// Of these, those with a status below 400.
     pub answered_well: u64,
     /// Answers by status.
-    statuses: Box<[u64; STATUSES]>,
+    pub(crate) statuses: Box<[u64; STATUSES]>,
     /// Bytes written, heads included.
     pub bytes_sent: u64,
     /// Bytes read, heads included.
@@ -239,8 +239,14 @@ impl Snapshot {
     /// Counts an answer's status.
     #[inline]
     pub fn count_status(&mut self, status: u16) {
+        self.count_statuses(status, 1);
+    }
+
+    /// Counts so many answers of one status.
+    #[inline]
+    pub(crate) fn count_statuses(&mut self, status: u16, count: u64) {
         // A status beyond three digits is refused by the reader, so the last slot stays empty in practice.
-        self.statuses[usize::from(status).min(STATUSES - 1)] += 1;
+        self.statuses[usize::from(status).min(STATUSES - 1)] += count;
     }
 
     /// Response times of all requests, good and bad together.

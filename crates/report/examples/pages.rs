@@ -215,7 +215,7 @@ fn searched(name: &str, random: &mut Random) -> Found {
         .to_vec();
     let settings = Settings::new(slos.iter().map(Slo::promise).collect(), 1e5, 1);
     let mut search = Search::new(settings.clone()).expect("the settings are sound");
-    let mut found = Found::new(name.to_owned(), &slos, settings, &search.answer());
+    let mut found = Found::new(name.to_owned(), &slos, settings, search.answer());
     "2026-01-02T03:04:05Z".clone_into(&mut found.started);
     loop {
         let (rate, seconds) = match search.next() {
@@ -231,7 +231,7 @@ fn searched(name: &str, random: &mut Random) -> Found {
         search.learn(TrialResult { seconds, elapsed_s: seconds + 0.2, standing: Standing::Valid, ..result });
         found.trials.push(FoundTrial::new(search.trials().last().expect("one was just learnt"), doubt, run));
     }
-    found.conclude(&search.answer());
+    found.answer = search.answer();
     if name == HOSTILE {
         found.trials.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
         found.stopped = Some(Stopped::cut_short(HOSTILE));

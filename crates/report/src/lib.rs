@@ -23,6 +23,7 @@ mod rendering;
 mod story;
 pub mod sweep;
 pub mod text;
+pub mod unlike;
 mod visible;
 
 pub use format::{Colour, FORMATS, Format, Style, format};

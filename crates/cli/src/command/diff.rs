@@ -32,7 +32,7 @@ pub struct Diff {
     #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(DIFF_FORMATS), help_heading = "Output")]
     out: Vec<Out>,
 
-    /// Replace files that exist, and compare levels that are INVALID
+    /// Replace files that exist, and compare levels that are INVALID and sweeps that are unlike
     #[arg(long, help_heading = "Output")]
     force: bool,
 }
@@ -47,6 +47,17 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let curves = [&a, &b].map(|path| curve(path, existing, &mut errors));
     let sweeps = [&a, &b].map(|path| report::sweep::read(&fs::read_to_string(path).ok()?).ok());
+    let unlike = match &sweeps {
+        [Some(a), Some(b)] => report::diff::unlike(a, b),
+        _ => Vec::new(),
+    };
+    if existing == Existing::Keep && !unlike.is_empty() {
+        errors.push(PlanError::new(
+            "diff",
+            format!("the two were not measured alike: {}", unlike.join("; ")),
+            "measure both alike, or compare all the same with --force",
+        ));
+    }
     let files = Files::new(dir, format!("{}_{}", stem(&a), stem(&b)), ENDINGS);
     files.check(existing, &mut errors);
     let outs = Renderings::check(&out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
@@ -65,6 +76,9 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     outs.write(&two, &mut lost);
     let ([a, b], [from, to]) = (&two.curves, &two.sweeps);
     let mut text = format!("\n{}{}", report::diff::table(a, b), report::diff::judged(from.as_ref(), to.as_ref()));
+    if !unlike.is_empty() {
+        text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));
+    }
     if lost.is_empty() {
         text += &files.listed();
     }

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use analysis::Reading;
+use analysis::warmup::leave_out;
 use clap::{ArgAction, Args};
 use engine::Stop;
 use measure::{Ending, Summary, Tick};
@@ -76,6 +77,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     screen.clear();
 
     let report = |summary: &mut Summary| {
+        leave_out(summary);
         let aborted_by = guard.came_true();
         if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
             summary.ended.how = Ending::Aborted;

@@ -68,7 +68,7 @@ fn view(found: &Found) -> View<Data> {
         title: first.map_or_else(|| visible(&found.name), |run| story::request_of(&run.plan)),
         about: vec![
             format!("the highest rate at which {} (open load)", promises.join(" and ")),
-            format!("{} in {}", counted(found.trials.len() as u64, "trial"), length(Nanos((found.spent_s.max(0.0) * 1e9) as u64))),
+            format!("{} in {}", counted(found.trials.len() as u64, "trial"), length(Nanos((found.answer.spent_s.max(0.0) * 1e9) as u64))),
         ],
         standing: None,
         answers: answers(found, &sentences),
@@ -78,9 +78,9 @@ fn view(found: &Found) -> View<Data> {
         text: text(found),
         measured_by: measured_by(found),
         data: Data {
-            carries: found.carries,
-            capacity_low: found.capacity.low,
-            capacity_high: found.capacity.high,
+            carries: found.answer.carries,
+            capacity_low: found.answer.capacity.low,
+            capacity_high: found.answer.capacity.high,
             quantile: found.quantile,
             good_within_ns: found.good_within.map(|limit| limit.0),
             rates: found
@@ -119,7 +119,7 @@ pub(crate) fn text(found: &Found) -> String {
 
 fn answers(found: &Found, sentences: &[String]) -> Vec<Answer> {
     let carries = sentences.first().cloned().unwrap_or_else(|| "Nothing was measured".to_owned());
-    let knee = match (&found.breaks_at, found.carries) {
+    let knee = match (&found.answer.breaks_at, found.answer.carries) {
         (Some(broken), Some(carries)) if broken.rate > carries => Answer::measured(
             Question::Knee,
             format!("The promise is kept up to {} a second and broken from {} on", figure(carries), figure(broken.rate)),
@@ -135,11 +135,12 @@ fn answers(found: &Found, sentences: &[String]) -> Vec<Answer> {
     let changed = if changed.is_empty() {
         Answer::not_measured(Question::Changed, "Whether it lasts, and whether it recovers from an overload, was not measured")
     } else {
-        let bad =
-            found.unrecovered_after.is_some() || [&found.soak, &found.from_above].into_iter().flatten().any(|held| held.missed.is_some());
+        let bad = found.answer.unrecovered_after.is_some()
+            || found.answer.soak.is_some_and(|held| held.missed.is_some())
+            || found.answer.from_above.is_some_and(|after| after.missed.is_some());
         Answer::measured(Question::Changed, changed, "search").toned(if bad { Tone::Caution } else { Tone::Plain })
     };
-    let limits = match found.limited_by {
+    let limits = match found.answer.limited_by {
         LimitedBy::Promise(at) => {
             let name = found.slo.get(at).map_or("the promise", |promise| promise.text.as_str());
             Answer::measured(Question::Limits, format!("What gives way first is {name}"), "trials")
@@ -157,13 +158,13 @@ fn answers(found: &Found, sentences: &[String]) -> Vec<Answer> {
 }
 
 fn figures(found: &Found) -> Vec<Figure> {
-    let range = match found.capacity.high {
-        Some(high) => format!("{} to {} with 95 % confidence", figure(found.capacity.low), figure(high)),
-        None => format!("at least {}", figure(found.capacity.low)),
+    let range = match found.answer.capacity.high {
+        Some(high) => format!("{} to {} with 95 % confidence", figure(found.answer.capacity.low), figure(high)),
+        None => format!("at least {}", figure(found.answer.capacity.low)),
     };
     let mut figures =
-        vec![Figure::new("carries", found.carries.map_or_else(|| NONE.to_owned(), |rate| format!("{}/s", figure(rate))), range)];
-    if let Some(row) = found.carries.and_then(|carries| found.rows().into_iter().find(|row| row.rate == carries)) {
+        vec![Figure::new("carries", found.answer.carries.map_or_else(|| NONE.to_owned(), |rate| format!("{}/s", figure(rate))), range)];
+    if let Some(row) = found.answer.carries.and_then(|carries| found.rows().into_iter().find(|row| row.rate == carries)) {
         let quantile = format!("p{}", percent(found.quantile * 100.0));
         figures.push(Figure::new(
             &format!("{quantile} there"),
@@ -176,7 +177,7 @@ fn figures(found: &Found) -> Vec<Figure> {
         figures.push(Figure::new("unloaded", time(median.0 as f64), "median response time of single requests"));
     }
     let soaked = found.trials.iter().any(|trial| trial.purpose == Purpose::Soak);
-    let held = found.soak.as_ref().map(|soak| if soak.missed.is_none() { "held" } else { "did not hold" });
+    let held = found.answer.soak.as_ref().map(|soak| if soak.missed.is_none() { "held" } else { "did not hold" });
     figures.push(Figure::new("soak", held.unwrap_or(if soaked { "not judged" } else { "not made" }), "a long trial at that rate"));
     figures
 }
