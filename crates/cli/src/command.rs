@@ -9,13 +9,14 @@ mod diff;
 mod find;
 mod links;
 mod man;
+mod report;
 mod run;
 mod sweep;
 
+use ::report::{Colour, Style};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use engine::Stop;
 use live::Palette;
-use report::{Colour, Style};
 use std::io::IsTerminal as _;
 
 use crate::exit::{Exit, Failed};
@@ -57,6 +58,9 @@ enum Command {
     /// Measure what this machine can send at most, or what a target differs from itself by, and remember it
     #[command(about = "Measure what this machine can send at most, or what a target differs from itself by, and remember it")]
     Calibrate(Box<calibrate::Calibrate>),
+    /// Show a saved result once more, in words or as FORMAT=FILE
+    #[command(about = "Show a saved result once more, in words or as FORMAT=FILE")]
+    Report(report::Report),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
@@ -111,6 +115,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Diff(diff)) => diff::carry_out(diff),
         Some(Command::Compare(compare)) => compare::carry_out(*compare),
         Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
+        Some(Command::Report(report)) => report::carry_out(report),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Compat(compat)) => compat::carry_out(&compat),
         Some(Command::Links(links)) => links::carry_out(&links),

@@ -159,7 +159,7 @@ pub fn plainly(why: &io::Error) -> String {
 
 /// What of a saved result is done again.
 #[derive(Debug)]
-pub struct Saved {
+pub struct Again {
     /// The load.
     pub draft: Draft,
     /// What it was held against, as typed.
@@ -173,7 +173,7 @@ pub struct Saved {
 ///
 /// # Errors
 /// If the file cannot be read, is of another version, damaged, or neither.
-pub fn saved(path: &Path) -> Result<Saved, PlanError> {
+pub fn saved(path: &Path) -> Result<Again, PlanError> {
     /// Only what is needed of a result: its counts and histograms may be megabytes.
     #[derive(Deserialize)]
     struct Needed {
@@ -206,7 +206,7 @@ pub fn saved(path: &Path) -> Result<Saved, PlanError> {
                 "name settings as the plan in a result does, such as {\"url\": \"http://127.0.0.1/\", \"connections\": 10}",
             )
         })?;
-        return Ok(Saved { draft, checks: Vec::new(), invalid: None });
+        return Ok(Again { draft, checks: Vec::new(), invalid: None });
     }
     Summary::check_schema(read.schema.as_deref())
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be used: {why}"), again))?;
@@ -215,7 +215,59 @@ pub fn saved(path: &Path) -> Result<Saved, PlanError> {
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged: its plan holds {why}"), again))?;
     let invalid = read.validity.filter(|validity| validity.standing == "invalid");
     let invalid = invalid.map(|_| "the load generator was at its limit when it was measured".to_owned());
-    Ok(Saved { draft, checks: read.checks.into_iter().map(|judged| judged.check).collect(), invalid })
+    Ok(Again { draft, checks: read.checks.into_iter().map(|judged| judged.check).collect(), invalid })
+}
+
+/// A saved result of any kind.
+#[derive(Debug)]
+pub enum Saved {
+    /// One run.
+    Run(Box<SavedRun>),
+    /// A ladder of loads.
+    Sweep(Box<analysis::Sweep>),
+    /// A capacity search.
+    Find(Box<analysis::found::Found>),
+    /// A comparison.
+    Compare(Box<report::compare::Compared>),
+}
+
+/// A run and what it was held against, as typed.
+#[derive(Debug)]
+pub struct SavedRun {
+    /// The run.
+    pub summary: Summary,
+    /// Its checks.
+    pub checks: Vec<String>,
+}
+
+/// The result that a user names: the path of its file.
+///
+/// # Errors
+/// If it cannot be read, is of another version, or damaged.
+pub fn result(name: &str) -> Result<Saved, PlanError> {
+    #[derive(Deserialize)]
+    struct Label {
+        schema: Option<String>,
+        #[serde(default)]
+        checks: serde_json::Value,
+    }
+    let help = "give a result: a file written with --out json=FILE, or the .json that sweep, find and compare write";
+    let wrong = |why: String| PlanError::new("report", why, help);
+    let bytes = fs::read(name).map_err(|why| wrong(format!("'{name}' cannot be read: {}", plainly(&why))))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("'{name}' is no result: it is not text")))?;
+    let label: Label = serde_json::from_str(&text).map_err(|why| wrong(format!("'{name}' is damaged, or no result: {why}")))?;
+    let kind = label.schema.as_deref().and_then(|schema| schema.split_once('/')).map_or("", |(kind, _)| kind);
+    let read = match kind {
+        "loadline.sweep" => report::sweep::read(&text).map(|it| Saved::Sweep(Box::new(it))),
+        "loadline.find" => report::find::read(&text).map(|it| Saved::Find(Box::new(it))),
+        "loadline.compare" => report::compare::read(&text).map(|it| Saved::Compare(Box::new(it))),
+        _ => report::read_summary(&text).map(|summary| {
+            let judged = label.checks.as_array().into_iter().flatten();
+            let checks = judged.filter_map(|it| it.get("check")?.as_str().map(str::to_owned)).collect();
+            Saved::Run(Box::new(SavedRun { summary, checks }))
+        }),
+    };
+    read.map_err(|why| wrong(format!("'{name}' cannot be used: {why}")))
 }
 
 /// Complains of secrets that a saved plan left out and no flag gave again.

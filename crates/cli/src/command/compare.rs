@@ -15,11 +15,12 @@ use std::str::FromStr;
 
 use analysis::compare::{Margins, PAIRS_MIN, Verdict};
 use analysis::gate::{self, Judgement};
-use clap::Args;
+use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use measure::{Ending, Summary};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Warmup};
+use report::COMPARE_FORMATS;
 use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, header, row, without_charts};
 use report::unlike;
 
@@ -30,7 +31,7 @@ use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
-use crate::outputs::Existing;
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, step_summary};
@@ -86,6 +87,10 @@ pub struct Compare {
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
     dir: PathBuf,
 
+    /// Write the result also as FORMAT=FILE (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(COMPARE_FORMATS), help_heading = "Output")]
+    out: Vec<Out>,
+
     /// Replace files that exist, and compare plans that differ
     #[arg(long, help_heading = "Output")]
     force: bool,
@@ -137,8 +142,24 @@ const ORDER_STREAM: u64 = 0x0DE2;
 
 /// Compares, and says what it found.
 pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
-    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, force, promises, sight, manner } =
-        compare;
+    let Compare {
+        mut draft,
+        other,
+        a,
+        b,
+        served_at,
+        ready_within,
+        pairs,
+        margin,
+        cooldown,
+        name,
+        dir,
+        out,
+        force,
+        promises,
+        sight,
+        manner,
+    } = compare;
     let mut errors = PlanErrors::default();
     let pairs = given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
     let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
@@ -167,7 +188,9 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let name = name.unwrap_or_else(|| suggested(&sides));
     sight.check(&mut errors);
     let files = Files::new(dir, name.clone(), ENDINGS);
-    files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    let existing = if force { Existing::Replace } else { Existing::Keep };
+    files.check(existing, &mut errors);
+    let outs = Renderings::check(&out, COMPARE_FORMATS, existing, StandardOutput::Taken, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
     let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.0));
@@ -187,7 +210,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
     }
     let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within, seed, screen: &screen, stop: &stop };
-    measuring.carry_out(compared, pairs.get() as usize, &files, manner)
+    measuring.carry_out(compared, pairs.get() as usize, (&files, &outs), manner)
 }
 
 /// Runs of one target against itself.
@@ -419,7 +442,13 @@ struct Measuring<'a> {
 
 impl Measuring<'_> {
     /// Measures pair by pair: a row on standard output and all files after each, the verdict at the end.
-    fn carry_out(&self, mut compared: Compared, wanted: usize, files: &Files, manner: Manner) -> Result<Exit, Failed> {
+    fn carry_out(
+        &self,
+        mut compared: Compared,
+        wanted: usize,
+        (files, outs): (&Files, &Renderings<Compared>),
+        manner: Manner,
+    ) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
         let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
@@ -455,6 +484,7 @@ impl Measuring<'_> {
         self.screen.clear();
         if !compared.pairs.is_empty() {
             lost = write(&mut compared, files)?;
+            outs.write(&compared, &mut lost);
             step_summary::append(without_charts(&compared).as_bytes(), &mut lost);
             told = told.and(said(&conclusion(&compared, &style)));
             if lost.is_empty() {

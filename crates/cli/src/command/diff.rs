@@ -3,14 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
 use report::chart::sweep::SweepCurve;
+use report::{DIFF_FORMATS, Two};
 
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::inputs::plainly;
-use crate::outputs::Existing;
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 
 /// Two sweeps.
 #[derive(Debug, Args)]
@@ -27,6 +28,10 @@ pub struct Diff {
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
     dir: PathBuf,
 
+    /// Write the result also as FORMAT=FILE (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(DIFF_FORMATS), help_heading = "Output")]
+    out: Vec<Out>,
+
     /// Replace files that exist, and compare levels that are INVALID and sweeps that are unlike
     #[arg(long, help_heading = "Output")]
     force: bool,
@@ -37,7 +42,7 @@ const ENDINGS: &[&str] = &[".qps.ttlb.diff.png", ".qps.ttlb.diff.svg", ".success
 
 /// Reads both, draws, and prints the table.
 pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
-    let Diff { a, b, dir, force } = diff;
+    let Diff { a, b, dir, out, force } = diff;
     let mut errors = PlanErrors::default();
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let curves = [&a, &b].map(|path| curve(path, existing, &mut errors));
@@ -55,6 +60,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     }
     let files = Files::new(dir, format!("{}_{}", stem(&a), stem(&b)), ENDINGS);
     files.check(existing, &mut errors);
+    let outs = Renderings::check(&out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
     let [Some(a), Some(b)] = curves else { return Err(errors.into()) };
     if !errors.is_empty() {
         return Err(errors.into());
@@ -66,8 +72,10 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             lost.push(error);
         }
     }
-    let [from, to] = &sweeps;
-    let mut text = format!("\n{}{}", report::diff::table(&a, &b), report::diff::judged(from.as_ref(), to.as_ref()));
+    let two = Two { curves: [a, b], sweeps };
+    outs.write(&two, &mut lost);
+    let ([a, b], [from, to]) = (&two.curves, &two.sweeps);
+    let mut text = format!("\n{}{}", report::diff::table(a, b), report::diff::judged(from.as_ref(), to.as_ref()));
     if !unlike.is_empty() {
         text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));
     }
