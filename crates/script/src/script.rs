@@ -250,6 +250,7 @@ impl SettingUp {
             if found.request {
                 // The verification of the first thread's first request.
                 let text: Value = state.call("request", "request()", ())?;
+                let text = if text.is_nil() { state.call("wrong", "request()", ())? } else { text };
                 read(&state, &text)?;
             }
             *defines = Some(found);
