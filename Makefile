@@ -6,7 +6,7 @@ BUILT  := $(or $(CARGO_TARGET_DIR),target)
 BIN    := $(BUILT)/release/loadline
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall completions man test fmt lint licences deny doc bench beside readme-chart pages fuzz clean
+.PHONY: help demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -41,9 +41,10 @@ man: build ## write the man pages to target/man
 
 # Cheap checks first, the tests last, so that the last thing on the screen is what they said.
 test: fmt licences ## everything that must hold: formatting, licences, lints, documentation, every test
-	scripts/tools.sh nginx wrk
+	scripts/tools.sh nginx wrk tmux gnuplot
 	$(MAKE) --no-print-directory lint doc beside
 	$(CARGO) test --workspace --locked
+	$(MAKE) --no-print-directory proofs
 
 # With the binaries the tests use: counts are checked here, not speed.
 beside: ## run the benchmark's parts for a moment against nginx: do counts agree with the server's?
@@ -68,6 +69,14 @@ deny: ## check the same, and security advisories, with cargo-deny (cargo install
 bench: build ## measure beside wrk, ab and h2load on this machine and write docs/benchmarks.md (about 5 minutes)
 	scripts/tools.sh nginx wrk ab h2load
 	$(CARGO) run --quiet --locked -p loadline-bench -- full $(BIN) docs/benchmarks.md
+
+validate: build ## put every claim to the test and write docs/validation.md (35 minutes; PARTS="searches hung", RESUME=1)
+	$(CARGO) run --quiet --locked -p loadline-validate -- full $(BIN) $(BUILT)/validate docs/validation.md $(if $(RESUME),resume) $(PARTS)
+
+# The tests hold the statistics and the hard cases in short; this is the command itself, and the page.
+proofs: ## run some parts of make validate for a moment: does everything still work together?
+	$(CARGO) build --locked --quiet -p loadline -p loadline-validate
+	$(BUILT)/debug/loadline-validate short $(BUILT)/debug/loadline $(or $(PARTS),false-alarms same-target hung)
 
 readme-chart: build ## draw the README's charts anew from a sweep of the demo API
 	scripts/readme-chart.sh $(BIN) docs/images

@@ -59,12 +59,13 @@ fn every_key_of_a_result_is_explained() {
     assert!(missing.is_empty(), "docs/guide/reading-a-report.md does not explain: {missing:?}");
 }
 
-/// Every name of a field; keys that are data (a status, a quantile) begin with a digit.
+/// Every name of a field; keys that are data are left out: a status and a quantile begin with a digit, classes of failures
+/// have a page of their own.
 fn collect(value: &Value, keys: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {
             for (key, inner) in fields {
-                if !key.starts_with(|letter: char| letter.is_ascii_digit()) {
+                if !key.starts_with(|letter: char| letter.is_ascii_digit()) && Failure::from_code(key).is_none() {
                     keys.insert(key.clone());
                 }
                 collect(inner, keys);
@@ -99,6 +100,29 @@ fn every_setting_is_in_the_guide() {
 /// Whether the flag stands there, and not only as the beginning of another one.
 fn mentions(text: &str, flag: &str) -> bool {
     text.match_indices(flag).any(|(at, _)| !text[at + flag.len()..].starts_with(|next: char| next == '-' || next.is_ascii_alphanumeric()))
+}
+
+#[test]
+fn the_page_of_proofs_lists_every_defect() {
+    holds("docs/validation.md", "defects", &validate::defects::table());
+}
+
+#[test]
+fn every_test_that_the_page_of_proofs_names_is_there() {
+    let page = read("docs/validation.md");
+    let named: Vec<(&str, &str)> = page.split('`').filter_map(|code| code.split_once(".rs::")).collect();
+    assert!(named.len() > 25, "the tests were not found: {named:?}");
+    let missing: Vec<String> = named
+        .iter()
+        .filter(|(file, test)| {
+            let source = read(&format!("{file}.rs"));
+            // A test, not a function that happens to have the name.
+            !source.split("#[test]").skip(1).any(|after| after.trim_start().starts_with(&format!("fn {test}(")))
+                && !source.split("#[tokio::test").skip(1).any(|after| after.contains(&format!("async fn {test}(")))
+        })
+        .map(|(file, test)| format!("{file}.rs::{test}"))
+        .collect();
+    assert!(missing.is_empty(), "docs/validation.md names tests that are not there: {missing:?}");
 }
 
 #[test]

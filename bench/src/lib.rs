@@ -18,8 +18,8 @@ mod tool;
 
 pub use bare::bare;
 pub use launch::{Usage, measured};
-pub use machine::Machine;
-pub use page::page;
+pub use machine::{Machine, Programs, version_of};
+pub use page::{page, today, write_whole};
 pub use statistic::Spread;
 pub use suite::{Extent, Findings, Level, Scripted, Startup, Steady, run};
 pub use tool::{Count, Tool};

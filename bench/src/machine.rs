@@ -1,15 +1,15 @@
-//! What the figures were measured on, and with which peers.
+//! What figures were measured on, and with which programs.
 
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use nix::sched::sched_getaffinity;
 use nix::unistd::Pid;
 
 use crate::tool::Tool;
 
-/// The machine as the benchmark found it.
+/// The machine as it was found.
 #[derive(Debug, Clone)]
 pub struct Machine {
     /// The processor's name.
@@ -20,25 +20,17 @@ pub struct Machine {
     pub kernel: String,
     /// Memory in bytes.
     pub memory_bytes: u64,
-    /// The load average over a minute, before the first round: others were at work if it is far from 0.
+    /// The load average over a minute, before anything was measured: others were at work if it is far from 0.
     pub load_before: String,
-    /// Every program that takes part, in its own words.
-    pub versions: Vec<String>,
-    /// Peers that are not installed.
-    pub missing: Vec<Tool>,
 }
 
 impl Machine {
     /// Looks around.
     ///
     /// # Errors
-    /// If there are fewer than two cores, or loadline or nginx cannot be started.
-    pub fn look(loadline: &Path) -> Result<Self> {
+    /// If the system does not tell which cores this process may use.
+    pub fn look() -> Result<Self> {
         let set = sched_getaffinity(Pid::from_raw(0))?;
-        let cores: Vec<usize> = (0..nix::sched::CpuSet::count()).filter(|core| set.is_set(*core).unwrap_or(false)).collect();
-        if cores.len() < 2 {
-            bail!("generator and server need a core each, and this process may use {}", cores.len());
-        }
         let file = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let processor = file("/proc/cpuinfo")
             .lines()
@@ -48,26 +40,20 @@ impl Machine {
             .lines()
             .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok())
             .unwrap_or(0);
-        let mut versions = vec![
-            said(&loadline.to_string_lossy(), "--version").context("build it first: make build")?,
-            said("nginx", "-v").context("nginx is not installed")?,
-        ];
-        let mut missing = Vec::new();
-        for tool in Tool::PEERS {
-            match said(tool.name(), tool.version_flag()) {
-                Ok(version) => versions.push(version),
-                Err(_) => missing.push(*tool),
-            }
-        }
         Ok(Self {
             processor,
-            cores,
+            cores: (0..nix::sched::CpuSet::count()).filter(|core| set.is_set(*core).unwrap_or(false)).collect(),
             kernel: format!("{} {}", file("/proc/sys/kernel/ostype").trim(), file("/proc/sys/kernel/osrelease").trim()),
             memory_bytes: memory_kb * 1024,
             load_before: file("/proc/loadavg").split(' ').next().unwrap_or("unknown").to_owned(),
-            versions,
-            missing,
         })
+    }
+
+    /// In a line: `AMD EPYC, 2 cores, 23.5 GiB of memory, Linux 6.18`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let memory_gib = self.memory_bytes as f64 / f64::from(1 << 30);
+        format!("{}, {} cores, {memory_gib:.1} GiB of memory, {}", self.processor, self.cores.len(), self.kernel)
     }
 
     /// Where load generators run.
@@ -81,6 +67,41 @@ impl Machine {
     pub fn server_core(&self) -> usize {
         self.cores[1]
     }
+}
+
+/// The programs of the benchmark.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    /// Every program that takes part, in its own words.
+    pub versions: Vec<String>,
+    /// Peers that are not installed.
+    pub missing: Vec<Tool>,
+}
+
+impl Programs {
+    /// Asks each for its version.
+    ///
+    /// # Errors
+    /// If loadline or nginx cannot be started.
+    pub fn look(loadline: &Path) -> Result<Self> {
+        let mut versions = vec![version_of(loadline)?, said("nginx", "-v").context("nginx is not installed")?];
+        let mut missing = Vec::new();
+        for tool in Tool::PEERS {
+            match said(tool.name(), tool.version_flag()) {
+                Ok(version) => versions.push(version),
+                Err(_) => missing.push(*tool),
+            }
+        }
+        Ok(Self { versions, missing })
+    }
+}
+
+/// What loadline says about its version.
+///
+/// # Errors
+/// If it is not there.
+pub fn version_of(loadline: &Path) -> Result<String> {
+    said(&loadline.to_string_lossy(), "--version").context("build it first: make build")
 }
 
 /// The first line a program says about its version. Its exit code is not asked: wrk ends with 1 after saying it.

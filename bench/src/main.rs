@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
-use bench::{Extent, Machine};
+use anyhow::{Result, bail};
+use bench::{Extent, Machine, Programs};
 
 const USAGE: &str = "\
 loadline-bench full LOADLINE PAGE    measure everything and write the page (about 5 minutes)
@@ -35,27 +35,28 @@ fn main() -> ExitCode {
 
 /// Measures, and writes the page whole or not at all.
 fn full(loadline: &Path, page: &Path) -> Result<()> {
-    let machine = Machine::look(loadline)?;
-    if let Some(tool) = machine.missing.first() {
+    let machine = Machine::look()?;
+    let programs = Programs::look(loadline)?;
+    if let Some(tool) = programs.missing.first() {
         bail!("{} is not installed, and the page compares with it", tool.name());
     }
-    let findings = bench::run(&machine, loadline, &Extent::FULL)?;
-    let text = bench::page(&machine, &Extent::FULL, &findings);
-    let new = page.with_extension("md.new");
-    std::fs::write(&new, &text).and_then(|()| std::fs::rename(&new, page)).with_context(|| format!("cannot write {}", page.display()))?;
+    let findings = bench::run(&machine, &programs, loadline, &Extent::FULL)?;
+    let text = bench::page(&machine, &programs, &Extent::FULL, &findings);
+    bench::write_whole(page, &text)?;
     print!("{text}");
     Ok(())
 }
 
 /// Runs every part for a moment. Says what ran and how many requests were counted, never how fast: it is too short for that.
 fn short(loadline: &Path) -> Result<()> {
-    let machine = Machine::look(loadline)?;
-    for tool in &machine.missing {
+    let machine = Machine::look()?;
+    let programs = Programs::look(loadline)?;
+    for tool in &programs.missing {
         println!("bench: {} is not installed, left out", tool.name());
     }
-    let findings = bench::run(&machine, loadline, &Extent::SHORT)?;
+    let findings = bench::run(&machine, &programs, loadline, &Extent::SHORT)?;
     // The page is made as well: what writes it must keep working between two full runs.
-    let text = bench::page(&machine, &Extent::SHORT, &findings);
+    let text = bench::page(&machine, &programs, &Extent::SHORT, &findings);
     println!("bench: every part ran; the page has {} lines", text.lines().count());
     Ok(())
 }

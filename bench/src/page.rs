@@ -1,8 +1,11 @@
 //! The page: what was asked, what was measured, whether it holds. Figures get into it from here and nowhere else.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
-use crate::machine::Machine;
+use anyhow::{Context as _, Result};
+
+use crate::machine::{Machine, Programs};
 use crate::statistic::Spread;
 use crate::suite::{Extent, Findings, Level, Scripted};
 use crate::tool::Tool;
@@ -19,23 +22,35 @@ fn verdict(met: bool) -> &'static str {
     if met { "met" } else { "**not met**" }
 }
 
-/// Writes the page.
+/// The day, as 2026-01-31, UTC.
 #[must_use]
-pub fn page(machine: &Machine, extent: &Extent, findings: &Findings) -> String {
+pub fn today() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+}
+
+/// Writes a page whole or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_whole(page: &Path, text: &str) -> Result<()> {
+    let new = page.with_extension("md.new");
+    std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, page)).with_context(|| format!("cannot write {}", page.display()))
+}
+
+/// Makes the page.
+#[must_use]
+pub fn page(machine: &Machine, programs: &Programs, extent: &Extent, findings: &Findings) -> String {
     let Extent { rounds, seconds, connections, connections_many, rate, starts } = *extent;
     let mut page = String::from(
         "# Benchmarks\n\nWritten by `make bench`; run it again to measure on your machine. Nothing on this page is typed by hand.\n\n",
     );
-    let today = jiff::Timestamp::now().strftime("%Y-%m-%d");
     let _ = writeln!(
         page,
-        "Measured on {today}: {}, {} cores, {:.1} GiB of memory, {}. Load average before the first round: {}.\nPrograms: {}.\n",
-        machine.processor,
-        machine.cores.len(),
-        machine.memory_bytes as f64 / f64::from(1 << 30),
-        machine.kernel,
+        "Measured on {}: {}. Load average before the first round: {}.\nPrograms: {}.\n",
+        today(),
+        machine.words(),
         machine.load_before,
-        machine.versions.join("; ")
+        programs.versions.join("; ")
     );
     let _ = writeln!(
         page,

@@ -10,7 +10,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 
 use crate::launch::{Busy, Ran, Usage, run_on};
-use crate::machine::Machine;
+use crate::machine::{Machine, Programs};
 use crate::nginx::Nginx;
 use crate::tool::{Count, Tool};
 
@@ -116,8 +116,11 @@ pub struct Findings {
 /// Measures everything.
 ///
 /// # Errors
-/// If a tool cannot be run, fails requests, or says something that is not understood.
-pub fn run(machine: &Machine, loadline: &Path, extent: &Extent) -> Result<Findings> {
+/// If there are fewer than two cores, or a tool cannot be run, fails requests, or says something that is not understood.
+pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Extent) -> Result<Findings> {
+    if machine.cores.len() < 2 {
+        bail!("generator and server need a core each, and this process may use {}", machine.cores.len());
+    }
     let files_needed = u64::from(extent.connections_many) + 256;
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     if hard < files_needed {
@@ -126,7 +129,7 @@ pub fn run(machine: &Machine, loadline: &Path, extent: &Extent) -> Result<Findin
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
     let nginx = Nginx::start(machine.server_core(), extent.connections_many)?;
     let suite = Suite { machine, loadline, extent, nginx: &nginx };
-    let installed = |tools: &[Tool]| tools.iter().copied().filter(|tool| !machine.missing.contains(tool)).collect::<Vec<_>>();
+    let installed = |tools: &[Tool]| tools.iter().copied().filter(|tool| !programs.missing.contains(tool)).collect::<Vec<_>>();
     let everyone = installed(&[Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::H2load, Tool::Bare]);
     let with_wrk = installed(&[Tool::Loadline, Tool::Wrk]);
     let with_floor = installed(&[Tool::Loadline, Tool::Wrk, Tool::Bare]);

@@ -30,6 +30,7 @@ fn main() {
                 due: PER_SECOND,
                 succeeded: PER_SECOND - second % 3,
                 failed: second % 3,
+                failures: std::collections::BTreeMap::new(),
                 unsent: 0,
                 bytes_sent: 0,
                 bytes_received: 0,

@@ -7,8 +7,8 @@ use measure::Summary;
 
 use crate::quantity::{count, figure};
 
-/// From this share of the ceiling on a run should be read with care.
-const SHARE_MAX: f64 = 0.7;
+/// From this share of the ceiling on a run should be read with care, and a search tries no more (docs/measurement.md §1.9, §2.4).
+pub const SHARE_MAX: f64 = 0.7;
 
 /// How much of the ceiling a run used.
 #[derive(Debug, Clone, Copy, PartialEq)]

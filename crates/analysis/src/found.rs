@@ -15,12 +15,11 @@ use measure::{Failure, Side, Summary, Tick};
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::gate::{Slo, response_quantile};
+use crate::gate::{Check, Judgement, Slo, Verdict, Why, response_quantile};
 use crate::quantity::{count, figure, percent, share};
-use crate::search::{
-    Answer, Break, Capacity, Early, Held, Inversion, LimitedBy, Promise, Purpose, Rested, Seen, Settings, Standing, Trial, TrialResult,
-};
-use crate::{GeneratorLimit, Stopped, generator_limit, search_words};
+use crate::reading::judged;
+use crate::search::{Answer, Early, LimitedBy, Promise, Purpose, Rested, Seen, Settings, Standing, Trial, TrialResult};
+use crate::{GeneratorLimit, Stopped, Validity, generator_limit, search_words};
 
 /// The version of the file of a search. A reader of this version refuses any other by name.
 pub const FIND_SCHEMA: &str = "loadline.find/1";
@@ -55,34 +54,18 @@ pub struct Found {
     /// The median response time of a few requests one by one, before the search, in nanoseconds; `None` if none succeeded.
     #[serde(rename = "unloaded_median_ns")]
     pub unloaded_median: Option<Nanos>,
-    /// The highest rate proven, requests a second.
-    pub carries: Option<f64>,
-    /// Where the capacity lies with 95 % confidence, requests a second.
-    pub capacity: Capacity,
-    /// What kept it from being more.
-    pub limited_by: LimitedBy,
-    /// The lowest rate that failed, and how.
-    pub breaks_at: Option<Break>,
-    /// Both bounds proven, and within the width asked for.
-    pub regular: bool,
-    /// How the rate did over a long trial.
-    pub soak: Option<Held>,
-    /// How it did straight after twice the load.
-    pub from_above: Option<Held>,
-    /// The rate after which the server did not recover.
-    pub unrecovered_after: Option<f64>,
-    /// A higher rate passed than one that failed.
-    pub inversion: Option<Inversion>,
-    /// The budget in seconds that would likely settle what is open.
-    pub wants_s: Option<f64>,
-    /// Spent, seconds.
-    pub spent_s: f64,
+    /// What the search makes of its trials.
+    #[serde(flatten)]
+    pub answer: Answer,
     /// Why it ended before its end; `None` when it did not.
     pub stopped: Option<Stopped>,
     /// Pauses until the server had recovered.
     pub rests: Vec<Rested>,
     /// Every trial, in order.
     pub trials: Vec<FoundTrial>,
+    /// What the trial at the rate found was to keep to, beside the promises.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
 }
 
 /// A trial with all it measured.
@@ -137,8 +120,8 @@ pub struct RateRow {
 impl Found {
     /// A search of which nothing is measured yet.
     #[must_use]
-    pub fn new(name: String, slos: &[Slo], settings: Settings, answer: &Answer) -> Self {
-        let mut found = Self {
+    pub fn new(name: String, slos: &[Slo], settings: Settings, answer: Answer) -> Self {
+        Self {
             schema: FIND_SCHEMA.to_owned(),
             name,
             started: String::new(),
@@ -147,74 +130,52 @@ impl Found {
             quantile: slos.iter().find_map(Slo::quantile).unwrap_or(0.99),
             settings,
             unloaded_median: None,
-            carries: None,
-            capacity: answer.capacity,
-            limited_by: answer.limited_by,
-            breaks_at: None,
-            regular: false,
-            soak: None,
-            from_above: None,
-            unrecovered_after: None,
-            inversion: None,
-            wants_s: None,
-            spent_s: 0.0,
+            answer,
             stopped: None,
             rests: Vec::new(),
             trials: Vec::new(),
-        };
-        found.conclude(answer);
-        found
-    }
-
-    /// Takes in what the search makes of its trials.
-    pub fn conclude(&mut self, answer: &Answer) {
-        // Taken apart without `..`, so that nothing a search finds is left out of the file. The promises stand in the
-        // settings; the trials are taken in one by one, with their runs.
-        let Answer {
-            promises: _,
-            carries,
-            capacity,
-            limited_by,
-            breaks_at,
-            regular,
-            soak,
-            from_above,
-            unrecovered_after,
-            inversion,
-            wants_s,
-            spent_s,
-            trials: _,
-        } = answer;
-        self.carries = *carries;
-        self.capacity = *capacity;
-        self.limited_by = *limited_by;
-        self.breaks_at = *breaks_at;
-        self.regular = *regular;
-        self.soak = *soak;
-        self.from_above = *from_above;
-        self.unrecovered_after = *unrecovered_after;
-        self.inversion = *inversion;
-        self.wants_s = *wants_s;
-        self.spent_s = *spent_s;
-    }
-
-    /// The answer again, without its trials.
-    fn answer(&self) -> Answer {
-        Answer {
-            promises: self.slo.clone(),
-            carries: self.carries,
-            capacity: self.capacity,
-            limited_by: self.limited_by,
-            breaks_at: self.breaks_at,
-            regular: self.regular,
-            soak: self.soak,
-            from_above: self.from_above,
-            unrecovered_after: self.unrecovered_after,
-            inversion: self.inversion,
-            wants_s: self.wants_s,
-            spent_s: self.spent_s,
-            trials: Vec::new(),
+            checks: Vec::new(),
         }
+    }
+
+    /// The trial that stands for the rate found: the last one that was to confirm it, or else the longest.
+    #[must_use]
+    pub fn confirming(&self) -> Option<&FoundTrial> {
+        let rate = self.answer.carries?;
+        let here = || {
+            let of_rate =
+                |it: &&FoundTrial| it.rate == rate && it.counts() && !matches!(it.purpose, Purpose::Overload | Purpose::FromAbove);
+            self.trials.iter().filter(of_rate)
+        };
+        let longest = || here().max_by(|a, b| a.result.seconds.total_cmp(&b.result.seconds));
+        here().rfind(|it| it.purpose == Purpose::Soak).or_else(longest)
+    }
+
+    /// Every check held against the trial at the rate found. Where no rate was found, none can be judged.
+    #[must_use]
+    pub fn judged(&self) -> Vec<Judgement> {
+        match self.confirming() {
+            Some(trial) => judged(&trial.summary, &self.checks, Validity::of(&trial.summary).standing),
+            None => {
+                let unknown = |check: &Check| Judgement {
+                    check: *check,
+                    measured: None,
+                    interval: None,
+                    verdict: Verdict::NotJudgeable { why: Why::Nothing },
+                };
+                self.checks.iter().map(unknown).collect()
+            }
+        }
+    }
+
+    /// What became of the checks, one sentence each.
+    fn checked(&self) -> Vec<String> {
+        let at = match self.confirming() {
+            Some(trial) => format!("at {} req/s", figure(trial.rate)),
+            None => "no rate was found to judge it at".to_owned(),
+        };
+        let said = |it: &Judgement| format!("Check '{}' {} ({at}): {}.", it.check, it.verdict.name().to_lowercase(), it.about());
+        self.judged().iter().map(said).collect()
     }
 
     /// What was found, one sentence each, the answer first.
@@ -223,27 +184,28 @@ impl Found {
         if self.trials.is_empty() {
             return vec!["Nothing was measured.".to_owned()];
         }
-        let mut said: Vec<String> = search_words::sentences(&self.answer()).into_iter().map(|it| sentence(&it)).collect();
-        if self.carries.is_none() && self.capacity.low <= 0.0 && matches!(self.limited_by, LimitedBy::Promise(_)) {
+        let mut said: Vec<String> = search_words::sentences(&self.answer, &self.slo).into_iter().map(|it| sentence(&it)).collect();
+        if self.answer.carries.is_none() && self.answer.capacity.low <= 0.0 && matches!(self.answer.limited_by, LimitedBy::Promise(_)) {
             // More time would not make a server carry what it does not carry at the lowest rate.
             said.retain(|it| !it.starts_with("--budget "));
         }
         if self.stopped.is_some() {
             // What is open is open because it was ended, not because the budget was short.
             said.retain(|it| !it.starts_with("--budget ") && !it.starts_with("Not proven by a longer trial"));
-            if self.limited_by == LimitedBy::Budget
+            if self.answer.limited_by == LimitedBy::Budget
                 && let Some(first) = said.first_mut()
             {
-                *first = match self.carries {
+                *first = match self.answer.carries {
                     Some(rate) => format!("It carries at least {} req/s; no rate had failed yet.", figure(rate)),
-                    None if self.capacity.low > 0.0 => {
-                        format!("No rate was proven yet; up to {} req/s short trials kept the promise.", figure(self.capacity.low))
+                    None if self.answer.capacity.low > 0.0 => {
+                        format!("No rate was proven yet; up to {} req/s short trials kept the promise.", figure(self.answer.capacity.low))
                     }
                     None => "Cannot tell: no rate was proven yet.".to_owned(),
                 };
             }
         }
         said.extend(self.what_failed());
+        said.extend(self.checked());
         said.extend(self.doubts());
         if let Some(stopped) = &self.stopped {
             said.push(sentence(&stopped.to_string()));
@@ -253,7 +215,7 @@ impl Found {
 
     /// Which failures broke the promise, where failures did.
     fn what_failed(&self) -> Option<String> {
-        let rate = self.breaks_at?.rate;
+        let rate = self.answer.breaks_at?.rate;
         let run = &self.trials.iter().rev().find(|it| it.rate == rate && it.counts() && it.missed.is_some())?.summary;
         let failed = run.requests.failed + run.requests.unsent;
         if failed == 0 {
@@ -341,13 +303,14 @@ pub fn learnt(slos: &[Slo], run: &Summary, elapsed_s: f64, early: Option<Early>)
 }
 
 /// Whether no outcome of the requests still to come could save the trial: more are bad already than all of those expected
-/// may be.
+/// may be, as many times over as a trial of its purpose is given.
 #[must_use]
-pub fn lost(slos: &[Slo], ticks: &[Tick], expected: f64) -> bool {
+pub fn lost(slos: &[Slo], ticks: &[Tick], expected: f64, purpose: Purpose) -> bool {
+    let Some(patience) = purpose.patience() else { return false };
     slos.iter().any(|slo| {
         let bad: u64 = ticks.iter().map(|tick| slo.bad_in(tick).0).sum();
         // Four standard deviations of Poisson arrivals, so that more requests than expected do not turn it round.
-        bad as f64 > slo.promise().bad_share_max * (expected + 4.0 * expected.sqrt())
+        bad as f64 > slo.promise().bad_share_max * (expected + 4.0 * expected.sqrt()) * patience
     })
 }
 
@@ -433,7 +396,7 @@ mod tests {
     use measure::{Histogram, fixtures};
 
     fn slos(texts: &[&str]) -> Vec<Slo> {
-        texts.iter().map(|text| Slo::try_from(text.parse::<crate::gate::Check>().unwrap()).unwrap()).collect()
+        texts.iter().map(|text| Slo::try_from(text.parse::<Check>().unwrap()).unwrap()).collect()
     }
 
     fn run(name: &str) -> Summary {
@@ -510,9 +473,9 @@ mod tests {
         let run = run("open_with_a_stall");
         let promised = slos(&["p99 < 50ms"]);
         let due = run.requests.due as f64;
-        assert!(lost(&promised, &run.timeline, due));
-        assert!(!lost(&promised, &run.timeline[..1], due), "the first second was well");
-        assert!(!lost(&slos(&["p99 < 1h"]), &run.timeline, due));
+        assert!(lost(&promised, &run.timeline, due, Purpose::Prove));
+        assert!(!lost(&promised, &run.timeline[..1], due, Purpose::Prove), "the first second was well");
+        assert!(!lost(&slos(&["p99 < 1h"]), &run.timeline, due, Purpose::Prove));
     }
 
     #[test]
@@ -520,7 +483,7 @@ mod tests {
         let promised = slos(&["p99 < 50ms"]);
         let settings = Settings::new(promised.iter().map(Slo::promise).collect(), 1e6, 1);
         let mut search = Search::new(settings.clone()).unwrap();
-        let mut found = Found::new("x".to_owned(), &promised, settings, &search.answer());
+        let mut found = Found::new("x".to_owned(), &promised, settings, search.answer());
         assert_eq!(found.sentences(), ["Nothing was measured."]);
         let Step::Trial { .. } = search.next() else { panic!("a search begins with a trial") };
         let run = run("closed_all_well");
@@ -528,7 +491,7 @@ mod tests {
         search.learn(TrialResult { seconds: 2.0, ..result });
         found.trials.push(FoundTrial::new(&search.trials()[0], doubt, run));
         found.stopped = Some(Stopped::interrupted());
-        found.conclude(&search.answer());
+        found.answer = search.answer();
         assert_eq!(found.sentences(), ["No rate was proven yet; up to 10 req/s short trials kept the promise.", "Stopped: interrupted."]);
         let text = serde_json::to_string(&found).unwrap();
         assert_eq!(serde_json::from_str::<Found>(&text).unwrap().sentences(), found.sentences());

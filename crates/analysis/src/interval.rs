@@ -14,7 +14,7 @@
 //! All this says nothing about how much two runs differ: that is [`crate::compare`]'s.
 //!
 //! Where seconds resemble their neighbours more than ρ = 0.6 or so, a run of a minute still covers 91 to 92 % instead of 95
-//! (the example `proof` prints the table): it holds too few independent stretches to show how much they vary. Five minutes do.
+//! (docs/validation.md has the table): it holds too few independent stretches to show how much they vary. Five minutes do.
 //!
 //! Invariant: a quantile without ten effective samples beyond it is not given, only how much longer to run.
 
@@ -628,7 +628,7 @@ fn lag_one(series: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::{Coverage, Wandering, coverage};
+    use crate::simulated::{Wandering, coverage};
     use measure::{Histogram, fixtures};
     use proptest::prelude::*;
 
@@ -685,7 +685,8 @@ mod tests {
             ("too few seconds for blocks", Wandering { seconds: 24, per_second: 600, ..base }),
             ("every request by itself", Wandering { wander: 0.0, ..base }),
         ] {
-            let Coverage { median, p99, throughput } = coverage(of, 200, 400, 20_261);
+            let coverage = coverage(of, 200, 400, 20_261);
+            let (median, p99, throughput) = (coverage.of(0.5), coverage.of(0.99), coverage.throughput);
             assert!(median.of == 200 && p99.of >= 180, "{name}: nearly every run is long enough");
             let mut covered = vec![median.value(), p99.value()];
             if of.wander == 0.0 {

@@ -97,7 +97,8 @@ impl<'a> Reading<'a> {
                 figure(growth)
             ));
         }
-        if let Some(WarmUp::Until { at, .. }) = self.warmup
+        // Where the warm-up was to be found, that is said with the warm-up.
+        if let Some(WarmUp::Until { at, .. }) = self.warmup.filter(|_| self.run.excluded.found.is_none())
             && let Some(first) = self.run.timeline.iter().find(|tick| !tick.warmup)
             && at > first.from
         {

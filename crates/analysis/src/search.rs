@@ -14,230 +14,30 @@
 //! Nothing is remembered but the trials: [`Search::next`] is a function of what was learnt, so that a search can be
 //! followed, saved and taken up again. No I/O, no clock: the caller runs the trials and says how long they took.
 
+mod answer;
 mod capacity;
 pub mod classification;
+pub mod model;
+#[cfg(test)]
+mod monte_carlo;
+mod settings;
 #[cfg(test)]
 mod simulation;
+mod trial;
 
 use serde::{Deserialize, Serialize};
 
+use crate::distribution::binomial_at_least;
+use crate::proportion::Share;
 use capacity::{Counted, Ladder};
 use classification::{Class, Evidence, classify};
 
+pub use answer::{AfterOverload, Answer, Break, Capacity, Held, Inversion, LimitedBy};
+pub use settings::{Cap, Mistake, Promise, Settings, Unit};
+pub use trial::{Early, Purpose, Rested, Seen, Standing, Trial, TrialResult};
+
 #[cfg(test)]
 pub(crate) use capacity::normal;
-
-/// One thing the server is to keep, in the terms of a trial: at most this share of requests may be bad.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Promise {
-    /// As the user wrote it: `p99 < 50ms`.
-    pub text: String,
-    /// What is measured: `p99`, `failed`.
-    pub name: String,
-    /// How its value is printed.
-    pub unit: Unit,
-    /// The share of bad requests that still keeps it, from 0 to below 1: 0.01 for a 99th percentile.
-    pub bad_share_max: f64,
-}
-
-/// How the value of a promise is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Seconds.
-    Seconds,
-    /// A share of all requests, from 0 to 1.
-    Share,
-}
-
-/// How to search. Rates are requests a second, lengths are seconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// All of them are to be kept; the first one missed is what limits.
-    pub promises: Vec<Promise>,
-    /// Where the ramp begins.
-    pub first_rate: f64,
-    /// Never more than this: the user's cap, or 70 % of what the generator is known to reach.
-    pub rate_max: f64,
-    /// Which of the two it is.
-    pub rate_max_by: Cap,
-    /// The two bounds of a regular answer differ by at most this share.
-    pub width: f64,
-    /// The share of time at a load in which the promise may be broken (RFC 9971 recommends 0.5), below 1.
-    pub exceed_ratio: f64,
-    /// A trial of the ramp.
-    pub ramp_s: f64,
-    /// A trial of the bisection.
-    pub narrow_s: f64,
-    /// A full-length trial.
-    pub prove_s: f64,
-    /// The time to be seen at a load before it is classified.
-    pub duration_sum_s: f64,
-    /// At the rate found, to prove it.
-    pub soak_s: f64,
-    /// Twice the rate found, before it is tried once more; zero leaves this out.
-    pub overload_s: f64,
-    /// A server that has not recovered after this does not recover.
-    pub rest_max_s: f64,
-    /// For everything, rests included.
-    pub budget_s: f64,
-    /// Of the draws behind the interval.
-    pub seed: u64,
-}
-
-/// Who set the highest rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cap {
-    /// Asked for: a server that carries it carries all that was wanted.
-    User,
-    /// The generator cannot be trusted with more, so that a server that carries it is bounded from below only.
-    Generator,
-}
-
-/// Of the default search.
-const BUDGET_S: f64 = 180.0;
-/// Below these a trial says nothing: connections open, a queue has not grown yet.
-const RAMP_S_MIN: f64 = 0.5;
-const PROVE_S_MIN: f64 = 2.0;
-
-impl Settings {
-    /// Three minutes, bounds within 2 %, a soak of half a minute.
-    #[must_use]
-    pub fn new(promises: Vec<Promise>, rate_max: f64, seed: u64) -> Self {
-        Self {
-            promises,
-            first_rate: 10.0_f64.min(rate_max),
-            rate_max,
-            rate_max_by: Cap::User,
-            width: 0.02,
-            exceed_ratio: 0.5,
-            ramp_s: 2.0,
-            narrow_s: 4.0,
-            prove_s: 10.0,
-            duration_sum_s: 20.0,
-            soak_s: 30.0,
-            overload_s: 5.0,
-            rest_max_s: 30.0,
-            budget_s: BUDGET_S,
-            seed,
-        }
-    }
-
-    /// One minute: bounds within 5 %, a short soak, no approach from above.
-    #[must_use]
-    pub fn quick(self) -> Self {
-        Self {
-            width: 0.05,
-            ramp_s: 1.0,
-            narrow_s: 2.0,
-            prove_s: 5.0,
-            duration_sum_s: 5.0,
-            soak_s: 10.0,
-            overload_s: 0.0,
-            budget_s: 60.0,
-            ..self
-        }
-    }
-
-    /// An hour: bounds within 1 %, two minutes seen at each load, a soak of ten minutes (docs/measurement.md §2.4).
-    #[must_use]
-    pub fn publish(self) -> Self {
-        Self {
-            width: 0.01,
-            ramp_s: 5.0,
-            narrow_s: 10.0,
-            prove_s: 30.0,
-            duration_sum_s: 120.0,
-            soak_s: 600.0,
-            overload_s: 10.0,
-            budget_s: 3600.0,
-            ..self
-        }
-    }
-
-    /// The same search in another time: every length grows or shrinks with the budget, the width stays.
-    #[must_use]
-    pub fn within(self, budget_s: f64) -> Self {
-        let factor = budget_s / self.budget_s;
-        Self {
-            ramp_s: self.ramp_s * factor,
-            narrow_s: self.narrow_s * factor,
-            prove_s: self.prove_s * factor,
-            duration_sum_s: self.duration_sum_s * factor,
-            soak_s: self.soak_s * factor,
-            overload_s: self.overload_s * factor,
-            budget_s,
-            ..self
-        }
-    }
-
-    /// The least time in which these lengths can give an answer with two bounds: six steps of ramp, four of bisection, one
-    /// load proved and one refuted, the soak and the approach from above, and a tenth for rests.
-    #[must_use]
-    pub fn needed_s(&self) -> f64 {
-        let above = if self.overload_s > 0.0 { self.overload_s + self.prove_s } else { 0.0 };
-        (6.0 * self.ramp_s + 4.0 * self.narrow_s + 2.0 * self.duration_sum_s.max(self.prove_s) + self.soak_s + above) * 1.1
-    }
-
-    fn mistakes(&self) -> Vec<Mistake> {
-        let mut mistakes = Vec::new();
-        if self.promises.is_empty() {
-            mistakes.push(Mistake::NoPromise);
-        }
-        for promise in self.promises.iter().filter(|it| !(0.0..1.0).contains(&it.bad_share_max)) {
-            mistakes.push(Mistake::Share { promise: promise.text.clone(), share: promise.bad_share_max });
-        }
-        if !(self.first_rate > 0.0 && self.first_rate <= self.rate_max && self.rate_max.is_finite()) {
-            mistakes.push(Mistake::Rates { first: self.first_rate, max: self.rate_max });
-        }
-        if !(self.width > 0.0 && self.width < 1.0 && (0.0..1.0).contains(&self.exceed_ratio)) {
-            mistakes.push(Mistake::Ratios { width: self.width, exceed: self.exceed_ratio });
-        }
-        let shortest = (RAMP_S_MIN / self.ramp_s).max(PROVE_S_MIN / self.prove_s);
-        if shortest > 1.0 {
-            mistakes.push(Mistake::BudgetTooShort { budget_s: self.budget_s, needed_s: self.budget_s * shortest });
-        } else if self.needed_s() > self.budget_s {
-            mistakes.push(Mistake::BudgetTooShort { budget_s: self.budget_s, needed_s: self.needed_s() });
-        }
-        mistakes
-    }
-}
-
-/// Why a search cannot begin. The sentences are those of [`crate::search_words`].
-#[derive(Debug, Clone, PartialEq)]
-pub enum Mistake {
-    /// Nothing to keep, so that every rate keeps it.
-    NoPromise,
-    /// A share of bad requests outside 0 to below 1.
-    Share {
-        /// The promise as written.
-        promise: String,
-        /// Its share.
-        share: f64,
-    },
-    /// The ramp begins at nothing, above its cap, or has no cap.
-    Rates {
-        /// Where it would begin, requests a second.
-        first: f64,
-        /// Its cap, requests a second.
-        max: f64,
-    },
-    /// The width of the answer or the exceed ratio is outside its range.
-    Ratios {
-        /// Of the answer.
-        width: f64,
-        /// Of time at a load.
-        exceed: f64,
-    },
-    /// The budget does not hold the shortest search with these lengths.
-    BudgetTooShort {
-        /// What there is, seconds.
-        budget_s: f64,
-        /// What it would take, seconds.
-        needed_s: f64,
-    },
-}
 
 /// What the caller does next.
 #[derive(Debug, Clone, PartialEq)]
@@ -250,6 +50,8 @@ pub enum Step {
         seconds: f64,
         /// What it is for.
         purpose: Purpose,
+        /// Of its arrivals: another for each trial, so that luck in the arrivals does not repeat.
+        seed: u64,
     },
     /// Send nothing but a probe a second, until nothing is in flight and the probes are back within 1.5 times the unloaded
     /// median; tell with [`Search::rested`].
@@ -259,203 +61,6 @@ pub enum Step {
     },
     /// The search is over.
     Done(Box<Answer>),
-}
-
-/// What a trial is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Purpose {
-    /// Find the first rate that fails, doubling.
-    Ramp,
-    /// Halve the gap, with short trials.
-    Narrow,
-    /// Classify a load, at full length.
-    Prove,
-    /// Show that the rate found lasts.
-    Soak,
-    /// Push the server beyond what it carries; no rest follows.
-    Overload,
-    /// Try the rate found again, straight after the overload.
-    FromAbove,
-}
-
-/// What a trial showed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TrialResult {
-    /// Measured, without draining; less than asked for after an early stop.
-    pub seconds: f64,
-    /// Gone by on the wall, draining included: this is what the budget pays.
-    pub elapsed_s: f64,
-    /// Requests that fell due.
-    pub due: u64,
-    /// For each promise, in the order of the settings.
-    pub seen: Vec<Seen>,
-    /// Whether it may be believed.
-    pub standing: Standing,
-    /// Decided before its time by the caller's binomial rule: counts as if it had lasted.
-    pub early: Option<Early>,
-}
-
-/// One promise in one trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
-    /// Failed, late against this promise, or unsent.
-    pub bad: u64,
-    /// The measured value: the percentile in seconds, or the share.
-    pub value: f64,
-    /// Due and bad requests of stretches of equal length, for instance each second; may be empty.
-    pub stretches: Vec<(u64, u64)>,
-}
-
-/// Whether a trial may be believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// It counts.
-    Valid,
-    /// It does not count, and higher rates would not either: the generator could not send more.
-    GeneratorLimited,
-    /// It does not count, for a passing reason.
-    Invalid,
-}
-
-/// An early decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Early {
-    /// The rest could not have broken a promise.
-    Pass,
-    /// The rest could not have saved it.
-    Fail,
-}
-
-/// A trial as it was asked for and as it went.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Trial {
-    /// Requests a second.
-    pub rate: f64,
-    /// Asked for, seconds.
-    pub seconds: f64,
-    /// What it was for.
-    pub purpose: Purpose,
-    /// What it showed.
-    pub result: TrialResult,
-    /// The first promise it missed, as an index; `None` if it kept them all. Early decisions are heeded.
-    pub missed: Option<usize>,
-}
-
-impl Trial {
-    /// Whether it says something about the server.
-    #[must_use]
-    pub fn counts(&self) -> bool {
-        self.result.standing == Standing::Valid
-    }
-
-    /// Seconds it counts for in a classification.
-    fn weight(&self) -> f64 {
-        if self.result.early.is_some() { self.seconds } else { self.result.seconds }
-    }
-
-    /// Whether it belongs to its rate alone: what follows an overload shows the overload too.
-    fn shows_its_rate(&self) -> bool {
-        self.counts() && !matches!(self.purpose, Purpose::Overload | Purpose::FromAbove)
-    }
-}
-
-/// A pause that was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Rested {
-    /// How long it took.
-    pub seconds: f64,
-    /// Whether the probes came back to normal.
-    pub recovered: bool,
-}
-
-/// What was found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
-    /// The promises asked for.
-    pub promises: Vec<Promise>,
-    /// The highest rate proven by full-length trials below the lowest rate refuted.
-    pub carries: Option<f64>,
-    /// Where the capacity lies with 95 % confidence. `high` is missing when nothing failed.
-    pub capacity: Capacity,
-    /// What kept it from being more.
-    pub limited_by: LimitedBy,
-    /// The lowest rate that failed, and how.
-    pub breaks_at: Option<Break>,
-    /// Both bounds proven, and within the width asked for (RFC 9971: a regular result).
-    pub regular: bool,
-    /// How the rate found did over a long trial.
-    pub soak: Option<Held>,
-    /// How it did straight after twice the load.
-    pub from_above: Option<Held>,
-    /// The rate after which the server did not recover.
-    pub unrecovered_after: Option<f64>,
-    /// A higher rate passed than one that failed.
-    pub inversion: Option<Inversion>,
-    /// The budget in seconds that would likely settle what is open.
-    pub wants_s: Option<f64>,
-    /// Spent, seconds.
-    pub spent_s: f64,
-    /// Every trial, in order.
-    pub trials: Vec<Trial>,
-}
-
-/// An interval of rates, requests a second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Capacity {
-    /// At least.
-    pub low: f64,
-    /// At most; `None` when no rate failed.
-    pub high: Option<f64>,
-}
-
-/// What kept the answer from being higher.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "by", content = "promise")]
-pub enum LimitedBy {
-    /// The server missed this promise, as an index.
-    Promise(usize),
-    /// The generator could not send more.
-    Generator,
-    /// The cap on the rate was reached.
-    RateMax,
-    /// The budget was used up before a rate failed.
-    Budget,
-    /// Trial after trial was invalid.
-    Invalid,
-}
-
-/// How a rate failed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Break {
-    /// Requests a second.
-    pub rate: f64,
-    /// The promise missed first, as an index.
-    pub promise: usize,
-    /// Its value there.
-    pub value: f64,
-}
-
-/// How a rate did in a trial that was to confirm it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Held {
-    /// Requests a second.
-    pub rate: f64,
-    /// How long.
-    pub seconds: f64,
-    /// The promise missed, as an index, and its value; `None` if all were kept.
-    pub missed: Option<(usize, f64)>,
-}
-
-/// A lower rate failed and a higher one passed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Inversion {
-    /// The lower, which counts.
-    pub failed: f64,
-    /// The higher, which is not believed.
-    pub passed: f64,
 }
 
 /// A search under way.
@@ -469,13 +74,21 @@ pub struct Search {
 
 /// Bisection with short trials ends here: closer, their blindness to slow queues matters more than their speed.
 const NARROW_UNTIL: f64 = 1.1;
-/// So many invalid trials in a row end the search.
-const INVALID_MAX: usize = 3;
+/// A trial spoiled for a passing reason is repeated; so many in a row end the search.
+const INVALID_MAX: usize = 6;
+/// A rate that failed so many longer trials is not carried.
+const SOAKS_FAILED_MAX: usize = 2;
+/// From above, this part of the rate found is tried: at the rate itself a server without any memory misses its promise one
+/// time in a few.
+const FROM_ABOVE: f64 = 0.9;
+/// What chance does to a server without memory as rarely as this is the overload's doing.
+const MEMORY_BY_CHANCE: f64 = 0.01;
 /// Trials that end as soon as they begin use up no budget; this ends a search of nothing else.
 const TRIALS_MAX: usize = 200;
-/// A queue that grows by less than this in a whole trial does not show, as a server overloaded by one per cent does not in
-/// ten seconds against a promise of 100 ms; so a capacity lower by as much is not ruled out.
-const UNSEEN_S: f64 = 0.1;
+/// A queue that grows by less than the promised time in a whole trial does not show, so a capacity lower by as much is not
+/// ruled out. However short that time, a queue wanders by so much: with 0.1 s one in six of 120 servers drawn by chance lay outside
+/// of the interval, with 0.3 s one in twelve.
+const UNSEEN_S: f64 = 0.3;
 /// A full-length trial with fewer requests than this says nothing of any percentile: the search goes no lower.
 const REQUESTS_MIN: f64 = 10.0;
 /// A trial of the ramp holds about so many requests, up to [`SLOW_RAMP`] times its length.
@@ -500,8 +113,8 @@ impl Search {
         }
         match self.trials.last().map(|trial| trial.purpose) {
             Some(Purpose::Overload) => {
-                return match self.relevant().0 {
-                    Some(rate) => self.trial(rate, self.settings.prove_s, Purpose::FromAbove),
+                return match self.carried() {
+                    Some(rate) => self.trial(rate * FROM_ABOVE, self.settings.prove_s, Purpose::FromAbove),
                     None => self.done(),
                 };
             }
@@ -511,7 +124,9 @@ impl Search {
         if self.rest_due {
             return Step::Rest { seconds_max: self.settings.rest_max_s };
         }
-        self.ramp().or_else(|| self.narrow()).or_else(|| self.prove()).or_else(|| self.confirm()).unwrap_or_else(|| self.done())
+        let find = || self.ramp().or_else(|| self.narrow()).or_else(|| self.prove());
+        let confirm = || self.soak().or_else(|| self.refine()).or_else(|| self.overload());
+        find().or_else(confirm).unwrap_or_else(|| self.done())
     }
 
     /// Takes in the trial that [`Search::next`] asked for.
@@ -519,7 +134,7 @@ impl Search {
     /// # Panics
     /// If no trial was asked for, or the result does not speak of every promise.
     pub fn learn(&mut self, result: TrialResult) {
-        let Step::Trial { rate, seconds, purpose } = self.next() else {
+        let Step::Trial { rate, seconds, purpose, .. } = self.next() else {
             panic!("a result was learnt though no trial was asked for");
         };
         assert_eq!(result.seen.len(), self.settings.promises.len(), "a trial speaks of every promise");
@@ -630,21 +245,48 @@ impl Search {
         (rate >= self.rate_min() && Some(rate) != lower && Some(rate) != upper).then_some(rate)
     }
 
-    /// The soak, then the approach from above.
-    fn confirm(&self) -> Option<Step> {
+    /// The rate found, for longer. One that broke it in a part of its time only is repeated: evidence decides, not one bad moment.
+    fn soak(&self) -> Option<Step> {
         let settings = &self.settings;
-        let (lower, upper) = self.relevant();
-        let rate = lower?;
+        let rate = self.carried()?;
         let left = settings.budget_s - self.spent_s();
-        let soaked = self.trials.iter().any(|it| it.purpose == Purpose::Soak && it.rate == rate && it.counts());
-        if !soaked {
-            let seconds = settings.soak_s.min(left);
-            return (seconds >= settings.prove_s).then(|| self.trial(rate, seconds, Purpose::Soak));
+        let last = self.soaks(rate).last();
+        let seconds = match last {
+            None => settings.soak_s.min(left),
+            Some(trial) if trial.missed.is_some() => settings.soak_s,
+            Some(_) => return None,
+        };
+        (seconds >= settings.prove_s && seconds <= left).then(|| self.trial(rate, seconds, Purpose::Soak))
+    }
+
+    /// What is left of the budget narrows the interval.
+    fn refine(&self) -> Option<Step> {
+        let settings = &self.settings;
+        let rate = self.carried()?;
+        self.relevant().1?;
+        let above = if settings.overload_s > 0.0 { (settings.overload_s + settings.prove_s) * 1.2 } else { 0.0 };
+        if !self.affordable(settings.prove_s, above) || self.soaks(rate).last()?.missed.is_some() {
+            return None;
         }
+        let capacity = self.capacity();
+        let high = capacity.high.filter(|&high| high > capacity.low * (1.0 + settings.width))?;
+        Some(self.trial((capacity.low * high).sqrt(), settings.prove_s, Purpose::Prove))
+    }
+
+    /// Twice the rate found; the approach from above follows.
+    fn overload(&self) -> Option<Step> {
+        let settings = &self.settings;
+        let rate = self.carried()?;
+        let left = settings.budget_s - self.spent_s();
         let overload = (2.0 * rate).min(settings.rate_max);
-        let worth_it =
-            settings.overload_s > 0.0 && upper.is_some_and(|upper| upper <= overload) && self.ceiling().is_none_or(|it| it > overload);
+        let worth_it = settings.overload_s > 0.0
+            && self.relevant().1.is_some_and(|upper| upper <= overload)
+            && self.ceiling().is_none_or(|it| it > overload);
         (worth_it && left >= settings.overload_s + settings.prove_s).then(|| self.trial(overload, settings.overload_s, Purpose::Overload))
+    }
+
+    fn soaks(&self, rate: f64) -> impl Iterator<Item = &Trial> {
+        self.trials.iter().filter(move |it| it.purpose == Purpose::Soak && it.rate == rate && it.counts())
     }
 
     /// What soak and approach from above will take.
@@ -658,7 +300,8 @@ impl Search {
     }
 
     fn trial(&self, rate: f64, seconds: f64, purpose: Purpose) -> Step {
-        Step::Trial { rate: rounded(rate).min(self.settings.rate_max), seconds, purpose }
+        let seed = self.settings.seed.wrapping_add(self.trials.len() as u64 + 1);
+        Step::Trial { rate: rounded(rate).min(self.settings.rate_max), seconds, purpose, seed }
     }
 
     fn rate_min(&self) -> f64 {
@@ -689,7 +332,7 @@ impl Search {
         let ramp_only = at().all(|it| it.purpose == Purpose::Ramp);
         self.settings.promises.iter().enumerate().any(|(promise, it)| {
             let bad: u64 = at().map(|trial| trial.result.seen[promise].bad).sum();
-            bad as f64 > it.bad_share_max * due as f64 && !(ramp_only && chance_of_so_many(bad, due, it.bad_share_max) > 0.05)
+            bad as f64 > it.bad_share_max * due as f64 && !(ramp_only && binomial_at_least(bad, due, it.bad_share_max) > 0.05)
         })
     }
 
@@ -717,24 +360,45 @@ impl Search {
         self.rates().into_iter().filter(|&rate| self.class(rate) == class).collect()
     }
 
-    /// The class of a rate over all promises; a rate whose soak failed is not carried, whatever shorter trials said.
+    /// The highest rate proven, below the lowest refuted: of several, one that a longer trial confirmed.
+    fn carried(&self) -> Option<f64> {
+        let (lower, upper) = self.relevant();
+        let held = |rate: &f64| upper.is_none_or(|upper| *rate < upper) && self.soaks(*rate).last().is_some_and(|it| it.missed.is_none());
+        self.classed(Class::Lower).into_iter().rfind(held).or(lower)
+    }
+
+    /// The class of a rate over all promises, by the time measured at it.
     fn class(&self, rate: f64) -> Class {
+        if self.refuted(rate) {
+            return Class::Upper;
+        }
         let mut evidence = Evidence::default();
         for trial in self.trials.iter().filter(|it| it.rate == rate && it.shows_its_rate()) {
-            if trial.purpose == Purpose::Soak && trial.missed.is_some() {
-                return Class::Upper;
-            }
-            let weight = trial.weight();
+            let (low, high) = match trial.purpose {
+                Purpose::Soak => trial.parts(&self.settings.promises, self.settings.prove_s),
+                _ if trial.missed.is_some() => (0.0, trial.weight()),
+                _ => (trial.weight(), 0.0),
+            };
             // Lengths are sums of floating seconds.
-            let full = weight >= self.settings.prove_s * 0.999;
-            *match (full, trial.missed.is_some()) {
-                (true, false) => &mut evidence.full_low,
-                (true, true) => &mut evidence.full_high,
-                (false, false) => &mut evidence.short_low,
-                (false, true) => &mut evidence.short_high,
-            } += weight;
+            if trial.weight() >= self.settings.prove_s * 0.999 {
+                evidence.full_low += low;
+                evidence.full_high += high;
+            } else {
+                evidence.short_low += low;
+                evidence.short_high += high;
+            }
         }
         classify(evidence, self.settings.duration_sum_s, self.settings.exceed_ratio)
+    }
+
+    /// Whether longer trials say that a rate does not last: one that broke the promise for most of its time, or two.
+    fn refuted(&self, rate: f64) -> bool {
+        let failed: Vec<&Trial> = self.soaks(rate).filter(|it| it.missed.is_some()).collect();
+        let mostly = |trial: &&Trial| {
+            let (low, high) = trial.parts(&self.settings.promises, self.settings.prove_s);
+            high > low
+        };
+        failed.len() >= SOAKS_FAILED_MAX || failed.iter().any(mostly)
     }
 
     /// The rates tried that count, ascending.
@@ -753,7 +417,7 @@ impl Search {
     #[must_use]
     pub fn answer(&self) -> Answer {
         let settings = &self.settings;
-        let (lower, upper) = self.relevant();
+        let (lower, upper) = (self.carried(), self.relevant().1);
         let breaks_at = self.failing().and_then(|rate| self.break_at(rate));
         let limited_by = if self.invalid_in_a_row() >= INVALID_MAX {
             LimitedBy::Invalid
@@ -770,29 +434,28 @@ impl Search {
             LimitedBy::Budget
         };
         let regular = matches!((lower, upper), (Some(low), Some(high)) if high <= low * (1.0 + settings.width) * 1.000_5);
-        let confirmed = |purpose: Purpose| {
-            let trial = self.trials.iter().rev().find(|it| it.purpose == purpose && it.counts())?;
-            Some(Held { rate: trial.rate, seconds: trial.result.seconds, missed: trial.missed.map(|at| (at, trial.result.seen[at].value)) })
-        };
-        let soak = confirmed(Purpose::Soak);
-        let unproven = !regular && matches!(limited_by, LimitedBy::Promise(_) | LimitedBy::Budget) || lower.is_some() && soak.is_none();
+        let soak = self.trials.iter().rev().find(|it| it.purpose == Purpose::Soak && it.counts()).map(|trial| Held {
+            rate: trial.rate,
+            seconds: trial.result.seconds,
+            missed: trial.missed.map(|at| (at, trial.result.seen[at].value)),
+        });
+        let held = |rate: f64| soak.is_some_and(|it| it.rate == rate && it.missed.is_none());
+        let unproven = !regular && matches!(limited_by, LimitedBy::Promise(_) | LimitedBy::Budget) || lower.is_some_and(|rate| !held(rate));
         let unrecovered_after = if self.rests.last().is_some_and(|it| !it.recovered) { self.trials.last().map(|it| it.rate) } else { None };
         Answer {
-            promises: settings.promises.clone(),
             carries: lower,
             capacity: self.capacity(),
             limited_by,
             breaks_at,
             regular,
             soak,
-            from_above: confirmed(Purpose::FromAbove),
+            from_above: self.after_overload(),
             unrecovered_after,
             inversion: upper.and_then(|failed| {
                 self.classed(Class::Lower).into_iter().rfind(|&it| it > failed).map(|passed| Inversion { failed, passed })
             }),
             wants_s: (unproven && unrecovered_after.is_none() && limited_by != LimitedBy::Invalid).then(|| self.wants_s()),
             spent_s: self.spent_s(),
-            trials: self.trials.clone(),
         }
     }
 
@@ -800,6 +463,33 @@ impl Search {
         let trial = self.trials.iter().rev().find(|it| it.rate == rate && it.shows_its_rate() && it.missed.is_some())?;
         let promise = trial.missed?;
         Some(Break { rate, promise, value: trial.result.seen[promise].value })
+    }
+
+    /// How the server did straight after the overload. A promise counts as missed only if it was missed by more than chance
+    /// does to requests that are late together.
+    fn after_overload(&self) -> Option<AfterOverload> {
+        let [.., overload, trial] = self.trials.as_slice() else { return None };
+        if trial.purpose != Purpose::FromAbove || !trial.counts() {
+            return None;
+        }
+        let promises = self.settings.promises.iter().zip(&trial.result.seen).enumerate();
+        let missed = promises.clone().find(|(at, (promise, seen))| {
+            let bad = Share { hits: seen.bad, of: trial.result.due }.thinned(capacity::design_effect(&self.ladder(*at)));
+            seen.bad as f64 > promise.bad_share_max * trial.result.due as f64
+                && binomial_at_least(bad.hits, bad.of, promise.bad_share_max) < MEMORY_BY_CHANCE
+        });
+        let until_s = missed.and_then(|(_, (promise, seen))| {
+            let far = (capacity::FAR_BEYOND * promise.bad_share_max).min(0.5);
+            let last = seen.stretches.iter().rposition(|&(due, bad)| bad as f64 > far * due as f64)?;
+            Some(trial.result.seconds * (last + 1) as f64 / seen.stretches.len() as f64)
+        });
+        Some(AfterOverload {
+            overload: overload.rate,
+            rate: trial.rate,
+            seconds: trial.result.seconds,
+            missed: missed.map(|(at, (_, seen))| (at, seen.value)),
+            until_s,
+        })
     }
 
     /// The bounds, widened by what chance could have done to them.
@@ -810,7 +500,23 @@ impl Search {
         let (Some(below), Some(failed)) = (lower.or(seems_low), failed) else {
             return Capacity { low: lower.or(seems_low).unwrap_or(0.0), high: failed };
         };
-        // A short trial cannot see a queue that grows slowly, so between the bounds only full-length trials speak.
+        let ladders: Vec<Ladder> = (0..self.settings.promises.len()).map(|promise| self.ladder(promise)).collect();
+        let (low, high) = capacity::crossing(&ladders, below / 4.0, failed * 2.0);
+        // The longest trial that kept the promise at the rate found: a queue that grows too slowly for it was not seen.
+        let kept = self.trials.iter().filter(|it| it.rate == below && it.shows_its_rate() && it.missed.is_none());
+        let longest = kept.map(|it| it.result.seconds).fold(self.settings.prove_s, f64::max);
+        let unseen = (self.settings.limit_s().max(UNSEEN_S) / longest).min(0.5);
+        Capacity {
+            low: lower.map_or(low, |it| it.min(low)) * (1.0 - unseen),
+            high: [upper, lower].into_iter().flatten().chain([high]).max_by(f64::total_cmp),
+        }
+    }
+
+    /// What was counted at every rate for one promise. A short trial cannot see a queue that grows slowly, so between the
+    /// bounds only full-length trials speak.
+    fn ladder(&self, promise: usize) -> Ladder {
+        let below = self.relevant().0.or(self.bracket().0).unwrap_or(0.0);
+        let failed = self.failing().unwrap_or(f64::INFINITY);
         let speaks = |it: &&Trial| {
             it.shows_its_rate()
                 && (it.weight() >= self.settings.prove_s * 0.999 || if it.missed.is_some() { it.rate >= failed } else { it.rate <= below })
@@ -818,25 +524,17 @@ impl Search {
         let mut rates: Vec<f64> = self.trials.iter().filter(speaks).map(|it| it.rate).collect();
         rates.sort_by(f64::total_cmp);
         rates.dedup();
-        let ladder = |promise: usize| {
-            let counted = |&rate: &f64| {
-                let here = self.trials.iter().filter(speaks).filter(|it| it.rate == rate);
-                let stretches = here.flat_map(|it| {
-                    let seen = &it.result.seen[promise];
-                    let whole = [(it.result.due, seen.bad)];
-                    let parts: &[(u64, u64)] = if seen.stretches.is_empty() { &whole } else { &seen.stretches };
-                    parts.iter().map(|&(due, bad)| (due as f64, bad as f64)).collect::<Vec<_>>()
-                });
-                Counted { rate, stretches: stretches.collect() }
-            };
-            Ladder { bad_share_max: self.settings.promises[promise].bad_share_max, counted: rates.iter().map(counted).collect() }
+        let counted = |&rate: &f64| {
+            let here = self.trials.iter().filter(speaks).filter(|it| it.rate == rate);
+            let stretches = here.flat_map(|it| {
+                let seen = &it.result.seen[promise];
+                let whole = [(it.result.due, seen.bad)];
+                let parts: &[(u64, u64)] = if seen.stretches.is_empty() { &whole } else { &seen.stretches };
+                parts.iter().map(|&(due, bad)| (due as f64, bad as f64)).collect::<Vec<_>>()
+            });
+            Counted { rate, stretches: stretches.collect() }
         };
-        let ladders: Vec<Ladder> = (0..self.settings.promises.len()).map(ladder).collect();
-        let (low, high) = capacity::crossing(&ladders, below / 4.0, failed * 2.0);
-        Capacity {
-            low: lower.map_or(low, |it| it.min(low)) * (1.0 - UNSEEN_S / self.settings.prove_s),
-            high: [upper, lower].into_iter().flatten().chain([high]).max_by(f64::total_cmp),
-        }
+        Ladder { bad_share_max: self.settings.promises[promise].bad_share_max, counted: rates.iter().map(counted).collect() }
     }
 
     /// The bisections still open, each with a load to classify, and the confirmation if it is missing.
@@ -858,23 +556,4 @@ impl Search {
 fn rounded(rate: f64) -> f64 {
     let scale = 10.0_f64.powf(3.0 - rate.log10().floor());
     (rate * scale).round() / scale
-}
-
-/// P(X ≥ bad) for X binomial with `due` draws of chance `share`, summed term by term from the top of what is likely.
-fn chance_of_so_many(bad: u64, due: u64, share: f64) -> f64 {
-    if bad == 0 {
-        return 1.0;
-    }
-    if share <= 0.0 {
-        return 0.0;
-    }
-    let (n, p) = (due as f64, share);
-    // ln of the first term P(X = 0), then by the ratio of neighbours.
-    let mut term = n * (-p).ln_1p();
-    let mut below = 0.0;
-    for k in 0..bad.min(due) {
-        below += term.exp();
-        term += ((n - k as f64) / (k as f64 + 1.0) * p / (1.0 - p)).ln();
-    }
-    (1.0 - below).max(0.0)
 }

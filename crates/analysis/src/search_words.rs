@@ -3,14 +3,14 @@
 //! Pure text. The first sentence is the answer and stands alone; the others say what was found beside it, what is not
 //! proven, and what would prove it. An answer is never just a number: it names the promise it holds for, and where it ends.
 
-use crate::search::{Answer, Break, Held, LimitedBy, Mistake, Promise, Unit};
+use crate::search::{AfterOverload, Answer, Break, Held, LimitedBy, Mistake, Promise, Unit};
 
 /// Every sentence about an answer, the answer itself first. Lower case, without a full stop.
 #[must_use]
-pub fn sentences(answer: &Answer) -> Vec<String> {
-    let mut sentences = vec![headline(answer)];
-    sentences.extend(answer.soak.map(|it| soak(answer, &it)));
-    sentences.extend(answer.from_above.map(|it| from_above(answer, &it)));
+pub fn sentences(answer: &Answer, promises: &[Promise]) -> Vec<String> {
+    let mut sentences = vec![headline(answer, promises)];
+    sentences.extend(answer.soak.map(|it| soak(promises, &it)));
+    sentences.extend(answer.from_above.map(|it| from_above(promises, &it)));
     if let Some(rate) = answer.unrecovered_after {
         let rested = format!("does not recover: after {} req/s it was not back to normal when the longest pause ended", number(rate));
         sentences.push(rested);
@@ -30,9 +30,9 @@ pub fn sentences(answer: &Answer) -> Vec<String> {
 
 /// The answer in one sentence.
 #[must_use]
-pub fn headline(answer: &Answer) -> String {
-    let with = promised(&answer.promises);
-    let breaks = answer.breaks_at.map(|it| format!("; breaks at {}", broken(answer, &it))).unwrap_or_default();
+pub fn headline(answer: &Answer, promises: &[Promise]) -> String {
+    let with = promised(promises);
+    let breaks = answer.breaks_at.map(|it| format!("; breaks at {}", broken(promises, &it))).unwrap_or_default();
     let range = match answer.capacity.high {
         Some(high) => format!("{}–{}", number(answer.capacity.low), number(high)),
         None => format!("at least {}", number(answer.capacity.low)),
@@ -54,7 +54,7 @@ pub fn headline(answer: &Answer) -> String {
         }
         (None, LimitedBy::Invalid) => "cannot tell: trials were invalid, one after the other".to_owned(),
         (None, LimitedBy::Promise(_)) if answer.capacity.low <= 0.0 => {
-            let at = answer.breaks_at.map(|it| format!(" even at {}", broken(answer, &it))).unwrap_or_default();
+            let at = answer.breaks_at.map(|it| format!(" even at {}", broken(promises, &it))).unwrap_or_default();
             format!("does not keep {with}{at}")
         }
         (None, _) if answer.capacity.high.is_some() => {
@@ -90,34 +90,35 @@ pub fn mistake(mistake: &Mistake) -> String {
     }
 }
 
-fn soak(answer: &Answer, it: &Held) -> String {
+fn soak(promises: &[Promise], it: &Held) -> String {
     match it.missed {
         None => format!("held {} req/s for {}", number(it.rate), time(it.seconds)),
-        Some((promise, value)) => format!("did not hold {} req/s in a longer trial: {}", number(it.rate), seen(answer, promise, value)),
-    }
-}
-
-fn from_above(answer: &Answer, it: &Held) -> String {
-    match it.missed {
-        None => format!("carries {} req/s again straight after an overload", number(it.rate)),
         Some((promise, value)) => {
-            format!(
-                "remembers an overload: straight after it {} req/s did not keep {}: {}",
-                number(it.rate),
-                answer.promises[promise].text,
-                seen(answer, promise, value)
-            )
+            format!("did not hold {} req/s in a trial of {}: {}", number(it.rate), time(it.seconds), seen(promises, promise, value))
         }
     }
 }
 
-/// `828: p99 190 ms`
-fn broken(answer: &Answer, it: &Break) -> String {
-    format!("{}: {}", number(it.rate), seen(answer, it.promise, it.value))
+fn from_above(promises: &[Promise], it: &AfterOverload) -> String {
+    let (rate, overload) = (number(it.rate), number(it.overload));
+    let Some((promise, value)) = it.missed else {
+        return format!("carries {rate} req/s again straight after {overload} req/s");
+    };
+    let until = it.until_s.map(|seconds| format!(" for {}", time(seconds))).unwrap_or_default();
+    format!(
+        "remembers an overload: straight after {overload} req/s it did not keep {} at {rate} req/s{until}: {}",
+        promises[promise].text,
+        seen(promises, promise, value)
+    )
 }
 
-fn seen(answer: &Answer, promise: usize, value: f64) -> String {
-    let Promise { name, unit, .. } = &answer.promises[promise];
+/// `828: p99 190 ms`
+fn broken(promises: &[Promise], it: &Break) -> String {
+    format!("{}: {}", number(it.rate), seen(promises, it.promise, it.value))
+}
+
+fn seen(promises: &[Promise], promise: usize, value: f64) -> String {
+    let Promise { name, unit, .. } = &promises[promise];
     let value = match unit {
         Unit::Seconds => span(value),
         Unit::Share => format!("{} %", three_digits(value * 100.0)),
@@ -172,10 +173,17 @@ mod tests {
     use super::*;
     use crate::search::{Capacity, Inversion};
 
+    fn p99() -> Promise {
+        Promise { text: "p99 < 50ms".into(), name: "p99".into(), unit: Unit::Seconds, bad_share_max: 0.01, limit_s: Some(0.05) }
+    }
+
+    /// Said with one promise.
+    fn said(answer: &Answer) -> Vec<String> {
+        sentences(answer, &[p99()])
+    }
+
     fn answer() -> Answer {
-        let p99 = Promise { text: "p99 < 50ms".into(), name: "p99".into(), unit: Unit::Seconds, bad_share_max: 0.01 };
         Answer {
-            promises: vec![p99],
             carries: Some(812.0),
             capacity: Capacity { low: 804.0, high: Some(820.0) },
             limited_by: LimitedBy::Promise(0),
@@ -187,27 +195,31 @@ mod tests {
             inversion: None,
             wants_s: None,
             spent_s: 150.0,
-            trials: Vec::new(),
         }
     }
 
     #[test]
     fn the_answer_is_an_interval_with_its_promise_and_its_end() {
-        assert_eq!(headline(&answer()), "carries 812 req/s (804–820) with p99 < 50ms; breaks at 828: p99 190 ms");
-        assert_eq!(sentences(&answer())[1..], ["held 812 req/s for 30s"]);
+        assert_eq!(said(&answer())[0], "carries 812 req/s (804–820) with p99 < 50ms; breaks at 828: p99 190 ms");
+        assert_eq!(said(&answer())[1..], ["held 812 req/s for 30s"]);
     }
 
     #[test]
     fn every_promise_is_named_and_the_one_that_broke_shows_its_value() {
         let mut it = answer();
-        it.promises.push(Promise { text: "failed < 0.1%".into(), name: "failed".into(), unit: Unit::Share, bad_share_max: 0.001 });
+        let failed =
+            Promise { text: "failed < 0.1%".into(), name: "failed".into(), unit: Unit::Share, bad_share_max: 0.001, limit_s: None };
         it.breaks_at = Some(Break { rate: 828.0, promise: 1, value: 0.012_34 });
-        assert_eq!(headline(&it), "carries 812 req/s (804–820) with p99 < 50ms and failed < 0.1%; breaks at 828: failed 1.23 %");
+        assert_eq!(
+            headline(&it, &[p99(), failed]),
+            "carries 812 req/s (804–820) with p99 < 50ms and failed < 0.1%; breaks at 828: failed 1.23 %"
+        );
     }
 
     #[test]
     fn whatever_limited_the_search_is_said() {
-        let limited = |by, carries, capacity| headline(&Answer { limited_by: by, carries, capacity, breaks_at: None, ..answer() });
+        let limited =
+            |by, carries, capacity| headline(&Answer { limited_by: by, carries, capacity, breaks_at: None, ..answer() }, &[p99()]);
         let open = Capacity { low: 812.0, high: None };
         assert_eq!(
             limited(LimitedBy::Generator, Some(812.0), open),
@@ -223,7 +235,7 @@ mod tests {
         );
         assert_eq!(limited(LimitedBy::Invalid, None, open), "cannot tell: trials were invalid, one after the other");
         assert_eq!(
-            headline(&Answer { carries: None, ..answer() }),
+            headline(&Answer { carries: None, ..answer() }, &[p99()]),
             "carries some 804–820 req/s with p99 < 50ms, but no rate was proven in 2m30s; breaks at 828: p99 190 ms"
         );
         let never = Answer {
@@ -232,31 +244,31 @@ mod tests {
             breaks_at: Some(Break { rate: 0.625, promise: 0, value: 1.904 }),
             ..answer()
         };
-        assert_eq!(headline(&never), "does not keep p99 < 50ms even at 0.625: p99 1.9 s");
+        assert_eq!(headline(&never, &[p99()]), "does not keep p99 < 50ms even at 0.625: p99 1.9 s");
     }
 
     #[test]
     fn what_was_found_beside_the_answer_is_said() {
         let it = Answer {
             soak: Some(Held { rate: 812.0, seconds: 30.0, missed: Some((0, 0.0612)) }),
-            from_above: Some(Held { rate: 812.0, seconds: 10.0, missed: Some((0, 2.0)) }),
+            from_above: Some(AfterOverload { overload: 1624.0, rate: 731.0, seconds: 10.0, missed: Some((0, 2.0)), until_s: Some(4.2) }),
             unrecovered_after: Some(1624.0),
             inversion: Some(Inversion { failed: 828.0, passed: 900.0 }),
             wants_s: Some(240.0),
             ..answer()
         };
         assert_eq!(
-            sentences(&it)[1..],
+            said(&it)[1..],
             [
-                "did not hold 812 req/s in a longer trial: p99 61.2 ms",
-                "remembers an overload: straight after it 812 req/s did not keep p99 < 50ms: p99 2 s",
+                "did not hold 812 req/s in a trial of 30s: p99 61.2 ms",
+                "remembers an overload: straight after 1624 req/s it did not keep p99 < 50ms at 731 req/s for 5s: p99 2 s",
                 "does not recover: after 1624 req/s it was not back to normal when the longest pause ended",
                 "900 req/s passed although 828 req/s failed; the lower rate counts",
                 "--budget 4m would likely settle it",
             ]
         );
         let it = Answer { soak: None, ..answer() };
-        assert_eq!(sentences(&it)[1..], ["not proven by a longer trial: the budget was used up"]);
+        assert_eq!(said(&it)[1..], ["not proven by a longer trial: the budget was used up"]);
     }
 
     #[test]

@@ -3,15 +3,16 @@
 //! An interval that says 95 % can be checked only where the truth is known, and only over hundreds of runs. The tests ask
 //! for few of them, the page of proofs for many; both ask here, so that the page shows what the tests assert.
 
-use measure::Histogram;
 #[cfg(test)]
 use measure::Tick;
+use measure::{Histogram, QUANTILES};
 use plan::{Nanos, Random};
 
 use crate::compare::{Comparison, Margins, Metric, Values, Verdict, paired};
+use crate::distribution::normal_quantile;
 #[cfg(test)]
 use crate::interval::slices_between;
-use crate::interval::{Evidence, Slice, uncertainty};
+use crate::interval::{Evidence, Interval, Slice, uncertainty};
 use crate::proportion::Share;
 use crate::sparse::Sparse;
 
@@ -71,39 +72,41 @@ impl Wandering {
 }
 
 /// How often intervals held the truth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Coverage {
-    /// Of the median response time.
-    pub median: Share,
-    /// Of its 99th percentile.
-    pub p99: Share,
+    /// Of each of [`QUANTILES`] of the response time, counted over the runs long enough for it.
+    pub quantiles: Vec<(f64, Share)>,
     /// Of answers a second.
     pub throughput: Share,
+}
+
+impl Coverage {
+    /// That of a quantile; nothing of nothing if it is not among [`QUANTILES`].
+    #[must_use]
+    pub fn of(&self, q: f64) -> Share {
+        self.quantiles.iter().find(|(known, _)| *known == q).map_or(Share { hits: 0, of: 0 }, |(_, share)| *share)
+    }
 }
 
 /// Draws `runs` runs and looks how often the intervals hold the truth. Runs too short for a figure do not count for it.
 #[must_use]
 pub fn coverage(of: Wandering, runs: u64, replicates: usize, seed: u64) -> Coverage {
     let nothing = Share { hits: 0, of: 0 };
-    let mut covered = Coverage { median: nothing, p99: nothing, throughput: nothing };
+    let mut covered = Coverage { quantiles: QUANTILES.iter().map(|q| (*q, nothing)).collect(), throughput: nothing };
+    let count = |share: &mut Share, interval: Interval, truth: f64| {
+        share.of += 1;
+        share.hits += u64::from(interval.contains(truth));
+    };
     for run in 0..runs {
         let mut random = Random::new(seed, run);
         let got = uncertainty(&of.draw(1.0, &mut random), replicates, &mut random);
-        let interval = |q: f64| {
-            got.quantiles.iter().find(|quantile| quantile.q == q).and_then(|quantile| match quantile.evidence {
-                Evidence::Known { figure, .. } => Some(figure.interval),
-                Evidence::NotEnough { .. } => None,
-            })
-        };
-        for (share, interval, truth) in [
-            (&mut covered.median, interval(0.5), of.truth(0.0)),
-            (&mut covered.p99, interval(0.99), of.truth(2.326_347_874)),
-            (&mut covered.throughput, got.qps.map(|figure| figure.interval), of.per_second as f64),
-        ] {
-            if let Some(interval) = interval {
-                share.of += 1;
-                share.hits += u64::from(interval.contains(truth));
+        for (quantile, (q, share)) in got.quantiles.iter().zip(&mut covered.quantiles) {
+            if let Evidence::Known { figure, .. } = quantile.evidence {
+                count(share, figure.interval, of.truth(normal_quantile(*q)));
             }
+        }
+        if let Some(figure) = got.qps {
+            count(&mut covered.throughput, figure.interval, of.per_second as f64);
         }
     }
     covered
@@ -192,6 +195,7 @@ pub(crate) fn ticks(seconds: u64, per_second: u64, seed: u64, factor: impl Fn(u6
                 due: per_second,
                 succeeded: per_second,
                 failed: 0,
+                failures: std::collections::BTreeMap::new(),
                 unsent: 0,
                 bytes_sent: 0,
                 bytes_received: 0,

@@ -8,7 +8,8 @@
 //!
 //! [`Validity`] is the whole of that table: every line of it that a run breaks is a cause, and the worst of the causes is the
 //! standing. Where the server runs on the same machine, both wait for the same cores, and a thread that waits for one is as
-//! much the server's doing as anybody's: there the wait is said and does not condemn, since what it does to sends is in the lag.
+//! much the server's doing as anybody's: there the wait is said and does not condemn, since what it does to sends is in the lag;
+//! unless the thread got less than a fifth of the processor time it asked for, which is starvation whoever had the rest.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -43,6 +44,9 @@ const ACHIEVED_LEAST: f64 = 0.95;
 const ARRIVAL_DEVIATIONS: f64 = 4.0;
 /// A thread that waits for a core half of the time has half a core, whoever has the rest.
 const STARVED_SHARE_MIN: f64 = 0.5;
+/// Of the processor time it asks for, a thread beside a busy server gets a half, beside three busy threads a quarter. Less than
+/// a fifth is no competition any more, and what is measured then is the waiting.
+const SERVED_SHARE_MIN: f64 = 0.2;
 
 /// How far a run's figures are those of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -213,14 +217,24 @@ fn processor(run: &Summary) -> Option<Cause> {
     (share > CPU_SHARE_MAX).then_some(Cause { standing: Standing::Degraded, what })
 }
 
+/// In closed load nothing is ever late by its own clock: an answer that lay unread while the thread had no core is a slow
+/// answer, and only the kernel knows better. So starvation convicts by itself, wherever the server runs.
 fn run_queue(run: &Summary) -> Option<Cause> {
     let share = run.generator.run_queue_share.filter(|share| *share > RUN_QUEUE_SHARE_MAX && processor_share_is_known(run))?;
     let standing = match (shares_cores_with_the_server(run), share > STARVED_SHARE_MIN) {
+        _ if starved(run).is_some() => Standing::Invalid,
         (true, false) => Standing::Valid,
         (true, true) | (false, false) => Standing::Degraded,
         (false, true) => Standing::Invalid,
     };
     cause(standing, What::RunQueue { share })
+}
+
+/// The share of the time that a worker waited for a core, if it got next to nothing of the processor time it asked for.
+fn starved(run: &Summary) -> Option<f64> {
+    let waited = run.generator.run_queue_share.filter(|share| *share > STARVED_SHARE_MIN && processor_share_is_known(run))?;
+    let had = run.generator.cpu_share_busiest;
+    (had < SERVED_SHARE_MIN * (had + waited)).then_some(waited)
 }
 
 fn steal(run: &Summary) -> Option<Cause> {
@@ -290,6 +304,8 @@ pub enum GeneratorLimit {
     Processor(f64),
     /// One send in a hundred was later than this.
     Lag(Nanos),
+    /// A worker was ready and got no core for this share of the time, and next to none of the rest, from 0 to 1.
+    Starved(f64),
 }
 
 /// What limited the run on the generator's side; `None` when the figures are the server's.
@@ -298,6 +314,9 @@ pub fn generator_limit(summary: &Summary) -> Option<GeneratorLimit> {
     let busiest = summary.generator.cpu_share_busiest;
     if busiest >= CPU_SHARE_MAX && processor_share_is_known(summary) {
         return Some(GeneratorLimit::Processor(busiest));
+    }
+    if let Some(waited) = starved(summary) {
+        return Some(GeneratorLimit::Starved(waited));
     }
     // Of few samples the 99th percentile is the greatest, and one late send convicts nobody.
     let lag = summary.lag.known_quantile(0.99)?;
@@ -327,6 +346,7 @@ impl fmt::Display for GeneratorLimit {
         match self {
             Self::Processor(share) => write!(f, "its busiest thread used {:.0} % of a core", share * 100.0),
             Self::Lag(lag) => write!(f, "one send in a hundred was more than {:.0} µs late", lag.0 as f64 / 1e3),
+            Self::Starved(waited) => write!(f, "a thread was ready but got no core for {:.0} % of the time", waited * 100.0),
         }
     }
 }
@@ -428,12 +448,37 @@ mod tests {
         };
         let afar: fn(&mut Summary) = |_| ();
         assert_eq!([0.009, 0.04, 0.9].map(|share| starved(share, afar)), [Standing::Valid, Standing::Degraded, Standing::Invalid]);
-        assert_eq!([0.04, 0.4, 0.9].map(|share| starved(share, local)), [Standing::Valid, Standing::Valid, Standing::Degraded]);
+        assert_eq!([0.04, 0.4, 0.7].map(|share| starved(share, local)), [Standing::Valid, Standing::Valid, Standing::Degraded]);
         let mut run = healthy();
         local(&mut run);
         run.generator.run_queue_share = Some(0.042);
         let said = disturbances(&Validity::of(&run));
         assert!(said.len() == 1 && said[0].contains("no core for 4.2 %"), "{said:?}");
+    }
+
+    #[test]
+    fn a_starved_generator_is_invalid_even_beside_the_server() {
+        let with = |had: f64, waited: f64| {
+            let mut run = healthy();
+            local(&mut run);
+            (run.generator.cpu_share_busiest, run.generator.run_queue_share) = (had, Some(waited));
+            (Validity::of(&run).standing, generator_limit(&run).map(|limit| limit.to_string()))
+        };
+        // A tenth of a core, and beside one, two and three others that want it all.
+        let said = "a thread was ready but got no core for 90 % of the time".to_owned();
+        assert_eq!(with(0.1, 0.9), (Standing::Invalid, Some(said)));
+        assert_eq!(
+            [with(0.5, 0.5), with(0.33, 0.67), with(0.25, 0.75)].map(|it| it.0),
+            [Standing::Valid, Standing::Degraded, Standing::Degraded]
+        );
+        // One that wants little and waits little is a bystander.
+        assert_eq!(with(0.01, 0.3), (Standing::Valid, None));
+        // And one that was too short to be known.
+        let mut run = healthy();
+        local(&mut run);
+        (run.generator.cpu_share_busiest, run.generator.run_queue_share) = (0.1, Some(0.9));
+        run.ended.drained_at = Nanos::from_millis(20);
+        assert_eq!(generator_limit(&run), None);
     }
 
     #[test]

@@ -8,11 +8,12 @@
 //! first nine cut away, and the stall with them. So a cut must begin at the beginning: it ends, at the latest, when points
 //! in a row are like the steady part. A run that starts out like its steady part has no warm-up, whatever happens later.
 
+use measure::Summary;
 use plan::Nanos;
-use serde::Serialize;
 
 use crate::drift::{mann_kendall, theil_sen};
-use crate::interval::Slice;
+use crate::interval::{Slice, slices};
+use crate::quantity::length;
 
 /// Points in a batch, where there are enough (docs/measurement.md §1.8).
 const BATCH: usize = 5;
@@ -32,37 +33,44 @@ const ALIKE_SHARE: f64 = 0.01;
 /// A trend is beyond chance below this (docs/measurement.md §1.8).
 const TREND_CHANCE_MAX: f64 = 0.01;
 
-/// What was looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Series {
-    /// Answers a second.
-    Throughput,
-    /// The median response time.
-    P50,
-    /// The 99th percentile of the response time.
-    P99,
+pub use measure::{Series, WarmUp};
+
+/// Leaves out the warm-up of a run whose plan asks to find it, and keeps in the run what was found. Of any other run nothing
+/// changes.
+pub fn leave_out(run: &mut Summary) {
+    if run.plan.finds_warmup() {
+        let found = slices(run).map_or(WarmUp::TooShort, |slices| warmup(&slices));
+        run.leave_out(found);
+    }
 }
 
-/// Where the warm-up ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum WarmUp {
-    /// From here on, since the start of the run, it is steady.
-    Until {
-        /// The start itself, if it needed no warm-up.
-        #[serde(rename = "at_ns")]
-        at: Nanos,
-        /// The series that took longest.
-        series: Series,
-    },
-    /// It never became steady: run longer.
-    NoSteadyState {
-        /// The series that says so.
-        series: Series,
-    },
-    /// Fewer than ten intervals say nothing.
-    TooShort,
+/// What was found, in words that say what was left out and why; begins with a small letter, ends without a full stop.
+#[must_use]
+pub fn in_words(found: WarmUp) -> String {
+    let about = |series: Series| match series {
+        Series::Throughput => "throughput",
+        Series::P50 => "the median",
+        Series::P99 => "p99",
+    };
+    match found {
+        WarmUp::Until { at: Nanos::ZERO, .. } => "none was found, and nothing left out: the run was steady from the start".to_owned(),
+        WarmUp::Until { at, series } => {
+            format!("found by where the run becomes steady: {} was last to, at {}", about(series), length(at))
+        }
+        WarmUp::TooLate { at, series } => format!(
+            "{} became steady only at {}, and no more than ten minutes can be left out afterwards: nothing was; give --warmup {at}",
+            about(series),
+            length(at)
+        ),
+        WarmUp::NoSteadyState { series } => format!(
+            "no steady state was reached: {} had not settled by half of the run, and more than half is never left out: nothing was; run \
+             longer",
+            about(series)
+        ),
+        WarmUp::TooShort => {
+            format!("the run has fewer than {POINTS_MIN} intervals, too few to find a warm-up: nothing was left out; run longer")
+        }
+    }
 }
 
 /// Finds the end of the warm-up in a run's slices.
@@ -171,9 +179,8 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interval::slices;
     use crate::simulated::{normal, sliced};
-    use measure::fixtures;
+    use measure::{Collector, End, Ending, Outcome, Recorder, Snapshot, SourceId, Span, fixtures};
     use plan::Random;
 
     /// 1,000 and noise of 2 %, with `of` added at each second.
@@ -231,6 +238,72 @@ mod tests {
         assert_ne!(series, Series::Throughput);
         let growing = sliced(60, 200, 3, |second| 1.03f64.powi(second as i32));
         assert_eq!(warmup(&growing), WarmUp::NoSteadyState { series: Series::P50 });
+    }
+
+    /// A run of 30 s at 50/s, measured with `--warmup auto`, whose answers take 2 ms at first and `factor` times as long until
+    /// `cold` seconds are over.
+    fn measured(cold: u64, factor: u64) -> Summary {
+        let draft = plan::Draft {
+            url: Some("http://a.test/".to_owned()),
+            duration: "30s".parse().ok(),
+            warmup: "auto".parse().ok(),
+            ..plan::Draft::default()
+        };
+        let mut collector = Collector::new(plan::Plan::try_from(draft).unwrap(), 1, Nanos::SECOND);
+        let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::from_secs(30) });
+        let mut random = Random::new(5, 0);
+        for second in 0..30u64 {
+            for k in 0..50u64 {
+                let due = Nanos(second * 1_000_000_000 + k * 18_000_000);
+                let took = 2_000_000 * if second < cold { factor } else { 1 } + (random.unit() * 400_000.0) as u64;
+                let done = due.plus(Nanos(took));
+                recorder.due(due);
+                recorder.record(&Outcome {
+                    due,
+                    ready: due,
+                    sent: due,
+                    first_byte: done,
+                    done,
+                    bytes_out: 9,
+                    bytes_in: 9,
+                    result: Ok(200),
+                });
+            }
+            collector.absorb(SourceId(0), &recorder.swap(Snapshot::empty(second as u32 + 1)));
+            while collector.tick().is_some() {}
+        }
+        let end = Nanos::from_secs(30);
+        collector.finish(End { how: Ending::Finished, load_until: end, drained_at: end })
+    }
+
+    #[test]
+    fn a_slow_start_is_in_no_figure_once_it_is_left_out() {
+        let mut run = measured(5, 8);
+        assert!(run.response_time.quantile(0.99).unwrap() > Nanos::from_millis(15));
+        leave_out(&mut run);
+        let Some(WarmUp::Until { at, .. }) = run.excluded.found else { panic!("{:?}", run.excluded) };
+        assert!((5..=7).contains(&(at.0 / 1_000_000_000)), "{at}");
+        assert!(run.response_time.max().unwrap() < Nanos::from_millis(3), "{:?}", run.response_time);
+        assert_eq!((run.requests.due + run.excluded.requests, run.requests.succeeded), (1_500, run.requests.due));
+        assert!((run.qps - 50.0).abs() < 0.5, "{}", run.qps);
+        assert!(in_words(WarmUp::Until { at, series: Series::P50 }).contains("the median was last to, at "));
+        let decided = run.clone();
+        leave_out(&mut run);
+        assert_eq!(run, decided);
+    }
+
+    #[test]
+    fn more_than_half_is_never_left_out() {
+        let mut run = measured(20, 8);
+        leave_out(&mut run);
+        match run.excluded.found {
+            Some(WarmUp::Until { at, .. }) => assert!(at <= Nanos::from_secs(15), "{at}"),
+            Some(found @ WarmUp::NoSteadyState { .. }) => {
+                assert_eq!((run.requests.due, run.excluded.requests), (1_500, 0));
+                assert!(in_words(found).starts_with("no steady state was reached"));
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

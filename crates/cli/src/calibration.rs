@@ -125,13 +125,13 @@ impl Calibration {
     /// Requests a second this machine could have sent in the place of this run; `None` where nothing comparable was measured:
     /// bodies, large answers and connections that are not used again cost more than what the null server was asked.
     pub fn ceiling_of(&self, run: &Summary) -> Option<f64> {
-        let answered: u64 = run.status.values().sum::<u64>() + run.excluded.requests;
-        let plain = matches!(run.plan.request().body, Body::Empty) && run.plan.connection().keepalive == Keepalive::Reuse;
-        if !plain || answered == 0 || run.bytes.received as f64 / answered as f64 > ANSWER_BYTES_MAX {
-            return None;
-        }
-        let tls = run.plan.target().scheme() == Scheme::Https;
-        self.ceiling(run.generator.threads, u32::try_from(run.concurrency).unwrap_or(u32::MAX), tls)
+        let connections = u32::try_from(run.concurrency).unwrap_or(u32::MAX);
+        is_plain(run).then(|| self.ceiling(run.generator.threads, connections, is_encrypted(&run.plan)))?
+    }
+
+    /// Requests a second this machine can send by `plan` to a server that answers as it did in `sample`.
+    pub fn ceiling_for(&self, plan: &Plan, sample: &Summary) -> Option<f64> {
+        is_plain(sample).then(|| self.ceiling(plan.threads().get(), plan.connections_max().get(), is_encrypted(plan)))?
     }
 
     /// At the nearest number of connections; between the numbers of threads that were measured, in proportion.
@@ -161,6 +161,17 @@ impl Calibration {
         self.noise.retain(|known| known.target != target || known.shape != shape);
         self.noise.push(TargetNoise { target, shape, measured: measured.to_owned(), noise });
     }
+}
+
+/// Whether its requests and answers cost about what those to the null server do.
+fn is_plain(run: &Summary) -> bool {
+    let answered: u64 = run.status.values().sum::<u64>() + run.excluded.requests;
+    let plain = matches!(run.plan.request().body, Body::Empty) && run.plan.connection().keepalive == Keepalive::Reuse;
+    plain && answered > 0 && run.bytes.received as f64 / answered as f64 <= ANSWER_BYTES_MAX
+}
+
+fn is_encrypted(plan: &Plan) -> bool {
+    plan.target().scheme() == Scheme::Https
 }
 
 /// Puts what this machine could have done into a result, so that its reports can tell.

@@ -2,21 +2,25 @@
 
 mod calibrate;
 mod compare;
+mod compat;
 mod completions;
 mod demo;
 mod diff;
 mod find;
+mod links;
 mod man;
 mod run;
 mod sweep;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use engine::Stop;
+use live::Palette;
 use report::{Colour, Style};
 use std::io::IsTerminal as _;
 
 use crate::exit::{Exit, Failed};
 use crate::outputs::{Styles, to_stdout};
-use crate::screen::{Screen, Voice};
+use crate::screen::{Screen, Sight, Voice};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -24,7 +28,7 @@ use crate::screen::{Screen, Voice};
     name = "loadline",
     version,
     about = "How many requests a second an HTTP server carries, how fast it answers there, and where it starts to fail",
-    after_help = exit_codes(),
+    after_help = format!("{}\n{}", dialects(), exit_codes()),
     max_term_width = 100,
     disable_help_subcommand = true
 )]
@@ -56,6 +60,12 @@ enum Command {
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
+    /// Say what another tool's command line or script asks for, and whether all of it is supported, without running it
+    #[command(about = "Say what another tool's command line or script asks for, and whether all of it is supported, without running it")]
+    Compat(compat::Compat),
+    /// Make links under which loadline answers to other tools' names
+    #[command(about = "Make links under which loadline answers to other tools' names")]
+    Links(links::Links),
     /// Print the completions of a shell
     Completions(completions::Completions),
     /// Print the man page, or write one for every command into a directory
@@ -102,6 +112,8 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Compare(compare)) => compare::carry_out(*compare),
         Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
+        Some(Command::Compat(compat)) => compat::carry_out(&compat),
+        Some(Command::Links(links)) => links::carry_out(&links),
         Some(Command::Completions(completions)) => completions::carry_out(&completions),
         Some(Command::Man(man)) => man::carry_out(man),
     }
@@ -133,6 +145,15 @@ impl Manner {
     /// The screen of this command.
     pub fn screen(self) -> Screen {
         Screen::new(self.voice())
+    }
+
+    /// The same with the live view, where it is wanted and there is room.
+    pub fn screen_with_view(self, sight: Sight, command: &str, stop: &Stop) -> Screen {
+        let palette = match self.styles().stdout.colour {
+            Colour::Plain => Palette::Plain,
+            Colour::Ansi => Palette::Colours,
+        };
+        self.screen().with_view(sight, command, palette, stop)
     }
 
     /// How text looks on standard output and in files.
@@ -168,6 +189,15 @@ fn print(bytes: &[u8]) -> Result<Exit, Failed> {
             "make room, or send it elsewhere",
         )),
     }
+}
+
+/// Other tools' command lines are commands too, but their words are not ours: they are listed, not parsed here.
+fn dialects() -> String {
+    let mut text = "As another tool, with its options and its report (docs/guide/drop-in.md):\n".to_owned();
+    for dialect in crate::dialect::DIALECTS {
+        text += &format!("  {:<11}  {}\n", dialect.name, dialect.about);
+    }
+    text
 }
 
 fn exit_codes() -> String {

@@ -1,12 +1,13 @@
 //! Carries a plan out, with its script if it has one: every command's way to the engine.
 //!
 //! A sweep that left out the script of its plan would measure something else than was asked for. So no command calls the
-//! engine by itself.
+//! engine by itself. A warm-up that is to be found in the run is left out here too, once.
 
+use analysis::warmup::leave_out;
 use engine::{RunError, Stop};
 use measure::{Summary, Tick};
 use plan::Plan;
-use script::{DoneArguments, Globals, Measured, Script, Source};
+use script::{DoneArguments, Globals, Script, Source};
 
 /// A plan that is about to be carried out.
 pub struct Drive<'a> {
@@ -47,12 +48,22 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// As the engine's; and if the script fails.
     pub fn run(self, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Driven, RunError> {
+        let mut driven = self.carried_out(watch, stop).map_err(|mut error| {
+            if let Some(summary) = error.measured.as_deref_mut() {
+                leave_out(summary);
+            }
+            error
+        })?;
+        leave_out(&mut driven.summary);
+        Ok(driven)
+    }
+
+    fn carried_out(self, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Driven, RunError> {
         let Self { plan, script } = self;
         let Some(mut script) = script else {
             return engine::run(plan, watch, stop).map(|summary| Driven { summary, last: None });
         };
-        let Measured { summary, requests } = script.run(plan, watch, stop)?;
-        let measured = Measured { summary, requests };
+        let measured = script.run(plan, watch, stop)?;
         let with = DoneArguments::of(&measured);
         Ok(Driven { summary: measured.summary, last: Some((script, with)) })
     }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use analysis::gate::Verdict;
+use analysis::gate::{Judgement, Verdict};
 use analysis::{LevelRow, Reading, Standing};
 use engine::{RunError, RunErrorKind};
 use plan::{PlanError, PlanErrors};
@@ -53,13 +53,21 @@ impl From<Exit> for ExitCode {
 
 /// How a run ends that was measured to its end: by its standing, then its promises.
 pub fn judged(reading: &Reading<'_>) -> Exit {
-    let broken = reading.aborted_by.is_some() || reading.checks.iter().any(|judgement| judgement.verdict == Verdict::Broken);
-    let judgeable = reading.checks.iter().all(|judgement| !matches!(judgement.verdict, Verdict::NotJudgeable { .. }));
-    match (reading.validity.standing, broken, judgeable) {
-        (Standing::Invalid, ..) => Exit::NotTrustworthy,
-        (_, true, _) => Exit::CheckFailed,
-        (_, false, false) => Exit::NotTrustworthy,
-        (_, false, true) => Exit::Done,
+    match (reading.validity.standing, reading.aborted_by) {
+        (Standing::Invalid, _) => Exit::NotTrustworthy,
+        (_, Some(_)) => Exit::CheckFailed,
+        (_, None) => checked(&reading.checks),
+    }
+}
+
+/// How what was measured well ends, by its checks alone.
+pub fn checked(checks: &[Judgement]) -> Exit {
+    if checks.iter().any(|judgement| judgement.verdict == Verdict::Broken) {
+        Exit::CheckFailed
+    } else if checks.iter().any(|judgement| matches!(judgement.verdict, Verdict::NotJudgeable { .. })) {
+        Exit::NotTrustworthy
+    } else {
+        Exit::Done
     }
 }
 

@@ -164,12 +164,15 @@ pub struct Saved {
     pub draft: Draft,
     /// What it was held against, as typed.
     pub checks: Vec<String>,
+    /// Why its figures are not the server's, where they are not.
+    pub invalid: Option<String>,
 }
 
-/// The load of a saved result, and its checks.
+/// The load of a saved result, and its checks; or that of a plan written by hand: an object with a `url` and other settings,
+/// named as in a result's `plan`.
 ///
 /// # Errors
-/// If the file cannot be read, is of another version, or damaged.
+/// If the file cannot be read, is of another version, damaged, or neither.
 pub fn saved(path: &Path) -> Result<Saved, PlanError> {
     /// Only what is needed of a result: its counts and histograms may be megabytes.
     #[derive(Deserialize)]
@@ -178,23 +181,41 @@ pub fn saved(path: &Path) -> Result<Saved, PlanError> {
         plan: Option<serde_json::Value>,
         #[serde(default)]
         checks: Vec<Judged>,
+        validity: Option<Validity>,
+        url: Option<serde::de::IgnoredAny>,
+    }
+    #[derive(Deserialize)]
+    struct Validity {
+        standing: String,
     }
     #[derive(Deserialize)]
     struct Judged {
         check: String,
     }
     let shown = path.display();
-    let again = "give a file written with --out json=FILE";
+    let again = "give a file written with --out json=FILE, or a plan such as {\"url\": \"http://127.0.0.1/\"}";
     let text =
         fs::read(path).map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be read: {}", plainly(&why)), again))?;
     let read: Needed = serde_json::from_slice(&text)
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged, or not a result: {why}"), again))?;
+    if read.schema.is_none() && read.plan.is_none() && read.url.is_some() {
+        let draft = serde_json::from_slice(&text).map_err(|why| {
+            PlanError::new(
+                "from",
+                format!("--from '{shown}' is a plan that cannot be used: {why}"),
+                "name settings as the plan in a result does, such as {\"url\": \"http://127.0.0.1/\", \"connections\": 10}",
+            )
+        })?;
+        return Ok(Saved { draft, checks: Vec::new(), invalid: None });
+    }
     Summary::check_schema(read.schema.as_deref())
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be used: {why}"), again))?;
     let plan = read.plan.ok_or_else(|| PlanError::new("from", format!("--from '{shown}' is damaged: it holds no plan"), again))?;
     let draft = serde_json::from_value(plan)
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged: its plan holds {why}"), again))?;
-    Ok(Saved { draft, checks: read.checks.into_iter().map(|judged| judged.check).collect() })
+    let invalid = read.validity.filter(|validity| validity.standing == "invalid");
+    let invalid = invalid.map(|_| "the load generator was at its limit when it was measured".to_owned());
+    Ok(Saved { draft, checks: read.checks.into_iter().map(|judged| judged.check).collect(), invalid })
 }
 
 /// Complains of secrets that a saved plan left out and no flag gave again.

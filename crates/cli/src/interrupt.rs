@@ -20,7 +20,8 @@ use crate::screen::Screen;
 ///
 /// # Errors
 /// If the system does not let signals be caught.
-pub fn raise_on_signal(stop: &Stop, screen: Screen) -> Result<(), Failed> {
+pub fn raise_on_signal(stop: &Stop, screen: &Screen) -> Result<(), Failed> {
+    let screen = screen.remote();
     let mut signals = signals()?;
     let stop = stop.clone();
     thread::Builder::new()
@@ -30,7 +31,10 @@ pub fn raise_on_signal(stop: &Stop, screen: Screen) -> Result<(), Failed> {
                 match count {
                     0 => screen.say("ending: waiting for the last answers, then the report; Ctrl-C again ends at once"),
                     1 => screen.say("ending at once"),
-                    _ => std::process::exit(Exit::Interrupted as i32),
+                    _ => {
+                        live::give_back();
+                        std::process::exit(Exit::Interrupted as i32)
+                    }
                 }
                 stop.raise();
             }

@@ -5,6 +5,7 @@
 
 mod calibration;
 mod command;
+mod dialect;
 mod drive;
 mod exit;
 mod files;
@@ -15,6 +16,7 @@ mod promises;
 mod screen;
 mod step_summary;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -24,6 +26,10 @@ use command::CommandLine;
 use exit::Exit;
 
 fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some((dialect, words)) = dialect::called(&words) {
+        return (dialect.main)(words);
+    }
     let line = match CommandLine::try_parse() {
         Ok(line) => line,
         Err(error) => return refuse(&error),

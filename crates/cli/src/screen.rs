@@ -1,22 +1,47 @@
-//! What stands on the terminal while something is measured: one line of progress on standard error.
+//! What stands on the terminal while something is measured: the live view, or one line of progress on standard error.
 //!
-//! Ten seconds without a sign look like a hang, and a log full of progress lines is no better. So the line appears only
-//! where a person looks: standard error is a terminal and `--quiet` is not given. It is drawn from the Ticks the engine
-//! hands out once an interval, on this thread, so that showing it never touches what is measured.
+//! Ten seconds without a sign look like a hang, and a log full of progress lines is no better. So something appears only
+//! where a person looks: the view where standard output is a terminal with room for it, the line where at least standard
+//! error is one, nothing with `--quiet`. Both are fed from the Ticks the engine hands out once an interval, on this thread,
+//! so that showing them never touches what is measured. What a command prints meanwhile stands in the view, and on
+//! standard output when the view is gone.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use clap::Args;
+use engine::Stop;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use live::{Palette, Terminal, View};
 use measure::Tick;
-use plan::{Nanos, Plan};
+use plan::{Nanos, Plan, PlanError, PlanErrors};
+
+use crate::exit::Exit;
+use crate::outputs::to_stdout;
 
 /// Whether there is anything to show, and where.
 #[derive(Debug, Clone)]
 pub struct Screen {
-    /// Hidden where nobody looks.
+    /// Hidden where nobody looks, or where the view stands.
     bar: ProgressBar,
     voice: Voice,
+    stage: Arc<Stage>,
+}
+
+/// The view, if there is one, and what is printed when it is gone.
+#[derive(Debug, Default)]
+struct Stage {
+    view: Mutex<Option<Terminal>>,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    stdout: String,
+    stderr: String,
+    /// What was held could not be written.
+    lost: Option<io::Error>,
 }
 
 /// Whether remarks are made.
@@ -26,6 +51,31 @@ pub enum Voice {
     Talking,
     /// Errors only.
     Quiet,
+}
+
+/// Whether the live view is wanted.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Sight {
+    /// Show a live view while measuring; this is so by itself on a terminal of at least 80 columns and 20 rows
+    #[arg(long, overrides_with = "no_tui", help_heading = "Output")]
+    tui: bool,
+
+    /// Show one line of progress instead of the live view
+    #[arg(long, overrides_with = "tui", help_heading = "Output")]
+    no_tui: bool,
+}
+
+impl Sight {
+    /// Whether there is room for the view, if it is asked for by name.
+    pub fn check(self, errors: &mut PlanErrors) {
+        if self.tui && !live::fits() {
+            errors.push(PlanError::new(
+                "tui",
+                "--tui needs a terminal of at least 80 columns and 20 rows on standard input and output",
+                "make the terminal larger, or leave --tui out for a line of progress",
+            ));
+        }
+    }
 }
 
 /// What is already known of the run that is shown.
@@ -47,19 +97,59 @@ impl Screen {
         } else {
             ProgressBar::hidden()
         };
-        Self { bar, voice }
+        Self { bar, voice, stage: Arc::default() }
+    }
+
+    /// The same with the live view of a command, where there is room for it. `q` and Ctrl-C raise `stop`.
+    pub fn with_view(self, sight: Sight, command: &str, palette: Palette, stop: &Stop) -> Self {
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        if self.voice == Voice::Quiet || sight.no_tui || dumb && !sight.tui || !live::fits() {
+            return self;
+        }
+        let stop = stop.clone();
+        let asked = move |times| {
+            if times > 2 {
+                live::give_back();
+                std::process::exit(Exit::Interrupted as i32);
+            }
+            stop.raise();
+        };
+        match Terminal::take(View::new(command, palette), asked) {
+            Ok(terminal) => {
+                *self.stage.view() = Some(terminal);
+                Self { bar: ProgressBar::hidden(), ..self }
+            }
+            // A terminal that cannot be taken over still shows a line.
+            Err(_) => self,
+        }
     }
 
     /// A remark on standard error, above the line of progress; nothing if quiet.
     pub fn say(&self, text: &str) {
-        if self.voice == Voice::Talking {
-            self.bar.suspend(|| complain(text));
+        if self.voice == Voice::Quiet {
+            return;
         }
+        if let Some(terminal) = &*self.stage.view() {
+            terminal.update(|view| view.say(text));
+            self.stage.held().stderr.push_str(&format!("{text}\n"));
+            return;
+        }
+        self.bar.suspend(|| complain(text));
     }
 
-    /// Does `write` with the line of progress out of the way.
-    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.bar.suspend(write)
+    /// Prints on standard output, with the line of progress out of the way; where the view stands, in the view, and on
+    /// standard output once it is gone.
+    ///
+    /// # Errors
+    /// If standard output does not take it, or did not take what was printed while the view stood.
+    pub fn print(&self, text: &str) -> io::Result<()> {
+        if let Some(terminal) = &*self.stage.view() {
+            terminal.update(|view| view.print(text));
+            self.stage.held().stdout.push_str(text);
+            return Ok(());
+        }
+        self.stage.held().lost.take().map_or(Ok(()), Err)?;
+        self.bar.suspend(|| to_stdout(text.as_bytes()))
     }
 
     /// Begins to show a run.
@@ -73,12 +163,66 @@ impl Screen {
         self.bar.reset();
         self.bar.set_length(length);
         self.bar.tick();
+        if let Some(terminal) = &*self.stage.view() {
+            terminal.begin(plan, what);
+        }
         Progress { screen: self.clone(), end, requests, warmup: plan.warmup(), ended: 0, failed: 0 }
     }
 
-    /// Takes the line of progress away.
+    /// For a thread that outlives the command.
+    pub fn remote(&self) -> Remote {
+        Remote { bar: self.bar.clone(), voice: self.voice, stage: Arc::downgrade(&self.stage) }
+    }
+
+    /// Takes the line of progress or the view away, and prints what was held back meanwhile.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
+        self.stage.clear();
+    }
+}
+
+/// The screen as another thread sees it: it can say something there, and does not keep the view standing.
+#[derive(Debug)]
+pub struct Remote {
+    bar: ProgressBar,
+    voice: Voice,
+    stage: Weak<Stage>,
+}
+
+impl Remote {
+    /// A remark, as [`Screen::say`]; nothing once the screen is gone.
+    pub fn say(&self, text: &str) {
+        if let Some(stage) = self.stage.upgrade() {
+            Screen { bar: self.bar.clone(), voice: self.voice, stage }.say(text);
+        }
+    }
+}
+
+impl Stage {
+    fn view(&self) -> MutexGuard<'_, Option<Terminal>> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn clear(&self) {
+        let Some(mut terminal) = self.view().take() else { return };
+        terminal.leave();
+        let mut held = self.held();
+        let Held { stdout, stderr, .. } = std::mem::take(&mut *held);
+        if !stderr.is_empty() {
+            complain(stderr.trim_end());
+        }
+        held.lost = to_stdout(stdout.as_bytes()).err();
+    }
+}
+
+/// However a command ends, what it had printed is not lost with the view.
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
@@ -92,6 +236,9 @@ impl Progress {
             None => self.ended,
         });
         self.screen.bar.set_message(self.line(tick));
+        if let Some(terminal) = &*self.screen.stage.view() {
+            terminal.update(|view| view.tick(tick));
+        }
     }
 
     /// What is said about the run so far.

@@ -12,6 +12,10 @@ mod compare;
 mod find;
 #[path = "end_to_end/help.rs"]
 mod help;
+#[path = "end_to_end/proofs.rs"]
+mod proofs;
+#[path = "end_to_end/recorder.rs"]
+mod recorder;
 #[path = "end_to_end/run.rs"]
 mod run;
 #[path = "end_to_end/script.rs"]
@@ -20,3 +24,7 @@ mod script;
 mod session;
 #[path = "end_to_end/sweep.rs"]
 mod sweep;
+#[path = "end_to_end/terminal.rs"]
+mod terminal;
+#[path = "end_to_end/wrk.rs"]
+mod wrk;

@@ -128,6 +128,36 @@ impl Alarm for Timer {
 pub(crate) use simulated::Simulated;
 
 #[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { sources(&path, found) } else { found.push(path) }
+        }
+    }
+
+    #[test]
+    fn no_time_of_a_request_comes_from_a_clock_that_may_step() {
+        let mut found = Vec::new();
+        sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+        let clocks = [["Clock", "Id::Real"].concat(), ["System", "Time"].concat(), ["getti", "meofday"].concat()];
+        let wall = ["Timestamp", "::now"].concat();
+        let mut asked = Vec::new();
+        for path in &found {
+            let text = fs::read_to_string(path).unwrap();
+            assert!(clocks.iter().all(|clock| !text.contains(clock)), "{}", path.display());
+            asked.extend(text.matches(&wall).map(|_| path.file_name().unwrap().to_owned()));
+        }
+        assert!(found.len() > 10);
+        // When the run began, for people.
+        assert_eq!(asked, ["launch.rs"]);
+    }
+}
+
+#[cfg(test)]
 mod simulated {
     use std::task::{Context, Poll};
 

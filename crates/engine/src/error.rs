@@ -1,6 +1,6 @@
 //! Why a run could not be carried out: each with what to do.
 
-use measure::Summary;
+use measure::{Failure, Summary};
 
 /// The run could not be carried out, or not to its end.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +12,8 @@ pub struct RunError {
     pub message: String,
     /// What to do.
     pub help: String,
+    /// Where no first connection could be had: the class, and the system's own words.
+    pub unreached: Option<(Failure, String)>,
     /// What was measured before it happened.
     pub measured: Option<Box<Summary>>,
 }
@@ -29,13 +31,19 @@ impl RunError {
     /// The plan cannot be carried out on this machine.
     #[must_use]
     pub fn input(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { kind: RunErrorKind::Input, message: message.into(), help: help.into(), measured: None }
+        Self { kind: RunErrorKind::Input, message: message.into(), help: help.into(), unreached: None, measured: None }
     }
 
     /// The target cannot be reached, or the run broke off.
     #[must_use]
     pub fn run(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { kind: RunErrorKind::Run, message: message.into(), help: help.into(), measured: None }
+        Self { kind: RunErrorKind::Run, message: message.into(), help: help.into(), unreached: None, measured: None }
+    }
+
+    /// The same, as what came of a first attempt to connect.
+    #[must_use]
+    pub(crate) fn unreached(self, failure: Failure, words: &str) -> Self {
+        Self { unreached: Some((failure, words.to_owned())), ..self }
     }
 
     /// Several mistakes as one error that shows them all, in order; `None` if there is none.
@@ -45,6 +53,7 @@ impl RunError {
             kind: if all.kind == RunErrorKind::Input { all.kind } else { next.kind },
             message: format!("{}\n  help: {}\nerror: {}", all.message, all.help, next.message),
             help: next.help,
+            unreached: all.unreached.or(next.unreached),
             measured: all.measured.or(next.measured),
         })
     }

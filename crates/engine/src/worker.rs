@@ -239,6 +239,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
             for slot in self.slots.borrow().iter() {
                 slot.expire(now);
             }
+            self.recorder.borrow_mut().look(now);
             self.turn_interval(now);
         }
     }
@@ -357,9 +358,9 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         self.last_done.set(self.last_done.get().max(outcome.done));
     }
 
-    fn unsent(&self, due: Nanos) {
+    fn unsent(&self, due: Nanos, waited: Nanos) {
         self.fell_due(due);
-        self.recorder.borrow_mut().unsent(due, self.task.timeout);
+        self.recorder.borrow_mut().unsent(due, waited);
     }
 
     fn closed(&self, by: Closer) {
@@ -390,6 +391,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         let mut recorder = self.recorder.borrow_mut();
         recorder.cpu(cpu.since(self.cpu.get()));
         self.cpu.set(cpu);
+        recorder.interval_ends(self.interval_end.get());
         let answers = recorder.answers();
         let full = recorder.swap(Snapshot::empty(next));
         self.answers.set(self.answers.get() + answers);

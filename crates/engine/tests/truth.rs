@@ -118,6 +118,39 @@ fn a_number_of_requests_is_that_number_on_any_threads() {
 }
 
 #[test]
+fn as_many_connections_are_opened_as_asked_for_on_any_number_of_threads() {
+    for (threads, connections) in [("12", 100), ("3", 100), ("7", 8)] {
+        let (summary, counts) = load("/healthz", |draft| {
+            (draft.threads, draft.connections) = (given(threads), given(&connections.to_string()));
+            draft.duration = given("300ms");
+        });
+        assert_eq!((summary.connections.opened, summary.concurrency), (connections, connections), "{threads} threads");
+        // One more was the preflight's.
+        assert_eq!(counts.connections, connections + 1, "{threads} threads");
+    }
+}
+
+#[test]
+fn a_rate_below_the_number_of_threads_is_kept() {
+    for (threads, rate, due) in [("12", "5/s", 5), ("7", "100/s", 100), ("3", "1/s", 1)] {
+        let (summary, counts) = load("/healthz", |draft| {
+            (draft.threads, draft.connections, draft.rate) = (given(threads), given("12"), given(rate));
+            (draft.duration, draft.arrivals) = (given("1s"), given("even"));
+        });
+        assert_eq!((summary.requests.due, summary.requests.succeeded, counts.received), (due, due, due), "{rate} on {threads} threads");
+    }
+}
+
+#[test]
+fn answers_of_different_lengths_are_no_failures() {
+    // The id of the card is in the answer, and has one digit to begin with, two and three later.
+    let (summary, counts) = load("/question", |draft| (draft.connections, draft.requests) = (given("2"), given("500")));
+    assert_eq!((summary.requests.succeeded, counts.status(200)), (500, 500), "{:?}", summary.failures);
+    assert_ne!(summary.bytes.received % 500, 0, "the answers were all of one length");
+    assert_eq!(summary.connections.opened, 2, "HTTP/1.1 keeps connections");
+}
+
+#[test]
 fn a_server_that_never_answers_is_all_timeouts_at_their_limit() {
     let limit = Nanos::from_millis(400);
     for rate in [None, Some("100/s")] {

@@ -92,3 +92,20 @@ fn arrivals_are_sent_as_arithmetic_says() {
         (!(0.99..=1.01).contains(&share)).then(|| format!("{share:.4} of the rate"))
     });
 }
+
+#[test]
+fn a_tenth_that_takes_longer_is_a_tenth_in_the_report() {
+    let settings = |draft: &mut Draft| {
+        (draft.rate, draft.duration, draft.connections) = (given("1000/s"), given("4s"), given("200"));
+        draft.arrivals = given("even");
+    };
+    believed("/behave?delay=two:2ms:80ms:0.1&seed=5", settings, |summary, received| {
+        assert_eq!((summary.requests.succeeded, received, summary.response_time.count()), (4000, 4000, 4000), "{:?}", summary.failures);
+        let slow: u64 = summary.response_time.recorded().filter(|(time, _)| time.as_millis_f64() >= 79.9).map(|(_, count)| count).sum();
+        // Drawn by the server, one in ten: 400 ± 4 deviations of 19.
+        let share = slow as f64 / 4000.0;
+        let p = |q| summary.response_time.known_quantile(q).expect("enough samples").as_millis_f64();
+        let right = (0.081..=0.119).contains(&share) && p(0.5) < 40.0 && (79.9..160.0).contains(&p(0.95));
+        (!right).then(|| format!("{share:.3} above 80 ms, p50 {:.1} ms, p95 {:.1} ms", p(0.5), p(0.95)))
+    });
+}

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use plan::{Nanos, Plan};
 
+use crate::warmup::Early;
 use crate::{End, Failure, Snapshot, Summary, Tick};
 
 /// Who sent a Snapshot: a thread or a machine.
@@ -39,6 +40,8 @@ pub struct Collector {
     connections_peak: u64,
     /// Due and ended requests in all ticks so far, warm-up included in neither.
     in_flight: u64,
+    /// What may turn out to be warm-up, where that is to be found.
+    early: Option<Early>,
 }
 
 impl Collector {
@@ -46,6 +49,7 @@ impl Collector {
     #[must_use]
     pub fn new(plan: Plan, sources: u32, interval: Nanos) -> Self {
         Self {
+            early: plan.finds_warmup().then(|| Early::new(interval)),
             plan,
             interval,
             sources: (0..sources).map(|source| (SourceId(source), 0)).collect(),
@@ -98,6 +102,9 @@ impl Collector {
         let from = Nanos(u64::from(interval) * self.interval.0);
         let mut tick = Tick::new(from, from.plus(self.interval), &counts, self.in_flight, open);
         tick.warmup = from < self.plan.warmup();
+        if let Some(early) = &mut self.early {
+            early.keep(&counts);
+        }
         self.keep(interval, &tick);
         tick
     }
@@ -153,7 +160,9 @@ impl Collector {
         }
         let busiest = self.cpu.values().copied().max().unwrap_or_default();
         let drained_at = end.drained_at;
-        let mut summary = Summary::new(self.plan, &self.totals, self.timeline, end, self.connections_peak);
+        let warm = self.plan.warmup();
+        let mut summary = Summary::new(self.plan, &self.totals, self.timeline, end, self.connections_peak, warm);
+        summary.early = self.early.map(Box::new);
         if drained_at > Nanos::ZERO {
             summary.generator.cpu_share_busiest = busiest.as_secs_f64() / drained_at.as_secs_f64();
         }
@@ -165,10 +174,10 @@ impl Collector {
 mod tests {
     use super::*;
     use crate::fixtures;
-    use crate::{Ending, Outcome, Recorder, Span};
+    use crate::{Ending, Outcome, Recorder, Series, Span, WarmUp};
     use proptest::prelude::*;
 
-    fn outcome(due: u64, done: u64, result: Result<u16, crate::Failure>) -> Outcome {
+    fn outcome(due: u64, done: u64, result: Result<u16, Failure>) -> Outcome {
         let (due, done) = (Nanos(due), Nanos(done));
         Outcome { due, ready: due, sent: due, first_byte: done, done, bytes_out: 50, bytes_in: 150, result }
     }
@@ -177,9 +186,22 @@ mod tests {
         End { how: Ending::Finished, load_until: Nanos::from_secs(secs), drained_at: Nanos::from_secs(secs) }
     }
 
-    /// Records outcomes into as many sources as asked, an interval at a time, handing over in the given order.
     fn summary_of(outcomes: &[Outcome], sources: u32, backwards: bool) -> Summary {
-        let plan = fixtures::plan("http://a.test/");
+        measured_by(fixtures::plan("http://a.test/"), outcomes, sources, backwards)
+    }
+
+    /// A plan that finds its warm-up.
+    fn finding() -> Plan {
+        let draft = plan::Draft {
+            warmup: Some(plan::Given::Value(plan::Warmup::Found)),
+            url: Some("http://a.test/".to_owned()),
+            ..plan::Draft::default()
+        };
+        Plan::try_from(draft).unwrap()
+    }
+
+    /// Records outcomes into as many sources as asked, an interval at a time, handing over in the given order.
+    fn measured_by(plan: Plan, outcomes: &[Outcome], sources: u32, backwards: bool) -> Summary {
         let mut collector = Collector::new(plan, sources, Nanos::SECOND);
         let mut snapshots = Vec::new();
         for source in 0..sources {
@@ -206,7 +228,7 @@ mod tests {
 
     fn outcomes() -> impl Strategy<Value = Vec<Outcome>> {
         let result = prop_oneof![
-            4 => Just(Ok(200)), 1 => Just(Ok(503)), 1 => Just(Err(crate::Failure::RecvReset)), 1 => Just(Err(crate::Failure::RecvIdleTimeout)),
+            4 => Just(Ok(200)), 1 => Just(Ok(503)), 1 => Just(Err(Failure::RecvReset)), 1 => Just(Err(Failure::RecvIdleTimeout)),
         ];
         prop::collection::vec((0u64..9_000_000_000, 1u64..2_000_000_000, result), 0..200)
             .prop_map(|drawn| drawn.into_iter().map(|(due, took, result)| outcome(due, due + took, result)).collect())
@@ -227,6 +249,79 @@ mod tests {
         }
     }
 
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn a_warm_up_left_out_afterwards_leaves_what_ended_later_and_nothing_else(outcomes in outcomes(), sources in 1u32..4, cut in 1u64..6) {
+            let at = Nanos::from_secs(cut);
+            let mut run = measured_by(finding(), &outcomes, sources, false);
+            prop_assert_eq!(run.requests.due, outcomes.len() as u64, "before the cut everything counts");
+            run.leave_out(WarmUp::Until { at, series: Series::P50 });
+            let (before, later): (Vec<Outcome>, Vec<Outcome>) = outcomes.iter().partition(|outcome| outcome.done < at);
+            let wanted = measured_by(finding(), &later, sources, false);
+            prop_assert_eq!(run.requests, wanted.requests);
+            prop_assert_eq!(&run.status, &wanted.status);
+            prop_assert_eq!(&run.failures, &wanted.failures);
+            for (got, wanted) in [
+                (&run.response_time, &wanted.response_time),
+                (&run.response_time_succeeded, &wanted.response_time_succeeded),
+                (&run.service_time, &wanted.service_time),
+                (&run.ttfb, &wanted.ttfb),
+                (&run.wait, &wanted.wait),
+                (&run.lag, &wanted.lag),
+            ] {
+                prop_assert_eq!(got, wanted);
+            }
+            prop_assert_eq!((run.excluded.requests, run.excluded.duration_s), (before.len() as u64, cut as f64));
+            prop_assert_eq!(run.duration_s, 10.0 - cut as f64);
+            let in_time = later.iter().filter(|outcome| outcome.result.is_ok() && outcome.done <= Nanos::from_secs(10)).count();
+            prop_assert!((run.qps * run.duration_s - in_time as f64).abs() < 1e-6);
+            let sent: u64 = outcomes.iter().map(|outcome| u64::from(outcome.bytes_out)).sum();
+            prop_assert_eq!(run.bytes.sent, sent, "bytes are the whole run's");
+            let counted: u64 = run.timeline.iter().filter(|tick| !tick.warmup).map(|tick| tick.succeeded + tick.failed + tick.unsent).sum();
+            prop_assert_eq!(counted, run.requests.due, "the timeline and the totals are about the same requests");
+        }
+    }
+
+    #[test]
+    fn what_is_not_left_out_stays_and_a_decision_is_made_once() {
+        let outcomes: Vec<_> = (0..10).map(|k| outcome(k * 900_000_000, k * 900_000_000 + 1_000_000, Ok(200))).collect();
+        let whole = measured_by(finding(), &outcomes, 1, false);
+        for found in
+            [WarmUp::TooShort, WarmUp::NoSteadyState { series: Series::P99 }, WarmUp::Until { at: Nanos::ZERO, series: Series::P50 }]
+        {
+            let mut run = whole.clone();
+            run.leave_out(found);
+            assert_eq!((run.requests, &run.timeline, run.excluded.found), (whole.requests, &whole.timeline, Some(found)));
+            run.leave_out(WarmUp::Until { at: Nanos::from_secs(3), series: Series::P50 });
+            assert_eq!((run.requests, run.excluded.found), (whole.requests, Some(found)));
+            let text = serde_json::to_string(&run).unwrap();
+            assert_eq!(serde_json::from_str::<Summary>(&text).unwrap().excluded.found, Some(found));
+        }
+        let mut given = summary_of(&outcomes, 1, false);
+        given.leave_out(WarmUp::Until { at: Nanos::from_secs(3), series: Series::P50 });
+        assert_eq!((given.requests.due, given.excluded.found), (10, None), "only a plan that asks for it is cut");
+    }
+
+    #[test]
+    fn of_ten_hours_ten_minutes_are_kept_to_be_left_out() {
+        let mut collector = Collector::new(finding(), 1, Nanos::SECOND);
+        for second in 0..36_000u32 {
+            collector.absorb(SourceId(0), &Snapshot { due: 1, succeeded: 1, answered: 1, ..Snapshot::empty(second) });
+            while collector.tick().is_some() {}
+        }
+        let summary = collector.finish(end(36_000));
+        let cut = |secs| {
+            let mut run = summary.clone();
+            run.leave_out(WarmUp::Until { at: Nanos::from_secs(secs), series: Series::P50 });
+            (run.requests.due, run.excluded.requests, run.excluded.found.unwrap())
+        };
+        // Intervals count sixteen times as long by then.
+        let (at, series) = (Nanos::from_secs(592), Series::P50);
+        assert_eq!(cut(592), (35_408, 592, WarmUp::Until { at, series }));
+        assert_eq!(cut(608), (36_000, 0, WarmUp::TooLate { at: Nanos::from_secs(608), series }));
+    }
+
     #[test]
     fn throughput_counts_what_was_answered_in_the_measured_span() {
         // Ten answers within the ten seconds, one after the load had ended.
@@ -241,17 +336,14 @@ mod tests {
         let summary = summary_of(&[outcome(0, 5_000_000, Ok(200)), outcome(0, 1_000_000, Ok(503))], 1, false);
         assert_eq!((summary.requests.succeeded, summary.requests.failed), (1, 1));
         assert_eq!((summary.response_time.count(), summary.response_time_succeeded.count()), (2, 1));
-        assert_eq!(summary.failures[0].class, crate::Failure::CheckStatus);
+        assert_eq!(summary.failures[0].class, Failure::CheckStatus);
     }
 
     #[test]
     fn a_timeout_is_in_the_histogram_at_its_limit_and_a_refusal_is_not() {
         let limit = 30_000_000_000;
-        let summary = summary_of(
-            &[outcome(0, limit, Err(crate::Failure::RecvIdleTimeout)), outcome(0, 1, Err(crate::Failure::ConnectRefused))],
-            1,
-            false,
-        );
+        let summary =
+            summary_of(&[outcome(0, limit, Err(Failure::RecvIdleTimeout)), outcome(0, 1, Err(Failure::ConnectRefused))], 1, false);
         assert_eq!((summary.response_time.count(), summary.response_time.max()), (1, Some(Nanos(limit))));
         assert_eq!(summary.requests.failed, 2);
     }
@@ -293,7 +385,33 @@ mod tests {
         let ticks: u64 = collector.timeline.iter().map(|tick| tick.answered).sum();
         assert_eq!(ticks, 100_008_000, "putting ticks together loses nothing");
         let summary = collector.finish(end(36_000));
+        assert_eq!(summary.response_time.count(), 100_008_000);
+        // 50 µs and half a millisecond on average; the mean is of all of them.
+        let mean = summary.response_time.mean().unwrap();
+        assert!((549e3..551e3).contains(&mean), "{mean}");
         assert_eq!(summary.timeline.len() as u32, 36_000u32.div_ceil(16));
+    }
+
+    #[test]
+    fn a_worker_s_rate_is_looked_at_ten_times_a_second_and_a_silent_span_is_spanned_by_the_next_look() {
+        let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::from_secs(1) });
+        let answered = |recorder: &mut Recorder, at_ms: u64| {
+            recorder.due(Nanos::ZERO);
+            recorder.record(&outcome(0, at_ms * 1_000_000, Ok(200)));
+        };
+        answered(&mut recorder, 50);
+        recorder.look(Nanos::from_millis(99));
+        recorder.look(Nanos::from_millis(100));
+        recorder.look(Nanos::from_millis(200));
+        answered(&mut recorder, 250);
+        let full = recorder.swap(Snapshot::empty(1));
+        // One answer in 200 ms, of which none in the first half; the answers swapped out are not forgotten.
+        recorder.look(Nanos::from_millis(300));
+        answered(&mut recorder, 1_500);
+        recorder.look(Nanos::from_millis(1_500));
+        let rest = recorder.swap(Snapshot::empty(2));
+        let rates = |snapshot: &Snapshot| snapshot.worker_rates.recorded().collect::<Vec<_>>();
+        assert_eq!((rates(&full), rates(&rest)), (vec![(10, 1)], vec![(5, 1)]));
     }
 
     #[test]

@@ -10,19 +10,23 @@ pub mod fixtures;
 mod histogram;
 mod outcome;
 mod quirk;
+mod rates;
 mod recorder;
 mod snapshot;
 mod summary;
 mod tick;
+mod warmup;
 
 pub use collector::{Collector, SourceId};
 pub use failure::{Failure, Side};
 pub use histogram::{Histogram, Packed, QUANTILES, quantile_is_known};
 pub use outcome::Outcome;
 pub use quirk::{Quirk, Quirks};
+pub use rates::Rates;
 pub use recorder::{Recorder, Span};
 pub use snapshot::{Closer, Connections, Example, Snapshot};
 pub use summary::{
     Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryError,
 };
 pub use tick::Tick;
+pub use warmup::{Series, WarmUp};

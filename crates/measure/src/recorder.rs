@@ -29,8 +29,21 @@ pub struct Recorder {
     in_flight: InFlight,
     /// Requests that did not wait, which is nearly all of them: counted here, recorded together.
     unwaited: u64,
+    /// What the last look at this worker's rate saw.
+    looked: Look,
     /// Service times of answers that came in one piece, whose first byte was their last: recorded once instead of twice.
     in_one_piece: Histogram,
+}
+
+/// A worker's rate is looked at this often, as wrk does.
+const LOOK_EVERY: Nanos = Nanos::from_millis(100);
+
+/// When a worker's rate was last looked at, and what has been answered since, as far as it was swapped out.
+#[derive(Debug, Default)]
+struct Look {
+    at: Nanos,
+    answered_before: u64,
+    answered_swapped: u64,
 }
 
 /// How many requests are on the wire, and since when it is so many.
@@ -44,7 +57,14 @@ impl Recorder {
     /// Counts nothing yet, in interval 0.
     #[must_use]
     pub fn new(span: Span) -> Self {
-        Self { span, counts: Snapshot::default(), in_flight: InFlight::default(), unwaited: 0, in_one_piece: Histogram::new() }
+        Self {
+            span,
+            counts: Snapshot::default(),
+            in_flight: InFlight::default(),
+            unwaited: 0,
+            looked: Look::default(),
+            in_one_piece: Histogram::new(),
+        }
     }
 
     /// A request fell due.
@@ -137,13 +157,14 @@ impl Recorder {
         counts.lag.record(outcome.lag());
     }
 
-    /// A request that had fallen due was never sent, and its time is over: it is recorded at `limit`, its timeout.
-    pub fn unsent(&mut self, due: Nanos, limit: Nanos) {
+    /// A request that had fallen due was never sent, and its time is over: it is recorded at what it waited, which is its timeout
+    /// unless the load was stopped.
+    pub fn unsent(&mut self, due: Nanos, waited: Nanos) {
         if due < self.span.from {
             self.counts.excluded += 1;
         } else {
             self.counts.unsent += 1;
-            self.counts.response_failed.record(limit);
+            self.counts.response_failed.record(waited);
         }
     }
 
@@ -186,9 +207,29 @@ impl Recorder {
         self.counts.examples.entry(failure).or_insert_with(|| Example { at, text: text() });
     }
 
+    /// Looks at this worker's rate, if it is time. A span without an answer is left open: the next look spans it too.
+    pub fn look(&mut self, now: Nanos) {
+        let span = now.since(self.looked.at.max(self.span.from));
+        if span < LOOK_EVERY || now > self.span.until {
+            return;
+        }
+        let answered = self.looked.answered_swapped + self.counts.answered;
+        let more = answered - self.looked.answered_before;
+        if more > 0 {
+            let rate = u128::from(more) * 1_000_000_000 / u128::from(span.0);
+            self.counts.worker_rates.record(u64::try_from(rate).unwrap_or(u64::MAX));
+            self.looked = Look { at: now, answered_before: answered, ..self.looked };
+        }
+    }
+
     /// Processor time the worker's thread used since it last said so.
     pub fn cpu(&mut self, used: Nanos) {
         self.counts.cpu += used;
+    }
+
+    /// The interval ends here: what is on the wire was on it until now, and belongs to this interval until now.
+    pub fn interval_ends(&mut self, at: Nanos) {
+        self.integrate(at);
     }
 
     /// The counts since the last swap, in exchange for `empty`, whose interval number the next counts carry.
@@ -197,6 +238,7 @@ impl Recorder {
         self.counts.first_byte.add(&self.in_one_piece);
         self.counts.service.add(&self.in_one_piece);
         self.in_one_piece.clear();
+        self.looked.answered_swapped += self.counts.answered;
         std::mem::replace(&mut self.counts, empty)
     }
 }

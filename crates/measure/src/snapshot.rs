@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Histogram, Quirk};
+use crate::{Failure, Histogram, Quirk, Rates};
 
 /// Statuses are three digits.
 const STATUSES: usize = 1000;
@@ -32,7 +32,7 @@ pub struct Snapshot {
     /// Of these, those with a status below 400.
     pub answered_well: u64,
     /// Answers by status.
-    statuses: Box<[u64; STATUSES]>,
+    pub(crate) statuses: Box<[u64; STATUSES]>,
     /// Bytes written, heads included.
     pub bytes_sent: u64,
     /// Bytes read, heads included.
@@ -65,6 +65,8 @@ pub struct Snapshot {
     pub in_flight_area: u128,
     /// Processor time the worker's thread used.
     pub cpu: Nanos,
+    /// The worker's own rate, looked at ten times a second.
+    pub worker_rates: Rates,
 }
 
 /// Connections opened, and who closed them.
@@ -125,6 +127,7 @@ impl Default for Snapshot {
             examples: BTreeMap::new(),
             in_flight_area: 0,
             cpu: Nanos::ZERO,
+            worker_rates: Rates::default(),
         }
     }
 }
@@ -165,6 +168,7 @@ impl Snapshot {
             examples,
             in_flight_area,
             cpu,
+            worker_rates,
         } = other;
         self.due += due;
         self.succeeded += succeeded;
@@ -198,6 +202,7 @@ impl Snapshot {
         }
         self.in_flight_area += in_flight_area;
         self.cpu += *cpu;
+        self.worker_rates.add(worker_rates);
     }
 
     /// Back to nothing, for interval `interval`; keeps its memory.
@@ -239,8 +244,14 @@ impl Snapshot {
     /// Counts an answer's status.
     #[inline]
     pub fn count_status(&mut self, status: u16) {
+        self.count_statuses(status, 1);
+    }
+
+    /// Counts so many answers of one status.
+    #[inline]
+    pub(crate) fn count_statuses(&mut self, status: u16, count: u64) {
         // A status beyond three digits is refused by the reader, so the last slot stays empty in practice.
-        self.statuses[usize::from(status).min(STATUSES - 1)] += 1;
+        self.statuses[usize::from(status).min(STATUSES - 1)] += count;
     }
 
     /// Response times of all requests, good and bad together.

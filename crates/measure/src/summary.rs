@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use plan::{Load, Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::{Connections, Example, Failure, Histogram, Quirk, Side, Snapshot, Tick};
+use crate::warmup::Early;
+use crate::{Connections, Example, Failure, Histogram, Quirk, Rates, Side, Snapshot, Tick, WarmUp};
 
 /// The version of the result file. A reader of this version refuses any other by name.
 pub const SCHEMA: &str = "loadline.run/1";
@@ -74,10 +75,16 @@ pub struct Summary {
     pub resolution: Resolution,
     /// One entry an interval: seconds for an hour, longer ones after.
     pub timeline: Vec<Tick>,
+    /// Answers a second of one worker, looked at ten times a second: how often each rate was seen.
+    #[serde(default, skip_serializing_if = "Rates::is_empty")]
+    pub worker_rates: Rates,
     /// What the load cost this machine.
     pub generator: Generator,
     /// What the user should know besides.
     pub warnings: Vec<String>,
+    /// What it takes to leave a warm-up out that is found only now; nothing once that is decided, and never written.
+    #[serde(skip)]
+    pub(crate) early: Option<Box<Early>>,
 }
 
 /// How a run ended.
@@ -135,6 +142,9 @@ pub struct Excluded {
     pub duration_s: f64,
     /// How many requests it held.
     pub requests: u64,
+    /// What was found, where the warm-up was not given but to be found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<WarmUp>,
 }
 
 /// Failures of one class.
@@ -222,11 +232,11 @@ pub struct Machine {
 }
 
 impl Summary {
-    /// Puts the totals of a finished run into their final form. Called by the collector.
+    /// Puts the totals of a finished run into their final form; measured is what follows `warm`. Called by the collector.
     ///
     /// # Panics
     /// If a request is unaccounted for: that is our mistake, never the server's.
-    pub(crate) fn new(plan: Plan, totals: &Snapshot, timeline: Vec<Tick>, end: End, connections_peak: u64) -> Self {
+    pub(crate) fn new(plan: Plan, totals: &Snapshot, timeline: Vec<Tick>, end: End, connections_peak: u64, warm: Nanos) -> Self {
         let failed = totals.failed();
         assert_eq!(
             totals.due,
@@ -235,7 +245,7 @@ impl Summary {
             totals.succeeded,
             totals.unsent
         );
-        let measured = end.load_until.since(plan.warmup()).as_secs_f64();
+        let measured = end.load_until.since(warm).as_secs_f64();
         let a_second = |count: u64| if measured > 0.0 { count as f64 / measured } else { 0.0 };
         let mut failures: Vec<FailureCount> = Failure::ALL
             .iter()
@@ -266,7 +276,7 @@ impl Summary {
             qps_offered,
             in_flight_mean: if measured > 0.0 { totals.in_flight_area as f64 / 1e9 / measured } else { 0.0 },
             requests: Requests { due: totals.due, succeeded: totals.succeeded, failed, unsent: totals.unsent },
-            excluded: Excluded { duration_s: plan.warmup().as_secs_f64().min(end.load_until.as_secs_f64()), requests: totals.excluded },
+            excluded: Excluded { duration_s: warm.as_secs_f64().min(end.load_until.as_secs_f64()), requests: totals.excluded, found: None },
             status: totals.statuses().collect(),
             failures,
             bytes: Bytes { sent: totals.bytes_sent, received: totals.bytes_received },
@@ -291,6 +301,7 @@ impl Summary {
                 .collect(),
             resolution: Resolution::default(),
             timeline,
+            worker_rates: totals.worker_rates.clone(),
             generator: Generator {
                 cpu_share: if end.drained_at > Nanos::ZERO { totals.cpu.as_secs_f64() / end.drained_at.as_secs_f64() } else { 0.0 },
                 cpu_ns: totals.cpu.0,
@@ -298,9 +309,48 @@ impl Summary {
                 ..Generator::default()
             },
             warnings: Vec::new(),
+            early: None,
             ended: end,
             plan,
         }
+    }
+
+    /// Leaves out the warm-up that was found in this run, where its plan asks for that, and keeps what was found. What ended
+    /// before the cut is excluded; what went over the wire and connections stay those of the whole run, as with a warm-up that
+    /// is given. Done once: what is decided stays.
+    ///
+    /// # Panics
+    /// If a request is unaccounted for after the cut: that is our mistake, never the server's.
+    pub fn leave_out(&mut self, found: WarmUp) {
+        let Some(early) = self.early.take() else { return };
+        self.excluded.found = Some(found);
+        let WarmUp::Until { at, series } = found else { return };
+        if at == Nanos::ZERO {
+            return;
+        }
+        let Some((rest, excluded)) = early.without(at) else {
+            self.excluded.found = Some(WarmUp::TooLate { at, series });
+            return;
+        };
+        let mut timeline = std::mem::take(&mut self.timeline);
+        timeline.iter_mut().filter(|tick| tick.from < at).for_each(|tick| tick.warmup = true);
+        let rest = Self::new(self.plan.clone(), &rest, timeline, self.ended.clone(), self.concurrency, at);
+        self.duration_s = rest.duration_s;
+        self.qps = rest.qps;
+        self.qps_succeeded = rest.qps_succeeded;
+        self.qps_offered = rest.qps_offered;
+        self.in_flight_mean = rest.in_flight_mean;
+        self.requests = rest.requests;
+        self.excluded = Excluded { requests: excluded, found: Some(found), ..rest.excluded };
+        self.status = rest.status;
+        self.failures = rest.failures;
+        self.response_time = rest.response_time;
+        self.response_time_succeeded = rest.response_time_succeeded;
+        self.service_time = rest.service_time;
+        self.ttfb = rest.ttfb;
+        self.wait = rest.wait;
+        self.lag = rest.lag;
+        self.timeline = rest.timeline;
     }
 
     /// Reads a result file.

@@ -1,9 +1,11 @@
 //! One interval of the whole run: what a live display shows, and one point of the result's timeline.
 
+use std::collections::BTreeMap;
+
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Packed, Snapshot};
+use crate::{Failure, Packed, Snapshot};
 
 /// Exact counts of one interval, and its response times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +27,9 @@ pub struct Tick {
     pub succeeded: u64,
     /// Requests that failed in it.
     pub failed: u64,
+    /// Those by class; classes that did not occur are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failures: BTreeMap<Failure, u64>,
     /// Requests given up unsent in it.
     pub unsent: u64,
     /// Bytes written.
@@ -57,6 +62,7 @@ impl Tick {
             due: counts.due,
             succeeded: counts.succeeded,
             failed: counts.failed(),
+            failures: Failure::ALL.iter().map(|class| (*class, counts.failures[class.index()])).filter(|(_, count)| *count > 0).collect(),
             unsent: counts.unsent,
             bytes_sent: counts.bytes_sent,
             bytes_received: counts.bytes_received,
@@ -83,6 +89,9 @@ impl Tick {
         self.due += next.due;
         self.succeeded += next.succeeded;
         self.failed += next.failed;
+        for (class, count) in &next.failures {
+            *self.failures.entry(*class).or_default() += count;
+        }
         self.unsent += next.unsent;
         self.bytes_sent += next.bytes_sent;
         self.bytes_received += next.bytes_received;

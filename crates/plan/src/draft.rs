@@ -10,7 +10,7 @@ use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::TlsVersion;
-use crate::{Given, HostPort, Nanos, Pause, Spacing, Timetable};
+use crate::{Given, HostPort, Nanos, Pause, Spacing, Timetable, Warmup};
 
 /// Every setting of one load, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -56,10 +56,10 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<Given<Pause>>,
 
-    /// Load for this long before measuring; excluded from the result, and shown as excluded
+    /// Load for this long before measuring, excluded and shown as excluded; auto: leave out the start if it is unlike the rest
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub warmup: Option<Given<Nanos>>,
+    pub warmup: Option<Given<Warmup>>,
 
     /// Generate load with so many threads [default: the cores this process may use, never more than connections]
     #[arg(short = 't', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]

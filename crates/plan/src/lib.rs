@@ -22,7 +22,7 @@ pub use draft::Draft;
 pub use error::{PlanError, PlanErrors};
 pub use given::Given;
 pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};
-pub use load::{Load, Pause, Spacing};
+pub use load::{Load, Pause, Spacing, Warmup};
 pub use plan::{Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, ScriptFile, Tls, TlsVersion, Verification};
 pub use random::Random;
 pub use request::{Body, FormPart, FormValue, Request};

@@ -32,6 +32,37 @@ pub enum Load {
     },
 }
 
+/// What is loaded but not measured, at the beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warmup {
+    /// So long, before the measured span.
+    Lasting(Nanos),
+    /// Whatever turns out not to be like the rest of the run: cut from the measured span when that is over.
+    Found,
+}
+
+impl FromStr for Warmup {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "auto" => Ok(Self::Found),
+            time => {
+                time.parse().map(Self::Lasting).map_err(|why: String| why.replace("a time such as 10s", "auto, nor a time such as 10s"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Warmup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lasting(time) => time.fmt(f),
+            Self::Found => f.write_str("auto"),
+        }
+    }
+}
+
 /// How arrivals stand within their rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spacing {

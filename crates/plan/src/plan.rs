@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Body, Draft, FormPart, FormValue, Given, HostPort, Load, Nanos, PlanError, PlanErrors, Rate, Request, Scheme, Spacing, Stage, Target,
-    Timetable,
+    Timetable, Warmup,
 };
 
 /// One load, decided in full.
@@ -24,7 +24,7 @@ pub struct Plan {
     load: Load,
     duration: Option<Nanos>,
     requests: Option<NonZeroU64>,
-    warmup: Nanos,
+    warmup: Warmup,
     seed: u64,
     threads: NonZeroU32,
     connection: Connection,
@@ -199,16 +199,25 @@ impl Plan {
         self.requests
     }
 
-    /// How long is loaded before measuring.
+    /// How long is loaded before measuring; nothing where the warm-up is to be found.
     #[must_use]
     pub const fn warmup(&self) -> Nanos {
-        self.warmup
+        match self.warmup {
+            Warmup::Lasting(time) => time,
+            Warmup::Found => Nanos::ZERO,
+        }
+    }
+
+    /// Whether the warm-up is to be found in the run itself, and cut from it.
+    #[must_use]
+    pub fn finds_warmup(&self) -> bool {
+        self.warmup == Warmup::Found
     }
 
     /// When the last request may fall due, from the start: warm-up and duration.
     #[must_use]
     pub fn end(&self) -> Nanos {
-        self.duration.map_or(Nanos::NEVER, |duration| self.warmup.plus(duration))
+        self.duration.map_or(Nanos::NEVER, |duration| self.warmup().plus(duration))
     }
 
     /// The seed of everything drawn by chance.
@@ -249,8 +258,8 @@ impl Plan {
     pub fn timetable(&self) -> Option<Timetable> {
         let Load::Open { timetable, .. } = &self.load else { return None };
         let mut stages = Vec::with_capacity(timetable.stages().len() + 1);
-        if self.warmup > Nanos::ZERO {
-            stages.push(Stage::constant(timetable.rate_at(Nanos::ZERO), Some(self.warmup)));
+        if self.warmup() > Nanos::ZERO {
+            stages.push(Stage::constant(timetable.rate_at(Nanos::ZERO), Some(self.warmup())));
         }
         stages.extend_from_slice(timetable.stages());
         Some(Timetable::new(stages))
@@ -556,10 +565,10 @@ struct LoadWords {
     rate: Option<Given<Timetable>>,
     arrivals: Option<Given<Spacing>>,
     pause: Option<Given<crate::Pause>>,
-    warmup: Option<Given<Nanos>>,
+    warmup: Option<Given<Warmup>>,
 }
 
-type Loaded = (Option<Load>, Option<Nanos>, Option<NonZeroU64>, Nanos);
+type Loaded = (Option<Load>, Option<Nanos>, Option<NonZeroU64>, Warmup);
 
 fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
     let before = r.errors.0.len();
@@ -579,7 +588,8 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
     let rate = r.value("rate", words.rate, "give a rate such as --rate 500/s, or stages: --rate '0/s to 500/s for 1m, 500/s for 5m'");
     let arrivals = r.value("arrivals", words.arrivals, "give --arrivals poisson or --arrivals even");
     let pause = r.value("pause", words.pause, "give a time or a range, such as --pause 200ms or --pause 100ms..300ms");
-    let warmup = r.value("warmup", words.warmup, "give a time, such as --warmup 5s").unwrap_or(Nanos::ZERO);
+    let warmup =
+        r.value("warmup", words.warmup, "give a time, such as --warmup 5s, or --warmup auto").unwrap_or(Warmup::Lasting(Nanos::ZERO));
     if let Some(timetable) = &rate {
         if let Some(pause) = pause {
             r.wrong(
@@ -623,7 +633,15 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
     };
 
     let (timetable, duration) = fit_stages(r, timetable, duration, requests.is_some());
-    if warmup > Nanos::ZERO && timetable.rate_at(Nanos::ZERO).as_per_second() == 0.0 {
+    let even = timetable.stages().iter().all(|stage| stage.from == stage.to && stage.to == timetable.peak());
+    if warmup == Warmup::Found && !even {
+        r.wrong(
+            "warmup",
+            "--warmup auto looks for where the run becomes steady, and the stages of --rate never are",
+            "give a time, such as --warmup 10s, or one rate",
+        );
+    }
+    if matches!(warmup, Warmup::Lasting(time) if time > Nanos::ZERO) && timetable.rate_at(Nanos::ZERO).as_per_second() == 0.0 {
         r.wrong(
             "warmup",
             format!("--warmup {warmup} runs at the first rate of --rate, which is 0/s"),
@@ -963,7 +981,7 @@ impl From<Plan> for Draft {
             arrivals: arrivals.map(Given::Value),
             seed: Some(Given::Value(seed)),
             pause: pause.map(Given::Value),
-            warmup: (warmup > Nanos::ZERO).then_some(Given::Value(warmup)),
+            warmup: (warmup != Warmup::Lasting(Nanos::ZERO)).then_some(Given::Value(warmup)),
             threads: Some(Given::Value(threads)),
             method: Some(request.method),
             script,

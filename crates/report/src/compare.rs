@@ -15,9 +15,10 @@ use std::fmt::Write as _;
 use analysis::compare::{
     Calibration, Change, Comparison, Margins, Metric, PAIRS_MIN, QuantileShift, SlicedPair, Verdict, paired, shift_by_quantile, values,
 };
+use analysis::gate::{self, Check, Judgement, Why};
 use analysis::interval::slices;
 use analysis::quantity::{self, NONE, counted, figure, length, percent, time};
-use analysis::{Cause, Validity, What, generator_limit};
+use analysis::{Cause, Standing, Validity, What, generator_limit};
 use measure::Summary;
 use plan::{Load, Random};
 use serde::Serialize;
@@ -77,12 +78,16 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// A pair; left out if the generator was the limit in either run, or nothing fell due.
+    /// A pair; left out if the generator was the limit in either run, either is INVALID, or nothing fell due.
     #[must_use]
     pub fn new(first: Side, a: Summary, b: Summary) -> Self {
         let limit = |name: &str, run: &Summary| {
             generator_limit(run)
                 .map(|limit| format!("the load generator was the limit of {name}: {limit}"))
+                .or_else(|| {
+                    let validity = Validity::of(run);
+                    (validity.standing == Standing::Invalid).then(|| format!("the run of {name} is INVALID: {}", validity.why()))
+                })
                 .or_else(|| (run.requests.due == 0).then(|| format!("no request of {name} fell due")))
         };
         let left_out = limit("A", &a).or_else(|| limit("B", &b));
@@ -111,6 +116,11 @@ pub struct Compared {
     pub differences: Vec<String>,
     /// Verdict by verdict; `None` without a single pair that counts.
     pub comparison: Option<Comparison>,
+    /// What B has to keep to.
+    #[serde(skip)]
+    pub promises: Vec<Check>,
+    /// Whether it did, by all its runs that count together.
+    pub checks: Vec<Judgement>,
     /// How each percentile changed.
     pub shifts: Vec<QuantileShift>,
     /// What that looks like, in sentences.
@@ -139,6 +149,8 @@ impl Compared {
             calibration,
             differences: Vec::new(),
             comparison: None,
+            promises: Vec::new(),
+            checks: Vec::new(),
             shifts: Vec::new(),
             reading: Vec::new(),
             stopped: None,
@@ -157,8 +169,21 @@ impl Compared {
             .iter()
             .map(|pair| Ok(SlicedPair { a: slices(&pair.a)?, b: slices(&pair.b)? }))
             .collect::<Result<Vec<SlicedPair>, String>>()?;
+        let all_of_b = gate::together(&sound.iter().map(|pair| &pair.b).collect::<Vec<&Summary>>());
         let seed = sound.first().map_or(0, |pair| pair.a.plan.seed());
         self.comparison = (!both.is_empty()).then(|| paired(&both, &self.margins));
+        self.checks = match all_of_b {
+            Some(all) => gate::judge(&self.promises, &all),
+            None => {
+                let unknown = |check: &Check| Judgement {
+                    check: *check,
+                    measured: None,
+                    interval: None,
+                    verdict: gate::Verdict::NotJudgeable { why: Why::Nothing },
+                };
+                self.promises.iter().map(unknown).collect()
+            }
+        };
         self.shifts = shift_by_quantile(&sliced, REPLICATES, &mut Random::new(seed, SHIFT_STREAM));
         self.reading = reading(self);
         Ok(())
@@ -254,6 +279,19 @@ pub fn conclusion(compared: &Compared, style: &Style) -> String {
             let _ = writeln!(text, "{plain}{}", style.paint(tone, &row[4]));
         }
     }
+    for judgement in &compared.checks {
+        let tone = match judgement.verdict {
+            gate::Verdict::Held => Tone::Good,
+            gate::Verdict::Broken => Tone::Bad,
+            gate::Verdict::NotJudgeable { .. } => Tone::Caution,
+        };
+        for line in wrapped(&promised(judgement), style.columns() - 2) {
+            let _ = write!(text, "\n  {}", style.paint(tone, &line));
+        }
+    }
+    if !compared.checks.is_empty() {
+        text.push('\n');
+    }
     text.push('\n');
     for (at, sentence) in compared.reading.iter().enumerate() {
         let tone = if at == 0 { Tone::Answer } else { Tone::Normal };
@@ -262,6 +300,11 @@ pub fn conclusion(compared: &Compared, style: &Style) -> String {
         }
     }
     text
+}
+
+/// Whether B kept a promise: `held by B: p99 < 200ms: 31 ms`.
+fn promised(judgement: &Judgement) -> String {
+    format!("{} by B: {}: {}", judgement.verdict.name(), judgement.check, judgement.about())
 }
 
 /// How it was measured, in one sentence without its full stop.
@@ -418,13 +461,19 @@ fn markdown(compared: &Compared) -> String {
         }
         say("");
     }
+    for judgement in &compared.checks {
+        say(&format!("- {}", escaped(&promised(judgement))));
+    }
+    if !compared.checks.is_empty() {
+        say("");
+    }
     if !compared.shifts.is_empty() {
         say(&format!("![Shift by percentile]({}_shift.svg)\n", crate::sweep::markdown::file_link(&compared.name)));
     }
     say("## How it was measured\n");
     if let Some(pair) = compared.pairs.first() {
         let summary = &pair.a;
-        say(&format!("- request: {}", escaped(&story::request(summary))));
+        say(&format!("- request: {}", escaped(&story::request_of(&summary.plan))));
         let machine = &summary.machine;
         say(&format!(
             "- from: {}, {}, {}, {}",
@@ -456,6 +505,12 @@ fn markdown(compared: &Compared) -> String {
         say(&format!("| {} | {left_out} |", cells.join(" | ")));
     }
     page
+}
+
+/// The page for a place that has no charts beside it.
+#[must_use]
+pub fn without_charts(compared: &Compared) -> String {
+    markdown(compared).lines().filter(|line| !line.starts_with("![")).fold(String::new(), |page, line| page + line + "\n")
 }
 
 /// What others did to a run's machine, in sentences.

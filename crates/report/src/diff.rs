@@ -7,8 +7,9 @@
 //! that is said.
 
 use analysis::compare::{Comparison, Margins, Metric, Values, Verdict, unpaired, values};
-use analysis::quantity::{NONE, figure, percent, time};
-use analysis::{Level, Standing, Sweep, generator_limit};
+use analysis::quantity::{NONE, count, figure, percent, time};
+use analysis::{Level, Standing, Sweep, Validity, generator_limit};
+use measure::Summary;
 use thiserror::Error;
 
 use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb_diff, success_rate_diff};
@@ -18,6 +19,7 @@ use crate::dat::{self, DatError};
 use crate::json::ReadError;
 use crate::png::Density;
 use crate::sweep::{self, SweepFile};
+use crate::unlike;
 
 /// Why a file is neither a `.dat` nor a sweep's JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -190,7 +192,9 @@ pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>) -> String {
             match comparison.verdict {
                 Verdict::Worse => "WORSE".to_owned(),
                 Verdict::Better => "BETTER".to_owned(),
-                Verdict::CannotTell { about_more_pairs, .. } => format!("cannot tell (about {about_more_pairs} more runs each)"),
+                Verdict::CannotTell { about_more_pairs, .. } => {
+                    format!("cannot tell (about {} more runs each)", count(about_more_pairs.into()))
+                }
                 same @ Verdict::SameWithin { .. } => same.to_string(),
             },
         ]);
@@ -203,10 +207,24 @@ pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>) -> String {
             the two sweeps is in it. loadline compare measures in pairs.\n"
 }
 
+/// Whether a run's figures are the server's.
+fn says_something(run: &Summary) -> bool {
+    generator_limit(run).is_none() && Validity::of(run).standing != Standing::Invalid
+}
+
+/// What two sweeps differ in besides their levels and where they lead, and so what else may have made the difference.
+#[must_use]
+pub fn unlike(a: &Sweep, b: &Sweep) -> Vec<String> {
+    let Some((from, to)) = a.trials.first().zip(b.trials.first()) else { return Vec::new() };
+    let mut said = unlike::plans(&from.summary.plan, &to.summary.plan, &["connections", "rate", "threads"]);
+    said.extend(unlike::machines(&from.summary.machine, &to.summary.machine));
+    said
+}
+
 /// Every level with repetitions on both sides, compared.
 fn repeated(a: &Sweep, b: &Sweep) -> Vec<(Level, Comparison, (usize, usize))> {
     let runs = |sweep: &Sweep, level: Level| -> Vec<Values> {
-        let sound = sweep.trials.iter().filter(|trial| trial.level == level && generator_limit(&trial.summary).is_none());
+        let sound = sweep.trials.iter().filter(|trial| trial.level == level && says_something(&trial.summary));
         sound.map(|trial| values(&trial.summary)).collect()
     };
     let rows = a.rows();

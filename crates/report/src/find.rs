@@ -6,7 +6,9 @@ pub mod table;
 use std::io;
 
 use analysis::found::{FIND_SCHEMA, Found};
+use analysis::gate::Judgement;
 use analysis::search::LimitedBy;
+use serde::Serialize;
 
 use crate::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
 use crate::json::{Label, ReadError, write_json};
@@ -45,8 +47,17 @@ pub fn files(found: &Found) -> io::Result<Vec<FindFile>> {
 /// Only where writing to memory fails.
 pub fn json(found: &Found) -> io::Result<FindFile> {
     let mut bytes = Vec::new();
-    write_json(found, &mut bytes)?;
+    write_json(&Written { found, judged: found.judged() }, &mut bytes)?;
     Ok(FindFile { ending: ".find.json", about: "every figure", bytes })
+}
+
+/// A search as it stands in its file: what became of the checks follows from the trials, and is not read again.
+#[derive(Serialize)]
+struct Written<'a> {
+    #[serde(flatten)]
+    found: &'a Found,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    judged: Vec<Judgement>,
 }
 
 /// Reads the JSON of a search.
@@ -73,10 +84,10 @@ pub fn curve(found: &Found) -> LoadCurve {
         quantile: found.quantile,
         limit_ms: found.good_within.map(|limit| limit.as_millis_f64()),
         found: FoundLine {
-            rate: found.carries,
-            low: found.capacity.low,
-            high: found.capacity.high,
-            by_generator: found.limited_by == LimitedBy::Generator,
+            rate: found.answer.carries,
+            low: found.answer.capacity.low,
+            high: found.answer.capacity.high,
+            by_generator: found.answer.limited_by == LimitedBy::Generator,
         },
         points: found
             .rows()

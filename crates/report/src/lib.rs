@@ -21,8 +21,12 @@ mod reason;
 mod story;
 pub mod sweep;
 pub mod text;
+pub mod unlike;
 mod visible;
+pub mod wrk;
+pub mod wrk2;
 
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};
+pub use story::{load_of, request_of};
 pub use visible::visible;

@@ -7,8 +7,10 @@ use std::io;
 
 use analysis::gate::Verdict;
 use analysis::quantity::{self, NONE, count, nanos, share, time};
+use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances};
 use measure::Histogram;
+use plan::Nanos;
 
 use crate::{Format, Style, story, visible};
 
@@ -29,7 +31,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
         standing @ (Standing::Degraded | Standing::Invalid) => writeln!(out, "> **{standing}:** {}.\n", reading.validity.why())?,
     }
     checks(reading, out)?;
-    writeln!(out, "{}: {}.\n", visible::markdown(&story::request(summary)), visible::markdown(&story::load(summary)[0]))?;
+    writeln!(out, "{}: {}.\n", visible::markdown(&story::request_of(&summary.plan)), visible::markdown(&story::load(summary)[0]))?;
     if !summary.response_time.is_empty() {
         times(reading, out)?;
     }
@@ -50,6 +52,10 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     }
     if requests.unsent > 0 {
         writeln!(out, "\n{} never sent: no connection came free in time.", quantity::counted(requests.unsent, "request"))?;
+    }
+    if let Some(found) = summary.excluded.found {
+        let length = quantity::length(Nanos((summary.excluded.duration_s * 1e9) as u64));
+        writeln!(out, "\nWarm-up of {length} left out: {}.", in_words(found))?;
     }
     for sentence in reading.noticed() {
         writeln!(out, "\n> {sentence}")?;

@@ -4,13 +4,13 @@ use analysis::Reading;
 use analysis::interval::{Evidence, Figure};
 use analysis::quantity::{self, NONE, count, counted};
 use measure::{Ending, Histogram, Summary};
-use plan::{Body, Keepalive, Load, Spacing, Stage};
+use plan::{Body, Keepalive, Load, Plan, Spacing, Stage};
 
 use crate::visible::visible;
 
 /// The method, the URL and what the body is.
-pub(crate) fn request(summary: &Summary) -> String {
-    let plan = &summary.plan;
+#[must_use]
+pub fn request_of(plan: &Plan) -> String {
     let body = match &plan.request().body {
         Body::Empty => String::new(),
         Body::Bytes(bytes) => format!(" with a body of {}", quantity::bytes(bytes.len() as f64)),
@@ -139,7 +139,21 @@ pub(crate) fn missing(reading: &Reading<'_>) -> Option<String> {
 
 /// How the load was made, and what follows for reading the times.
 pub(crate) fn load(summary: &Summary) -> Vec<String> {
-    let plan = &summary.plan;
+    let mut lines = vec![load_of(&summary.plan)];
+    let single = summary.plan.requests().is_some_and(|requests| requests.get() == 1);
+    if matches!(summary.plan.load(), Load::Closed { .. }) && !single && summary.requests.due > 1 {
+        lines.push(
+            "Such users slow down with the server. These are the times at this concurrency; users who come on their own, at \
+             this rate, would wait longer whenever the server falters. --rate measures that."
+                .to_owned(),
+        );
+    }
+    lines
+}
+
+/// How a plan makes its load, in one sentence.
+#[must_use]
+pub fn load_of(plan: &Plan) -> String {
     let until = match (plan.duration(), plan.requests()) {
         (Some(duration), Some(requests)) => format!("for {} or {}", quantity::length(duration), counted(requests.get(), "request")),
         (Some(duration), None) => format!("for {}", quantity::length(duration)),
@@ -151,7 +165,7 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
         Keepalive::CloseEach => ", with a new connection for every request",
     };
     if plan.requests().is_some_and(|requests| requests.get() == 1) {
-        return vec!["a single request on one connection".to_owned()];
+        return "a single request on one connection".to_owned();
     }
     match plan.load() {
         Load::Closed { users, pause } => {
@@ -164,15 +178,7 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
             } else {
                 format!("{} users on a connection each, who send again", count(users.get().into()))
             };
-            let mut lines = vec![format!("{who} {after}, {until}{fresh} (closed load)")];
-            if summary.requests.due > 1 {
-                lines.push(
-                    "Such users slow down with the server. These are the times at this concurrency; users who come on their own, at \
-                     this rate, would wait longer whenever the server falters. --rate measures that."
-                        .to_owned(),
-                );
-            }
-            lines
+            format!("{who} {after}, {until}{fresh} (closed load)")
         }
         Load::Open { timetable, spacing, connections_max } => {
             let spaced = match spacing {
@@ -184,11 +190,11 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
                 (2.., None) => String::new(),
                 _ => format!(", {until}"),
             };
-            vec![format!(
+            format!(
                 "{}, {spaced}{until}{fresh}, whether or not the server keeps up (open load), over at most {}",
                 stages(timetable.stages()),
                 counted(connections_max.get().into(), "connection")
-            )]
+            )
         }
     }
 }

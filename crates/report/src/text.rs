@@ -12,8 +12,9 @@ use std::io;
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Verdict;
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
+use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
-use measure::{Failure, FailureCount, Histogram, QUANTILES, Summary, quantile_is_known};
+use measure::{Failure, FailureCount, Histogram, QUANTILES, Summary, WarmUp, quantile_is_known};
 use plan::{Load, Nanos, Scheme};
 
 use crate::columns::{Columns, wrapped};
@@ -127,7 +128,7 @@ fn head(reading: &Reading<'_>, page: &mut Page) {
         name = "";
     }
     page.gap();
-    page.entry("request", Tone::Normal, &story::request(summary));
+    page.entry("request", Tone::Normal, &story::request_of(&summary.plan));
     let resolution = &summary.resolution;
     if !resolution.addresses.is_empty() {
         let addresses: Vec<String> = resolution.addresses.iter().map(|address| visible(address)).collect();
@@ -156,6 +157,14 @@ fn head(reading: &Reading<'_>, page: &mut Page) {
                 counted(excluded.requests, "request")
             ),
         );
+    }
+    if let Some(found) = excluded.found {
+        let (name, tone) = match found {
+            WarmUp::Until { at: Nanos::ZERO, .. } => ("warm-up", Tone::Normal),
+            WarmUp::Until { .. } => ("", Tone::Normal),
+            _ => ("warm-up", Tone::Caution),
+        };
+        page.entry(name, tone, &in_words(found));
     }
     let drain = summary.ended.drained_at.since(summary.ended.load_until);
     if drain >= DRAIN_WORTH_SAYING {

@@ -20,7 +20,7 @@ fn found() -> Found {
     let slos: Vec<Slo> = ["failed < 0.1%", "p99 < 50ms"].map(|text| Slo::try_from(text.parse::<Check>().unwrap()).unwrap()).to_vec();
     let settings = Settings::new(slos.iter().map(Slo::promise).collect(), 1e6, 1);
     let mut search = Search::new(settings.clone()).unwrap();
-    let mut found = Found::new("checkout".to_owned(), &slos, settings, &search.answer());
+    let mut found = Found::new("checkout".to_owned(), &slos, settings, search.answer());
     for (name, standing, early) in [
         ("closed_all_well", Standing::Valid, None),
         ("closed_all_well", Standing::Invalid, None),
@@ -35,7 +35,7 @@ fn found() -> Found {
         let doubt = (standing == Standing::Invalid).then(|| "loadline sent 3 of 90 requests late".to_owned());
         found.trials.push(FoundTrial::new(search.trials().last().unwrap(), doubt, run));
     }
-    found.conclude(&search.answer());
+    found.answer = search.answer();
     found
 }
 

@@ -113,7 +113,13 @@ impl Slo {
             Part::InTime { quantile, .. } => (Unit::Seconds, tidy(1.0 - quantile)),
             Part::Well { bad_share_max } => (Unit::Share, bad_share_max),
         };
-        Promise { text: self.check.to_string(), name: self.check.figure.to_string(), unit, bad_share_max }
+        Promise {
+            text: self.check.to_string(),
+            name: self.check.figure.to_string(),
+            unit,
+            bad_share_max,
+            limit_s: self.limit().map(Nanos::as_secs_f64),
+        }
     }
 
     /// How long a request may take; `None` where only success is promised.

@@ -91,7 +91,7 @@ pub fn carry_out(calibrate: Calibrate) -> Result<Exit, Failed> {
 fn climb(duration: Nanos, manner: Manner) -> Result<Exit, Failed> {
     let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    interrupt::raise_on_signal(&stop, &screen)?;
     let all = machine::cores().get();
     let threads: Vec<u32> = if all > 1 { vec![1, all] } else { vec![1] };
     let mut kept = Calibration::kept().unwrap_or_else(Calibration::empty);
@@ -275,7 +275,7 @@ fn null_server(encrypted: bool) -> Result<Testbed, Failed> {
 }
 
 fn say(screen: &Screen, text: &str) -> Result<(), Failed> {
-    screen.aside(|| to_stdout(text.as_bytes())).map_err(|why| unprinted(&why))
+    screen.print(text).map_err(|why| unprinted(&why))
 }
 
 fn unprinted(why: &std::io::Error) -> Failed {

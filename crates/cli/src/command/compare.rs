@@ -5,7 +5,7 @@
 //! [`analysis::compare`], and it says *cannot tell* when it cannot. The files are written after every pair, because anything
 //! may end a comparison.
 //!
-//! Invariant: the program ends with 1 only where B is surely worse.
+//! Invariant: the program ends with 1 only where B is surely worse, or surely breaks a promise.
 
 mod server;
 
@@ -14,12 +14,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use analysis::compare::{Margins, PAIRS_MIN, Verdict};
+use analysis::gate::{self, Judgement};
 use clap::Args;
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use measure::{Ending, Summary};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random};
-use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, header, row};
+use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Warmup};
+use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, header, row, without_charts};
+use report::unlike;
 
 use self::server::{Place, Server};
 use super::Manner;
@@ -28,14 +30,15 @@ use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
-use crate::outputs::{Existing, to_stdout};
-use crate::screen::{Screen, complain};
-use crate::{inputs, interrupt};
+use crate::outputs::Existing;
+use crate::promises::Promises;
+use crate::screen::{Screen, Sight, complain};
+use crate::{inputs, interrupt, step_summary};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, or a result (JSON) whose plan is run again")),
+    mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, or a plan or a result (JSON) that is run again")),
     mut_arg("script_arguments", |arg| arg.index(3)),
     mut_arg("duration", |arg| arg.help("Measure each run for this long, such as 30s or 5m [default: 5s, unless --requests or the stages of --rate end the run]"))
 )]
@@ -43,7 +46,7 @@ pub struct Compare {
     #[command(flatten)]
     draft: Draft,
 
-    /// The side in question: a URL, or a result (JSON) whose plan is run again
+    /// The side in question: a URL, or a plan or a result (JSON) that is run again
     #[arg(index = 2, value_name = "B")]
     other: Option<String>,
 
@@ -88,6 +91,12 @@ pub struct Compare {
     force: bool,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
+    promises: Promises,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -128,17 +137,19 @@ const ORDER_STREAM: u64 = 0x0DE2;
 
 /// Compares, and says what it found.
 pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
-    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, force, manner } = compare;
+    let Compare { mut draft, other, a, b, served_at, ready_within, pairs, margin, cooldown, name, dir, force, promises, sight, manner } =
+        compare;
     let mut errors = PlanErrors::default();
     let pairs = given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
     let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
     let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
     let margin = margin.map(|margin| given("margin", Some(margin), Margin(0.0), "give a share, such as --margin 3%", &mut errors));
     inputs::read(&mut draft, &mut errors);
+    let promises = promises.read(&mut errors);
     let Some(sides) = sides(draft, other, [a, b], served_at, &mut errors) else { return Err(errors.into()) };
     let seed = seed_of(&sides);
     let plans = plans(&sides, pairs, seed, &mut errors);
-    let differences = plans.first().map_or_else(Vec::new, |[a, b]| differences(a, b));
+    let differences = plans.first().map_or_else(Vec::new, |[a, b]| unlike::plans(a, b, &[]));
     if sides.iter().any(|side| side.from_file) && !force && !differences.is_empty() {
         errors.push(PlanError::new(
             "compare",
@@ -146,7 +157,15 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
             "give the settings that differ for both, or --force to compare them nevertheless",
         ));
     }
+    for side in sides.iter().filter(|side| !force && side.invalid.is_some()) {
+        errors.push(PlanError::new(
+            "compare",
+            format!("'{}' is INVALID: {}", side.subject.name, side.invalid.as_deref().unwrap_or_default()),
+            "measure it again with less load, more threads or another machine, or run its plan all the same with --force",
+        ));
+    }
     let name = name.unwrap_or_else(|| suggested(&sides));
+    sight.check(&mut errors);
     let files = Files::new(dir, name.clone(), ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
@@ -157,12 +176,13 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let [a, b] = sides.each_ref().map(|side| side.subject.clone());
     let mut compared = Compared::new(name, a, b, pairs.get(), margins, noise.cloned());
     compared.differences = differences;
-    for (side, plan) in sides.iter().zip([first_a, first_b]) {
-        look(side, plan)?;
+    compared.promises = promises;
+    for ((side, plan), letter) in sides.iter().zip([first_a, first_b]).zip(["A", "B"]) {
+        look(side, plan).map_err(|failed| of_side(letter, failed))?;
     }
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "compare", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     if pairs.get() < PAIRS_MIN as u32 {
         screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
     }
@@ -193,14 +213,19 @@ pub fn with_itself(
     inputs::read(&mut draft, errors);
     lasting(&mut draft);
     let name = draft.url.clone().unwrap_or_default();
-    let sides = [0, 1].map(|_| Prepared { subject: Subject { name: name.clone(), command: None }, draft: draft.clone(), from_file: false });
+    let sides = [0, 1].map(|_| Prepared {
+        subject: Subject { name: name.clone(), command: None },
+        draft: draft.clone(),
+        from_file: false,
+        invalid: None,
+    });
     let seed = seed_of(&sides);
     let plans = plans(&sides, wanted, seed, errors);
     let Some([plan, _]) = plans.first().filter(|_| errors.is_empty()) else { return Ok(None) };
     look(&sides[0], plan)?;
     let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    interrupt::raise_on_signal(&stop, &screen)?;
     let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within: READY_WITHIN, seed, screen: &screen, stop: &stop };
     let mut order = Order::new(seed);
     let mut measured = WithItself { pairs: Vec::new(), interrupted: false };
@@ -255,12 +280,19 @@ fn look(side: &Prepared, plan: &Plan) -> Result<(), Failed> {
     Ok(())
 }
 
+/// What is wrong with one side, named after it.
+fn of_side(letter: &str, failed: Failed) -> Failed {
+    Failed { text: failed.text.replacen("error: ", &format!("error: {letter}: "), 1), ..failed }
+}
+
 /// One side, decided except for the seed.
 #[derive(Debug)]
 struct Prepared {
     subject: Subject,
     draft: Draft,
     from_file: bool,
+    /// Why the figures of the result it comes from are not the server's.
+    invalid: Option<String>,
 }
 
 /// What the two sides are. Every mistake goes to `errors`.
@@ -279,12 +311,13 @@ fn sides(
     match (draft.url.clone(), other, commands, served_at) {
         (None, None, [Some(a), Some(b)], Some(url)) => {
             let mut draft = Draft { url: Some(url), ..draft };
-            draft.warmup.get_or_insert(Given::Value(WARMUP_AFTER_START));
+            draft.warmup.get_or_insert(Given::Value(Warmup::Lasting(WARMUP_AFTER_START)));
             lasting(&mut draft);
             let side = |command: String| Prepared {
                 subject: Subject { name: command.clone(), command: Some(command) },
                 draft: draft.clone(),
                 from_file: false,
+                invalid: None,
             };
             Some([side(a), side(b)])
         }
@@ -297,13 +330,13 @@ fn sides(
     }
 }
 
-/// Two addresses, two results, or one of each; then the address gets the settings of the result.
+/// Two addresses, two files, or one of each; then the address gets the settings of the file.
 fn targets(draft: Draft, names: [String; 2], errors: &mut PlanErrors) -> Option<[Prepared; 2]> {
     let is_file = |name: &str| !name.contains("://") && (name.ends_with(".json") || Path::new(name).is_file());
     let over = Draft { url: None, ..draft };
     let mut saved = Vec::new();
     for name in &names {
-        saved.push(match is_file(name).then(|| inputs::saved(Path::new(name)).map(|saved| saved.draft)) {
+        saved.push(match is_file(name).then(|| inputs::saved(Path::new(name))) {
             Some(Err(error)) => {
                 errors.push(PlanError { setting: "compare", message: error.message.replacen("--from ", "", 1), help: error.help });
                 return None;
@@ -312,15 +345,16 @@ fn targets(draft: Draft, names: [String; 2], errors: &mut PlanErrors) -> Option<
             None => None,
         });
     }
-    let base = saved.iter().flatten().next().cloned().unwrap_or_default();
+    let base = saved.iter().flatten().next().map_or_else(Draft::default, |saved| saved.draft.clone());
     let mut sides = names.into_iter().zip(saved).map(|(name, saved)| {
         let from_file = saved.is_some();
+        let invalid = saved.as_ref().and_then(|saved| saved.invalid.clone());
         let mut draft = match saved {
-            Some(saved) => saved.overlaid(over.clone()),
+            Some(saved) => saved.draft.overlaid(over.clone()),
             None => Draft { url: Some(name.clone()), ..base.clone().overlaid(over.clone()) },
         };
         lasting(&mut draft);
-        Prepared { subject: Subject { name, command: None }, draft, from_file }
+        Prepared { subject: Subject { name, command: None }, draft, from_file, invalid }
     });
     Some([sides.next()?, sides.next()?])
 }
@@ -340,34 +374,6 @@ fn seed_of(sides: &[Prepared; 2]) -> u64 {
         _ => 1,
     }
 }
-
-/// What the plans differ in besides where they lead.
-fn differences(a: &Plan, b: &Plan) -> Vec<String> {
-    let settings = |plan: &Plan| match serde_json::to_value(plan) {
-        Ok(serde_json::Value::Object(settings)) => settings,
-        _ => serde_json::Map::new(),
-    };
-    let (from, to) = (settings(a), settings(b));
-    let mut names: Vec<&String> = from.keys().chain(to.keys()).filter(|name| !ELSEWHERE.contains(&name.as_str())).collect();
-    names.sort();
-    names.dedup();
-    let said = |value: Option<&serde_json::Value>| match value {
-        None => "not given".to_owned(),
-        Some(serde_json::Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    };
-    let mut differences = Vec::new();
-    if a.target().scheme() != b.target().scheme() {
-        differences.push("one side speaks TLS and the other does not".to_owned());
-    }
-    for name in names.into_iter().filter(|name| from.get(*name) != to.get(*name)) {
-        differences.push(format!("{} is {} in A and {} in B", name.replace('_', "-"), said(from.get(name)), said(to.get(name))));
-    }
-    differences
-}
-
-/// Settings that say where a side is, not what is asked of it. The seed is made the same.
-const ELSEWHERE: [&str; 7] = ["url", "seed", "connect_to", "unix_socket", "sni", "cacert", "insecure"];
 
 /// `old_new`, from whatever tells the sides apart: their paths, their hosts, or their queries.
 fn suggested(sides: &[Prepared; 2]) -> String {
@@ -415,7 +421,7 @@ impl Measuring<'_> {
     /// Measures pair by pair: a row on standard output and all files after each, the verdict at the end.
     fn carry_out(&self, mut compared: Compared, wanted: usize, files: &Files, manner: Manner) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
-        let said = |text: &str| self.screen.aside(|| to_stdout(text.as_bytes()));
+        let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
         let mut lost = PlanErrors::default();
         let mut broken = None;
@@ -449,6 +455,7 @@ impl Measuring<'_> {
         self.screen.clear();
         if !compared.pairs.is_empty() {
             lost = write(&mut compared, files)?;
+            step_summary::append(without_charts(&compared).as_bytes(), &mut lost);
             told = told.and(said(&conclusion(&compared, &style)));
             if lost.is_empty() {
                 told = told.and(said(&files.listed()));
@@ -473,11 +480,7 @@ impl Measuring<'_> {
         if self.stop.urgency() > Urgency::None {
             return Ok(Exit::Interrupted);
         }
-        Ok(match compared.verdict() {
-            Some(Verdict::Worse) => Exit::CheckFailed,
-            Some(Verdict::Better | Verdict::SameWithin { .. }) => Exit::Done,
-            Some(Verdict::CannotTell { .. }) | None => Exit::NotTrustworthy,
-        })
+        Ok(ending(compared.verdict(), &compared.checks))
     }
 
     /// Both runs of a pair; `None` if the user wants to end.
@@ -515,9 +518,21 @@ impl Measuring<'_> {
         if let Some(server) = server {
             server.stop()?;
         }
-        let mut summary = ran.map_err(|error| Failed::from(&error))?;
+        let mut summary = ran.map_err(|error| of_side(["A", "B"][side], Failed::from(&error)))?;
         note_ceiling(&mut summary);
         Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
+    }
+}
+
+/// How a comparison ends: what is surely bad goes before what cannot be told.
+fn ending(verdict: Option<Verdict>, checks: &[Judgement]) -> Exit {
+    let broken = checks.iter().any(|judgement| judgement.verdict == gate::Verdict::Broken);
+    let judgeable = checks.iter().all(|judgement| !matches!(judgement.verdict, gate::Verdict::NotJudgeable { .. }));
+    match verdict {
+        _ if broken => Exit::CheckFailed,
+        Some(Verdict::Worse) => Exit::CheckFailed,
+        Some(Verdict::Better | Verdict::SameWithin { .. }) if judgeable => Exit::Done,
+        _ => Exit::NotTrustworthy,
     }
 }
 

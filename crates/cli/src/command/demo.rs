@@ -85,7 +85,7 @@ fn show(dir: &std::path::Path, manner: Manner) -> Result<Exit, Failed> {
     let server = start(Config::new().route(POOLED, known(POOL)))?;
     let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    interrupt::raise_on_signal(&stop, &screen)?;
 
     say(&format!("\n  The demo API listens at {}, in this very process. Two sweeps, about 40 seconds.\n", server.url("")))?;
     for (act, files) in ACTS.iter().zip(&files) {

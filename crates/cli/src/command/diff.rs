@@ -27,7 +27,7 @@ pub struct Diff {
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
     dir: PathBuf,
 
-    /// Replace files that exist, and compare levels that are INVALID
+    /// Replace files that exist, and compare levels that are INVALID and sweeps that are unlike
     #[arg(long, help_heading = "Output")]
     force: bool,
 }
@@ -42,6 +42,17 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let curves = [&a, &b].map(|path| curve(path, existing, &mut errors));
     let sweeps = [&a, &b].map(|path| report::sweep::read(&fs::read_to_string(path).ok()?).ok());
+    let unlike = match &sweeps {
+        [Some(a), Some(b)] => report::diff::unlike(a, b),
+        _ => Vec::new(),
+    };
+    if existing == Existing::Keep && !unlike.is_empty() {
+        errors.push(PlanError::new(
+            "diff",
+            format!("the two were not measured alike: {}", unlike.join("; ")),
+            "measure both alike, or compare all the same with --force",
+        ));
+    }
     let files = Files::new(dir, format!("{}_{}", stem(&a), stem(&b)), ENDINGS);
     files.check(existing, &mut errors);
     let [Some(a), Some(b)] = curves else { return Err(errors.into()) };
@@ -57,6 +68,9 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     }
     let [from, to] = &sweeps;
     let mut text = format!("\n{}{}", report::diff::table(&a, &b), report::diff::judged(from.as_ref(), to.as_ref()));
+    if !unlike.is_empty() {
+        text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));
+    }
     if lost.is_empty() {
         text += &files.listed();
     }

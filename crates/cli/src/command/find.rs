@@ -11,25 +11,29 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use analysis::Stopped;
+use analysis::ceiling::SHARE_MAX;
 use analysis::found::{Found, FoundTrial, learnt, lost};
 use analysis::gate::{Check, Slo};
+use analysis::quantity::percent;
 use analysis::search::{Cap, Early, LimitedBy, Mistake, Purpose, Rested, Search, Settings, Step};
 use analysis::search_words;
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};
 use measure::{Summary, Tick};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable};
+use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
 use report::find::table;
 
 use super::Manner;
 use super::sweep::{broken, name_of};
+use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
-use crate::exit::{Exit, Failed};
+use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
-use crate::outputs::{Existing, to_stdout};
-use crate::screen::{Screen, complain};
-use crate::{inputs, interrupt};
+use crate::outputs::Existing;
+use crate::promises::Promises;
+use crate::screen::{Screen, Sight, complain};
+use crate::{inputs, interrupt, step_summary};
 
 /// A promise to keep, and where the results go.
 #[derive(Debug, Args)]
@@ -70,6 +74,12 @@ pub struct Find {
     force: bool,
 
     #[command(flatten)]
+    promises: Promises,
+
+    #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -98,10 +108,11 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, promises, sight, manner } = find;
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
     let slos = promised(&slo, &mut errors);
+    let checks = promises.read(&mut errors);
     let preset = match (quick, publish) {
         (true, _) => Preset::Quick,
         (false, true) => Preset::Publish,
@@ -114,6 +125,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         let mistakes = mistakes.iter().filter(|it| **it != Mistake::NoPromise || slo.is_empty());
         mistakes.for_each(|mistake| errors.push(refused(mistake, preset)));
     });
+    sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let (Some(load), Ok(search)) = (load, search) else { return Err(errors.into()) };
@@ -122,10 +134,10 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     }
     load.check_machine()?;
 
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
-    let found = Found::new(files.name().to_owned(), &slos, settings, &search.answer());
+    let screen = manner.screen_with_view(sight, "find", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
+    let found = Found { checks, ..Found::new(files.name().to_owned(), &slos, settings, search.answer()) };
     let course = Course { load, slos, search, found, files, screen, stop, lost: PlanErrors::default(), untold: None };
     course.carry_out(manner)
 }
@@ -154,10 +166,39 @@ fn promised(texts: &[String], errors: &mut PlanErrors) -> Vec<Slo> {
             },
         }
     }
+    contradictions(&slos, errors);
     // A request that failed misses every promise. Where failures are what breaks a server, they are to be named, and not
     // the time at which they were given up; so their share is looked at first.
     slos.sort_by_key(|slo| slo.limit().is_some());
     slos
+}
+
+/// Promises that another one takes back: each was meant to say something, and cannot.
+fn contradictions(slos: &[Slo], errors: &mut PlanErrors) {
+    for slo in slos {
+        for other in slos {
+            let (promise, stricter) = (slo.promise(), other.promise());
+            match (slo.limit(), other.limit()) {
+                (Some(limit), Some(shorter)) if promise.bad_share_max > stricter.bad_share_max && limit >= shorter => {
+                    errors.push(PlanError::new(
+                        "slo",
+                        format!("--slo '{slo}' promises nothing: --slo '{other}' asks more requests to take no longer"),
+                        format!("promise {} a time shorter than {shorter}, or leave it out", promise.name),
+                    ));
+                }
+                (None, Some(_)) if promise.bad_share_max > stricter.bad_share_max => errors.push(PlanError::new(
+                    "slo",
+                    format!("--slo '{slo}' and --slo '{other}' contradict each other: a request that failed is late for every percentile"),
+                    format!(
+                        "promise that no more than {} % fail, or give a lower percentile than {}",
+                        percent(stricter.bad_share_max * 100.0),
+                        stricter.name
+                    ),
+                )),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// Which of the usual searches.
@@ -241,7 +282,6 @@ fn refused(mistake: &Mistake, preset: Preset) -> PlanError {
 /// What every trial has in common, from which each is made.
 struct OpenLoad {
     draft: Draft,
-    seed: u64,
     /// The first trial, for whatever is the same in all of them.
     first: Option<Plan>,
 }
@@ -287,15 +327,17 @@ impl OpenLoad {
                 format!("give a longer --timeout, such as {}", Nanos(limit.0.saturating_mul(2))),
             )),
             (None, longest) => {
-                draft.timeout = Some(Given::Value(longest.map_or(TIMEOUT, |(limit, _)| TIMEOUT.max(Nanos(limit.0.saturating_mul(2))))));
+                // A queue as long as the overload is answered to its end, so that no server goes on with what nobody waits for.
+                let overload = Nanos((settings.overload_s * 2.0 * 1e9) as u64);
+                let limit = longest.map_or(Nanos::ZERO, |(limit, _)| Nanos(limit.0.saturating_mul(2)));
+                draft.timeout = Some(Given::Value(TIMEOUT.max(limit).max(overload)));
             }
             _ => {}
         }
         inputs::read(&mut draft, errors);
-        let seed = settings.seed;
-        let mut load = Self { draft, seed, first: None };
+        let mut load = Self { draft, first: None };
         let before = errors.0.len();
-        load.first = load.plan(settings.first_rate, settings.ramp_s, Purpose::Ramp, settings, 0, errors);
+        load.first = load.plan(settings.first_rate, settings.ramp_s, Purpose::Ramp, settings, settings.seed, errors);
         (errors.0.len() == before).then_some(load)
     }
 
@@ -306,24 +348,24 @@ impl OpenLoad {
         engine::net::check_limits(plan, files_max).and_then(|()| Network::prepare(plan).map(drop)).map_err(|error| Failed::from(&error))
     }
 
-    /// One trial. Each has a seed of its own, which its result records.
-    fn plan(&self, rate: f64, seconds: f64, purpose: Purpose, settings: &Settings, nth: u64, errors: &mut PlanErrors) -> Option<Plan> {
+    /// One trial, with a seed of its own, which its result records.
+    fn plan(&self, rate: f64, seconds: f64, purpose: Purpose, settings: &Settings, seed: u64, errors: &mut PlanErrors) -> Option<Plan> {
         let mut draft = self.draft.clone();
         let rate = Rate::per_second(rate)?;
         draft.rate = Some(Given::Value(Timetable::new(vec![Stage::constant(rate, None)])));
         draft.duration = Some(Given::Value(Nanos((seconds * 1e9) as u64)));
         draft.seed = match draft.seed {
             Some(wrong @ Given::Wrong { .. }) => Some(wrong),
-            _ => Some(Given::Value(self.seed.wrapping_add(nth))),
+            _ => Some(Given::Value(seed)),
         };
         if purpose == Purpose::FromAbove {
             // The time straight after the overload is what this trial is about.
             draft.warmup = None;
         } else if draft.warmup.is_none() {
-            draft.warmup = Some(Given::Value(Nanos((settings.ramp_s * WARMUP_OF_RAMP * 1e9) as u64)));
+            draft.warmup = Some(Given::Value(Warmup::Lasting(Nanos((settings.ramp_s * WARMUP_OF_RAMP * 1e9) as u64))));
         }
         // Whether the server is there at all was seen before the search; if it goes away, that is a result.
-        draft.no_preflight |= nth > 0;
+        draft.no_preflight |= seed != settings.seed;
         inputs::decide(draft, errors)
     }
 
@@ -357,7 +399,11 @@ struct Course {
 impl Course {
     fn carry_out(mut self, manner: Manner) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
-        self.found.unloaded_median = self.unloaded()?;
+        let unloaded = self.unloaded()?;
+        self.found.unloaded_median = median(&unloaded);
+        if let Some(said) = self.keep_below_the_ceiling(&unloaded) {
+            self.say(&said);
+        }
         self.say(&format!("\n{}\n", table::header(&self.found, &style)));
         let mut broken_by = None;
         loop {
@@ -368,7 +414,7 @@ impl Course {
             match self.search.next() {
                 Step::Done(_) => break,
                 Step::Rest { seconds_max } => self.rest(seconds_max),
-                Step::Trial { rate, seconds, purpose } => match self.trial(rate, seconds, purpose) {
+                Step::Trial { rate, seconds, purpose, seed } => match self.trial(rate, seconds, purpose, seed) {
                     Ok(()) => {
                         if let Some(trial) = self.found.trials.last() {
                             let row = table::row(&self.found, trial, &style);
@@ -432,25 +478,40 @@ impl Course {
     }
 
     fn say(&mut self, text: &str) {
-        if let (Err(why), None) = (self.screen.aside(|| to_stdout(text.as_bytes())), &self.untold) {
+        if let (Err(why), None) = (self.screen.print(text), &self.untold) {
             self.untold = Some(why);
         }
     }
 
-    /// The median of a few requests one by one: what a probe is compared with.
-    fn unloaded(&self) -> Result<Option<Nanos>, Failed> {
-        let summary = self
-            .run(&self.load.probe(UNLOADED_REQUESTS)?, "before the search", &mut |_| ControlFlow::Continue(()))
-            .map_err(|error| Failed::from(&error))?;
-        Ok(median(&summary))
+    /// A few requests one by one: what a probe is compared with.
+    fn unloaded(&self) -> Result<Summary, Failed> {
+        self.run(&self.load.probe(UNLOADED_REQUESTS)?, "before the search", &mut |_| ControlFlow::Continue(()))
+            .map_err(|error| Failed::from(&error))
+    }
+
+    /// Where this machine's ceiling is known, higher rates than it can be trusted with are not tried; and says so.
+    fn keep_below_the_ceiling(&mut self, unloaded: &Summary) -> Option<String> {
+        let ceiling = Calibration::kept()?.ceiling_for(self.load.first.as_ref()?, unloaded)?;
+        let rate_max = ceiling * SHARE_MAX;
+        let settings = &mut self.found.settings;
+        if rate_max >= settings.rate_max || rate_max < settings.first_rate {
+            return None;
+        }
+        settings.rate_max = rate_max;
+        settings.rate_max_by = Cap::Generator;
+        self.search = Search::new(settings.clone()).ok()?;
+        Some(format!(
+            "\n  At most {}/s, {} % of what this machine was seen to send (loadline calibrate).\n",
+            table::rate(rate_max.round()),
+            SHARE_MAX * 100.0
+        ))
     }
 
     /// One trial, learnt and kept. Nothing is learnt of one that the user ended.
-    fn trial(&mut self, rate: f64, seconds: f64, purpose: Purpose) -> Result<(), RunError> {
-        let nth = self.search.trials().len() as u64 + 1;
+    fn trial(&mut self, rate: f64, seconds: f64, purpose: Purpose, seed: u64) -> Result<(), RunError> {
         let mut errors = PlanErrors::default();
         let settings = self.found.settings.clone();
-        let Some(plan) = self.load.plan(rate, seconds, purpose, &settings, nth, &mut errors) else {
+        let Some(plan) = self.load.plan(rate, seconds, purpose, &settings, seed, &mut errors) else {
             return Err(RunError::run(errors.to_string(), "repeat the search"));
         };
         let what = format!("{}/s, {}", table::rate(rate), table::purpose(purpose));
@@ -458,10 +519,10 @@ impl Course {
         let mut seen: Vec<Tick> = Vec::new();
         let mut early = None;
         let begun = Instant::now();
-        let may_end_early = purpose != Purpose::Overload;
-        let summary = self.run(&plan, &what, &mut |tick| {
+        let mut summary = self.run(&plan, &what, &mut |tick| {
             seen.push(tick.clone());
-            if may_end_early && tick.to >= EARLY_FROM && tick.to < plan.end() && early.is_none() && lost(&self.slos, &seen, expected) {
+            let may_end = tick.to >= EARLY_FROM && tick.to < plan.end() && early.is_none();
+            if may_end && lost(&self.slos, &seen, expected, purpose) {
                 early = Some(Early::Fail);
             }
             if early.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -472,6 +533,7 @@ impl Course {
         if self.found.started.is_empty() {
             self.found.started.clone_from(&summary.started);
         }
+        note_ceiling(&mut summary);
         let (result, doubt) = learnt(&self.slos, &summary, begun.elapsed().as_secs_f64(), early);
         self.search.learn(result);
         let trial = self.search.trials().last().expect("one was learnt just now");
@@ -532,7 +594,7 @@ impl Course {
     }
 
     fn conclude(&mut self) {
-        self.found.conclude(&self.search.answer());
+        self.found.answer = self.search.answer();
     }
 
     /// Writes the result alone: charts take time, and the next trial waits.
@@ -548,6 +610,7 @@ impl Course {
         for file in report::find::files(&self.found).expect("memory takes every byte") {
             self.write(&file);
         }
+        step_summary::append(report::find::markdown::without_charts(&self.found).as_bytes(), &mut self.lost);
     }
 
     fn write(&mut self, file: &report::find::FindFile) {
@@ -561,12 +624,12 @@ fn median(summary: &Summary) -> Option<Nanos> {
     summary.response_time_succeeded.quantile(0.5)
 }
 
-/// What a script is told.
+/// What a script is told: by the search, and where that has an answer by the checks.
 fn verdict(found: &Found) -> Exit {
-    match (found.carries, found.limited_by) {
+    match (found.answer.carries, found.answer.limited_by) {
         (_, LimitedBy::Generator | LimitedBy::Invalid | LimitedBy::Budget) => Exit::NotTrustworthy,
-        (Some(_), LimitedBy::Promise(_) | LimitedBy::RateMax) => Exit::Done,
-        (None, _) if found.capacity.low <= 0.0 => Exit::CheckFailed,
+        (Some(_), LimitedBy::Promise(_) | LimitedBy::RateMax) => exit::checked(&found.judged()),
+        (None, _) if found.answer.capacity.low <= 0.0 => Exit::CheckFailed,
         (None, _) => Exit::NotTrustworthy,
     }
 }
@@ -574,14 +637,14 @@ fn verdict(found: &Found) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::search::Capacity;
+    use analysis::search::{Answer, Capacity};
 
     fn found(carries: Option<f64>, limited_by: LimitedBy) -> Found {
         let slos = [Slo::try_from("p99 < 50ms".parse::<Check>().unwrap()).unwrap()];
         let settings = Settings::new(slos.iter().map(Slo::promise).collect(), RATE_MAX, 1);
-        let answer = Search::new(settings.clone()).unwrap().answer();
         let capacity = Capacity { low: carries.unwrap_or(0.0), high: None };
-        Found { carries, limited_by, capacity, ..Found::new("x".to_owned(), &slos, settings, &answer) }
+        let answer = Answer { carries, limited_by, capacity, ..Search::new(settings.clone()).unwrap().answer() };
+        Found::new("x".to_owned(), &slos, settings, answer)
     }
 
     #[test]
@@ -596,7 +659,8 @@ mod tests {
         ] {
             assert_eq!(verdict(&found(carries, limited_by)), exit, "{limited_by:?}");
         }
-        let unproven = Found { capacity: Capacity { low: 700.0, high: Some(900.0) }, ..found(None, LimitedBy::Promise(0)) };
+        let mut unproven = found(None, LimitedBy::Promise(0));
+        unproven.answer.capacity = Capacity { low: 700.0, high: Some(900.0) };
         assert_eq!(verdict(&unproven), Exit::NotTrustworthy);
     }
 

@@ -18,7 +18,7 @@ use crate::drive::Drive;
 use crate::exit::{self, Exit, Failed};
 use crate::outputs::{Existing, Out, Outputs};
 use crate::promises::{Aborts, Promises};
-use crate::screen::complain;
+use crate::screen::{Sight, complain};
 use crate::{inputs, interrupt};
 
 /// One load, and where its results go.
@@ -46,22 +46,26 @@ pub struct Run {
     force: bool,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
 /// Measures and reports.
 pub fn carry_out(run: Run) -> Result<Exit, Failed> {
-    let Run { draft, promises, aborts, from, out, force, manner } = run;
+    let Run { draft, promises, aborts, from, out, force, sight, manner } = run;
     let mut errors = PlanErrors::default();
     let (plan, promises) = decide(draft, promises, from, &mut errors);
     let checks = promises.read(&mut errors);
     let mut guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    sight.check(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "run", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     let mut progress = screen.follow(&plan, "");
     let watch = &mut |tick: &Tick| {
         progress.tick(tick);

@@ -26,9 +26,9 @@ use crate::calibration::note_ceiling;
 use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
-use crate::outputs::{Existing, to_stdout};
+use crate::outputs::Existing;
 use crate::promises::Promises;
-use crate::screen::{Screen, complain};
+use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, step_summary};
 
 /// A ladder of loads, and where its results go.
@@ -60,6 +60,9 @@ pub struct Sweep {
     force: bool,
 
     #[command(flatten)]
+    sight: Sight,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -68,20 +71,21 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, slo, promises, name, dir, force, manner } = sweep;
+    let Sweep { draft, ladder, slo, promises, name, dir, force, sight, manner } = sweep;
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
     let slo = wished(slo, &mut errors);
     let checks = promises.read(&mut errors);
     let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, checks, ..climb });
+    sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
-    let screen = manner.screen();
     let stop = Stop::new();
-    interrupt::raise_on_signal(&stop, screen.clone())?;
+    let screen = manner.screen_with_view(sight, "sweep", &stop);
+    interrupt::raise_on_signal(&stop, &screen)?;
     climb.fitted(asked)?.carry_out(&files, manner, &screen, &stop)
 }
 
@@ -272,18 +276,8 @@ impl Ascent<'_> {
         let Climb { ladder, plans, draft, .. } = self.climb;
         let Some(highest) = ladder.levels.last() else { return };
         let seed = plans.first().map_or(0, Plan::seed);
-        let mut reach = Reach { from: 1.0, to: highest.value() };
         for place in 1..=levels_max.get() {
-            let rows = self.sweep.rows();
-            // What fails is not climbed beyond.
-            if let Some(failing) = rows.iter().find(|row| scaling::is_failing(row)) {
-                reach.to = reach.to.min(failing.level.value() - 1.0);
-            }
-            let points = scaling::points(&self.sweep, &rows);
-            let known: Vec<f64> = rows.iter().map(|row| row.level.value()).collect();
-            let wished = if reach.to < 1.0 { Vec::new() } else { next_levels(&points, &curve::read(&points, seed), reach, 1) };
-            let Some(users) = wished.first().map(|it| it.level).filter(|it| !known.contains(it)) else { return };
-            let Some(users) = NonZeroU32::new(users as u32) else { return };
+            let Some(users) = chosen(&self.sweep, highest.value(), seed) else { return };
             let chosen = plan::Level::Users(users);
             // Every level of users is as sound as the lowest, which was decided before the first request.
             let mut errors = PlanErrors::default();
@@ -353,7 +347,7 @@ impl Ascent<'_> {
     /// Says it on standard output; once that fails, nothing more.
     fn say(&mut self, text: &str) {
         if self.told.is_ok() {
-            self.told = self.screen.aside(|| to_stdout(text.as_bytes()));
+            self.told = self.screen.print(text);
         }
     }
 
@@ -387,6 +381,20 @@ impl Ascent<'_> {
             (None, true) => Ok(exit::climbed(&sweep.rows())),
         }
     }
+}
+
+/// How many users an adaptive sweep measures next, up to `highest`; `None` when no level says anything more.
+fn chosen(sweep: &analysis::Sweep, highest: f64, seed: u64) -> Option<NonZeroU32> {
+    let rows = sweep.rows();
+    // What fails is not climbed beyond.
+    let failing = rows.iter().find(|row| scaling::is_failing(row));
+    let reach = Reach { from: 1.0, to: failing.map_or(highest, |row| highest.min(row.level.value() - 1.0)) };
+    if reach.to < 1.0 {
+        return None;
+    }
+    let points = scaling::points(sweep, &rows);
+    let next = next_levels(&points, &curve::read(&points, seed), reach, 1).first()?.level;
+    rows.iter().all(|row| row.level.value() != next).then(|| NonZeroU32::new(next as u32))?
 }
 
 /// The first of the streams of the seed that the orders of rounds are drawn from.
@@ -489,6 +497,81 @@ const NAME_LETTERS_MAX: usize = 100;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use measure::{Summary, fixtures};
+    use testbed::{Scalability, Workers};
+
+    /// A run of so many users that carried so many requests a second, give or take a little, as clocks do.
+    fn trial(users: u32, repetition: u32, qps: f64) -> Trial {
+        let mut summary: Summary = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap().1;
+        let wobble = [0.003, -0.004, 0.001, 0.005, -0.002][(users + repetition) as usize % 5];
+        summary.qps_succeeded = qps * (1.0 + wobble);
+        summary.qps = summary.qps_succeeded;
+        Trial { level: Level::Users(NonZeroU32::new(users).unwrap()), repetition, summary }
+    }
+
+    /// What the testbed's pool carries of so many users in ten seconds: its own queue, without a clock.
+    fn pool_per_second(workers: u32, users: u32) -> f64 {
+        let mut pool = Workers::idle(NonZeroU32::new(workers).unwrap());
+        let mut asks = std::collections::BinaryHeap::from(vec![std::cmp::Reverse(Duration::ZERO); users as usize]);
+        let mut answered = 0;
+        while let Some(std::cmp::Reverse(at)) = asks.pop().filter(|at| at.0 < Duration::from_secs(10)) {
+            let done = pool.admit(at, Duration::from_millis(20));
+            answered += u32::from(done <= Duration::from_secs(10));
+            asks.push(std::cmp::Reverse(done));
+        }
+        f64::from(answered) / 10.0
+    }
+
+    #[test]
+    fn a_worker_pool_is_called_one() {
+        let levels = [1, 2, 3, 4, 8, 16, 32];
+        let mut sweep = analysis::Sweep::new("pool".to_owned(), String::new(), levels.map(|it| trial(it, 1, 1.0).level).to_vec());
+        for repetition in 1..=3 {
+            sweep.trials.extend(levels.map(|users| trial(users, repetition, pool_per_second(4, users))));
+        }
+        let text = ending(&sweep, 200);
+        for part in ["This is a worker pool of about 4, not a scalability curve.", "best concurrency"] {
+            assert!(text.contains(part), "{part}:\n{text}");
+        }
+        let file = |ending: &str| {
+            let files = report::sweep::files(&sweep).unwrap();
+            String::from_utf8(files.into_iter().find(|file| file.ending == ending).unwrap().bytes).unwrap()
+        };
+        assert!(file("_qps_ttlb.svg").contains("Fitted: worker pool of about 4."));
+        assert!(file(".md").contains("## The model: worker pool of about 4"));
+        let json: serde_json::Value = serde_json::from_str(&file(".json")).unwrap();
+        assert_eq!(json["model"]["chosen"]["model"], "pool", "{}", json["model"]);
+    }
+
+    #[test]
+    fn contention_is_found_by_levels_the_sweep_chooses_itself() {
+        // Throughput peaks at √(0.95 / 0.01), near 10 users.
+        let law = Scalability { lambda_per_second: 100.0, sigma: 0.05, kappa: 0.01 };
+        let mut sweep = analysis::Sweep::new("usl".to_owned(), String::new(), Vec::new());
+        let mut order = Vec::new();
+        while let Some(users) = chosen(&sweep, 4096.0, 1).filter(|_| order.len() < 9) {
+            order.push(users.get());
+            sweep.levels.push(Level::Users(users));
+            sweep.trials.push(trial(users.get(), 1, law.throughput_per_second(users.get().into())));
+        }
+        sweep.levels.sort_by(|a, b| a.value().total_cmp(&b.value()));
+        assert_eq!(order[..4], [1, 2, 4, 8], "it begins with a ladder");
+        assert!(order.iter().all(|users| *users <= 64), "no reason to go far beyond the peak: {order:?}");
+        let text = ending(&sweep, 200);
+        assert!(text.contains("waits for something shared"), "{order:?}\n{text}");
+    }
+
+    #[test]
+    fn levels_that_fail_end_the_search_for_higher_ones() {
+        let mut sweep = analysis::Sweep::new("failing".to_owned(), String::new(), Vec::new());
+        for users in [1, 2, 4] {
+            sweep.trials.push(trial(users, 1, 100.0 * f64::from(users)));
+        }
+        let last = &mut sweep.trials[2].summary;
+        (last.requests.failed, last.requests.succeeded) = (last.requests.due, 0);
+        assert!(chosen(&sweep, 4096.0, 1).is_none_or(|users| users.get() < 4));
+        assert_eq!(chosen(&sweep, 0.0, 1), None);
+    }
 
     #[test]
     fn a_shuffle_loses_nothing_and_follows_its_seed() {

@@ -1,6 +1,7 @@
 //! `loadline compare`: pairs, verdicts, commands that are started and stopped, and how it ends.
 
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
@@ -124,6 +125,80 @@ fn results_are_run_again_unless_they_are_unlike() {
     session.loadline(&format!("compare old.json {} --pairs 1 --cooldown 0s --name mixed", server.url("/"))).exits(4);
     assert_eq!(session.json("_output/loadline/mixed.compare.json")["pairs"][0]["b"]["requests"]["due"], 12);
     session.loadline("compare missing.json old.json").exits(2).complains("'missing.json' cannot be read");
+}
+
+#[test]
+fn a_plan_written_by_hand_is_a_side_too() {
+    let server = server();
+    let plan = |connections: u32| format!("{{\"url\": \"{}\", \"connections\": {connections}, \"requests\": 12}}", server.url("/healthz"));
+    let mut session = Session::new()
+        .file("a.json", &plan(2))
+        .file("b.json", &plan(2))
+        .file("wide.json", &plan(3))
+        .file("odd.json", "{\"url\": \"http://a.test/\", \"conections\": 3}");
+    session.loadline("compare a.json b.json --pairs 1 --cooldown 0s").exits(4);
+    assert_eq!(session.json("_output/loadline/a_b.compare.json")["pairs"][0]["b"]["requests"]["due"], 12);
+    session.loadline("compare a.json wide.json --pairs 1").exits(2).complains("connections is 2 in A and 3 in B");
+    session.loadline("compare a.json odd.json --pairs 1").exits(2).complains("'odd.json' is a plan that cannot be used: unknown field");
+    session.loadline("run --from a.json --out json=r.json").exits(0);
+    assert_eq!(session.json("r.json")["requests"]["due"], 12);
+}
+
+#[test]
+fn results_that_are_invalid_or_of_a_later_version_are_refused() {
+    let plan = "{\"url\": \"http://127.0.0.1:1/\"}";
+    let result = |schema: &str, standing: &str| {
+        format!("{{\"schema\": \"{schema}\", \"plan\": {plan}, \"validity\": {{\"standing\": \"{standing}\"}}}}")
+    };
+    let mut session = Session::new()
+        .file("fine.json", &result("loadline.run/1", "valid"))
+        .file("limited.json", &result("loadline.run/1", "invalid"))
+        .file("later.json", &result("loadline.run/2", "valid"));
+    session.loadline("compare fine.json limited.json").exits(2).complains("'limited.json' is INVALID").complains("--force");
+    session.loadline("compare fine.json later.json").exits(2).complains("written as 'loadline.run/2'").complains("reads 'loadline.run/1'");
+    session.loadline("compare fine.json fine.json -d 100ms --cooldown 0s").exits(3).complains("error: A: ");
+}
+
+#[test]
+fn promises_are_held_against_b() {
+    let (server, mut session) = (server(), Session::new());
+    let (a, b) = (server.url("/behave?status=503"), server.url("/healthz"));
+    let line = |a: &str, b: &str, name: &str| {
+        format!("compare '{a}' '{b}' -c 2 -n 40 --cooldown 0s --pairs 2 --name {name} --check 'failed < 10%'")
+    };
+    // Two pairs give no verdict; that a promise is broken is sure all the same.
+    session.loadline(&line(&a, &b, "kept")).exits(4).says("held by B: failed < 10%: 0 of 80");
+    let ran = session.loadline(&line(&b, &a, "broken")).exits(1).complains("2 pairs give no verdict");
+    ran.says("BROKEN by B: failed < 10%: 80 of 80");
+    let result = session.json("_output/loadline/broken.compare.json");
+    assert_eq!((&result["checks"][0]["check"], &result["checks"][0]["verdict"]), (&"failed < 10%".into(), &"broken".into()));
+    assert!(session.read("_output/loadline/broken.compare.md").contains("BROKEN by B"));
+    session.loadline(&format!("{} --check 'p99 < 5'", line(&b, &a, "typo"))).exits(2).complains("\n  p99 < 5\n        ^\n");
+}
+
+#[test]
+fn a_command_does_not_outlive_loadline_however_that_ends() {
+    for killed in [true, false] {
+        let mut session = Session::new();
+        let port = free_port();
+        let command = demo_at(port);
+        let line = format!(
+            "compare --a '{command}' --b '{command}' --url 'http://127.0.0.1:{port}/behave?delay=1h' -c 2 -d 1h --timeout 1h --cooldown 0s"
+        );
+        let running = session.start(&line).once(|| TcpStream::connect(("127.0.0.1", port)).is_ok());
+        if killed {
+            running.signal(Signal::KILL).end();
+        } else {
+            // One signal at a time: two of a kind that are under way at once are one.
+            let running = running.signal(Signal::INT).once_stderr_says("Ctrl-C again ends at once");
+            running.signal(Signal::INT).once_stderr_says("ending at once").signal(Signal::INT).end().exits(130);
+        }
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while TcpListener::bind(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < deadline, "the server was left behind");
+            std::thread::yield_now();
+        }
+    }
 }
 
 #[test]

@@ -173,3 +173,34 @@ fn a_full_disk_behind_standard_output_is_told_and_the_report_still_comes() {
     let ran = Session::new().stdout_to(full).loadline(&format!("run {} -n 20", server.url("/healthz"))).exits(5);
     ran.complains("the report could not be written to standard output: the disk is full").complains("/healthz");
 }
+
+#[test]
+fn a_warm_up_is_found_or_it_is_said_why_not() {
+    let server = server();
+    let mut session = Session::new();
+    let line = format!("run {} -c 2 --pause 20ms -d 2s --warmup auto --out json=r.json", server.url("/healthz"));
+    session.loadline(&line).exits(0).says("fewer than 10 intervals");
+    let result = session.json("r.json");
+    assert_eq!((&result["plan"]["warmup"], &result["excluded"]["found"]["kind"]), (&"auto".into(), &"too_short".into()));
+    session.loadline("run --from r.json --out json=again.json").exits(0);
+    assert_eq!(session.json("again.json")["excluded"]["found"]["kind"], "too_short");
+    let stages = format!("run {} -r '1/s to 9/s for 1s' --warmup auto", server.url("/healthz"));
+    session.loadline(&stages).exits(2).complains("--warmup auto looks for where the run becomes steady");
+    session.loadline(&format!("run {} --warmup soon", server.url("/"))).exits(2).complains("is not auto, nor a time such as 10s");
+}
+
+#[test]
+fn what_is_counted_beside_a_warm_up_that_is_looked_for_adds_up() {
+    let server = server();
+    let mut session = Session::new();
+    let line = format!("run '{}' -c 4 -d 12s --warmup auto --out json=r.json --out csv=r.csv", server.url("/behave?delay=20ms"));
+    session.loadline(&line).exits(0).says("warm-up");
+    let result = session.json("r.json");
+    let count = |key: &str| result["requests"][key].as_u64().unwrap();
+    assert_eq!(count("due"), count("succeeded") + count("failed") + count("unsent"));
+    let kept = result["timeline"].as_array().unwrap().iter().filter(|tick| tick["warmup"] != true);
+    let ended: u64 = kept.map(|tick| ["succeeded", "failed", "unsent"].map(|key| tick[key].as_u64().unwrap()).iter().sum::<u64>()).sum();
+    assert_eq!(ended, count("due"));
+    assert!(result["duration_s"].as_f64().unwrap() >= 6.0 && result["excluded"]["duration_s"].as_f64().unwrap() <= 6.0);
+    assert_ne!(result["excluded"]["found"]["kind"], "too_short");
+}

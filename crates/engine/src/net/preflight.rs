@@ -146,7 +146,7 @@ fn runtime() -> Result<Runtime, RunError> {
 pub(super) fn unresolved(plan: &Plan, at: &HostPort, failed: &DialFailed) -> RunError {
     let host = if plan.connection().proxy.is_some() { format!("the proxy {}", at.host) } else { at.host.clone() };
     let why = after_place(failed);
-    match failed.failure {
+    let error = match failed.failure {
         Failure::DnsNotFound => {
             RunError::run(format!("{host} does not exist ({why})"), "check the spelling, or say where it is with --connect-to HOST:PORT")
         }
@@ -155,7 +155,8 @@ pub(super) fn unresolved(plan: &Plan, at: &HostPort, failed: &DialFailed) -> Run
             "check this machine's resolver, or say where it is with --connect-to HOST:PORT",
         ),
         _ => RunError::run(format!("{host} could not be looked up ({why})"), failed.failure.remedy()),
-    }
+    };
+    error.unreached(failed.failure, why)
 }
 
 /// A target that cannot be reached, in words.
@@ -186,7 +187,7 @@ fn nobody(plan: &Plan, failed: &DialFailed) -> RunError {
         }
         _ => (format!("{place}: {about} ({why})"), remedy.to_owned()),
     };
-    RunError::run(message, format!("{help}, {SKIP}"))
+    RunError::run(message, format!("{help}, {SKIP}")).unreached(failed.failure, why)
 }
 
 /// What connections are opened to, as the user wrote it.

@@ -90,15 +90,15 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
             if due.plus(self.task.timeout) > now {
                 return Some(due);
             }
-            self.unsent(due);
+            self.unsent(due, self.task.timeout);
         }
     }
 
-    /// No more arrivals: those that were due and found no Lane before the load was stopped are unsent.
+    /// No more arrivals: those that were due and found no Lane before the load was stopped are unsent, and waited until then.
     fn end_arrivals(&self) {
         if let Some(stopped) = self.stopped_at.get() {
             while let Some(due) = self.take_due(stopped) {
-                self.unsent(due);
+                self.unsent(due, stopped.since(due));
             }
         }
         *self.arrivals.borrow_mut() = None;

@@ -6,19 +6,32 @@ use analysis::found::Found;
 use analysis::quantity::{counted, nanos};
 
 use super::table;
-use crate::sweep::markdown::file_link;
+use crate::sweep::markdown::{Charts, conditions, file_link};
 use crate::{story, visible};
 
 /// The page. The chart is linked by the name that [`super::files`] gives it.
 #[must_use]
 pub fn markdown(found: &Found) -> String {
+    page(found, Charts::Linked)
+}
+
+/// The page for where no files can stand beside it, such as the summary of a job.
+#[must_use]
+pub fn without_charts(found: &Found) -> String {
+    page(found, Charts::Left)
+}
+
+fn page(found: &Found, charts: Charts) -> String {
     let mut page = String::new();
     let mut say = |line: &str| writeln!(page, "{line}").expect("writing to memory does not fail");
     say(&format!("# {}\n", visible::markdown(&found.name)));
     for sentence in found.sentences() {
         say(&format!("- {}", visible::markdown(&sentence)));
     }
-    say(&format!("\n![Throughput, goodput and response time by offered rate]({}_find.svg)\n", file_link(&found.name)));
+    say("");
+    if charts == Charts::Linked {
+        say(&format!("![Throughput, goodput and response time by offered rate]({}_find.svg)\n", file_link(&found.name)));
+    }
     let names: Vec<&str> = found.slo.iter().map(|promise| promise.name.as_str()).collect();
     say(&format!("| rate/s | s | for | good | {} | verdict |", names.join(" | ")));
     say(&format!("|---:|---:|---|---:|{}---|", "---:|".repeat(names.len())));
@@ -30,31 +43,18 @@ pub fn markdown(found: &Found) -> String {
     if let Some(trial) = found.trials.first() {
         let summary = &trial.summary;
         say("## How it was measured\n");
-        say(&format!("- request: {}", visible::markdown(&story::request(summary))));
+        say(&format!("- request: {}", visible::markdown(&story::request_of(&summary.plan))));
         say("- load: open: requests fall due at the offered rate, whether or not the server keeps up; each trial has its own seed");
         say(&format!("- unloaded: a median of {}", nanos(found.unloaded_median)));
         let rested: f64 = found.rests.iter().map(|rest| rest.seconds).sum();
         say(&format!(
             "- time: {:.0} s of {:.0} s, {} of them in {} until the server had recovered",
-            found.spent_s,
+            found.answer.spent_s,
             found.settings.budget_s,
             format_args!("{rested:.0} s"),
             counted(found.rests.len() as u64, "pause")
         ));
-        let machine = &summary.machine;
-        say(&format!(
-            "- from: {}, {}, {}, {}",
-            visible::markdown(&machine.processor),
-            counted(machine.cores.into(), "core"),
-            visible::markdown(&machine.system),
-            visible::markdown(&machine.loadline)
-        ));
-        let mut warnings: Vec<&String> = found.trials.iter().flat_map(|trial| &trial.summary.warnings).collect();
-        warnings.sort();
-        warnings.dedup();
-        for warning in warnings {
-            say(&format!("- warning: {}", visible::markdown(warning)));
-        }
+        conditions(found.trials.iter().map(|trial| &trial.summary)).iter().for_each(|line| say(line));
     }
     say(&format!("- started: {}", visible::markdown(&found.started)));
     page

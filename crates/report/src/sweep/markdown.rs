@@ -1,10 +1,13 @@
 //! A sweep as a page of Markdown beside its charts: the conclusion, the charts, the table, and how it was measured.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use analysis::ceiling::CeilingUse;
 use analysis::curve_words::parameters;
 use analysis::quantity::counted;
 use analysis::{Level, Scaling, Sweep, conclusion, promises_kept};
+use measure::Summary;
 use plan::Load;
 
 use super::table;
@@ -24,7 +27,7 @@ pub fn without_charts(sweep: &Sweep) -> String {
 
 /// Whether the charts stand beside the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Charts {
+pub(crate) enum Charts {
     Linked,
     Left,
 }
@@ -63,11 +66,15 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
     if let Some(trial) = sweep.trials.first() {
         let summary = &trial.summary;
         say("## How it was measured\n");
-        say(&format!("- request: {}", visible::markdown(&story::request(summary))));
+        say(&format!("- request: {}", visible::markdown(&story::request_of(&summary.plan))));
         say(&format!("- load: {}", load(sweep)));
         if let Some(duration) = summary.plan.duration() {
             let warmup = summary.plan.warmup();
-            let before = if warmup > plan::Nanos::ZERO { format!(" after a warm-up of {warmup}") } else { String::new() };
+            let before = match warmup {
+                _ if summary.plan.finds_warmup() => ", less the warm-up found in each".to_owned(),
+                plan::Nanos::ZERO => String::new(),
+                warmup => format!(" after a warm-up of {warmup}"),
+            };
             let repetitions = sweep.trials.iter().map(|trial| trial.repetition).max().unwrap_or(1);
             let times = if repetitions > 1 {
                 format!(", {}: first ascending, then in random order", counted(repetitions.into(), "time"))
@@ -76,20 +83,7 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
             };
             say(&format!("- each level for {duration}{before}{times}"));
         }
-        let machine = &summary.machine;
-        say(&format!(
-            "- from: {}, {}, {}, {}",
-            visible::markdown(&machine.processor),
-            counted(machine.cores.into(), "core"),
-            visible::markdown(&machine.system),
-            visible::markdown(&machine.loadline)
-        ));
-        let mut warnings: Vec<&String> = sweep.trials.iter().flat_map(|trial| &trial.summary.warnings).collect();
-        warnings.sort();
-        warnings.dedup();
-        for warning in warnings {
-            say(&format!("- warning: {}", visible::markdown(warning)));
-        }
+        conditions(sweep.trials.iter().map(|trial| &trial.summary)).iter().for_each(|line| say(line));
     }
     say(&format!("- started: {}", visible::markdown(&sweep.started)));
     page
@@ -104,6 +98,26 @@ fn load(sweep: &Sweep) -> &'static str {
              would wait longer whenever it falters"
         }
     }
+}
+
+/// Where the trials were measured from, and everything they warned of, one line each.
+pub(crate) fn conditions<'a>(trials: impl Iterator<Item = &'a Summary> + Clone) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(Summary { machine, .. }) = trials.clone().next() {
+        lines.push(format!(
+            "- from: {}, {}, {}, {}",
+            visible::markdown(&machine.processor),
+            counted(machine.cores.into(), "core"),
+            visible::markdown(&machine.system),
+            visible::markdown(&machine.loadline)
+        ));
+    }
+    if let Some(most) = CeilingUse::greatest(trials.clone()) {
+        lines.push(format!("- loadline {}", most.in_words()));
+    }
+    let warnings: BTreeSet<&String> = trials.flat_map(|trial| &trial.warnings).collect();
+    lines.extend(warnings.into_iter().map(|warning| format!("- warning: {}", visible::markdown(warning))));
+    lines
 }
 
 /// The name as the address of a link: anything but letters, digits and harmless signs is percent-encoded.

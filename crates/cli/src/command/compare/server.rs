@@ -5,6 +5,8 @@
 //! draws. So the command is started for every run, awaited at its port, and ended with everything it started: it leads a
 //! process group of its own, which is asked to end and, if it does not, killed. Killing the one process alone was rejected:
 //! `sh -c 'build && serve'` would leave the server behind, on the port that the other side needs.
+//!
+//! Invariant: however loadline ends, the group ends.
 
 use std::collections::VecDeque;
 use std::io::{self, Read as _};
@@ -83,6 +85,7 @@ pub struct Server {
     child: Child,
     flag: &'static str,
     command: String,
+    guard: Guard,
     said: Arc<Mutex<VecDeque<u8>>>,
     listener: Option<thread::JoinHandle<()>>,
 }
@@ -145,6 +148,13 @@ impl Server {
             .stderr(writer)
             .process_group(0)
             .spawn()?;
+        let guard = match Guard::over(&child) {
+            Ok(guard) => guard,
+            Err(why) => {
+                let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+                return Err(why);
+            }
+        };
         let said = Arc::new(Mutex::new(VecDeque::new()));
         let kept = Arc::clone(&said);
         // A pipe that nobody empties would stop the server after 64 kB of its log.
@@ -157,7 +167,7 @@ impl Server {
                 kept.drain(..surplus);
             }
         })?;
-        Ok(Self { child, flag, command: command.to_owned(), said, listener: Some(listener) })
+        Ok(Self { child, guard, flag, command: command.to_owned(), said, listener: Some(listener) })
     }
 
     fn ended(&mut self) -> Option<ExitStatus> {
@@ -199,6 +209,37 @@ impl Server {
         }
         let _ = kill_process_group(group, Signal::KILL);
         let _ = self.child.wait();
+        self.guard.dismiss();
+    }
+}
+
+/// Ends a process group if loadline ends without doing so: killed, or by the third Ctrl-C, which waits for nothing.
+///
+/// A handler in this process could not: nothing handles SIGKILL. So another process waits for the end of a pipe that only
+/// this one holds open, and the system closes that pipe however this process ends. Linux can send a signal to the child of a
+/// parent that dies, but only to the child itself, and asking for it takes `unsafe` between fork and exec.
+#[derive(Debug)]
+struct Guard(Child);
+
+impl Guard {
+    /// Of the group that `leader` leads.
+    fn over(leader: &Child) -> io::Result<Self> {
+        let script = "read _; kill -s TERM -- \"-$1\"; sleep 1; kill -s KILL -- \"-$1\"";
+        let guard = Command::new("/bin/sh")
+            .args(["-c", script, "loadline-guard", &leader.id().to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // A Ctrl-C of the terminal is for loadline.
+            .process_group(0)
+            .spawn()?;
+        Ok(Self(guard))
+    }
+
+    /// It is no longer needed. Its pipe is still open, so it has not begun.
+    fn dismiss(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

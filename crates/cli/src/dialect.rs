@@ -1,0 +1,277 @@
+//! Front doors for people who come from another tool: its command line in, its report out, our engine between.
+//!
+//! Years of command lines, scripts and parsers are built on these tools, and nobody rewrites them to try something else. So each
+//! dialect takes the original's words, makes a [`Draft`](plan::Draft) of them, has the one engine carry it out, and prints the
+//! original's report to the character; where a number of the original is known to be wrong, the true one stands in its place.
+//! Translating at the level of reports alone (a converter for our own) was rejected: it is the command lines that are everywhere.
+//!
+//! What is common to all of them is here: the table, what a call by another name means, how a plan is carried out, and what is
+//! said beside the report. Invariants: an option that cannot be honoured is an error that names it; standard output holds what
+//! the original would print and nothing else; everything else goes to standard error, in three lines at most.
+
+pub mod getopt;
+mod wrk;
+mod wrk2;
+mod wrktest;
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+use analysis::{Standing, Validity};
+use engine::{RunError, Stop, Urgency};
+use measure::{Ending, Example, Failure, FailureCount, Summary, Tick};
+use plan::{Draft, Nanos, Plan, PlanErrors};
+
+use crate::calibration::note_ceiling;
+use crate::exit::Failed;
+use crate::screen::{Screen, Voice, complain, grouped};
+use crate::{inputs, interrupt};
+
+/// Another tool's command line and report.
+#[derive(Debug, Clone, Copy)]
+pub struct Dialect {
+    /// The tool's name: what stands behind `loadline`, and what a link is called.
+    pub name: &'static str,
+    /// What it is, in words that follow the name.
+    pub about: &'static str,
+    /// Does what the words behind the name say, and tells how the original would have ended.
+    pub main: fn(&[OsString]) -> ExitCode,
+    /// What those words ask for and how far it is supported, without doing it.
+    pub uses: fn(&[OsString]) -> Vec<Use>,
+}
+
+/// Every dialect: help, links and `loadline compat` are made from this table.
+pub const DIALECTS: &[Dialect] = &[wrk::DIALECT, wrk2::DIALECT, wrktest::DIALECT];
+
+/// One thing a command line or script asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Use {
+    /// As it was written, such as `--latency` or `wrk.format`.
+    pub what: String,
+    /// How far it is supported.
+    pub support: Support,
+}
+
+/// How far something is supported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Support {
+    /// As in the original.
+    Same,
+    /// With another result, which these words explain.
+    Differs(String),
+    /// Not at all, and these words say what to do.
+    Refused(String),
+}
+
+/// The dialect of that name.
+pub fn dialect(name: &OsStr) -> Option<&'static Dialect> {
+    DIALECTS.iter().find(|dialect| name == dialect.name)
+}
+
+/// What the command line asks for in another tool's words, by the name the program was called by or by its first word.
+pub fn called(words: &[OsString]) -> Option<(&'static Dialect, &[OsString])> {
+    let (program, rest) = words.split_first()?;
+    if let Some(called) = Path::new(program).file_name().and_then(dialect) {
+        return Some((called, rest));
+    }
+    let (first, rest) = rest.split_first()?;
+    dialect(first).map(|called| (called, rest))
+}
+
+/// What a script for wrk uses.
+pub use wrk::script_uses;
+
+/// How a plan is carried out for a dialect.
+#[derive(Debug, Clone, Copy)]
+pub struct Manners {
+    /// Whether remarks are made.
+    pub voice: Voice,
+    /// For so long after the load has ended answers are waited for; `None`: until each request's own timeout.
+    pub patience: Option<Nanos>,
+}
+
+/// Decides a draft on this machine, every mistake in one message.
+///
+/// # Errors
+/// With all mistakes of the plan and of the files it names.
+pub fn decide(draft: Draft) -> Result<Plan, Failed> {
+    let mut errors = PlanErrors::default();
+    inputs::decide(draft, &mut errors).filter(|_| errors.is_empty()).ok_or_else(|| errors.into())
+}
+
+/// Carries a plan out. An interruption is no error: the originals report what they have.
+///
+/// # Errors
+/// If the run could not begin, or not go on.
+pub fn measure(plan: &Plan, manners: Manners, watch: &mut dyn FnMut(&Tick)) -> Result<Summary, RunError> {
+    let stop = stop_on_signals(manners.voice)?;
+    measure_by(plan, manners, &stop, watch, |watch| engine::run(plan, watch, &stop))
+}
+
+/// A Stop that Ctrl-C raises.
+///
+/// # Errors
+/// If the system does not let signals be caught.
+pub fn stop_on_signals(voice: Voice) -> Result<Stop, RunError> {
+    let stop = Stop::new();
+    let raised = interrupt::raise_on_signal(&stop, &Screen::new(voice));
+    raised.map(|()| stop).map_err(|failed| RunError::run(failed.text.trim_start_matches("error: "), "start it again"))
+}
+
+/// The same by something else than a plain run of the engine: `run` is given what it must call once an interval.
+///
+/// # Errors
+/// Those of `run`; what was measured all the same is put right as that of a whole run is.
+pub fn measure_by(
+    plan: &Plan,
+    manners: Manners,
+    stop: &Stop,
+    watch: &mut dyn FnMut(&Tick),
+    run: impl FnOnce(&mut dyn FnMut(&Tick)) -> Result<Summary, RunError>,
+) -> Result<Summary, RunError> {
+    let mut patience = Patience::new(plan, manners.patience);
+    let mut ended = run(&mut |tick| {
+        patience.tick(tick, stop);
+        watch(tick);
+    });
+    let summary = match &mut ended {
+        Ok(summary) => Some(summary),
+        Err(error) => error.measured.as_deref_mut(),
+    };
+    if let Some(summary) = summary {
+        patience.settle(summary);
+        note_ceiling(summary);
+    }
+    ended
+}
+
+/// Ends a run whose last answers do not come.
+struct Patience {
+    limit: Option<Nanos>,
+    end: Nanos,
+    /// When the interruption was seen.
+    stopped: Option<Nanos>,
+    /// Whether it came to an end, and the run with it.
+    ran_out: bool,
+}
+
+impl Patience {
+    fn new(plan: &Plan, limit: Option<Nanos>) -> Self {
+        Self { limit, end: plan.end(), stopped: None, ran_out: false }
+    }
+
+    fn tick(&mut self, tick: &Tick, stop: &Stop) {
+        let Some(limit) = self.limit else { return };
+        if stop.urgency() == Urgency::Drain {
+            self.stopped.get_or_insert(tick.to);
+        }
+        let ended = self.stopped.unwrap_or(self.end).min(self.end);
+        if tick.to >= ended.plus(limit) && stop.urgency() < Urgency::Now {
+            self.ran_out = true;
+            while stop.urgency() < Urgency::Now {
+                stop.raise();
+            }
+        }
+    }
+
+    /// Puts down what was given up as what it is: requests that the server did not answer in the time it was given, recorded
+    /// at the time they were waited for at least.
+    fn settle(&self, summary: &mut Summary) {
+        if !self.ran_out {
+            return;
+        }
+        if self.stopped.is_none() && summary.ended.how == Ending::Interrupted {
+            summary.ended.how = Ending::Finished;
+        }
+        let Some(at) = summary.failures.iter().position(|failure| failure.class == Failure::ClientInterrupted) else { return };
+        let mut lost = summary.failures.remove(at);
+        let waited = summary.ended.drained_at.since(summary.ended.load_until);
+        summary.service_time.record_many(waited, lost.count);
+        summary.response_time.record_many(waited, lost.count);
+        if let Some(at) = summary.failures.iter().position(|failure| failure.class == Failure::RecvIdleTimeout) {
+            lost.count += summary.failures.remove(at).count;
+        }
+        let example = Example { at: summary.ended.drained_at, text: format!("no answer within {waited} after the end of the load") };
+        summary.failures.push(FailureCount {
+            class: Failure::RecvIdleTimeout,
+            side: Failure::RecvIdleTimeout.side(),
+            count: lost.count,
+            example: Some(example),
+        });
+        summary.failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
+    }
+}
+
+/// Says what loadline knows besides the original's report, on standard error: how far the run can be trusted, what failed
+/// and whose fault it is, and the dialect's own remark. At most three lines, nothing at all where all is well.
+pub fn remark(summary: &Summary, voice: Voice, own: Option<&str>) {
+    if voice == Voice::Quiet {
+        return;
+    }
+    for line in remarks(summary, own) {
+        complain(&format!("loadline: {line}"));
+    }
+}
+
+fn remarks(summary: &Summary, own: Option<&str>) -> Vec<String> {
+    let validity = Validity::of(summary);
+    let standing = (validity.standing > Standing::Valid).then(|| format!("{}: {}", validity.standing, validity.why()));
+    standing.into_iter().chain(failures(summary)).chain(own.map(str::to_owned)).collect()
+}
+
+/// The most frequent classes of failures and their sides, in one line.
+fn failures(summary: &Summary) -> Option<String> {
+    let shown: Vec<String> = (summary.failures.iter())
+        .map(|failure| format!("{} {} ({}: {})", grouped(failure.count), failure.class, failure.side, failure.class.about()))
+        .chain((summary.requests.unsent > 0).then(|| format!("{} never sent (no connection was free)", grouped(summary.requests.unsent))))
+        .collect();
+    let more = shown.len().saturating_sub(CLASSES_SHOWN);
+    let listed = shown.iter().take(CLASSES_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let more = if more > 0 { format!(", and {more} more classes") } else { String::new() };
+    (!listed.is_empty()).then(|| format!("not succeeded: {listed}{more}"))
+}
+
+/// So many fit in a line that is still read.
+const CLASSES_SHOWN: usize = 3;
+
+/// Says why nothing was measured, and how the original ends then.
+pub fn refuse(name: &str, failed: &Failed, exit: u8) -> ExitCode {
+    complain(&format!("{name}: {}", failed.text));
+    ExitCode::from(exit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_most_three_lines_are_said_and_none_where_all_is_well() {
+        for (name, summary) in measure::fixtures::summaries() {
+            assert!(remarks(&summary, Some("own")).len() <= 3, "{name}");
+            if name == "closed_all_well" {
+                assert_eq!(remarks(&summary, None), Vec::<String>::new());
+            }
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_link_or_the_first_word_chooses_the_dialect() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for dialect in DIALECTS {
+            for line in [format!("/opt/bin/{} -x y", dialect.name), format!("loadline {} -x y", dialect.name)] {
+                let words = words(&line);
+                let (called, rest) = called(&words).unwrap();
+                assert_eq!((called.name, rest.len()), (dialect.name, 2), "{line}");
+            }
+        }
+        assert!(called(&words("loadline run wrk")).is_none());
+    }
+
+    #[test]
+    fn no_dialect_has_the_name_of_a_command() {
+        for name in ["run", "sweep", "find", "diff", "compare", "calibrate", "demo", "completions", "man", "links", "compat"] {
+            assert!(dialect(OsStr::new(name)).is_none(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A server that keeps every request as it came and answers each after the same time.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// The server, on a free port, until the test's process ends.
+pub struct Recorder {
+    pub url: String,
+    heads: Arc<Mutex<Vec<String>>>,
+}
+
+impl Recorder {
+    /// Answers each request after `delay` with `status`, and a body of two bytes.
+    pub fn start(delay: Duration, status: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let heads = Arc::new(Mutex::new(Vec::new()));
+        let kept = heads.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let kept = kept.clone();
+                thread::spawn(move || serve(stream, delay, status, &kept));
+            }
+        });
+        Self { url, heads }
+    }
+
+    /// The different requests since the last time it was asked, each with its header lines sorted: wrk sends them in no order.
+    pub fn requests(&self) -> Vec<String> {
+        let mut requests: Vec<String> = std::mem::take(&mut *self.heads.lock().unwrap()).iter().map(|head| sorted(head)).collect();
+        requests.sort();
+        requests.dedup();
+        requests
+    }
+}
+
+fn sorted(request: &str) -> String {
+    let (head, body) = request.split_once("\r\n\r\n").unwrap();
+    let (line, rest) = head.split_once("\r\n").unwrap_or((head, ""));
+    let mut lines: Vec<&str> = rest.split("\r\n").collect();
+    lines.sort_unstable();
+    format!("{line}\r\n{}\r\n\r\n{body}", lines.join("\r\n"))
+}
+
+fn serve(mut stream: TcpStream, delay: Duration, status: u16, kept: &Mutex<Vec<String>>) {
+    let _ = stream.set_nodelay(true);
+    let mut buffer = Vec::new();
+    let mut piece = [0; 4096];
+    loop {
+        let Some(end) = buffer.windows(4).position(|window| window == b"\r\n\r\n") else {
+            match stream.read(&mut piece) {
+                Ok(0) | Err(_) => return,
+                Ok(read) => buffer.extend_from_slice(&piece[..read]),
+            }
+            continue;
+        };
+        let head = String::from_utf8_lossy(&buffer[..end]).to_ascii_lowercase();
+        let body: usize = head.split_once("content-length: ").map_or(0, |(_, rest)| rest.lines().next().unwrap().parse().unwrap());
+        if buffer.len() < end + 4 + body {
+            match stream.read(&mut piece) {
+                Ok(0) | Err(_) => return,
+                Ok(read) => buffer.extend_from_slice(&piece[..read]),
+            }
+            continue;
+        }
+        let request: Vec<u8> = buffer.drain(..end + 4 + body).collect();
+        kept.lock().unwrap().push(String::from_utf8(request).unwrap());
+        thread::sleep(delay);
+        if stream.write_all(format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\nok").as_bytes()).is_err() {
+            return;
+        }
+    }
+}

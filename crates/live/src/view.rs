@@ -1,0 +1,464 @@
+//! What the view shows, and where: a function of what is known so far and of the room there is.
+//!
+//! The answer to "how is it going?" stands in the same place all the time: load at the top, throughput and response
+//! times with their last minutes, failures with their classes, and whether this machine can still be trusted. What has
+//! been measured before in the same command (the levels of a sweep, the trials of a search) stands below, newest last.
+//! Nothing blinks, nothing moves but the figures, and colour only repeats what the words say.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use analysis::quantity::{self, NONE};
+use measure::{Failure, Tick};
+use plan::{Nanos, Plan};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use crate::history::History;
+
+/// The least room it is drawn in: columns and rows.
+pub(crate) const ROOM_MIN: (u16, u16) = (80, 20);
+
+/// Rows of one figure's history.
+const GRAPH_ROWS: u16 = 2;
+
+/// Columns of a figure's name, and of its value.
+const NAME: usize = 11;
+const VALUE: usize = 13;
+
+/// Of a whole second the latest send is known here, and a single late one is nothing; beyond this it is.
+const LAG_WARNED: Nanos = Nanos::from_millis(20);
+
+/// So much of its cores in use, and the generator may be what limits.
+const PROCESSOR_WARNED: f64 = 0.85;
+
+/// Whether meaning is underlined with colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Palette {
+    /// Bold and dim only.
+    Plain,
+    /// Also colours.
+    Colours,
+}
+
+/// Everything that is known so far.
+#[derive(Debug, Clone)]
+pub struct View {
+    palette: Palette,
+    /// What is done: the command's name.
+    command: String,
+    /// What is asked, how the load is made.
+    request: String,
+    load: String,
+    /// Which of several runs this is; empty for one alone.
+    part: String,
+    end: Option<Nanos>,
+    requests: Option<u64>,
+    warmup: Nanos,
+    threads: u32,
+    now: Nanos,
+    begun: bool,
+    due: u64,
+    ended: u64,
+    failed: u64,
+    unsent: u64,
+    classes: BTreeMap<Failure, u64>,
+    in_flight: u64,
+    connections: u64,
+    processor: f64,
+    lag_max: Nanos,
+    qps: History,
+    p50: History,
+    p99: History,
+    /// What the command has printed so far, line by line.
+    printed: Vec<String>,
+    /// Said beside the results.
+    remark: String,
+    /// How often the user asked for the end.
+    asked_to_end: u8,
+}
+
+impl View {
+    /// Of a command, before its first run.
+    #[must_use]
+    pub fn new(command: &str, palette: Palette) -> Self {
+        Self {
+            palette,
+            command: command.to_owned(),
+            request: String::new(),
+            load: String::new(),
+            part: String::new(),
+            end: None,
+            requests: None,
+            warmup: Nanos::ZERO,
+            threads: 1,
+            now: Nanos::ZERO,
+            begun: false,
+            due: 0,
+            ended: 0,
+            failed: 0,
+            unsent: 0,
+            classes: BTreeMap::new(),
+            in_flight: 0,
+            connections: 0,
+            processor: 0.0,
+            lag_max: Nanos::ZERO,
+            qps: History::default(),
+            p50: History::default(),
+            p99: History::default(),
+            printed: Vec::new(),
+            remark: String::new(),
+            asked_to_end: 0,
+        }
+    }
+
+    /// A run begins. What was printed and said stays.
+    pub fn begin(&mut self, plan: &Plan, part: &str) {
+        *self = Self {
+            request: report::request_of(plan),
+            load: report::load_of(plan),
+            part: part.to_owned(),
+            end: plan.duration().map(|_| plan.end()),
+            requests: plan.requests().map(std::num::NonZeroU64::get),
+            warmup: plan.warmup(),
+            threads: plan.threads().get(),
+            begun: true,
+            printed: std::mem::take(&mut self.printed),
+            remark: std::mem::take(&mut self.remark),
+            asked_to_end: self.asked_to_end,
+            ..Self::new(&self.command, self.palette)
+        };
+    }
+
+    /// One more interval of the run.
+    pub fn tick(&mut self, tick: &Tick) {
+        self.now = tick.to;
+        self.due += tick.due;
+        self.ended += tick.succeeded + tick.failed + tick.unsent;
+        self.failed += tick.failed;
+        self.unsent += tick.unsent;
+        for (class, count) in &tick.failures {
+            *self.classes.entry(*class).or_default() += count;
+        }
+        self.in_flight = tick.in_flight;
+        self.connections = tick.connections;
+        let span = tick.to.since(tick.from).as_secs_f64();
+        self.processor = if span > 0.0 { tick.cpu.as_secs_f64() / span } else { 0.0 };
+        self.lag_max = tick.lag_max;
+        // After its end no load is offered, and a rate of answers would look like a collapse.
+        if self.end.is_some_and(|end| tick.to > end) {
+            return;
+        }
+        self.qps.push(Some(tick.qps()));
+        let times = tick.response_time.unpack().ok();
+        let quantile = |q| times.as_ref().and_then(|times| times.quantile(q)).map(|time| time.0 as f64);
+        self.p50.push(quantile(0.5));
+        self.p99.push(quantile(0.99));
+    }
+
+    /// What the command prints stands below, its last lines.
+    pub fn print(&mut self, text: &str) {
+        self.printed.extend(without_colour(text).lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
+    }
+
+    /// Something said beside the results; replaces what was said before.
+    pub fn say(&mut self, text: &str) {
+        text.lines().next().unwrap_or_default().clone_into(&mut self.remark);
+    }
+
+    /// The user asked for the end, once more.
+    pub fn asked_to_end(&mut self) {
+        self.asked_to_end = self.asked_to_end.saturating_add(1);
+    }
+
+    /// Draws all of it.
+    pub fn draw(&self, frame: &mut Frame<'_>) {
+        let area = frame.area();
+        let graphs = 3 * GRAPH_ROWS;
+        let failures = self.failures();
+        let [head, _, figures, health, printed, foot] = Layout::vertical([
+            Constraint::Length(4),
+            Constraint::Length(1),
+            Constraint::Length(graphs),
+            Constraint::Length(3 + failures.len() as u16),
+            Constraint::Fill(1),
+            Constraint::Length(2),
+        ])
+        .areas(area);
+        frame.render_widget(Paragraph::new(self.head(usize::from(head.width))), head);
+        self.figures(frame, figures);
+        let mut lines = vec![Line::default(), self.in_flight_line()];
+        lines.extend(failures);
+        lines.push(self.machine_line());
+        frame.render_widget(Paragraph::new(lines), health);
+        self.printed(frame, printed);
+        frame.render_widget(Paragraph::new(self.foot()), foot);
+    }
+
+    fn head(&self, width: usize) -> Vec<Line<'_>> {
+        let mut title = vec![Span::styled(format!("  loadline {}", self.command), self.bold())];
+        if !self.part.is_empty() {
+            title.push(Span::raw(format!("   {}", self.part)));
+        }
+        vec![
+            Line::from(title),
+            Line::raw(cut(&format!("  {}", self.request), width)),
+            Line::styled(cut(&format!("  {}", self.load), width), self.dim()),
+            self.progress(width),
+        ]
+    }
+
+    fn progress(&self, width: usize) -> Line<'_> {
+        if !self.begun {
+            return Line::raw("  starting");
+        }
+        let mut said = vec![clock(self.now)];
+        let share = match (self.end, self.requests) {
+            (Some(end), _) => {
+                said.push(if self.now < end {
+                    format!("{} left", clock(end.since(self.now)))
+                } else {
+                    "waiting for the last answers".to_owned()
+                });
+                self.now.as_secs_f64() / end.as_secs_f64().max(1e-9)
+            }
+            (None, Some(requests)) => {
+                said.push(format!("{} of {} requests", quantity::count(self.ended), quantity::count(requests)));
+                self.ended as f64 / requests.max(1) as f64
+            }
+            (None, None) => 0.0,
+        };
+        if self.now <= self.warmup && self.warmup > Nanos::ZERO {
+            said.push("warming up, not counted".to_owned());
+        }
+        let said = said.join(" · ");
+        let room = width.saturating_sub(said.chars().count() + 6).min(40);
+        let full = ((share.clamp(0.0, 1.0)) * room as f64).round() as usize;
+        Line::from(vec![
+            Span::raw(format!("  {}", "━".repeat(full))),
+            Span::styled("─".repeat(room - full), self.dim()),
+            Span::raw(format!("  {said}")),
+        ])
+    }
+
+    fn figures(&self, frame: &mut Frame<'_>, area: Rect) {
+        let time = |history: &History| history.last().map_or_else(|| NONE.to_owned(), quantity::time);
+        let rows = [
+            ("QPS", self.qps.last().map_or_else(|| NONE.to_owned(), |qps| quantity::count(qps.round() as u64)), &self.qps),
+            ("p50", time(&self.p50), &self.p50),
+            ("p99", time(&self.p99), &self.p99),
+        ];
+        let room = usize::from(area.width).saturating_sub(2 + NAME + VALUE + 4);
+        let mut lines = Vec::new();
+        for (name, value, history) in rows {
+            for (row, graph) in history.lines(room, usize::from(GRAPH_ROWS)).into_iter().enumerate() {
+                // The name stands beside the foot of its graph.
+                let last = row + 1 == usize::from(GRAPH_ROWS);
+                let label = if last { format!("  {name:<NAME$}") } else { " ".repeat(2 + NAME) };
+                let figure = if last { format!("{value:>VALUE$}   ") } else { " ".repeat(VALUE + 3) };
+                lines.push(Line::from(vec![
+                    Span::raw(label),
+                    Span::styled(figure, self.bold()),
+                    Span::styled(graph, self.tone(Color::Cyan)),
+                ]));
+            }
+        }
+        frame.render_widget(Paragraph::new(lines), area);
+    }
+
+    fn in_flight_line(&self) -> Line<'_> {
+        let connections = quantity::counted(self.connections, "connection");
+        Line::raw(format!("  in flight  {:>VALUE$}   on {connections}", quantity::count(self.in_flight)))
+    }
+
+    /// What loadline itself takes and adds: whether the figures above are the server's.
+    fn machine_line(&self) -> Line<'_> {
+        let cores = quantity::decimal(self.processor, 2);
+        let mut health = format!("  loadline   {cores:>VALUE$}   of {} in use", quantity::counted(self.threads.into(), "core"));
+        if self.lag_max > Nanos::ZERO {
+            health += &format!(", sends at most {} late", quantity::time(self.lag_max.0 as f64));
+        }
+        if self.processor > PROCESSOR_WARNED * f64::from(self.threads) || self.lag_max > LAG_WARNED {
+            health += ": may be the limit";
+            return Line::styled(health, self.tone(Color::Yellow));
+        }
+        Line::styled(health, self.dim())
+    }
+
+    /// One line for all, and one for each of the most frequent classes.
+    fn failures(&self) -> Vec<Line<'_>> {
+        const CLASSES_MAX: usize = 3;
+        let bad = self.failed + self.unsent;
+        if bad == 0 {
+            return vec![Line::raw(format!("  failed     {:>VALUE$}", "none"))];
+        }
+        let share = quantity::share(bad, self.ended.max(bad));
+        let mut lines = vec![Line::styled(format!("  failed     {:>VALUE$}   {share}", quantity::count(bad)), self.tone(Color::Red))];
+        let mut classes: Vec<(&Failure, &u64)> = self.classes.iter().collect();
+        classes.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (class, count) in classes.iter().take(CLASSES_MAX) {
+            lines.push(Line::raw(format!("             {:>VALUE$}   {}: {}", quantity::count(**count), class.side(), class.about())));
+        }
+        let rest: u64 = classes.iter().skip(CLASSES_MAX).map(|(_, count)| **count).sum();
+        if rest > 0 {
+            lines.push(Line::raw(format!("             {:>VALUE$}   of other classes", quantity::count(rest))));
+        }
+        if self.unsent > 0 {
+            lines.push(Line::raw(format!(
+                "             {:>VALUE$}   never sent: no connection was free in time",
+                quantity::count(self.unsent)
+            )));
+        }
+        lines
+    }
+
+    fn printed(&self, frame: &mut Frame<'_>, area: Rect) {
+        let room = usize::from(area.height).saturating_sub(1);
+        if self.printed.is_empty() || room < 2 {
+            return;
+        }
+        // The heads of the columns stay when rows scroll away.
+        let (head, rows) = self.printed.split_at(1);
+        let from = rows.len().saturating_sub(room - 1);
+        let mut lines = vec![Line::default(), Line::styled(head[0].clone(), self.dim())];
+        lines.extend(rows[from..].iter().map(|row| Line::raw(row.clone())));
+        frame.render_widget(Paragraph::new(lines), area);
+    }
+
+    fn foot(&self) -> Vec<Line<'_>> {
+        let keys = match self.asked_to_end {
+            0 => "  q  ends the load and reports what was measured",
+            1 => "  ending: waiting for the last answers, then the report   q  ends at once",
+            _ => "  ending at once",
+        };
+        vec![Line::raw(format!("  {}", self.remark)), Line::styled(keys, self.dim())]
+    }
+
+    fn bold(&self) -> Style {
+        Style::default().add_modifier(Modifier::BOLD)
+    }
+
+    fn dim(&self) -> Style {
+        Style::default().add_modifier(Modifier::DIM)
+    }
+
+    fn tone(&self, colour: Color) -> Style {
+        match self.palette {
+            Palette::Plain => Style::default(),
+            Palette::Colours => Style::default().fg(colour),
+        }
+    }
+}
+
+/// `0:07`, `12:30`, `1:00:00`.
+fn clock(span: Nanos) -> String {
+    let secs = Duration::from(span).as_secs_f64().round() as u64;
+    let (hours, minutes, secs) = (secs / 3600, secs / 60 % 60, secs % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{secs:02}") } else { format!("{minutes}:{secs:02}") }
+}
+
+/// At most so many columns, with an ellipsis where something is missing.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// Without ANSI colours, which mean nothing inside the view.
+fn without_colour(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\x1b[") {
+        plain += before;
+        rest = after.split_once('m').map_or("", |(_, rest)| rest);
+    }
+    plain + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::fixtures;
+    use plan::Draft;
+    use ratatui::backend::TestBackend;
+
+    fn plan(draft: Draft) -> Plan {
+        Plan::try_from(Draft { url: Some("http://a.test/search?q=1".to_owned()), threads: "2".parse().ok(), ..draft }).unwrap()
+    }
+
+    /// What stands on a terminal of that size.
+    fn screen(view: &View, (width, height): (u16, u16)) -> String {
+        let mut terminal = ratatui::Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| view.draw(frame)).unwrap();
+        let buffer = terminal.backend().buffer();
+        let rows = (0..height).map(|y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned());
+        rows.collect::<Vec<_>>().join("\n")
+    }
+
+    fn ticks(name: &str) -> Vec<Tick> {
+        fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1.timeline
+    }
+
+    #[test]
+    fn a_run_that_goes_well_at_the_least_size() {
+        let mut view = View::new("run", Palette::Plain);
+        view.begin(&plan(Draft::default()), "");
+        ticks("closed_all_well").iter().for_each(|tick| view.tick(tick));
+        insta::assert_snapshot!(screen(&view, ROOM_MIN));
+    }
+
+    #[test]
+    fn failures_are_told_by_class_and_side() {
+        let mut view = View::new("run", Palette::Plain);
+        view.begin(&plan(Draft { rate: "500/s".parse().ok(), ..Draft::default() }), "");
+        let mut tick = ticks("closed_all_well").remove(0);
+        tick.failed = 9;
+        tick.unsent = 2;
+        tick.failures =
+            [(Failure::ConnectRefused, 2), (Failure::RecvReset, 4), (Failure::RecvTotalTimeout, 1), (Failure::SendReset, 2)].into();
+        tick.lag_max = Nanos::from_millis(30);
+        view.tick(&tick);
+        view.say("a remark");
+        view.asked_to_end();
+        insta::assert_snapshot!(screen(&view, (100, 26)));
+    }
+
+    #[test]
+    fn what_was_measured_before_stays_in_sight() {
+        let mut view = View::new("sweep", Palette::Plain);
+        view.print("  users    QPS\n");
+        (0..30).for_each(|row| view.print(&format!("  \x1b[32m{row:>5}\x1b[0m  1,000\n")));
+        view.begin(&plan(Draft::default()), "200 users, level 8 of 12");
+        let shown = screen(&view, (80, 24));
+        assert!(shown.contains("users    QPS") && shown.contains("   29  1,000") && !shown.contains("    0  1,000"), "{shown}");
+        assert!(shown.contains("loadline sweep   200 users, level 8 of 12"), "{shown}");
+    }
+
+    #[test]
+    fn any_size_is_drawn_without_a_panic() {
+        let mut view = View::new("run", Palette::Colours);
+        view.begin(&plan(Draft::default()), "part");
+        ticks("closed_all_well").iter().for_each(|tick| view.tick(tick));
+        view.print("  head\n  row\n");
+        for size in [(1, 1), (3, 40), (300, 2), (80, 20), (500, 100)] {
+            screen(&view, size);
+        }
+    }
+
+    #[test]
+    fn a_second_run_begins_with_no_failures_of_the_first() {
+        let mut view = View::new("sweep", Palette::Plain);
+        view.begin(&plan(Draft::default()), "one");
+        let mut tick = ticks("closed_all_well").remove(0);
+        tick.failed = 5;
+        tick.failures = [(Failure::RecvReset, 5)].into();
+        view.tick(&tick);
+        view.begin(&plan(Draft::default()), "two");
+        let shown = screen(&view, (100, 26));
+        assert!(shown.contains("none") && !shown.contains("server:"), "{shown}");
+    }
+}

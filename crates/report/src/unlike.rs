@@ -1,0 +1,97 @@
+//! What two measurements differ in besides what was measured: a comparison of unlike loads says nothing about the servers.
+//!
+//! Two hundred users against fifty, another kernel, two cores fewer: each moves the figures by more than most changes to a
+//! server do, and none of them stands in a table of figures. So it is listed, all of it, before anything is compared.
+//! Where the two sides lead is no difference here: that is what they are compared for.
+
+use measure::Machine;
+use plan::{Load, Plan};
+
+/// Settings that say where a side is, not what is asked of it; and the seed, which only draws.
+const ELSEWHERE: [&str; 7] = ["url", "seed", "connect_to", "unix_socket", "sni", "cacert", "insecure"];
+
+/// What two plans differ in, setting by setting, but for those in `varied`.
+#[must_use]
+pub fn plans(a: &Plan, b: &Plan, varied: &[&str]) -> Vec<String> {
+    let settings = |plan: &Plan| match serde_json::to_value(plan) {
+        Ok(serde_json::Value::Object(mut settings)) => {
+            // The Host header that follows from the address is where a side leads, too.
+            let own = format!("Host: {}", plan.target().authority());
+            if let Some(serde_json::Value::Array(headers)) = settings.get_mut("header") {
+                headers.retain(|header| header.as_str() != Some(own.as_str()));
+            }
+            settings
+        }
+        _ => serde_json::Map::new(),
+    };
+    let (from, to) = (settings(a), settings(b));
+    let skipped = |name: &str| ELSEWHERE.contains(&name) || varied.contains(&name);
+    let mut names: Vec<&String> = from.keys().chain(to.keys()).filter(|name| !skipped(name)).collect();
+    names.sort();
+    names.dedup();
+    let said = |value: Option<&serde_json::Value>| match value {
+        None => "not given".to_owned(),
+        Some(serde_json::Value::String(text)) => crate::visible(text),
+        Some(other) => crate::visible(&other.to_string()),
+    };
+    let mut differences = Vec::new();
+    let closed = |plan: &Plan| matches!(plan.load(), Load::Closed { .. });
+    if closed(a) != closed(b) {
+        let kind = |plan: &Plan| if closed(plan) { "closed" } else { "open" };
+        differences.push(format!("the load is {} in A and {} in B", kind(a), kind(b)));
+    }
+    if a.target().scheme() != b.target().scheme() {
+        differences.push("one side speaks TLS and the other does not".to_owned());
+    }
+    for name in names.into_iter().filter(|name| from.get(*name) != to.get(*name)) {
+        differences.push(format!("{} is {} in A and {} in B", name.replace('_', "-"), said(from.get(name)), said(to.get(name))));
+    }
+    differences
+}
+
+/// What the machines that two loads came from differ in.
+#[must_use]
+pub fn machines(a: &Machine, b: &Machine) -> Vec<String> {
+    let memory = |machine: &Machine| analysis::quantity::bytes(machine.memory_bytes as f64);
+    let parts = [
+        ("loadline", a.loadline.clone(), b.loadline.clone()),
+        ("the system", a.system.clone(), b.system.clone()),
+        ("the processor", a.processor.clone(), b.processor.clone()),
+        ("the number of cores", a.cores.to_string(), b.cores.to_string()),
+        ("memory", memory(a), memory(b)),
+    ];
+    let differing = parts.into_iter().filter(|(_, a, b)| a != b);
+    differing.map(|(name, a, b)| format!("{name} is {} in A and {} in B", crate::visible(&a), crate::visible(&b))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::fixtures;
+
+    #[test]
+    fn everything_that_differs_is_listed_and_nothing_else() {
+        let plan = |line: &str| fixtures::plan(line);
+        let (a, b) = (plan("http://a.test/"), plan("http://b.test/x"));
+        assert_eq!(plans(&a, &b, &[]), [""; 0], "where a side leads is no difference");
+        let mut draft: plan::Draft = b.clone().into();
+        draft.connections = "7".parse().ok();
+        draft.method = Some("HEAD".to_owned());
+        draft.url = Some("https://b.test/x".to_owned());
+        let c = Plan::try_from(draft).unwrap();
+        let said = plans(&a, &c, &[]);
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(said[0].contains("TLS") && said[1].starts_with("connections is ") && said[1].ends_with(" and 7 in B"), "{said:?}");
+        assert_eq!(plans(&a, &c, &["connections", "method"]), said[..1]);
+    }
+
+    #[test]
+    fn another_machine_is_told_part_by_part() {
+        let (_, run) = fixtures::summaries().swap_remove(0);
+        let mut other = run.machine.clone();
+        assert_eq!(machines(&run.machine, &other), [""; 0]);
+        (other.cores, other.system) = (run.machine.cores + 2, "Linux 9.9".to_owned());
+        let said = machines(&run.machine, &other);
+        assert!(said.len() == 2 && said[0].ends_with(" and Linux 9.9 in B") && said[1].starts_with("the number of cores is "), "{said:?}");
+    }
+}

@@ -1,0 +1,13 @@
+//! Claims whose truth is drawn from a seed: intervals, comparisons, searches, curves.
+
+mod comparisons;
+mod curves;
+mod intervals;
+mod searches;
+
+pub(crate) use comparisons::no_margins;
+pub use comparisons::{Compared, FalseAlarms, Power, Seen};
+pub use curves::{CurveSeen, Curves};
+pub use intervals::{Covered, Intervals};
+pub(crate) use searches::MISS_MAX;
+pub use searches::{Searches, Simulated};
