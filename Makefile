@@ -6,7 +6,7 @@ BUILT  := $(or $(CARGO_TARGET_DIR),target)
 BIN    := $(BUILT)/release/loadline
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean
+.PHONY: help web web-test screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -14,7 +14,11 @@ help: ## list these targets
 demo: build ## measure the built-in demo API: a table, charts and a conclusion, in about a minute
 	$(BIN) demo
 
-build: ## build the release binary, target/release/loadline
+# Without npm the binary is built all the same; its pages then say that they have no charts.
+web: ## build the script and style of the pages, which the binary carries (needs Node 20.19 or later)
+	scripts/web.sh build
+
+build: web ## build the release binary, target/release/loadline
 	$(CARGO) build --release --locked -p loadline
 
 install: build completions man ## install binary, completions and man pages under PREFIX (default ~/.local)
@@ -40,11 +44,20 @@ man: build ## write the man pages to target/man
 	$(BIN) man $(BUILT)/man
 
 # Cheap checks first, the tests last, so that the last thing on the screen is what they said.
-test: fmt licences ## everything that must hold: formatting, licences, lints, documentation, every test
+test: fmt licences web ## everything that must hold: formatting, licences, lints, documentation, every test
 	scripts/tools.sh nginx wrk tmux gnuplot
 	$(MAKE) --no-print-directory lint doc beside
 	$(CARGO) test --workspace --locked
+	$(MAKE) --no-print-directory web-test
 	$(MAKE) --no-print-directory proofs
+
+web-test: ## open a page of every kind in a real Chromium and use it
+	scripts/tools.sh chromium
+	scripts/web.sh test
+
+screenshots: ## take pictures of every kind of page, for the guide
+	scripts/tools.sh chromium
+	scripts/web.sh pictures docs/guide/images
 
 # With the binaries the tests use: counts are checked here, not speed.
 beside: ## run the benchmark's parts for a moment against nginx: do counts agree with the server's?

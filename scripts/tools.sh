@@ -17,6 +17,7 @@ package_of() {
         ab) echo apache2-utils ;;
         h2load) echo nghttp2-client ;;
         openssl) echo openssl ;;
+        chromium) echo chromium ;;
         tmux) echo tmux ;;
         gnuplot) echo gnuplot-nox ;;
         *) echo "tools.sh: no package is known for '$1'" >&2; exit 2 ;;

@@ -68,7 +68,11 @@ impl Tool {
         trust: Option<&Path>,
         script: Option<&str>,
     ) -> Vec<String> {
-        let script = script.map(|path| format!(" -s {path}")).unwrap_or_default();
+        let mut script = script.map(|path| format!(" -s {path}")).unwrap_or_default();
+        if self == Self::Loadline && !script.is_empty() {
+            // wrk sends a script's requests with no headers but Host.
+            script += " -H User-Agent: -H Accept:";
+        }
         let text = match self {
             Self::Loadline => {
                 let trust = trust.map(|path| format!(" --cacert {}", path.display())).unwrap_or_default();

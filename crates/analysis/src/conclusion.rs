@@ -11,38 +11,63 @@ use crate::{LevelRow, Scaling, Stopped};
 /// A level that reaches this share of the highest QPS reaches it for all purposes: noise between runs is about as large.
 const NEARLY: f64 = 0.98;
 
+/// What a sentence of the conclusion is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    /// The most it carried.
+    Carries,
+    /// The load at which it carries nearly as much with less waiting, or keeps a promise.
+    Knee,
+    /// Where requests began to fail.
+    Failures,
+    /// Whether the generator was the limit.
+    Generator,
+    /// What the shape of the curve says.
+    Curve,
+    /// Why measuring ended.
+    Ended,
+}
+
 /// What the levels show, one sentence each, the answer first. `rows` are ascending; `scaling` is what they say together, and
 /// `stopped` why there are no more.
 #[must_use]
 pub fn conclusion(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&Stopped>) -> Vec<String> {
+    by_topic(rows, scaling, stopped).into_iter().map(|(_, sentence)| sentence).collect()
+}
+
+/// The same sentences in the same order, each with what it is about.
+#[must_use]
+pub fn by_topic(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&Stopped>) -> Vec<(Topic, String)> {
     let Some(last) = rows.last() else {
-        return vec!["No level was measured.".to_owned()];
+        return vec![(Topic::Carries, "No level was measured.".to_owned())];
     };
     let mut said = Vec::new();
     // Of equals the lowest: it has the same throughput at less waiting.
     let best =
         rows.iter().fold(last, |best, row| if row.qps > best.qps || (row.qps == best.qps && row.level < best.level) { row } else { best });
     if best.qps <= 0.0 {
-        said.push(match best.failure.or(last.failure) {
+        let sentence = match best.failure.or(last.failure) {
             Some(failure) => {
                 format!("No request succeeded at any level; most often: {}. {}.", failure.about(), capitalised(failure.remedy()))
             }
             None => "No request succeeded at any level.".to_owned(),
-        });
+        };
+        said.push((Topic::Carries, sentence));
     } else {
-        said.extend(peak(rows, best, last, stopped));
-        said.extend(recommended(rows, best, scaling));
+        let mut peak = peak(rows, best, last, stopped).into_iter();
+        said.extend(peak.next().map(|sentence| (Topic::Carries, sentence)));
+        said.extend(peak.chain(recommended(rows, best, scaling)).map(|sentence| (Topic::Knee, sentence)));
     }
-    said.push(failures(rows));
-    said.push(generator(rows, best));
+    said.push((Topic::Failures, failures(rows)));
+    said.push((Topic::Generator, generator(rows, best)));
     if rows.len() > 1
         && best.qps > 0.0
         && let Some(curve) = &scaling.curve
     {
-        said.extend(curve.sentences().iter().map(|it| format!("{}.", capitalised(it))));
+        said.extend(curve.sentences().iter().map(|it| (Topic::Curve, format!("{}.", capitalised(it)))));
     }
     if let Some(stopped) = stopped {
-        said.push(format!("{}.", capitalised(&stopped.to_string())));
+        said.push((Topic::Ended, format!("{}.", capitalised(&stopped.to_string()))));
     }
     said
 }

@@ -33,7 +33,7 @@ mod validity;
 pub mod warmup;
 
 pub use climb::{StopRule, Stopped};
-pub use conclusion::conclusion;
+pub use conclusion::{Topic, by_topic, conclusion};
 pub use reading::Reading;
 pub use scaling::{Scaling, scaling};
 pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial, promises_kept};

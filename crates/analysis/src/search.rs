@@ -507,7 +507,7 @@ impl Search {
         let longest = kept.map(|it| it.result.seconds).fold(self.settings.prove_s, f64::max);
         let unseen = (self.settings.limit_s().max(UNSEEN_S) / longest).min(0.5);
         Capacity {
-            low: lower.map_or(low, |it| it.min(low)) * (1.0 - unseen),
+            low: lower.into_iter().chain(self.carried()).fold(low, f64::min) * (1.0 - unseen),
             high: [upper, lower].into_iter().flatten().chain([high]).max_by(f64::total_cmp),
         }
     }

@@ -10,15 +10,16 @@ mod diff;
 mod find;
 mod links;
 mod man;
+mod report;
 mod run;
 mod runs;
 mod show;
 mod sweep;
 
+use ::report::{Colour, Style};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use engine::Stop;
 use live::Palette;
-use report::{Colour, Style};
 use std::io::IsTerminal as _;
 
 use crate::exit::{Exit, Failed};
@@ -62,6 +63,9 @@ enum Command {
     /// Measure what this machine can send at most, or what a target differs from itself by, and remember it
     #[command(about = "Measure what this machine can send at most, or what a target differs from itself by, and remember it")]
     Calibrate(Box<calibrate::Calibrate>),
+    /// Show a saved result once more, in words or as FORMAT=FILE
+    #[command(about = "Show a saved result once more, in words or as FORMAT=FILE")]
+    Report(report::Report),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
@@ -135,6 +139,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Diff(diff)) => diff::carry_out(diff),
         Some(Command::Compare(compare)) => compare::carry_out(*compare),
         Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
+        Some(Command::Report(report)) => report::carry_out(report),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Runs(runs)) => runs::carry_out(*runs),
         Some(Command::Show(show)) => show::carry_out(*show),

@@ -13,6 +13,7 @@ use plan::{Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
 
 use crate::keeping::{At, ReadError};
+use crate::saved::Saved;
 
 /// Puts what stands on standard input into a draft that names it.
 pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
@@ -160,7 +161,7 @@ pub fn plainly(why: &io::Error) -> String {
 
 /// What of a saved result is done again.
 #[derive(Debug)]
-pub struct Saved {
+pub struct Again {
     /// The load.
     pub draft: Draft,
     /// What it was held against, as typed.
@@ -174,7 +175,7 @@ pub struct Saved {
 ///
 /// # Errors
 /// If it cannot be read, is of another version, damaged, or neither.
-pub fn saved(from: &str, at: &At) -> Result<Saved, PlanError> {
+pub fn saved(from: &str, at: &At) -> Result<Again, PlanError> {
     /// Only what is needed of a result: its counts and histograms may be megabytes.
     #[derive(Deserialize)]
     struct Needed {
@@ -209,7 +210,7 @@ pub fn saved(from: &str, at: &At) -> Result<Saved, PlanError> {
                 "name settings as the plan in a result does, such as {\"url\": \"http://127.0.0.1/\", \"connections\": 10}",
             )
         })?;
-        return Ok(Saved { draft, checks: Vec::new(), invalid: None });
+        return Ok(Again { draft, checks: Vec::new(), invalid: None });
     }
     Summary::check_schema(read.schema.as_deref())
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be used: {why}"), again))?;
@@ -218,7 +219,23 @@ pub fn saved(from: &str, at: &At) -> Result<Saved, PlanError> {
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged: its plan holds {why}"), again))?;
     let invalid = read.validity.filter(|validity| validity.standing == "invalid");
     let invalid = invalid.map(|_| "the load generator was at its limit when it was measured".to_owned());
-    Ok(Saved { draft, checks: read.checks.into_iter().map(|judged| judged.check).collect(), invalid })
+    Ok(Again { draft, checks: read.checks.into_iter().map(|judged| judged.check).collect(), invalid })
+}
+
+/// The result that a user names: the path of its file, or a saved run such as `@last`.
+///
+/// # Errors
+/// If it cannot be read, is of another version, or damaged.
+pub fn result(name: &str, at: &At) -> Result<Saved, PlanError> {
+    let help =
+        "give a result: a file written with --out json=FILE, the .json that sweep, find and compare write, or a saved run such as @last";
+    let wrong = |why: String| PlanError::new("report", why, help);
+    let (bytes, _) = at.read(name).map_err(|why| match why {
+        ReadError::File(why) => wrong(format!("'{name}' cannot be read: {}", plainly(&why))),
+        ReadError::Reference(failed) => failed.in_plan("report"),
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("'{name}' is no result: it is not text")))?;
+    Saved::read(&text).map_err(|why| wrong(format!("'{name}' cannot be used: {why}")))
 }
 
 /// Complains of secrets that a saved plan left out and no flag gave again.

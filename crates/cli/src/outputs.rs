@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use analysis::Reading;
 use plan::{PlanError, PlanErrors};
-use report::{FORMATS, Format, Style};
+use report::{FORMATS, Format, Rendering, Style};
 use tempfile::NamedTempFile;
 
 use crate::inputs::plainly;
@@ -27,6 +27,12 @@ impl FromStr for Out {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(Self(text.to_owned()))
+    }
+}
+
+impl std::fmt::Display for Out {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
@@ -71,47 +77,7 @@ const MARKDOWN: &str = "markdown";
 impl Outputs {
     /// Looks at what was asked for.
     pub fn check(outs: &[Out], existing: Existing, errors: &mut PlanErrors) -> Self {
-        let mut all: Vec<(&'static Format, Place)> = Vec::new();
-        for Out(given) in outs {
-            let Some((name, file)) = given.split_once('=') else {
-                errors.push(PlanError::new(
-                    "out",
-                    format!("--out '{given}' is not FORMAT=FILE"),
-                    format!("write --out {}", example(given)),
-                ));
-                continue;
-            };
-            let Some(format) = FORMATS.iter().find(|format| format.name == name) else {
-                let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-                errors.push(PlanError::new(
-                    "out",
-                    format!("--out '{given}' asks for the unknown format '{name}'"),
-                    format!("give one of {}", known.join(", ")),
-                ));
-                continue;
-            };
-            let place = match file {
-                "" => {
-                    errors.push(PlanError::new("out", format!("--out '{given}' names no file"), format!("write --out {}", example(name))));
-                    continue;
-                }
-                "-" => Place::Stdout,
-                file => {
-                    look(Path::new(file), "out", existing, errors);
-                    Place::File(PathBuf::from(file))
-                }
-            };
-            if let Some((other, _)) = all.iter().find(|(_, taken)| same(taken, &place)) {
-                let into = if place == Place::Stdout { "standard output".to_owned() } else { format!("'{file}'") };
-                errors.push(PlanError::new(
-                    "out",
-                    format!("--out {}=… and --out {name}=… both write to {into}", other.name),
-                    "give each its own file",
-                ));
-                continue;
-            }
-            all.push((format, place));
-        }
+        let all = places(outs, FORMATS, |format| Named { name: format.name, extension: format.extension }, existing, errors);
         let text = if all.iter().any(|(format, _)| format.name == TEXT) {
             Text::Asked
         } else if all.iter().any(|(_, place)| *place == Place::Stdout) {
@@ -189,19 +155,143 @@ impl Outputs {
     }
 }
 
+/// What a row of a table of formats is called.
+#[derive(Debug, Clone, Copy)]
+struct Named {
+    name: &'static str,
+    extension: &'static str,
+}
+
+/// Which formats go where: each known, each to a place of its own that can be written.
+fn places<F>(
+    outs: &[Out],
+    table: &'static [F],
+    named: fn(&F) -> Named,
+    existing: Existing,
+    errors: &mut PlanErrors,
+) -> Vec<(&'static F, Place)> {
+    let example = |name: &str| match table.iter().map(named).find(|format| format.name == name) {
+        Some(format) => format!("{name}=result.{}", format.extension),
+        None => "json=result.json".to_owned(),
+    };
+    let mut all: Vec<(&'static F, Place)> = Vec::new();
+    for Out(given) in outs {
+        let Some((name, file)) = given.split_once('=') else {
+            errors.push(PlanError::new("out", format!("--out '{given}' is not FORMAT=FILE"), format!("write --out {}", example(given))));
+            continue;
+        };
+        let Some(format) = table.iter().find(|format| named(format).name == name) else {
+            let known: Vec<&str> = table.iter().map(|format| named(format).name).collect();
+            errors.push(PlanError::new(
+                "out",
+                format!("--out '{given}' asks for the unknown format '{name}'"),
+                format!("give one of {}", known.join(", ")),
+            ));
+            continue;
+        };
+        let place = match file {
+            "" => {
+                errors.push(PlanError::new("out", format!("--out '{given}' names no file"), format!("write --out {}", example(name))));
+                continue;
+            }
+            "-" => Place::Stdout,
+            file => {
+                look(Path::new(file), "out", existing, errors);
+                Place::File(PathBuf::from(file))
+            }
+        };
+        if let Some((other, _)) = all.iter().find(|(_, taken)| same(taken, &place)) {
+            let into = if place == Place::Stdout { "standard output".to_owned() } else { format!("'{file}'") };
+            errors.push(PlanError::new(
+                "out",
+                format!("--out {}=… and --out {name}=… both write to {into}", named(other).name),
+                "give each its own file",
+            ));
+            continue;
+        }
+        all.push((format, place));
+    }
+    all
+}
+
+/// The outputs of what is more than one run: a sweep, a search, a comparison.
+#[derive(Debug)]
+pub struct Renderings<T: 'static> {
+    all: Vec<(&'static Rendering<T>, Place)>,
+}
+
+impl<T> Renderings<T> {
+    /// Nothing was asked for.
+    pub const fn none() -> Self {
+        Self { all: Vec::new() }
+    }
+
+    /// Looks at what was asked for. Standard output may be one of the places where no table grows on it.
+    pub fn check(
+        outs: &[Out],
+        table: &'static [Rendering<T>],
+        existing: Existing,
+        stdout: StandardOutput,
+        errors: &mut PlanErrors,
+    ) -> Self {
+        let all = places(outs, table, |format| Named { name: format.name, extension: format.extension }, existing, errors);
+        if stdout == StandardOutput::Taken
+            && let Some((format, _)) = all.iter().find(|(_, place)| *place == Place::Stdout)
+        {
+            errors.push(PlanError::new(
+                "out",
+                format!("--out {}=- would stand among the rows of the table", format.name),
+                format!("give a file, such as --out {}=result.{}", format.name, format.extension),
+            ));
+        }
+        Self { all }
+    }
+
+    /// Whether one of them is written to standard output.
+    pub fn to_stdout(&self) -> bool {
+        self.all.iter().any(|(_, place)| *place == Place::Stdout)
+    }
+
+    /// Writes all of them; what could not be written goes to `lost`.
+    pub fn write(&self, result: &T, lost: &mut PlanErrors) {
+        for (format, place) in &self.all {
+            let bytes = (format.render)(result).expect("memory takes every byte");
+            let (written, shown) = match place {
+                Place::Stdout => (to_stdout(&bytes), "standard output".to_owned()),
+                Place::File(path) => (whole(path, &bytes), format!("'{}'", path.display())),
+            };
+            if let Err(why) = written {
+                lost.push(PlanError::new(
+                    "out",
+                    format!("the {} output could not be written to {shown}: {}", format.name, plainly(&why)),
+                    "make room or choose another place, and render the .json again with loadline report",
+                ));
+            }
+        }
+    }
+}
+
+/// What `--help` says of `--out`, from the table of formats, so that none is missing.
+pub fn out_help<T>(table: &[Rendering<T>]) -> String {
+    let known: Vec<&str> = table.iter().map(|format| format.name).collect();
+    format!("Write the result also as FORMAT=FILE: {} (repeatable)", known.join(", "))
+}
+
+/// Whether a rendering may go to standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StandardOutput {
+    /// Nothing else is written there.
+    Free,
+    /// A table grows on it.
+    Taken,
+}
+
 /// How text looks on standard output and in files.
 pub struct Styles {
     /// With colour where it is wanted.
     pub stdout: Style,
     /// Always without.
     pub file: Style,
-}
-
-fn example(name: &str) -> String {
-    match FORMATS.iter().find(|format| format.name == name) {
-        Some(format) => format!("{name}=result.{}", format.extension),
-        None => "json=result.json".to_owned(),
-    }
 }
 
 fn rendered(format: &Format, reading: &Reading<'_>, style: &Style) -> Vec<u8> {

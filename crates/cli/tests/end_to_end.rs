@@ -18,6 +18,8 @@ mod history;
 mod proofs;
 #[path = "end_to_end/recorder.rs"]
 mod recorder;
+#[path = "end_to_end/report.rs"]
+mod report;
 #[path = "end_to_end/run.rs"]
 mod run;
 #[path = "end_to_end/script.rs"]

@@ -7,7 +7,6 @@
 //!
 //! Invariant: the JSON holds every run whole, so that another judgement needs no other measurement.
 
-mod read;
 mod words;
 
 use std::collections::BTreeMap;
@@ -27,12 +26,11 @@ use serde::{Deserialize, Serialize};
 use crate::chart::shift::shift;
 use crate::columns::wrapped;
 use crate::format::Tone;
-use crate::json::write_json;
+use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
 use crate::sweep::SweepFile;
 use crate::{Style, story, visible};
 
-pub use read::read;
 pub use words::reading;
 
 /// The version of the comparison file.
@@ -204,6 +202,54 @@ impl Compared {
     }
 }
 
+/// Reads the JSON of a comparison. What follows from its pairs is found anew.
+///
+/// # Errors
+/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
+pub fn read(text: &str) -> Result<Compared, ReadError> {
+    /// What was measured and asked for.
+    #[derive(Deserialize)]
+    struct Saved {
+        name: String,
+        a: Subject,
+        b: Subject,
+        pairs_planned: u32,
+        margins: Margins,
+        calibration: Option<Calibration>,
+        #[serde(default)]
+        differences: Vec<String>,
+        #[serde(default)]
+        checks: Vec<Promised>,
+        stopped: Option<String>,
+        pairs: Vec<Pair>,
+    }
+    /// What was promised; whether it was kept is found anew.
+    #[derive(Deserialize)]
+    struct Promised {
+        check: Check,
+    }
+    let label: Label = serde_json::from_str(text)?;
+    match label.schema.as_deref() {
+        Some(COMPARE_SCHEMA) => {}
+        Some(other) => {
+            return Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{COMPARE_SCHEMA}'", visible(other))));
+        }
+        None => return Err(ReadError::Schema("it is not a comparison of loadline".to_owned())),
+    }
+    let Saved { name, a, b, pairs_planned, margins, calibration, differences, checks, stopped, pairs } = serde_json::from_str(text)?;
+    let promises = checks.into_iter().map(|promised| promised.check).collect();
+    let mut compared = Compared {
+        margins,
+        differences,
+        promises,
+        stopped,
+        pairs,
+        ..Compared::new(name, a, b, pairs_planned, Margins::default(), calibration)
+    };
+    compared.judge().map_err(|why| ReadError::Schema(format!("it is damaged: {why}")))?;
+    Ok(compared)
+}
+
 /// Heads and widths of the table that grows.
 const COLUMNS: [(&str, usize); 9] =
     [("pair", 5), ("order", 6), ("QPS A", 10), ("QPS B", 10), ("p50 A", 9), ("p50 B", 9), ("p99 A", 9), ("p99 B", 9), ("failed A, B", 14)];
@@ -218,9 +264,18 @@ pub fn header(compared: &Compared, style: &Style) -> String {
 /// One pair; number from 1.
 #[must_use]
 pub fn row(number: usize, pair: &Pair, style: &Style) -> String {
+    let mut text = line(&pair_cells(number, pair));
+    if let Some(why) = &pair.left_out {
+        let _ = write!(text, "   {}", style.paint(Tone::Caution, &format!("left out: {why}")));
+    }
+    text
+}
+
+/// Its figures in the order of the columns.
+pub(crate) fn pair_cells(number: usize, pair: &Pair) -> [String; 9] {
     let failed = |run: &Summary| quantity::count(run.requests.failed + run.requests.unsent);
     let known = |run: &Summary, metric: Metric| metric.of(run).map_or_else(|| NONE.to_owned(), |value| shown(metric, value));
-    let cells = [
+    [
         number.to_string(),
         if pair.first == Side::A { "A B" } else { "B A" }.to_owned(),
         known(&pair.a, Metric::Qps),
@@ -230,12 +285,7 @@ pub fn row(number: usize, pair: &Pair, style: &Style) -> String {
         known(&pair.a, Metric::P99),
         known(&pair.b, Metric::P99),
         format!("{}, {}", failed(&pair.a), failed(&pair.b)),
-    ];
-    let mut text = line(&cells);
-    if let Some(why) = &pair.left_out {
-        let _ = write!(text, "   {}", style.paint(Tone::Caution, &format!("left out: {why}")));
-    }
-    text
+    ]
 }
 
 fn line(cells: &[String; 9]) -> String {
@@ -245,6 +295,13 @@ fn line(cells: &[String; 9]) -> String {
 fn subjects(compared: &Compared) -> String {
     let about = |side: &str, subject: &Subject| format!("  {side}  {}\n", visible(&subject.name));
     about("A", &compared.a) + &about("B", &compared.b)
+}
+
+/// All of it: what is compared, every pair, and what follows.
+#[must_use]
+pub fn text(compared: &Compared, style: &Style) -> String {
+    let rows: String = (1..).zip(&compared.pairs).map(|(number, pair)| row(number, pair, style) + "\n").collect();
+    header(compared, style) + &rows + &conclusion(compared, style)
 }
 
 /// The table of verdicts, and what the change looks like.
@@ -310,7 +367,7 @@ fn promised(judgement: &Judgement) -> String {
 }
 
 /// How it was measured, in one sentence without its full stop.
-fn design(compared: &Compared) -> String {
+pub(crate) fn design(compared: &Compared) -> String {
     let measured = compared.pairs.len();
     let sound = compared.sound().count();
     let mut text = counted(measured as u64, "pair");
@@ -349,11 +406,11 @@ fn design(compared: &Compared) -> String {
     text
 }
 
-fn shown_changes(comparison: &Comparison) -> impl Iterator<Item = &Change> {
+pub(crate) fn shown_changes(comparison: &Comparison) -> impl Iterator<Item = &Change> {
     SHOWN.into_iter().filter_map(|metric| comparison.changes.iter().find(|change| change.metric == metric))
 }
 
-fn cells(change: &Change) -> [String; 5] {
+pub(crate) fn cells(change: &Change) -> [String; 5] {
     [name(change.metric).to_owned(), shown(change.metric, change.a), shown(change.metric, change.b), said(change), verdict(change)]
 }
 
@@ -418,6 +475,19 @@ fn verdict(change: &Change) -> String {
     }
 }
 
+/// The metric whose margin a percentile is held against.
+pub(crate) fn metric_of(q: f64) -> Metric {
+    if q < 0.95 {
+        Metric::P50
+    } else if q < 0.99 {
+        Metric::P95
+    } else if q < 0.999 {
+        Metric::P99
+    } else {
+        Metric::P999
+    }
+}
+
 fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Worse => Tone::Bad,
@@ -454,7 +524,7 @@ pub fn json(compared: &Compared) -> std::io::Result<Vec<u8>> {
 }
 
 /// The comparison as a page of Markdown.
-fn markdown(compared: &Compared) -> String {
+pub(crate) fn markdown(compared: &Compared) -> String {
     let escaped = |text: &str| visible::markdown(text);
     let mut page = format!("# {}\n\n", escaped(&compared.name));
     let mut say = |line: &str| writeln!(page, "{line}").expect("writing to memory does not fail");

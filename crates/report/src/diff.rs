@@ -100,16 +100,25 @@ pub fn table(a: &SweepCurve, b: &SweepCurve) -> String {
         _ => head.to_owned(),
     });
     lines.push(line(&heads, ""));
-    let mut levels: Vec<f64> = a.points.iter().chain(&b.points).map(|point| point.level).collect();
-    levels.sort_by(f64::total_cmp);
-    levels.dedup();
-    for level in levels {
-        let at = |curve: &SweepCurve| curve.points.iter().find(|point| point.level == level).copied();
-        lines.push(row(level, at(a), at(b)));
-    }
+    lines.extend(rows(a, b).map(|(cells, remark)| line(&cells, &remark)));
     lines.push(String::new());
     lines.push("  QPS: requests a second. TTLB: mean response time, to the last byte. B/A above 1: B is more.".to_owned());
     lines.join("\n") + "\n"
+}
+
+/// The cells of every level, each with its remark last.
+pub(crate) fn level_cells(a: &SweepCurve, b: &SweepCurve) -> Vec<Vec<String>> {
+    rows(a, b).map(|(cells, remark)| cells.into_iter().chain([remark]).collect()).collect()
+}
+
+fn rows(a: &SweepCurve, b: &SweepCurve) -> impl Iterator<Item = ([String; 10], String)> {
+    let mut levels: Vec<f64> = a.points.iter().chain(&b.points).map(|point| point.level).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    levels.into_iter().map(move |level| {
+        let at = |curve: &SweepCurve| curve.points.iter().find(|point| point.level == level).copied();
+        row(level, at(a), at(b))
+    })
 }
 
 const fn counts(ladder: Ladder) -> &'static str {
@@ -122,7 +131,7 @@ const fn counts(ladder: Ladder) -> &'static str {
 /// What a column compares.
 type Figure = fn(&SweepPoint) -> Option<f64>;
 
-fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>) -> String {
+fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>) -> ([String; 10], String) {
     let shown =
         |point: Option<SweepPoint>, of: Figure, say: fn(f64) -> String| point.as_ref().and_then(of).map_or_else(|| NONE.to_owned(), say);
     let ratio = |of: Figure| {
@@ -158,7 +167,7 @@ fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>) -> String {
         (false, true) => remarks.push("loadline was the limit of B"),
         (false, false) => {}
     }
-    line(&cells, &remarks.join("; "))
+    (cells, remarks.join("; "))
 }
 
 fn line(cells: &[String; 10], remark: &str) -> String {

@@ -9,7 +9,7 @@ use std::io;
 
 use analysis::Reading;
 
-use crate::{csv, hdr, json, junit, markdown, text};
+use crate::{csv, hdr, json, junit, markdown, page, text};
 
 /// One way to write down a finished run.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub struct Format {
 }
 
 /// Every format of a run.
-pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, csv::FORMAT, hdr::FORMAT, markdown::FORMAT, junit::FORMAT];
+pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, csv::FORMAT, hdr::FORMAT, markdown::FORMAT, junit::FORMAT, page::FORMAT];
 
 /// The format of that name, if there is one.
 #[must_use]

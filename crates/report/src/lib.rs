@@ -16,8 +16,10 @@ pub mod hdr;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod page;
 pub mod png;
 mod reason;
+mod rendering;
 mod story;
 pub mod sweep;
 pub mod text;
@@ -28,5 +30,6 @@ pub mod wrk2;
 
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};
+pub use rendering::{COMPARE_FORMATS, DIFF_FORMATS, FIND_FORMATS, Rendering, SWEEP_FORMATS, Two};
 pub use story::{load_of, request_of};
 pub use visible::visible;

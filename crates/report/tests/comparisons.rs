@@ -84,3 +84,20 @@ fn the_same_comparison_gives_the_same_files() {
     assert!(page.contains("| goodput | ") && page.contains("| 6 | B A | "), "{page}");
     assert!(one[2].bytes.starts_with(b"\x89PNG") && String::from_utf8_lossy(&one[3].bytes).contains("</svg>"));
 }
+
+#[test]
+fn a_comparison_reads_back_and_says_the_same() {
+    let compared = compared(8, 0.9);
+    let written = files(&compared).unwrap();
+    let text = String::from_utf8(written[0].bytes.clone()).unwrap();
+    let again = report::compare::read(&text).unwrap();
+    assert_eq!(conclusion(&again, &Style::PLAIN), conclusion(&compared, &Style::PLAIN));
+    assert_eq!(files(&again).unwrap()[0].bytes, written[0].bytes);
+    for (text, part) in [
+        ("{\"schema\":\"loadline.compare/9\"}", "written as 'loadline.compare/9'"),
+        ("{}", "not a comparison"),
+        ("{\"schema\":\"loadline.compare/1\"}", "missing field"),
+    ] {
+        assert!(report::compare::read(text).unwrap_err().to_string().contains(part), "{text}");
+    }
+}

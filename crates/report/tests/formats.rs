@@ -23,12 +23,29 @@ fn without_buckets(text: &str) -> String {
 
 #[test]
 fn every_format_of_every_fixture_reads_as_it_did() {
-    for format in FORMATS {
+    // What is drawn in a browser is looked at in one: `make web-test`.
+    for format in FORMATS.iter().filter(|format| format.name != "html") {
         for (name, summary) in fixtures::summaries() {
             let text = rendered(format.name, &summary, &Style::PLAIN);
             assert!(text.ends_with('\n') && !text.contains('\x1b') && !text.contains("NaN"), "{}: {name}", format.name);
             assert_snapshot!(format!("{}__{name}", format.name), without_buckets(&text));
         }
+    }
+}
+
+#[test]
+fn a_page_is_one_file_that_loads_nothing_with_or_without_its_charts() {
+    for (name, summary) in fixtures::summaries() {
+        let page = rendered("html", &summary, &Style::PLAIN);
+        assert_eq!(page, rendered("html", &summary, &Style::PLAIN), "{name}");
+        assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"), "{name}");
+        for loads in [" src=", "@import", "url(http", "<link", "<iframe"] {
+            assert!(!page.contains(loads), "{name}: {loads}");
+        }
+        assert!(page.contains("default-src 'none'") && !page.contains("unsafe-"), "{name}");
+        // The server's own words are there, as text.
+        assert!(!page.contains("<b>bold</b>"), "{name}");
+        assert!(page.len() < 1 << 20, "{name}: {} bytes", page.len());
     }
 }
 

@@ -80,6 +80,7 @@ pub(crate) struct Answers {
     ask: Function,
     status: Function,
     answer: Function,
+    moved: Function,
     heads: RefCell<Heads>,
 }
 
@@ -91,6 +92,7 @@ impl Answers {
             ask,
             status: state.door("status")?,
             answer: state.door("answer")?,
+            moved: state.door("moved")?,
             heads: RefCell::default(),
         })
     }
@@ -105,22 +107,34 @@ impl Answers {
             // It is another function now.
             self.wants.set(self.ask.call(())?);
         }
-        let headers = self.heads.borrow_mut().table(lua, &ear.head)?;
-        let body = if self.wants.get() > 2 { Some(lua.create_string(&ear.body)?) } else { None };
+        let mut heads = self.heads.borrow_mut();
+        let show = heads.compiled(lua, &self.moved, &ear.head)?;
+        // Text goes to Lua's stack without a handle to it.
+        let wants_body = self.wants.get() > 2;
+        let has_moved = match (show, std::str::from_utf8(&ear.body)) {
+            (Some(show), Ok(body)) => show.call::<bool>((status, wants_body.then_some(body)))?,
+            (show, _) => {
+                let body = if wants_body { Some(lua.create_string(&ear.body)?) } else { None };
+                match show {
+                    Some(show) => show.call::<bool>((status, body))?,
+                    None => self.answer.call::<bool>((status, from_lines(lua, &ear.head)?, body))?,
+                }
+            }
+        };
         ear.forget();
-        if self.answer.call::<bool>((status, headers, body))? {
+        if has_moved {
             self.wants.set(self.ask.call(())?);
         }
         Ok(())
     }
 }
 
-/// Heads that came before, and what makes their tables.
+/// Heads that came before, and what shows an answer with one of them.
 #[derive(Default)]
 struct Heads {
     /// The one that came last.
     last: Vec<u8>,
-    make: Option<Function>,
+    show: Option<Function>,
     known: HashMap<Vec<u8>, Option<Function>>,
 }
 
@@ -131,34 +145,27 @@ const HEADS_MAX: usize = 64;
 const COMPILED_BYTES_MAX: usize = 4096;
 
 impl Heads {
-    fn table(&mut self, lua: &Lua, head: &[u8]) -> mlua::Result<Table> {
-        if self.last == head
-            && let Some(make) = &self.make
-        {
-            return make.call(());
-        }
-        if head.len() > COMPILED_BYTES_MAX {
-            return from_lines(lua, head);
-        }
-        match self.known.get_mut(head) {
-            None => {
+    /// A function of status and body, if this head came before.
+    fn compiled(&mut self, lua: &Lua, moved: &Function, head: &[u8]) -> mlua::Result<Option<&Function>> {
+        if self.show.is_none() || self.last != head {
+            if head.len() > COMPILED_BYTES_MAX {
+                return Ok(None);
+            }
+            let Some(known) = self.known.get_mut(head) else {
                 if self.known.len() == HEADS_MAX {
                     self.known.clear();
                 }
                 self.known.insert(head.to_vec(), None);
-                from_lines(lua, head)
-            }
-            Some(known) => {
-                let make = match known {
-                    Some(make) => make.clone(),
-                    None => known.insert(lua.load(constructor(head)).set_name("=headers").into_function()?).clone(),
-                };
-                head.clone_into(&mut self.last);
-                let table = make.call(());
-                self.make = Some(make);
-                table
-            }
+                return Ok(None);
+            };
+            let show = match known {
+                Some(show) => show.clone(),
+                None => known.insert(lua.load(source(head)).set_name("=headers").call(moved)?).clone(),
+            };
+            head.clone_into(&mut self.last);
+            self.show = Some(show);
         }
+        Ok(self.show.as_ref())
     }
 }
 
@@ -177,9 +184,9 @@ fn from_lines(lua: &Lua, head: &[u8]) -> mlua::Result<Table> {
     Ok(table)
 }
 
-/// `return {["Server"]="nginx",…}`; of duplicate names the last stays, as in an assignment.
-fn constructor(head: &[u8]) -> String {
-    let mut text = "return {".to_owned();
+/// Calls `response` with a table `{["Server"]="nginx",…}`; of duplicate names the last stays, as in an assignment.
+fn source(head: &[u8]) -> String {
+    let mut text = "local moved = ... return function(status, body) response(status, {".to_owned();
     let all: Vec<_> = lines(head).collect();
     for (place, (name, value)) in all.iter().enumerate() {
         if all[place + 1..].iter().all(|(later, _)| later != name) {
@@ -190,7 +197,7 @@ fn constructor(head: &[u8]) -> String {
             text.push(',');
         }
     }
-    text.push('}');
+    text.push_str("}, body) return moved() end");
     text
 }
 
@@ -220,21 +227,36 @@ mod tests {
         pairs
     }
 
+    /// A state whose `response` puts what it is given into globals, and what shows it an answer with this head, made or compiled.
+    fn shown(lua: &Lua, heads: &mut Heads, head: &[u8]) -> Table {
+        lua.load("function response(s, h, b) status, headers, body = s, h, b end").exec().unwrap();
+        let moved: Function = lua.load("return function() return false end").eval().unwrap();
+        match heads.compiled(lua, &moved, head).unwrap() {
+            None => from_lines(lua, head).unwrap(),
+            Some(show) => {
+                assert!(!show.call::<bool>((204, "text")).unwrap());
+                assert_eq!(lua.globals().get::<u16>("status").unwrap(), 204);
+                assert_eq!(lua.globals().get::<String>("body").unwrap(), "text");
+                lua.globals().get("headers").unwrap()
+            }
+        }
+    }
+
     #[test]
     fn a_compiled_head_is_the_table_of_its_lines_and_each_time_a_new_one() {
         let lua = Lua::new();
         let mut heads = Heads::default();
         let head = b"Server: a\"b\\\xff]]\nX: 1\nx: 2\nX: 3\nEmpty: \n";
-        let first = pairs(&heads.table(&lua, head).unwrap());
+        let first = pairs(&shown(&lua, &mut heads, head));
         let expected: Vec<(String, Vec<u8>)> = [("Empty", &b""[..]), ("Server", b"a\"b\\\xff]]"), ("X", b"3"), ("x", b"2")]
             .map(|(name, value)| (name.to_owned(), value.to_vec()))
             .into();
         assert_eq!(first, expected);
-        let second = heads.table(&lua, head).unwrap();
-        assert!(heads.make.is_some(), "the second time it is compiled");
+        let second = shown(&lua, &mut heads, head);
+        assert!(heads.show.is_some(), "the second time it is compiled");
         assert_eq!(pairs(&second), expected);
         second.raw_set("mine", 1).unwrap();
-        assert_eq!(pairs(&heads.table(&lua, head).unwrap()), expected, "what a script does to its table stays there");
+        assert_eq!(pairs(&shown(&lua, &mut heads, head)), expected, "what a script does to its table stays there");
     }
 
     #[test]
@@ -242,7 +264,7 @@ mod tests {
         let lua = Lua::new();
         let mut heads = Heads::default();
         for number in 0..1_000 {
-            let table = heads.table(&lua, format!("Id: {number}\n").as_bytes()).unwrap();
+            let table = shown(&lua, &mut heads, format!("Id: {number}\n").as_bytes());
             assert_eq!(table.get::<String>("Id").unwrap(), number.to_string());
         }
         assert!(heads.known.len() <= HEADS_MAX);
@@ -254,7 +276,7 @@ mod tests {
         let mut heads = Heads::default();
         let head = b"A: \"..error('x')..\"\nB\"]=1,[\"C: \\\n";
         for _ in 0..3 {
-            let table = pairs(&heads.table(&lua, head).unwrap());
+            let table = pairs(&shown(&lua, &mut heads, head));
             assert_eq!(table[0], ("A".to_owned(), b"\"..error('x')..\"".to_vec()));
             assert_eq!(table[1], ("B\"]=1,[\"C".to_owned(), b"\\".to_vec()));
         }

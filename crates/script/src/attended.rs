@@ -8,24 +8,24 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use engine::Stop;
+use engine::{Stop, Urgency};
 
 use crate::ScriptError;
 
 /// How often the Stop is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Runs `work`, unless it is stopped more urgently than it was at the beginning.
+/// Runs `work`, unless the Stop is or becomes more urgent than `known`.
 ///
 /// # Errors
 /// If it was stopped.
 pub(crate) fn attended<T: Send + 'static>(
     stop: &Stop,
+    known: Urgency,
     path: &str,
     doing: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ScriptError> {
-    let before = stop.urgency();
     let (sender, receiver) = channel();
     let worker = thread::Builder::new()
         .name("script".to_owned())
@@ -37,7 +37,7 @@ pub(crate) fn attended<T: Send + 'static>(
     loop {
         match receiver.recv_timeout(LOOK) {
             Ok(done) => return Ok(done),
-            Err(RecvTimeoutError::Timeout) if stop.urgency() > before => {
+            Err(RecvTimeoutError::Timeout) if stop.urgency() > known => {
                 return Err(ScriptError::new(
                     format!("interrupted while the script '{path}' was in {doing}"),
                     "if it did not seem to end, look for an endless loop in it",

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Broken, Choice, Program};
 use measure::Failure;
-use mlua::{Function, Value};
+use mlua::{BString, Function, Value};
 use plan::Nanos;
 
 use crate::answer::{ANSWER_BYTES_MAX, Answers, Ear};
@@ -128,6 +128,16 @@ impl Scripted {
     }
 }
 
+impl Scripted {
+    #[cold]
+    fn no_string(&self) -> ScriptError {
+        match self.state.call::<Value>("wrong", "request()", ()) {
+            Ok(value) => self.state.returned("request", &said(&value)),
+            Err(error) => error,
+        }
+    }
+}
+
 /// A connection as the script's worker sees it.
 pub(crate) struct User {
     bytes: Vec<u8>,
@@ -166,13 +176,12 @@ impl Program for Scripted {
     fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
         let Some(request) = &self.request else { return Ok(self.fixed.1) };
         self.state.allow(CALL_INSTRUCTIONS_MAX);
-        let value = request.call::<Value>(()).map_err(|error| self.state.failed("request()", &error))?;
-        let Value::String(text) = value else { return Err(self.state.returned("request", &said(&value)).into()) };
-        let bytes = text.as_bytes();
-        if user.bytes != *bytes {
-            user.choice = requests::read(&bytes).map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
-            user.bytes.clear();
-            user.bytes.extend_from_slice(&bytes);
+        // As bytes, straight from Lua's stack: a handle to Lua's string would cost more than the copy.
+        let text = request.call::<Option<BString>>(()).map_err(|error| self.state.failed("request()", &error))?;
+        let Some(text) = text else { return Err(self.no_string().into()) };
+        if user.bytes != *text {
+            user.choice = requests::read(&text).map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
+            user.bytes = text.into();
         }
         Ok(user.choice)
     }

@@ -4,6 +4,8 @@
 //! first string, and loses its way when a later one holds more or fewer. Here every string is read, so a script may vary
 //! its batches; and one that is cut off is an error of the script, not a server that does not answer.
 
+use std::mem::MaybeUninit;
+
 use engine::Choice;
 use engine::protocol::http1::Asked;
 
@@ -33,9 +35,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Choice, String> {
 
 /// The length of the first request, and whether its method is HEAD.
 fn one(bytes: &[u8]) -> Result<(usize, bool), String> {
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
-    let mut request = httparse::Request::new(&mut headers);
-    let head = match request.parse(bytes) {
+    let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
+    let mut request = httparse::Request::new(&mut []);
+    let head = match request.parse_with_uninit_headers(bytes, &mut headers) {
         Ok(httparse::Status::Complete(head)) => head,
         Ok(httparse::Status::Partial) => return Err("incomplete request".to_owned()),
         Err(why) => return Err(why.to_string()),

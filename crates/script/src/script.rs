@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::Arc;
 
 use engine::protocol::http1::Asked;
-use engine::{Choice, Prepared, RunError, Stop};
+use engine::{Choice, Prepared, RunError, Stop, Urgency};
 use measure::{Counted, Summary, Tick};
 use mlua::Value;
 use plan::{Load, Plan, Scheme};
@@ -111,7 +111,7 @@ impl Script {
         let main = {
             let (path, text, globals, libraries) = (path.clone(), text.clone(), globals.clone(), source.libraries);
             let bytes_max = memory_bytes_max(1);
-            attended(stop, &source.path, "loading", move || {
+            attended(stop, Urgency::None, &source.path, "loading", move || {
                 let main = State::new(&path, libraries, &globals, bytes_max)?;
                 main.execute(&text)?;
                 Ok::<_, ScriptError>(main)
@@ -174,7 +174,7 @@ impl Script {
             main: self.main.clone(),
             addresses: prepared.addresses(),
         };
-        attended(stop, &self.path, "setup() or init()", move || setting_up.all(threads))?
+        attended(stop, Urgency::None, &self.path, "setup() or init()", move || setting_up.all(threads))?
     }
 
     /// Whether the script has last words.
@@ -190,7 +190,8 @@ impl Script {
     pub fn done(&mut self, with: &DoneArguments, stop: &Stop) -> Result<(), ScriptError> {
         let main = self.main.clone();
         let with = with.clone();
-        attended(stop, &self.path, "done()", move || {
+        // The run may have been stopped, and still has its last words.
+        attended(stop, stop.urgency(), &self.path, "done()", move || {
             if !main.defines("done")? {
                 return Ok(());
             }
@@ -250,6 +251,7 @@ impl SettingUp {
             if found.request {
                 // The verification of the first thread's first request.
                 let text: Value = state.call("request", "request()", ())?;
+                let text = if text.is_nil() { state.call("wrong", "request()", ())? } else { text };
                 read(&state, &text)?;
             }
             *defines = Some(found);

@@ -152,12 +152,20 @@ local function arguments(f)
 end
 
 local looked_at -- the function `response` that was looked at last
+local function moved() return response ~= looked_at end
+
+local wrong -- what `request` returned last, if it was no string
 
 return {
   setup = function(thread) wrk.setup(thread_object(thread)) flush() end,
   init = function(args) wrk.init(args) flush() end,
   built = function() return wrk.request() end,
-  request = function() return request() end,
+  request = function()
+    local text = request()
+    if type(text) == "string" then return text end
+    wrong = text
+  end,
+  wrong = function() return wrong end,
   delay = function() return delay() end,
   done = function(summary, latency, requests)
     done(summary, statistics_object(latency), statistics_object(requests))
@@ -177,11 +185,12 @@ return {
   end,
   -- Shows an answer to a `response` that takes the status alone. True: it is another function now, and has not been called.
   status = function(status)
-    if response ~= looked_at then return true end
+    if moved() then return true end
     response(status)
   end,
   answer = function(status, headers, body)
     response(status, headers, body)
-    return response ~= looked_at
+    return moved()
   end,
+  moved = moved,
 }

@@ -85,9 +85,8 @@ const PROVE_S_MIN: f64 = 2.0;
 /// which requests of that length wait takes some of them to drain.
 const REST_S: f64 = 30.0;
 const REST_OF_LIMIT: f64 = 10.0;
-/// A full-length trial shorter than this many promised times does not even show a server that is asked for half as much again
-/// as it carries.
-const PROVE_OF_LIMIT_MIN: f64 = 2.0;
+/// A full-length trial shorter than the promised time does not even show a server that is asked for twice what it carries.
+const PROVE_OF_LIMIT_MIN: f64 = 1.0;
 
 impl Settings {
     /// Three minutes, bounds within 2 %, a soak of half a minute.

@@ -268,9 +268,9 @@ fn one_bad_moment_in_a_soak_does_not_refute_a_rate_and_two_bad_soaks_do() {
 fn a_promise_of_seconds_gets_longer_rests_and_refuses_trials_that_cannot_show_it() {
     let promising = |limit_s| Settings::new(promises(limit_s), 1e5, 1);
     assert_eq!((promising(0.05).rest_max_s, promising(4.0).rest_max_s), (30.0, 40.0));
-    let Err(mistakes) = Search::new(promising(8.0)) else { panic!("ten seconds show a queue of eight?") };
+    let Err(mistakes) = Search::new(promising(12.0)) else { panic!("ten seconds show a queue of twelve?") };
     let [Mistake::BudgetTooShort { needed_s, .. }] = mistakes[..] else { panic!("{mistakes:?}") };
-    assert!(Search::new(promising(8.0).within(needed_s)).is_ok(), "{needed_s}");
+    assert!(Search::new(promising(12.0).within(needed_s)).is_ok(), "{needed_s}");
 }
 
 #[test]

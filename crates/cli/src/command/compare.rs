@@ -15,12 +15,13 @@ use std::str::FromStr;
 
 use analysis::compare::{Margins, PAIRS_MIN, Verdict};
 use analysis::gate::{self, Judgement};
-use clap::Args;
+use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use history::Kind;
 use measure::{Ending, Summary};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Warmup};
+use report::COMPARE_FORMATS;
 use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, header, row, without_charts};
 use report::unlike;
 
@@ -32,7 +33,7 @@ use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{At, Keeper, Keeping};
-use crate::outputs::Existing;
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, secrets, step_summary};
@@ -87,6 +88,10 @@ pub struct Compare {
     /// Write files into this directory, made if missing
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
     dir: PathBuf,
+
+    /// Write the result also as FORMAT=FILE (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(COMPARE_FORMATS), help_heading = "Output")]
+    out: Vec<Out>,
 
     /// Replace files that exist, and compare plans that differ
     #[arg(long, help_heading = "Output")]
@@ -154,6 +159,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         cooldown,
         name,
         dir,
+        out,
         force,
         promises,
         keeping,
@@ -193,7 +199,9 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let keeper = keeping.decide(Kind::Compare, &name, &mut errors);
     sight.check(&mut errors);
     let files = Files::new(dir, name.clone(), ENDINGS);
-    files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    let existing = if force { Existing::Replace } else { Existing::Keep };
+    files.check(existing, &mut errors);
+    let outs = Renderings::check(&out, COMPARE_FORMATS, existing, StandardOutput::Taken, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
     let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.0));
@@ -213,7 +221,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
     }
     let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within, seed, screen: &screen, stop: &stop };
-    measuring.carry_out(compared, pairs.get() as usize, &files, keeper, manner)
+    measuring.carry_out(compared, pairs.get() as usize, (&files, &outs), keeper, manner)
 }
 
 /// Runs of one target against itself.
@@ -448,7 +456,14 @@ struct Measuring<'a> {
 
 impl Measuring<'_> {
     /// Measures pair by pair: a row on standard output and all files after each, the verdict at the end.
-    fn carry_out(&self, mut compared: Compared, wanted: usize, files: &Files, mut keeper: Keeper, manner: Manner) -> Result<Exit, Failed> {
+    fn carry_out(
+        &self,
+        mut compared: Compared,
+        wanted: usize,
+        (files, outs): (&Files, &Renderings<Compared>),
+        mut keeper: Keeper,
+        manner: Manner,
+    ) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
         let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
@@ -486,6 +501,7 @@ impl Measuring<'_> {
         self.screen.clear();
         if !compared.pairs.is_empty() {
             lost = write(&mut compared, files)?;
+            outs.write(&compared, &mut lost);
             step_summary::append(without_charts(&compared).as_bytes(), &mut lost);
             told = told.and(said(&conclusion(&compared, &style)));
             if lost.is_empty() {

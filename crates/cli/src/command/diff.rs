@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use analysis::{Standing, Validity};
-use clap::Args;
+use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
 use report::chart::sweep::SweepCurve;
+use report::{DIFF_FORMATS, Two};
 
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::inputs::plainly;
 use crate::keeping::{At, ReadError};
-use crate::outputs::Existing;
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::saved::Saved;
 
 /// Two sweeps, or two runs.
@@ -29,6 +30,10 @@ pub struct Diff {
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
     dir: PathBuf,
 
+    /// Write the result also as FORMAT=FILE (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(DIFF_FORMATS), help_heading = "Output")]
+    out: Vec<Out>,
+
     /// Replace files that exist, and compare levels that are INVALID and sweeps that are unlike
     #[arg(long, help_heading = "Output")]
     force: bool,
@@ -42,7 +47,7 @@ const ENDINGS: &[&str] = &[".qps.ttlb.diff.png", ".qps.ttlb.diff.svg", ".success
 
 /// Reads both, draws, and prints the table.
 pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
-    let Diff { a, b, dir, force, at } = diff;
+    let Diff { a, b, dir, out, force, at } = diff;
     let mut errors = PlanErrors::default();
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let sources = at.read_both(&a, &b);
@@ -56,6 +61,13 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             if existing == Existing::Keep && validity.standing == Standing::Invalid {
                 errors.push(invalid(&side.shown, &format!(": {}", validity.why())));
             }
+        }
+        if let Some(out) = out.first() {
+            errors.push(PlanError::new(
+                "out",
+                format!("--out {out} is for two sweeps, and these are two runs"),
+                "leave it out, or give each run its own with loadline report",
+            ));
         }
         if !errors.is_empty() {
             return Err(errors.into());
@@ -78,6 +90,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     let names = sides.each_ref().map(|side| side.as_ref().map_or("", |side| side.name.as_str()));
     let files = Files::new(dir, names.join("_"), ENDINGS);
     files.check(existing, &mut errors);
+    let outs = Renderings::check(&out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
     let [Some(a), Some(b)] = curves else { return Err(errors.into()) };
     if !errors.is_empty() {
         return Err(errors.into());
@@ -89,8 +102,10 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             lost.push(error);
         }
     }
-    let [from, to] = &sweeps;
-    let mut text = format!("\n{}{}", report::diff::table(&a, &b), report::diff::judged(from.as_ref(), to.as_ref()));
+    let two = Two { curves: [a, b], sweeps };
+    outs.write(&two, &mut lost);
+    let ([a, b], [from, to]) = (&two.curves, &two.sweeps);
+    let mut text = format!("\n{}{}", report::diff::table(a, b), report::diff::judged(from.as_ref(), to.as_ref()));
     if !unlike.is_empty() {
         text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));
     }

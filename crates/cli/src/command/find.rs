@@ -23,6 +23,7 @@ use engine::{RunError, Stop, Urgency, machine};
 use history::Kind;
 use measure::{Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
+use report::FIND_FORMATS;
 use report::find::table;
 
 use super::Manner;
@@ -32,7 +33,7 @@ use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
-use crate::outputs::Existing;
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, secrets, step_summary};
@@ -70,6 +71,10 @@ pub struct Find {
     /// Write files into this directory, made if missing
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
     dir: PathBuf,
+
+    /// Write the result also as FORMAT=FILE (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(FIND_FORMATS), help_heading = "Output")]
+    out: Vec<Out>,
 
     /// Replace files that exist
     #[arg(long, help_heading = "Output")]
@@ -113,7 +118,7 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, force, promises, keeping, sight, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, promises, keeping, sight, manner } = find;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
@@ -134,7 +139,9 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let keeper = keeping.decide(Kind::Find, &name, &mut errors);
     sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
-    files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    let existing = if force { Existing::Replace } else { Existing::Keep };
+    files.check(existing, &mut errors);
+    let outs = Renderings::check(&out, FIND_FORMATS, existing, StandardOutput::Taken, &mut errors);
     let (Some(load), Ok(search)) = (load, search) else { return Err(errors.into()) };
     if !errors.is_empty() {
         return Err(errors.into());
@@ -145,7 +152,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let screen = manner.screen_with_view(sight, "find", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
     let found = Found { checks, ..Found::new(files.name().to_owned(), &slos, settings, search.answer()) };
-    let course = Course { load, slos, search, found, files, keeper, screen, stop, lost: PlanErrors::default(), untold: None };
+    let course = Course { load, slos, search, found, files, outs, keeper, screen, stop, lost: PlanErrors::default(), untold: None };
     course.carry_out(manner)
 }
 
@@ -397,6 +404,7 @@ struct Course {
     found: Found,
     files: Files,
     keeper: Keeper,
+    outs: Renderings<Found>,
     screen: Screen,
     /// Raised by the user. Each trial has a signal of its own, because it may also be ended early.
     stop: Stop,
@@ -634,6 +642,7 @@ impl Course {
         for file in report::find::files(&self.found).expect("memory takes every byte") {
             self.write(&file);
         }
+        self.outs.write(&self.found, &mut self.lost);
         step_summary::append(report::find::markdown::without_charts(&self.found).as_bytes(), &mut self.lost);
     }
 

@@ -13,14 +13,14 @@ use analysis::adaptive::{Reach, next_levels};
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
 use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promises_kept, scaling};
-use clap::Args;
+use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
 use history::Kind;
 use measure::{Counted, Ending, Tick};
 use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Random, Rung, Stage, Target, Timetable};
-use report::Style;
 use report::sweep::table;
+use report::{SWEEP_FORMATS, Style};
 
 use super::Manner;
 use crate::calibration::note_ceiling;
@@ -28,7 +28,7 @@ use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
-use crate::outputs::Existing;
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, saved, secrets, step_summary};
@@ -57,6 +57,10 @@ pub struct Sweep {
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
     dir: PathBuf,
 
+    /// Write the result also as FORMAT=FILE (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(SWEEP_FORMATS), help_heading = "Output")]
+    out: Vec<Out>,
+
     /// Replace files that exist
     #[arg(long, help_heading = "Output")]
     force: bool,
@@ -76,18 +80,20 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, slo, promises, name, dir, force, keeping, sight, manner } = sweep;
+    let Sweep { draft, ladder, slo, promises, name, dir, out, force, keeping, sight, manner } = sweep;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
     let slo = wished(slo, &mut errors);
     let checks = promises.read(&mut errors);
-    let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, checks, ..climb });
+    let existing = if force { Existing::Replace } else { Existing::Keep };
+    let outs = Renderings::check(&out, SWEEP_FORMATS, existing, StandardOutput::Taken, &mut errors);
+    let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, checks, outs, ..climb });
     let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
     sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
-    files.check(if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    files.check(existing, &mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
     let stop = Stop::new();
@@ -127,6 +133,8 @@ pub struct Climb {
     slo: Vec<Check>,
     /// What every level is held against.
     checks: Vec<Check>,
+    /// Where the result goes besides.
+    outs: Renderings<analysis::Sweep>,
 }
 
 impl Climb {
@@ -160,7 +168,7 @@ impl Climb {
             }
         }
         match ladder {
-            Some(ladder) => Some(Self { ladder, plans, draft, slo: Vec::new(), checks: Vec::new() }),
+            Some(ladder) => Some(Self { ladder, plans, draft, slo: Vec::new(), checks: Vec::new(), outs: Renderings::none() }),
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
                 inputs::decide(draft, errors);
@@ -373,6 +381,7 @@ impl Ascent<'_> {
         self.screen.clear();
         if !self.sweep.trials.is_empty() {
             self.lost = write(&self.sweep, self.files);
+            self.climb.outs.write(&self.sweep, &mut self.lost);
             step_summary::append(report::sweep::markdown::without_charts(&self.sweep).as_bytes(), &mut self.lost);
         }
         self.say(&ending(&self.sweep, self.style.width));

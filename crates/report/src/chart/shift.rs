@@ -6,7 +6,7 @@
 
 use super::ticks::{Scale, Tick};
 use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start};
-use analysis::compare::{Metric, QuantileShift};
+use analysis::compare::QuantileShift;
 use analysis::quantity::{self, counted, decimal};
 
 use crate::compare::{Compared, signed};
@@ -23,17 +23,7 @@ pub fn shift(compared: &Compared) -> Chart {
     let at = |index: usize| index as f64 + 1.0;
     let ends = 0.5..=shifts.len().max(1) as f64 + 0.5;
     let (first, last) = (*ends.start(), *ends.end());
-    let margin = |q: f64| {
-        compared.margins.of(if q < 0.95 {
-            Metric::P50
-        } else if q < 0.99 {
-            Metric::P95
-        } else if q < 0.999 {
-            Metric::P99
-        } else {
-            Metric::P999
-        })
-    };
+    let margin = |q: f64| compared.margins.of(crate::compare::metric_of(q));
     let lowest = shifts.iter().map(|shift| held(shift.interval.low)).fold(-5.0, f64::min);
     let highest = shifts.iter().map(|shift| held(shift.interval.high)).fold(5.0, f64::max);
     let (scale, ticks) = around_zero(lowest, highest);

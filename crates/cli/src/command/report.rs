@@ -1,0 +1,89 @@
+//! `loadline report FILE`: a saved result once more, in words or in any other format.
+//!
+//! Whoever looks at a result a month later wants a format that nobody asked for then. A result holds everything, so nothing
+//! need be measured again, and what follows from it is found anew, perhaps better than then.
+
+use analysis::Reading;
+use clap::{ArgAction, Args};
+use plan::{PlanError, PlanErrors};
+use report::{COMPARE_FORMATS, FIND_FORMATS, FORMATS, Rendering, SWEEP_FORMATS};
+
+use super::Manner;
+use crate::exit::{Exit, Failed};
+use crate::inputs;
+use crate::keeping::At;
+use crate::outputs::{Existing, Out, Outputs, Renderings, StandardOutput, to_stdout};
+use crate::saved::Saved;
+
+/// A saved result, and what becomes of it.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A result: the JSON of a run, a sweep, a search or a comparison, or a saved one such as @last
+    #[arg(value_name = "RESULT")]
+    result: String,
+
+    /// Write it as FORMAT=FILE, with - for standard output (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(), help_heading = "Output")]
+    out: Vec<Out>,
+
+    /// Replace files that exist
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+
+    #[command(flatten)]
+    at: At,
+
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// Reads, and writes what was asked for; without that, the report in words.
+pub fn carry_out(report: Report) -> Result<Exit, Failed> {
+    let Report { result, out, force, at, manner } = report;
+    let existing = if force { Existing::Replace } else { Existing::Keep };
+    let mut errors = PlanErrors::default();
+    match inputs::result(&result, &at).map_err(|error| Failed::from(PlanErrors(vec![error])))? {
+        Saved::Run(run, checks) => {
+            let outputs = Outputs::check(&out, existing, &mut errors);
+            if !errors.is_empty() {
+                return Err(errors.into());
+            }
+            let reading = Reading::new(&run, &checks);
+            outputs
+                .write(&reading, &manner.styles(), manner.voice())
+                .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })?;
+            Ok(Exit::Done)
+        }
+        Saved::Sweep(sweep) => render(&*sweep, SWEEP_FORMATS, &out, existing),
+        Saved::Find(found) => render(&*found, FIND_FORMATS, &out, existing),
+        Saved::Compare(compared) => render(&*compared, COMPARE_FORMATS, &out, existing),
+    }
+}
+
+fn render<T>(result: &T, table: &'static [Rendering<T>], out: &[Out], existing: Existing) -> Result<Exit, Failed> {
+    let mut errors = PlanErrors::default();
+    let outs = Renderings::check(out, table, existing, StandardOutput::Free, &mut errors);
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    let mut lost = PlanErrors::default();
+    outs.write(result, &mut lost);
+    // As after a run, the words come too, unless something else stands where they would.
+    if !outs.to_stdout()
+        && let Some(text) = table.iter().find(|format| format.name == "text")
+    {
+        let bytes = (text.render)(result).expect("memory takes every byte");
+        if let Err(why) = to_stdout(&bytes) {
+            let what = format!("the report could not be written to standard output: {}", inputs::plainly(&why));
+            lost.push(PlanError::new("out", what, "give --out text=FILE"));
+        }
+    }
+    if lost.is_empty() { Ok(Exit::Done) } else { Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }) }
+}
+
+/// From the tables of formats: those that every result has, then those that only some have.
+fn out_help() -> String {
+    let mut all: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    all.extend(SWEEP_FORMATS.iter().map(|format| format.name).filter(|name| *name == "dat"));
+    format!("Write it as FORMAT=FILE, with - for standard output: {} (repeatable); not every result has each", all.join(", "))
+}

@@ -1,0 +1,45 @@
+//! `--out html=FILE` of every command, and `loadline report`: what is saved is shown again, and nothing is measured for it.
+
+use crate::session::{Session, server};
+
+#[test]
+fn a_saved_run_is_rendered_again_in_any_format() {
+    let server = server();
+    let mut session = Session::new();
+    session.loadline(&format!("run {} -n 20 --check 'failed < 1%' --out json=r.json --out html=r.html", server.url("/healthz"))).exits(0);
+    assert!(session.read("r.html").starts_with("<!DOCTYPE html>"));
+    let counted = server.counts().received;
+    session.loadline("report r.json").exits(0).says("requests a second").says("failed < 1%").complains_of_nothing();
+    session.loadline("report r.json --out html=again.html --out markdown=-").exits(0).says("| response time |");
+    assert_eq!(session.read("again.html"), session.read("r.html"), "the same result gives the same page");
+    assert_eq!(server.counts().received, counted);
+}
+
+#[test]
+fn sweeps_and_their_differences_become_pages() {
+    let server = server();
+    let mut session = Session::new();
+    let line = format!("sweep {} --levels 1,2 -n 20 --cooldown 0s", server.url("/healthz"));
+    session.loadline(&format!("{line} --name a --out html=a.html")).exits(0);
+    session.loadline(&format!("{line} --name b")).exits(0);
+    session.loadline("report _output/loadline/a.json --out html=again.html").exits(0).says("TTLB mean");
+    assert_eq!(session.read("again.html"), session.read("a.html"));
+    session.loadline("diff _output/loadline/a.json _output/loadline/b.json --out html=d.html").exits(0);
+    assert!(session.read("d.html").contains("Content-Security-Policy"));
+}
+
+#[test]
+fn what_cannot_be_rendered_is_told_before_anything_is_written() {
+    let mut session =
+        Session::new().file("x.json", "{\"schema\": \"loadline.run/9\"}").file("y.json", "<html>").file("old.html", "precious");
+    session.loadline("report nowhere.json").exits(2).complains("'nowhere.json' cannot be read: there is no such file");
+    session.loadline("report x.json").exits(2).complains("it is written as 'loadline.run/9', and this loadline reads 'loadline.run/1'");
+    session.loadline("report y.json").exits(2).complains("is damaged, or no result");
+    session
+        .loadline("sweep http://127.0.0.1:9/ --out html=- --out csv=x")
+        .exits(2)
+        .complains("among the rows")
+        .complains("unknown format 'csv'");
+    session.loadline("run http://127.0.0.1:9/ --out html=old.html").exits(2).complains("'old.html' exists");
+    assert_eq!(session.read("old.html"), "precious");
+}

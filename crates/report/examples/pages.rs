@@ -1,0 +1,306 @@
+//! Writes one page of every kind from made-up results: what the tests in a browser open, and what pictures are taken of.
+//!
+//! `cargo run -p loadline-report --example pages -- DIR`
+
+use std::error::Error;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::{env, fs};
+
+use analysis::compare::Margins;
+use analysis::found::{Found, FoundTrial, learnt};
+use analysis::gate::{Check, Slo};
+use analysis::search::{Rested, Search, Settings, Standing, Step, TrialResult};
+use analysis::{Level, Reading, Stopped, Sweep, Trial};
+use measure::{Failure, Histogram, Summary, Tick, fixtures};
+use plan::{Nanos, Plan, Random};
+use report::compare::{Compared, Pair, Side, Subject};
+use report::{Style, page, sweep as sweep_files};
+
+/// What a server may send that should stay text.
+const HOSTILE: &str =
+    "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u{2028}${7*7}\u{202e}gnp";
+/// A run of an hour, a tick a second.
+const HOUR: u64 = 3_600;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let dir = env::args().nth(1).ok_or("say where: cargo run -p loadline-report --example pages -- DIR")?;
+    let dir = Path::new(&dir);
+    fs::create_dir_all(dir)?;
+    let checks: Vec<Check> = ["p99 < 50ms", "failed < 0.1%"].map(|text| text.parse().expect("checks are valid")).to_vec();
+    for (name, run) in fixtures::summaries() {
+        fs::write(dir.join(format!("run-{name}.html")), html(&run, if name == "open_with_a_stall" { &checks } else { &[] })?)?;
+    }
+    let mut random = Random::new(7, 1);
+    fs::write(dir.join("run.html"), html(&lively(120, &mut random), &checks)?)?;
+    fs::write(dir.join("hour.html"), html(&lively(HOUR, &mut random), &[])?)?;
+    fs::write(dir.join("run-hostile.html"), html(&hostile(fixture("failures_of_every_side")), &[])?)?;
+    fs::write(dir.join("sweep.html"), page::sweep(&climbed("users")))?;
+    let mut empty = climbed("nothing");
+    empty.trials.clear();
+    fs::write(dir.join("sweep-empty.html"), page::sweep(&empty))?;
+    let mut named = climbed(HOSTILE);
+    named.trials.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
+    named.stopped = Some(Stopped::cut_short(HOSTILE));
+    fs::write(dir.join("sweep-hostile.html"), page::sweep(&named))?;
+    fs::write(dir.join("find.html"), page::find(&searched("checkout", &mut random)))?;
+    fs::write(dir.join("find-hostile.html"), page::find(&searched(HOSTILE, &mut random)))?;
+    fs::write(
+        dir.join("compare.html"),
+        page::compare(&compared("http://old.test/orders", "http://new.test/orders", 1.35, 10, &mut random)?),
+    )?;
+    fs::write(dir.join("compare-hostile.html"), page::compare(&compared(HOSTILE, HOSTILE, 1.0, 3, &mut random)?))?;
+    let sides = [climbed("before"), faster(climbed("after"))];
+    let [a, b] = [0, 1].map(|side| sweep_files::curve(&sides[side]));
+    fs::write(dir.join("diff.html"), page::diff(&a, &b, [Some(&sides[0]), Some(&sides[1])]))?;
+    let mut hostile = a.clone();
+    hostile.name = HOSTILE.to_owned();
+    hostile.target = Some(HOSTILE.to_owned());
+    fs::write(dir.join("diff-hostile.html"), page::diff(&hostile, &b, [None, None]))?;
+    Ok(())
+}
+
+fn fixture(name: &str) -> Summary {
+    fixtures::summaries().into_iter().find(|(other, _)| *other == name).expect("the fixture exists").1
+}
+
+fn html(run: &Summary, checks: &[Check]) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    (page::FORMAT.render)(&Reading::new(run, checks), &Style::PLAIN, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Log-normal times around a median in milliseconds, a few of them in a second hump.
+fn times(count: u64, median_ms: f64, tail: f64, random: &mut Random) -> Histogram {
+    let mut histogram = Histogram::new();
+    for _ in 0..count {
+        let hump = if random.unit() < tail { 6.0 } else { 1.0 };
+        histogram.record(Nanos((median_ms * hump * 1e6 * (0.4 * analysis::simulated::normal(random)).exp()) as u64));
+    }
+    histogram
+}
+
+/// An open run whose server falters twice and fails a little in between.
+fn lively(seconds: u64, random: &mut Random) -> Summary {
+    let mut run = fixture("open_with_a_stall");
+    let per_second = 1_200.0;
+    let (mut all, mut served, mut ticks) = (Histogram::new(), Histogram::new(), Vec::new());
+    let (mut due_all, mut failed_all) = (0, 0);
+    for second in 0..seconds {
+        let phase = second as f64 / seconds as f64;
+        let slow = 1.0 + 6.0 * (-((phase - 0.38) * 40.0).powi(2)).exp() + 2.5 * (-((phase - 0.8) * 22.0).powi(2)).exp();
+        let due = (per_second + 32.0 * analysis::simulated::normal(random)).max(1.0) as u64;
+        let failed = if (0.36..0.42).contains(&phase) { random.between(4, 40) } else { u64::from(random.unit() < 0.01) };
+        let sampled = due.min(if seconds > 600 { 120 } else { u64::MAX });
+        let response = times(sampled, 6.0 * slow, 0.015, random);
+        served.add(&times(sampled, 5.5 * slow.sqrt(), 0.012, random));
+        all.add(&response);
+        due_all += due;
+        failed_all += failed;
+        ticks.push(Tick {
+            from: Nanos::from_secs(second),
+            to: Nanos::from_secs(second + 1),
+            warmup: false,
+            answered: due - failed / 2,
+            due,
+            succeeded: due - failed,
+            failed,
+            failures: [(Failure::CheckStatus, failed - failed / 4), (Failure::RecvReset, failed / 4)]
+                .into_iter()
+                .filter(|(_, count)| *count > 0)
+                .collect(),
+            unsent: 0,
+            bytes_sent: due * 310,
+            bytes_received: due * 1_870,
+            in_flight: (6.0 * slow + random.unit() * 4.0) as u64,
+            connections: 40 + (20.0 * slow) as u64,
+            cpu: Nanos((0.33e9 + 0.05e9 * random.unit()) as u64),
+            lag_max: Nanos((60e3 + 90e3 * random.exponential()) as u64),
+            response_time: response.pack(),
+        });
+    }
+    let length = Nanos::from_secs(seconds);
+    let mut plan = serde_json::to_value(&run.plan).expect("a plan is JSON");
+    let plan_keys = plan.as_object_mut().expect("a plan has keys");
+    plan_keys.remove("duration");
+    plan_keys.insert("rate".to_owned(), serde_json::json!(format!("1200/s for {seconds}s")));
+    run.plan = serde_json::from_value::<Plan>(plan).expect("the plan is still valid");
+    run.timeline = ticks;
+    run.ended.load_until = length;
+    run.ended.drained_at = length.plus(Nanos::from_millis(12));
+    run.duration_s = seconds as f64;
+    run.requests.due = due_all;
+    run.requests.failed = failed_all;
+    run.requests.unsent = 0;
+    run.requests.succeeded = due_all - failed_all;
+    run.qps = (due_all - failed_all / 2) as f64 / seconds as f64;
+    run.qps_succeeded = (due_all - failed_all) as f64 / seconds as f64;
+    run.status = [(201, due_all - failed_all), (503, failed_all)].into();
+    run.failures.iter_mut().filter(|failure| failure.class == Failure::CheckStatus).for_each(|failure| failure.count = failed_all);
+    run.in_flight_mean = run.qps * served.mean().unwrap_or_default() / 1e9;
+    run.wait = Histogram::new();
+    run.qps_offered = Some(per_second);
+    (run.response_time, run.response_time_succeeded, run.service_time) = (all.clone(), all, served);
+    run
+}
+
+/// A run in which every text that comes from outside is hostile.
+fn hostile(mut run: Summary) -> Summary {
+    for failure in &mut run.failures {
+        if let Some(example) = &mut failure.example {
+            example.text = HOSTILE.to_owned();
+        }
+    }
+    run.warnings.push(HOSTILE.to_owned());
+    for text in [&mut run.machine.loadline, &mut run.machine.system, &mut run.machine.processor, &mut run.started, &mut run.resolution.name]
+    {
+        *text = HOSTILE.to_owned();
+    }
+    run.resolution.addresses = vec![HOSTILE.to_owned()];
+    run.quirks.iter_mut().for_each(|quirk| quirk.about = HOSTILE.to_owned());
+    let mut plan = serde_json::to_value(&run.plan).expect("a plan is JSON");
+    plan["header"] = serde_json::json!([format!("x-note: {}", HOSTILE.replace(['\u{2028}', '\u{202e}'], " "))]);
+    plan["data"] = serde_json::json!(HOSTILE);
+    plan["method"] = serde_json::json!("POST");
+    run.plan = serde_json::from_value::<Plan>(plan).expect("the plan is still valid");
+    run
+}
+
+/// Three rounds over a ladder, on a server with contention that begins to fail at its end.
+fn climbed(name: &str) -> Sweep {
+    let levels = [1u32, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
+    let level = |users: u32| Level::Users(NonZeroU32::new(users).expect("levels are above 0"));
+    let mut sweep = Sweep::new(name.to_owned(), "2026-01-02T03:04:05Z".to_owned(), levels.map(level).to_vec());
+    let base = fixture("closed_all_well");
+    let mut random = Random::new(3, 3);
+    for repetition in 1..=3 {
+        for users in levels {
+            let n = f64::from(users);
+            let qps = 4_200.0 * n / (1.0 + 0.085 * (n - 1.0) + 0.000_012 * n * (n - 1.0)) * 0.012f64.mul_add(random.unit() - 0.5, 1.0);
+            let mut summary = base.clone();
+            summary.concurrency = users.into();
+            summary.response_time = times(2_000, n / qps * 1e3 * 0.9, 0.01, &mut random);
+            summary.qps = qps;
+            summary.requests.due = (qps * 10.0) as u64;
+            let failed = if users >= 500 { summary.requests.due / 150 * u64::from(users) / 1_000 } else { 0 };
+            summary.requests.succeeded = summary.requests.due - failed;
+            summary.requests.failed = failed;
+            summary.qps_succeeded = qps * summary.requests.success_percent() / 100.0;
+            if failed > 0 {
+                let example = fixture("failures_of_every_side").failures.into_iter().find(|it| it.class == Failure::RecvReset);
+                summary.failures = example.map(|it| measure::FailureCount { count: failed, ..it }).into_iter().collect();
+            }
+            sweep.trials.push(Trial { level: level(users), repetition, summary });
+        }
+    }
+    sweep
+}
+
+fn faster(mut sweep: Sweep) -> Sweep {
+    for trial in &mut sweep.trials {
+        let factor = 1.0 + 0.18 * (trial.level.value() / 1_000.0).sqrt();
+        trial.summary.qps *= factor;
+        trial.summary.qps_succeeded *= factor;
+        let mut shorter = Histogram::new();
+        trial.summary.response_time.recorded().for_each(|(time, count)| shorter.record_many(Nanos((time.0 as f64 / factor) as u64), count));
+        trial.summary.response_time = shorter;
+    }
+    sweep
+}
+
+/// A search on a server that carries some 800 a second.
+fn searched(name: &str, random: &mut Random) -> Found {
+    let slos: Vec<Slo> = ["failed < 0.1%", "p99 < 50ms"]
+        .map(|text| Slo::try_from(text.parse::<Check>().expect("checks are valid")).expect("promises are checks"))
+        .to_vec();
+    let settings = Settings::new(slos.iter().map(Slo::promise).collect(), 1e5, 1);
+    let mut search = Search::new(settings.clone()).expect("the settings are sound");
+    let mut found = Found::new(name.to_owned(), &slos, settings, search.answer());
+    "2026-01-02T03:04:05Z".clone_into(&mut found.started);
+    loop {
+        let (rate, seconds) = match search.next() {
+            Step::Rest { .. } => {
+                search.rested(Rested { seconds: 1.0, recovered: true });
+                continue;
+            }
+            Step::Trial { rate, seconds, .. } => (rate, seconds),
+            Step::Done(_) => break,
+        };
+        let run = offered(rate, seconds, random);
+        let (result, doubt) = learnt(&slos, &run, seconds + 0.2, None);
+        search.learn(TrialResult { seconds, elapsed_s: seconds + 0.2, standing: Standing::Valid, ..result });
+        found.trials.push(FoundTrial::new(search.trials().last().expect("one was just learnt"), doubt, run));
+    }
+    found.answer = search.answer();
+    if name == HOSTILE {
+        found.trials.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
+        found.stopped = Some(Stopped::cut_short(HOSTILE));
+        if let Some(trial) = found.trials.first_mut() {
+            trial.doubt = Some(HOSTILE.to_owned());
+            trial.result.standing = Standing::Invalid;
+        }
+    }
+    found
+}
+
+/// A queue that grows without end beyond 820 a second.
+fn offered(rate: f64, seconds: f64, random: &mut Random) -> Summary {
+    let mut run = fixture("open_with_a_stall");
+    let busy = rate / 820.0;
+    let median = if busy < 1.0 { 4.0 / (1.0 - busy.powi(6)).max(0.04) } else { 120.0 * busy };
+    let due = (rate * seconds).max(1.0) as u64;
+    let samples = due.min(4_000);
+    let mut all = Histogram::new();
+    times(samples, median, 0.004, random).recorded().for_each(|(time, count)| all.record_many(time, count * (due / samples).max(1)));
+    let due = all.count();
+    run.qps = rate.min(860.0);
+    run.qps_succeeded = run.qps;
+    run.qps_offered = Some(rate);
+    run.duration_s = due as f64 / rate;
+    run.requests = measure::Requests { due, succeeded: due, failed: 0, unsent: 0 };
+    run.status = [(201, due)].into();
+    run.failures.clear();
+    run.generator.cpu_share_busiest = 0.12;
+    (run.response_time, run.response_time_succeeded, run.service_time) = (all.clone(), all.clone(), all);
+    run.timeline.clear();
+    run
+}
+
+/// Pairs in which B's tail is longer by a factor.
+fn compared(a: &str, b: &str, tail: f64, pairs: u32, random: &mut Random) -> Result<Compared, String> {
+    let subject = |name: &str| Subject { name: name.to_owned(), command: None };
+    let name = if a == HOSTILE { HOSTILE } else { "old_new" };
+    let mut compared = Compared::new(name.to_owned(), subject(a), subject(b), pairs, Margins::default(), None);
+    for number in 0..pairs {
+        let drift = 1.0 + 0.02 * f64::from(number % 4);
+        let mut side = |tail: f64| {
+            let mut run = lively(12, random);
+            run.requests = measure::Requests { succeeded: run.requests.due, failed: 0, ..run.requests };
+            run.failures.clear();
+            let mut all = Histogram::new();
+            let mut ticks = Vec::new();
+            for tick in &run.timeline {
+                let mut slower = Histogram::new();
+                for _ in 0..tick.due {
+                    let normal = analysis::simulated::normal(random);
+                    let stretch = if normal > 1.3 { tail } else { 1.0 };
+                    slower.record(Nanos((4e6 * drift * stretch * (0.4 * normal).exp()) as u64));
+                }
+                all.add(&slower);
+                ticks.push(Tick { response_time: slower.pack(), ..tick.clone() });
+            }
+            run.timeline = ticks;
+            (run.response_time, run.response_time_succeeded, run.service_time) = (all.clone(), all.clone(), all);
+            if a == HOSTILE { hostile(run) } else { run }
+        };
+        let (one, other) = (side(1.0), side(tail));
+        compared.pairs.push(Pair::new(if number % 2 == 0 { Side::A } else { Side::B }, one, other));
+    }
+    if a == HOSTILE {
+        compared.differences.push(HOSTILE.to_owned());
+        compared.stopped = Some(HOSTILE.to_owned());
+        compared.pairs[0].left_out = Some(HOSTILE.to_owned());
+    }
+    compared.judge()?;
+    Ok(compared)
+}

@@ -1,0 +1,156 @@
+//! The page of two sweeps side by side.
+
+use analysis::Sweep;
+use analysis::quantity::{counted, figure, percent};
+use serde::Serialize;
+
+use super::sweep::Point;
+use super::{Answer, Figure, Kind, Question, SCHEMA, Table, View, written};
+use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint};
+use crate::compare::signed;
+use crate::diff::{judged, level_cells, table};
+use crate::visible::visible;
+
+/// What the charts draw of both.
+#[derive(Debug, Serialize)]
+struct Data {
+    levels: &'static str,
+    sides: [Drawn; 2],
+}
+
+/// One of them.
+#[derive(Debug, Serialize)]
+struct Drawn {
+    name: String,
+    points: Vec<Point>,
+}
+
+/// The page; a side without its sweep is a file that holds no single runs.
+#[must_use]
+pub fn diff(a: &SweepCurve, b: &SweepCurve, sweeps: [Option<&Sweep>; 2]) -> Vec<u8> {
+    written(view(a, b, sweeps))
+}
+
+fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View<Data> {
+    let judged = judged(from, to);
+    let rates = a.ladder == Ladder::OfferedRate && b.ladder == Ladder::OfferedRate;
+    let head = if rates { "#offered/s" } else { "#users" };
+    let heads = [head, "#QPS A", "#QPS B", "#B/A", "#TTLB A", "#TTLB B", "#B/A", "#success A", "#success B", "#B/A", ""];
+    View {
+        schema: SCHEMA,
+        kind: Kind::Diff,
+        title: format!("{} and {}", visible(&a.name), visible(&b.name)),
+        about: vec![format!("A: {}", named(a)), format!("B: {}", named(b))],
+        standing: None,
+        answers: answers(a, b, &judged, rates),
+        remarks: Vec::new(),
+        figures: figures(a, b),
+        tables: vec![
+            Table::new("levels", "Level by level", &heads, level_cells(a, b))
+                .noted("QPS: requests a second. TTLB: mean response time, to the last byte. B/A above 1: B is more."),
+        ],
+        text: table(a, b) + &judged,
+        measured_by: String::new(),
+        data: Data { levels: if rates { "offered" } else { "users" }, sides: [drawn("A", a), drawn("B", b)] },
+    }
+}
+
+fn named(curve: &SweepCurve) -> String {
+    let target = curve.target.as_deref().map_or_else(String::new, |target| format!(", {}", visible(target)));
+    format!("{}{target}, {}", visible(&curve.name), counted(curve.points.len() as u64, "level"))
+}
+
+fn drawn(name: &str, curve: &SweepCurve) -> Drawn {
+    let mut points: Vec<Point> = curve
+        .points
+        .iter()
+        .map(|point| Point {
+            level: point.level,
+            qps: point.qps,
+            ttlb_mean_ns: point.ttlb_ms.map(|ms| ms * 1e6),
+            ttlb_p99_ns: None,
+            success_percent: point.success_percent,
+            generator_limited: point.generator_limited,
+        })
+        .collect();
+    points.sort_by(|a, b| a.level.total_cmp(&b.level));
+    Drawn { name: name.to_owned(), points }
+}
+
+fn top(curve: &SweepCurve) -> Option<&SweepPoint> {
+    curve.points.iter().filter(|point| point.qps.is_finite()).max_by(|a, b| a.qps.total_cmp(&b.qps))
+}
+
+fn level(value: f64, rates: bool) -> String {
+    if rates { format!("{}/s offered", figure(value)) } else { counted(value as u64, "user") }
+}
+
+fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, rates: bool) -> Vec<Answer> {
+    let tops = top(a).zip(top(b));
+    let carries = match tops {
+        Some((a, b)) => Answer::measured(
+            Question::Carries,
+            format!(
+                "A carries {} requests a second at most, at {}, and B {}, at {}",
+                figure(a.qps),
+                level(a.level, rates),
+                figure(b.qps),
+                level(b.level, rates)
+            ),
+            "throughput",
+        ),
+        None => Answer::not_measured(Question::Carries, "One of the two holds no level"),
+    };
+    let nearly = |curve: &SweepCurve| -> Option<f64> {
+        let least = top(curve)?.qps * analysis::knee::NEARLY_ALL;
+        curve.points.iter().filter(|point| point.qps >= least).map(|point| point.level).min_by(f64::total_cmp)
+    };
+    let knee = match (nearly(a), nearly(b)) {
+        (Some(a), Some(b)) => Answer::measured(
+            Question::Knee,
+            format!("98 % of the most are reached at {} by A and at {} by B", level(a, rates), level(b, rates)),
+            "throughput",
+        ),
+        _ => Answer::not_measured(Question::Knee, "These levels do not show a knee"),
+    };
+    let changed = match tops {
+        Some((a, b)) if a.qps > 0.0 => {
+            let known = if judged.contains("was not measured") { "; whether that is more than chance was not measured" } else { "" };
+            Answer::measured(
+                Question::Changed,
+                format!("The most it carries changed by {} %{known}", signed(b.qps / a.qps - 1.0)),
+                "levels",
+            )
+        }
+        _ => Answer::not_measured(Question::Changed, "Nothing can be compared"),
+    };
+    let limited = |curve: &SweepCurve| top(curve).is_some_and(|point| point.generator_limited);
+    let limits = match (limited(a), limited(b)) {
+        (false, false) => {
+            Answer::not_measured(Question::Limits, "What limits either is not in these files; the page of each sweep tells it")
+        }
+        (a, b) => {
+            let whose = if a && b {
+                "both"
+            } else if a {
+                "A"
+            } else {
+                "B"
+            };
+            Answer::measured(Question::Limits, format!("The load generator was the limit at the peak of {whose}"), "levels")
+        }
+    };
+    vec![carries, knee, changed, limits]
+}
+
+fn figures(a: &SweepCurve, b: &SweepCurve) -> Vec<Figure> {
+    let Some((a_top, b_top)) = top(a).zip(top(b)) else { return Vec::new() };
+    let least = |curve: &SweepCurve| curve.points.iter().map(|point| point.success_percent).fold(100.0, f64::min);
+    let change = if a_top.qps > 0.0 { format!("{} %", signed(b_top.qps / a_top.qps - 1.0)) } else { "–".to_owned() };
+    vec![
+        Figure::new("highest QPS A", figure(a_top.qps), visible(&a.name)),
+        Figure::new("highest QPS B", figure(b_top.qps), visible(&b.name)),
+        Figure::new("change", change, "of the highest QPS"),
+        Figure::new("lowest success", format!("{} %", percent(least(a))), format!("A; B {} %", percent(least(b)))),
+    ]
+}

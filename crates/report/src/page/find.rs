@@ -1,0 +1,199 @@
+//! The page of a capacity search.
+
+use analysis::found::Found;
+use analysis::quantity::{NONE, counted, figure, length, percent, time};
+use analysis::search::{LimitedBy, Purpose, Standing};
+use plan::Nanos;
+use serde::Serialize;
+
+use super::{Answer, Figure, Kind, Question, SCHEMA, Table, Tone, View, written};
+use crate::find::table;
+use crate::visible::visible;
+use crate::{Style, story};
+
+/// What the charts of a search draw.
+#[derive(Debug, Serialize)]
+struct Data {
+    carries: Option<f64>,
+    capacity_low: f64,
+    capacity_high: Option<f64>,
+    quantile: f64,
+    good_within_ns: Option<u64>,
+    rates: Vec<Rate>,
+    trials: Vec<Tried>,
+}
+
+/// All trials at one rate.
+#[derive(Debug, Serialize)]
+struct Rate {
+    rate: f64,
+    throughput: f64,
+    goodput: f64,
+    quantile_ns: Option<u64>,
+    generator_limited: bool,
+}
+
+/// One trial, in the order of the search.
+#[derive(Debug, Serialize)]
+struct Tried {
+    rate: f64,
+    seconds: f64,
+    purpose: &'static str,
+    outcome: &'static str,
+}
+
+/// The page.
+#[must_use]
+pub fn find(found: &Found) -> Vec<u8> {
+    written(view(found))
+}
+
+fn view(found: &Found) -> View<Data> {
+    let sentences = found.sentences();
+    let first = found.trials.first().map(|trial| &trial.summary);
+    let promises: Vec<&str> = found.slo.iter().map(|promise| promise.text.as_str()).collect();
+    let outcome = |trial: &analysis::found::FoundTrial| match (trial.result.standing, trial.missed) {
+        (Standing::Valid, None) => "holds",
+        (Standing::Valid, Some(_)) => "breaks",
+        _ => "does not count",
+    };
+    let mut heads = vec!["#rate/s", "#s", "for", "#good"];
+    let names: Vec<String> = found.slo.iter().map(|promise| format!("#{}", promise.name)).collect();
+    heads.extend(names.iter().map(String::as_str));
+    heads.push("verdict");
+    let rows = found.trials.iter().map(|trial| table::cells(found, trial)).collect();
+    View {
+        schema: SCHEMA,
+        kind: Kind::Find,
+        title: first.map_or_else(|| visible(&found.name), |run| story::request_of(&run.plan)),
+        about: vec![
+            format!("the highest rate at which {} (open load)", promises.join(" and ")),
+            format!("{} in {}", counted(found.trials.len() as u64, "trial"), length(Nanos((found.answer.spent_s.max(0.0) * 1e9) as u64))),
+        ],
+        standing: None,
+        answers: answers(found, &sentences),
+        remarks: sentences.iter().skip(1).cloned().chain(warnings(found)).collect(),
+        figures: figures(found),
+        tables: vec![Table::new("trials", "Trials", &heads, rows).noted(table::legend(found))],
+        text: text(found),
+        measured_by: measured_by(found),
+        data: Data {
+            carries: found.answer.carries,
+            capacity_low: found.answer.capacity.low,
+            capacity_high: found.answer.capacity.high,
+            quantile: found.quantile,
+            good_within_ns: found.good_within.map(|limit| limit.0),
+            rates: found
+                .rows()
+                .iter()
+                .map(|row| Rate {
+                    rate: row.rate,
+                    throughput: row.throughput,
+                    goodput: row.goodput,
+                    quantile_ns: row.quantile.map(|time| time.0),
+                    generator_limited: row.generator_limited,
+                })
+                .collect(),
+            trials: found
+                .trials
+                .iter()
+                .map(|trial| Tried {
+                    rate: trial.rate,
+                    seconds: trial.result.seconds,
+                    purpose: table::purpose(trial.purpose),
+                    outcome: outcome(trial),
+                })
+                .collect(),
+        },
+    }
+}
+
+/// The table and what follows from it, as on a terminal.
+pub(crate) fn text(found: &Found) -> String {
+    let mut text = format!("{}\n", table::header(found, &Style::PLAIN));
+    found.trials.iter().for_each(|trial| text += &format!("{}\n", table::row(found, trial, &Style::PLAIN)));
+    text += "\n";
+    found.sentences().iter().for_each(|sentence| text += &format!("{sentence}\n"));
+    text
+}
+
+fn answers(found: &Found, sentences: &[String]) -> Vec<Answer> {
+    let carries = sentences.first().cloned().unwrap_or_else(|| "Nothing was measured".to_owned());
+    let knee = match (&found.answer.breaks_at, found.answer.carries) {
+        (Some(broken), Some(carries)) if broken.rate > carries => Answer::measured(
+            Question::Knee,
+            format!("The promise is kept up to {} a second and broken from {} on", figure(carries), figure(broken.rate)),
+            "load",
+        ),
+        (Some(broken), _) => Answer::measured(Question::Knee, format!("The promise is broken at {} a second", figure(broken.rate)), "load"),
+        (None, _) => Answer::not_measured(Question::Knee, "No rate that counts broke the promise, so the knee lies beyond"),
+    };
+    let after = |start: &[&str]| {
+        sentences.iter().skip(1).filter(|it| start.iter().any(|start| it.starts_with(start))).cloned().collect::<Vec<_>>().join(" ")
+    };
+    let changed = after(&["It held ", "It did not hold ", "It carries ", "It remembers ", "It does not recover"]);
+    let changed = if changed.is_empty() {
+        Answer::not_measured(Question::Changed, "Whether it lasts, and whether it recovers from an overload, was not measured")
+    } else {
+        let bad = found.answer.unrecovered_after.is_some()
+            || found.answer.soak.is_some_and(|held| held.missed.is_some())
+            || found.answer.from_above.is_some_and(|after| after.missed.is_some());
+        Answer::measured(Question::Changed, changed, "search").toned(if bad { Tone::Caution } else { Tone::Plain })
+    };
+    let limits = match found.answer.limited_by {
+        LimitedBy::Promise(at) => {
+            let name = found.slo.get(at).map_or("the promise", |promise| promise.text.as_str());
+            Answer::measured(Question::Limits, format!("What gives way first is {name}"), "trials")
+        }
+        LimitedBy::Generator => {
+            Answer::measured(Question::Limits, "The load generator: the server may carry more", "trials").toned(Tone::Caution)
+        }
+        LimitedBy::RateMax => Answer::measured(Question::Limits, "The highest rate that was allowed: the server may carry more", "trials"),
+        LimitedBy::Budget => {
+            Answer::measured(Question::Limits, "The budget of the search: it was used up first", "trials").toned(Tone::Caution)
+        }
+        LimitedBy::Invalid => Answer::measured(Question::Limits, "The trials: one after the other was invalid", "trials").toned(Tone::Bad),
+    };
+    vec![Answer::measured(Question::Carries, carries, "load"), knee, changed, limits]
+}
+
+fn figures(found: &Found) -> Vec<Figure> {
+    let range = match found.answer.capacity.high {
+        Some(high) => format!("{} to {} with 95 % confidence", figure(found.answer.capacity.low), figure(high)),
+        None => format!("at least {}", figure(found.answer.capacity.low)),
+    };
+    let mut figures =
+        vec![Figure::new("carries", found.answer.carries.map_or_else(|| NONE.to_owned(), |rate| format!("{}/s", figure(rate))), range)];
+    if let Some(row) = found.answer.carries.and_then(|carries| found.rows().into_iter().find(|row| row.rate == carries)) {
+        let quantile = format!("p{}", percent(found.quantile * 100.0));
+        figures.push(Figure::new(
+            &format!("{quantile} there"),
+            row.quantile.map_or_else(|| NONE.to_owned(), |it| time(it.0 as f64)),
+            "response time",
+        ));
+        figures.push(Figure::new("goodput there", format!("{}/s", figure(row.goodput)), "succeeded in time"));
+    }
+    if let Some(median) = found.unloaded_median {
+        figures.push(Figure::new("unloaded", time(median.0 as f64), "median response time of single requests"));
+    }
+    let soaked = found.trials.iter().any(|trial| trial.purpose == Purpose::Soak);
+    let held = found.answer.soak.as_ref().map(|soak| if soak.missed.is_none() { "held" } else { "did not hold" });
+    figures.push(Figure::new("soak", held.unwrap_or(if soaked { "not judged" } else { "not made" }), "a long trial at that rate"));
+    figures
+}
+
+fn warnings(found: &Found) -> Vec<String> {
+    let mut warnings: Vec<String> = found.trials.iter().flat_map(|trial| &trial.summary.warnings).map(|it| visible(it)).collect();
+    warnings.sort();
+    warnings.dedup();
+    warnings
+}
+
+fn measured_by(found: &Found) -> String {
+    let machine = found.trials.first().map(|trial| &trial.summary.machine);
+    let by = machine.map_or_else(String::new, |machine| {
+        let cores = counted(machine.cores.into(), "core");
+        format!("{} on {} with {cores}, {}; ", visible(&machine.loadline), visible(&machine.processor), visible(&machine.system))
+    });
+    format!("{by}started {}", visible(&found.started))
+}

@@ -1,0 +1,516 @@
+//! The page of one run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use analysis::gate::Verdict;
+use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
+use analysis::{Reading, Standing, disturbances, processor_share_is_known};
+use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
+use plan::{Load, Scheme};
+use serde::Serialize;
+
+use super::times::{Times, times};
+use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Table, Tone, View, written};
+use crate::reason::reason;
+use crate::visible::{excerpt, visible};
+use crate::{Format, Style, story};
+
+/// A page for a browser.
+pub const FORMAT: Format = Format {
+    name: "html",
+    about: "one page with charts for a browser: opens offline, to look into and to send on",
+    extension: "html",
+    render,
+};
+
+/// Of an example, this much is shown.
+const EXAMPLE_LETTERS_MAX: usize = 400;
+
+fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut text = Vec::new();
+    (crate::text::FORMAT.render)(reading, &Style::PLAIN, &mut text)?;
+    out.write_all(&written(view(reading, String::from_utf8_lossy(&text).into_owned())))
+}
+
+/// What the charts of a run draw.
+#[derive(Debug, Serialize)]
+struct Data {
+    load: &'static str,
+    started: String,
+    duration_s: f64,
+    offered_qps: Option<f64>,
+    load_until_ns: u64,
+    threads: u32,
+    timeline: Timeline,
+    times: Vec<Times>,
+}
+
+/// The ticks, a list for each of their keys: an hour of them is a third the size, and charts want lists.
+#[derive(Debug, Default, Serialize)]
+struct Timeline {
+    from_ns: Vec<u64>,
+    to_ns: Vec<u64>,
+    warmup: Vec<bool>,
+    answered: Vec<u64>,
+    due: Vec<u64>,
+    succeeded: Vec<u64>,
+    failed: Vec<u64>,
+    /// By the code of the class; of all ticks for every class that occurred.
+    failures: BTreeMap<&'static str, Vec<u64>>,
+    unsent: Vec<u64>,
+    bytes_sent: Vec<u64>,
+    bytes_received: Vec<u64>,
+    in_flight: Vec<u64>,
+    connections: Vec<u64>,
+    cpu_ns: Vec<u64>,
+    lag_max_ns: Vec<u64>,
+    mean_ns: Vec<Option<u64>>,
+    p50_ns: Vec<Option<u64>>,
+    p90_ns: Vec<Option<u64>>,
+    p99_ns: Vec<Option<u64>>,
+    max_ns: Vec<Option<u64>>,
+}
+
+impl Timeline {
+    fn of(ticks: &[Tick]) -> Self {
+        let mut all = Self::default();
+        let classes: BTreeSet<Failure> = ticks.iter().flat_map(|tick| tick.failures.keys().copied()).collect();
+        for class in classes {
+            let counts = ticks.iter().map(|tick| tick.failures.get(&class).copied().unwrap_or(0)).collect();
+            all.failures.insert(class.code(), counts);
+        }
+        for tick in ticks {
+            let times = &tick.response_time;
+            let quantile = |q| times.known_quantile(q).map(|time| time.0);
+            all.from_ns.push(tick.from.0);
+            all.to_ns.push(tick.to.0);
+            all.warmup.push(tick.warmup);
+            all.answered.push(tick.answered);
+            all.due.push(tick.due);
+            all.succeeded.push(tick.succeeded);
+            all.failed.push(tick.failed);
+            all.unsent.push(tick.unsent);
+            all.bytes_sent.push(tick.bytes_sent);
+            all.bytes_received.push(tick.bytes_received);
+            all.in_flight.push(tick.in_flight);
+            all.connections.push(tick.connections);
+            all.cpu_ns.push(tick.cpu.0);
+            all.lag_max_ns.push(tick.lag_max.0);
+            all.mean_ns.push(times.mean().map(|mean| mean.round() as u64));
+            all.p50_ns.push(quantile(0.5));
+            all.p90_ns.push(quantile(0.9));
+            all.p99_ns.push(quantile(0.99));
+            all.max_ns.push(times.max().map(|max| max.0));
+        }
+        all
+    }
+}
+
+fn view(reading: &Reading<'_>, text: String) -> View<Data> {
+    let summary = reading.run;
+    let mut about = story::load(summary);
+    if let Some(ending) = story::ending(reading) {
+        about.insert(0, format!("{ending}."));
+    }
+    let open = matches!(summary.plan.load(), Load::Open { .. });
+    View {
+        schema: SCHEMA,
+        kind: Kind::Run,
+        title: story::request_of(&summary.plan),
+        about,
+        standing: standing(reading),
+        answers: answers(reading),
+        remarks: remarks(reading),
+        figures: figures(reading),
+        tables: tables(reading),
+        text,
+        measured_by: measured_by(summary),
+        data: Data {
+            load: if open { "open" } else { "closed" },
+            started: visible(&summary.started),
+            duration_s: summary.duration_s,
+            offered_qps: summary.qps_offered,
+            load_until_ns: summary.ended.load_until.0,
+            threads: summary.generator.threads,
+            timeline: Timeline::of(&summary.timeline),
+            times: [("response time", &summary.response_time), ("service time", &summary.service_time)]
+                .into_iter()
+                .filter(|(_, histogram)| !histogram.is_empty())
+                .map(|(name, histogram)| times(name, histogram))
+                .collect(),
+        },
+    }
+}
+
+/// The standing, as it stands out on every page.
+pub(super) fn mark(standing: Standing, why: String) -> Mark {
+    let (tone, why) = match standing {
+        Standing::Valid => (Tone::Good, "loadline was not the limit".to_owned()),
+        Standing::Degraded => (Tone::Caution, why),
+        Standing::Invalid => (Tone::Bad, format!("these figures are loadline's own, not the server's: {why}")),
+    };
+    Mark { word: standing.to_string(), tone, why }
+}
+
+fn standing(reading: &Reading<'_>) -> Option<Mark> {
+    (reading.run.requests.due > 0).then(|| mark(reading.validity.standing, reading.validity.why()))
+}
+
+fn answers(reading: &Reading<'_>) -> Vec<Answer> {
+    let summary = reading.run;
+    let requests = &summary.requests;
+    let carries_tone = if requests.due > 0 && requests.succeeded == 0 { Tone::Bad } else { Tone::Plain };
+    let carries = Answer::measured(Question::Carries, story::answer(reading), "qps").toned(carries_tone);
+    let knee = Answer::not_measured(Question::Knee, "One load alone does not show the knee; loadline sweep climbs through many");
+    vec![carries, knee, changed(reading), limits(reading)]
+}
+
+fn changed(reading: &Reading<'_>) -> Answer {
+    let noticed = reading.noticed();
+    if let Some((first, others)) = noticed.split_first() {
+        let more = match others.len() {
+            0 => String::new(),
+            1 => "; one more remark is below".to_owned(),
+            more => format!("; {more} more remarks are below"),
+        };
+        return Answer::measured(Question::Changed, format!("{first}{more}"), "response").toned(Tone::Caution);
+    }
+    match &reading.stability {
+        Some(stability) if stability.p50.is_some() || stability.throughput.is_some() => {
+            Answer::measured(Question::Changed, "Nothing changed while it ran: neither times nor throughput drifted or jumped", "response")
+        }
+        Some(_) => Answer::not_measured(Question::Changed, "The run is too short to tell whether anything changed while it ran"),
+        None => Answer::not_measured(Question::Changed, "What changed cannot be told apart from the load, which changed by plan"),
+    }
+}
+
+fn limits(reading: &Reading<'_>) -> Answer {
+    let summary = reading.run;
+    let (answer, tone) = match (reading.validity.standing, summary.failures.first()) {
+        (standing @ (Standing::Invalid | Standing::Degraded), _) => {
+            let tone = if standing == Standing::Invalid { Tone::Bad } else { Tone::Caution };
+            return Answer::measured(Question::Limits, format!("The load generator had its part: {}", reading.validity.why()), "health")
+                .toned(tone);
+        }
+        (_, Some(failure)) => {
+            let said = format!(
+                "{} failed, most often: {}; the side to look at is {}",
+                counted(summary.requests.failed, "request"),
+                failure.class.about(),
+                crate::text::side_named(failure.side)
+            );
+            return Answer::measured(Question::Limits, said, "failures").toned(Tone::Bad);
+        }
+        _ if summary.requests.due == 0 => ("Nothing was measured".to_owned(), Tone::Plain),
+        _ => {
+            let busiest = if processor_share_is_known(summary) {
+                format!(" (its busiest thread used {:.0} % of a core)", summary.generator.cpu_share_busiest * 100.0)
+            } else {
+                String::new()
+            };
+            (format!("The load generator was not the limit{busiest}; the server's own processor was not observed"), Tone::Plain)
+        }
+    };
+    Answer::measured(Question::Limits, answer, "health").toned(tone)
+}
+
+fn remarks(reading: &Reading<'_>) -> Vec<String> {
+    let summary = reading.run;
+    let mut said = reading.noticed();
+    said.extend(disturbances(&reading.validity));
+    said.extend(summary.quirks.iter().map(|quirk| format!("{} {}", count(quirk.count), visible(&quirk.about))));
+    if summary.requests.unsent > 0 {
+        said.push(format!("{} never sent: no connection came free in time", counted(summary.requests.unsent, "request")));
+    }
+    if let Some(law) = reading.littles_law.as_ref().filter(|law| !law.holds) {
+        said.push(format!(
+            "Little's law does not hold: {} in flight by count, {} by rate and service time. Requests or times were lost: do not trust them",
+            story::rate(law.in_flight),
+            story::rate(law.expected)
+        ));
+    }
+    said.extend(summary.warnings.iter().map(|warning| visible(warning)));
+    said.extend(story::missing(reading));
+    said.iter().map(|remark| super::finished(remark)).collect()
+}
+
+fn figures(reading: &Reading<'_>) -> Vec<Figure> {
+    let summary = reading.run;
+    let at = |q: f64| story::quantile(reading, &summary.response_time, q);
+    let sure = |q: f64| match story::plus_minus(reading, q) {
+        none if none == NONE => "response time".to_owned(),
+        known => format!("± {known}"),
+    };
+    let offered =
+        summary.qps_offered.map_or_else(|| "requests a second".to_owned(), |rate| format!("of {} a second asked for", story::rate(rate)));
+    let requests = &summary.requests;
+    let bad = requests.failed + requests.unsent;
+    vec![
+        Figure::new("QPS", story::rate(summary.qps), offered),
+        Figure::new("p50", at(0.5), sure(0.5)),
+        Figure::new("p99", at(0.99), sure(0.99)),
+        Figure::new("max", nanos(summary.response_time.max()), "response time"),
+        Figure::new(
+            "succeeded",
+            format!("{} %", percent(requests.success_percent())),
+            if bad == 0 { format!("all of {}", count(requests.due)) } else { format!("{} of {} did not", count(bad), count(requests.due)) },
+        ),
+        Figure::new("in flight", story::rate(summary.in_flight_mean), "on average"),
+    ]
+}
+
+fn measured_by(summary: &Summary) -> String {
+    let machine = &summary.machine;
+    format!(
+        "{} on {} with {}, {}; started {}, seed {}",
+        visible(&machine.loadline),
+        visible(&machine.processor),
+        counted(machine.cores.into(), "core"),
+        visible(&machine.system),
+        visible(&summary.started),
+        summary.plan.seed()
+    )
+}
+
+fn tables(reading: &Reading<'_>) -> Vec<Table> {
+    let summary = reading.run;
+    let mut tables = Vec::new();
+    if !reading.checks.is_empty() {
+        let rows = reading.checks.iter().map(|it| {
+            let verdict = match it.verdict {
+                Verdict::Held => "held",
+                Verdict::Broken => "BROKEN",
+                Verdict::NotJudgeable { .. } => "not judgeable",
+            };
+            vec![verdict.to_owned(), it.check.to_string(), it.about()]
+        });
+        tables.push(Table::new("checks", "Checks", &["verdict", "check", "measured"], rows.collect()));
+    }
+    tables.push(percentiles(reading));
+    tables.extend(statuses(summary));
+    tables.extend(failures(summary));
+    tables.push(phases(summary));
+    tables.push(account(reading));
+    tables.push(plan(summary));
+    tables.push(machine(summary));
+    tables
+}
+
+/// Quantiles of the times that users and servers have.
+fn percentiles(reading: &Reading<'_>) -> Table {
+    let summary = reading.run;
+    let mut heads = vec!["".to_owned(), "#mean".to_owned(), "#sd".to_owned(), "#min".to_owned()];
+    heads.extend(QUANTILES.iter().map(|q| format!("#{}", quantity::quantile(*q))));
+    heads.push("#max".to_owned());
+    let row = |name: &str, times: &Histogram, quantile: &dyn Fn(f64) -> String| {
+        let mut cells = vec![name.to_owned(), times.mean().map_or_else(|| NONE.to_owned(), time)];
+        cells.push(times.stdev().map_or_else(|| NONE.to_owned(), time));
+        cells.push(nanos(times.min()));
+        cells.extend(QUANTILES.iter().map(|q| quantile(*q)));
+        cells.push(nanos(times.max()));
+        cells
+    };
+    let of = |times: &Histogram, q: f64| nanos(times.known_quantile(q));
+    let mut rows = vec![row("response time", &summary.response_time, &|q| story::quantile(reading, &summary.response_time, q))];
+    if QUANTILES.iter().any(|q| story::plus_minus(reading, *q) != NONE) {
+        let mut cells = vec!["± (95 %)".to_owned(), String::new(), String::new(), String::new()];
+        cells.extend(QUANTILES.iter().map(|q| story::plus_minus(reading, *q)));
+        cells.push(String::new());
+        rows.push(cells);
+    }
+    let well = &summary.response_time_succeeded;
+    if !well.is_empty() && well.count() < summary.response_time.count() {
+        rows.push(row("of successes", well, &|q| of(well, q)));
+    }
+    rows.push(row("service time", &summary.service_time, &|q| of(&summary.service_time, q)));
+    if matches!(summary.plan.load(), Load::Open { .. }) {
+        rows.push(row("wait", &summary.wait, &|q| of(&summary.wait, q)));
+    }
+    rows.push(row("lag", &summary.lag, &|q| of(&summary.lag, q)));
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    Table::new("percentiles", "Times by percentile", &heads, rows).noted(
+        "Response time is what users feel: from the moment a request was due to the last byte of its answer. Service time is what the \
+         server took once it was asked, wait the time until a connection was free, lag what loadline added. ± is what chance within this \
+         run leaves open.",
+    )
+}
+
+fn statuses(summary: &Summary) -> Option<Table> {
+    let answered: u64 = summary.status.values().sum();
+    let row =
+        |(status, number): (&u16, &u64)| vec![status.to_string(), reason(*status).to_owned(), count(*number), share(*number, answered)];
+    let rows: Vec<Vec<String>> = summary.status.iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table::new("status", "Answers by status", &["status", "meaning", "#answers", "#share"], rows))
+}
+
+fn failures(summary: &Summary) -> Option<Table> {
+    let due = summary.requests.due;
+    let row = |failure: &measure::FailureCount| {
+        let example = failure.example.as_ref().map_or_else(String::new, |example| {
+            format!("after {}: {}", quantity::length(example.at), excerpt(&example.text, EXAMPLE_LETTERS_MAX))
+        });
+        vec![
+            count(failure.count),
+            share(failure.count, due),
+            crate::text::side_named(failure.side).to_owned(),
+            format!("{} ({})", failure.class.about(), failure.class.code()),
+            example,
+            failure.class.remedy().to_owned(),
+        ]
+    };
+    let mut rows: Vec<Vec<String>> = summary.failures.iter().map(row).collect();
+    if summary.requests.unsent > 0 {
+        rows.push(vec![
+            count(summary.requests.unsent),
+            share(summary.requests.unsent, due),
+            String::new(),
+            "never sent: no connection came free in time (unsent)".to_owned(),
+            String::new(),
+            "the server is too slow for this rate, or --connections too low".to_owned(),
+        ]);
+    }
+    let heads = ["#requests", "#share", "side", "what happened", "first", "what to do"];
+    (!rows.is_empty()).then(|| Table::new("failed", "What failed", &heads, rows))
+}
+
+fn phases(summary: &Summary) -> Table {
+    let row = |name: &str, times: &Histogram| {
+        vec![
+            name.to_owned(),
+            times.mean().map_or_else(|| NONE.to_owned(), time),
+            nanos(times.known_quantile(0.5)),
+            nanos(times.known_quantile(0.99)),
+            nanos(times.max()),
+            count(times.count()),
+        ]
+    };
+    let mut rows = vec![row("first byte (TTFB)", &summary.ttfb), row("connect", &summary.connect)];
+    if summary.plan.target().scheme() == Scheme::Https {
+        rows.push(row("TLS handshake", &summary.tls));
+    }
+    let lookup = summary.resolution.took.map_or_else(|| "not needed".to_owned(), |took| nanos(Some(took)));
+    let connections = &summary.connections;
+    let note = format!(
+        "Name lookup: {lookup}. Connections: {} opened, {} closed by the server, {} by loadline; {} open at once at most.",
+        count(connections.opened),
+        count(connections.closed_by_server),
+        count(connections.closed_by_us),
+        count(summary.timeline.iter().map(|tick| tick.connections).max().unwrap_or(summary.concurrency)),
+    );
+    Table::new("connecting", "Connecting", &["", "#mean", "#50 %", "#99 %", "#max", "#count"], rows).noted(note)
+}
+
+fn account(reading: &Reading<'_>) -> Table {
+    let summary = reading.run;
+    let requests = &summary.requests;
+    let pair = |name: &str, value: String| vec![name.to_owned(), value];
+    let mut rows = vec![
+        pair("due", count(requests.due)),
+        pair("succeeded", count(requests.succeeded)),
+        pair("failed", count(requests.failed)),
+        pair("unsent", count(requests.unsent)),
+        pair("received", bytes(summary.bytes.received as f64)),
+        pair("sent", bytes(summary.bytes.sent as f64)),
+    ];
+    if summary.redirects > 0 {
+        rows.push(pair("redirects followed", count(summary.redirects)));
+    }
+    if summary.excluded.duration_s > 0.0 {
+        rows.push(pair(
+            "warm-up, left out",
+            format!("{:.1} s, {}", summary.excluded.duration_s, counted(summary.excluded.requests, "request")),
+        ));
+    }
+    if let Some(law) = &reading.littles_law {
+        rows.push(pair(
+            "Little's law",
+            format!(
+                "{}: {} in flight by count, {} by rate and service time",
+                if law.holds { "holds" } else { "does not hold" },
+                story::rate(law.in_flight),
+                story::rate(law.expected)
+            ),
+        ));
+    }
+    Table::new("account", "Account", &["", "#requests and bytes"], rows)
+        .noted("Every request that fell due succeeded, failed or was never sent.")
+}
+
+/// The plan, key by key, as the result holds it: what was not set is not shown.
+fn plan(summary: &Summary) -> Table {
+    let mut rows = Vec::new();
+    if let Ok(serde_json::Value::Object(keys)) = serde_json::to_value(&summary.plan) {
+        for (key, value) in keys {
+            let shown = match value {
+                serde_json::Value::Null => continue,
+                serde_json::Value::Array(items) if items.is_empty() => continue,
+                serde_json::Value::Bool(false) => continue,
+                serde_json::Value::String(text) => text,
+                other => other.to_string(),
+            };
+            rows.push(vec![key, excerpt(&shown, EXAMPLE_LETTERS_MAX)]);
+        }
+    }
+    Table::new("plan", "Plan", &["setting", "value"], rows)
+}
+
+fn machine(summary: &Summary) -> Table {
+    let (machine, generator) = (&summary.machine, &summary.generator);
+    let pair = |name: &str, value: String| vec![name.to_owned(), value];
+    let mut rows = vec![
+        pair("processor", format!("{}, {}", visible(&machine.processor), counted(machine.cores.into(), "core"))),
+        pair("memory", bytes(machine.memory_bytes as f64)),
+        pair("system", visible(&machine.system)),
+        pair("files", format!("{} may be open", count(machine.files_max))),
+        pair("program", visible(&machine.loadline)),
+        pair(
+            "used",
+            format!(
+                "{} of its cores in {}, the busiest {:.0} % of one",
+                quantity::decimal(generator.cpu_share, 2),
+                counted(generator.threads.into(), "thread"),
+                generator.cpu_share_busiest * 100.0
+            ),
+        ),
+        pair("lag", format!("99 % of requests left at most {} after they could", nanos(summary.lag.known_quantile(0.99)))),
+    ];
+    if let Some(most) = generator.memory_bytes_max {
+        rows.push(pair("memory used", format!("{} at most", bytes(most as f64))));
+    }
+    if let Some(ceiling) = generator.ceiling_qps {
+        rows.push(pair("ceiling", format!("{} requests a second, by loadline calibrate", story::rate(ceiling))));
+    }
+    if !summary.resolution.addresses.is_empty() {
+        let addresses: Vec<String> = summary.resolution.addresses.iter().map(|address| visible(address)).collect();
+        rows.push(pair("sent to", excerpt(&addresses.join(", "), EXAMPLE_LETTERS_MAX)));
+    }
+    Table::new("machine", "The machine it came from", &["", "value"], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::fixtures;
+
+    #[test]
+    fn four_sentences_open_the_page_and_each_has_its_evidence_or_says_that_it_has_none() {
+        // The sections that web/src/report/run.ts draws.
+        let charts = ["qps", "response", "failures", "in-flight", "health", "latency", "percentile-curve"];
+        for (name, summary) in fixtures::summaries() {
+            let view = view(&Reading::new(&summary, &[]), String::new());
+            let asked: Vec<Question> = view.answers.iter().map(|answer| answer.question).collect();
+            assert_eq!(asked, [Question::Carries, Question::Knee, Question::Changed, Question::Limits], "{name}");
+            for answer in &view.answers {
+                assert!(answer.sentence.ends_with('.'), "{name}: {}", answer.sentence);
+                if let Some(evidence) = answer.evidence {
+                    assert!(charts.contains(&evidence) || view.tables.iter().any(|table| table.id == evidence), "{name}: {evidence}");
+                }
+            }
+            assert_eq!(view.data.timeline.from_ns.len(), summary.timeline.len(), "{name}");
+            for table in &view.tables {
+                assert!(table.rows.iter().all(|row| row.len() == table.heads.len()), "{name}: {}", table.title);
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The page of a sweep.
+
+use analysis::curve_words::parameters;
+use analysis::knee::Best;
+use analysis::quantity::{counted, figure, percent, time};
+use analysis::{Level, Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
+use serde::Serialize;
+
+use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Table, Tone, View, written};
+use crate::sweep::table;
+use crate::visible::visible;
+use crate::{Style, story};
+
+/// What the charts of a sweep draw.
+#[derive(Debug, Serialize)]
+struct Data {
+    levels: &'static str,
+    points: Vec<Point>,
+    /// Single runs, where levels were repeated: level and QPS.
+    runs: Vec<(f64, f64)>,
+    fit: Option<Fit>,
+    best: Option<f64>,
+}
+
+/// A level as charts show it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Point {
+    pub(super) level: f64,
+    pub(super) qps: f64,
+    pub(super) ttlb_mean_ns: Option<f64>,
+    pub(super) ttlb_p99_ns: Option<u64>,
+    pub(super) success_percent: f64,
+    pub(super) generator_limited: bool,
+}
+
+/// The model: its name, and level, lower end, value and upper end.
+#[derive(Debug, Serialize)]
+struct Fit {
+    name: String,
+    points: Vec<(f64, f64, f64, f64)>,
+}
+
+/// The page.
+#[must_use]
+pub fn sweep(sweep: &Sweep) -> Vec<u8> {
+    written(view(sweep))
+}
+
+fn view(sweep: &Sweep) -> View<Data> {
+    let (rows, scaling) = (sweep.rows(), scaling(sweep));
+    let open = sweep.levels.first().or(rows.first().map(|row| &row.level)).is_some_and(|level| matches!(level, Level::Offered(_)));
+    let said = by_topic(&rows, &scaling, sweep.stopped.as_ref());
+    let first = sweep.trials.first().map(|trial| &trial.summary);
+    let mut about = Vec::new();
+    if let Some(summary) = first {
+        about.push(if open {
+            "requests fall due at the offered rate, whether or not the server keeps up (open load)".to_owned()
+        } else {
+            "each user sends again as soon as the last answer is there, so users slow down with the server (closed load)".to_owned()
+        });
+        if let Some(duration) = summary.plan.duration() {
+            let times = sweep.trials.iter().map(|trial| trial.repetition).max().unwrap_or(1);
+            let again = if times > 1 { format!(", {}", counted(times.into(), "time")) } else { String::new() };
+            about.push(format!("{}, each for {duration}{again}", counted(rows.len() as u64, "level")));
+        }
+    }
+    let worst = rows.iter().map(|row| row.standing).max();
+    let invalid: Vec<String> = rows.iter().filter(|row| row.standing > Standing::Valid).map(|row| row.level.to_string()).collect();
+    let standing = worst.map(|worst| match worst {
+        Standing::Valid => super::run::mark(worst, String::new()),
+        _ => Mark { word: worst.to_string(), tone: Tone::Caution, why: format!("at {}", invalid.join(", ")) },
+    });
+    let points: Vec<Point> = rows
+        .iter()
+        .map(|row| Point {
+            level: row.level.value(),
+            qps: row.qps,
+            ttlb_mean_ns: row.ttlb_mean_ns,
+            ttlb_p99_ns: row.ttlb_p99.map(|p99| p99.0),
+            success_percent: row.success_percent,
+            generator_limited: row.generator_limit.is_some(),
+        })
+        .collect();
+    let repeated = rows.iter().any(|row| row.repetitions > 1);
+    let runs = sweep.trials.iter().filter(|_| repeated).map(|trial| (trial.level.value(), trial.summary.qps_succeeded)).collect();
+    let drawn = scaling.curve.as_ref().and_then(|curve| curve.drawn());
+    let fit = drawn.map(|drawn| Fit {
+        name: drawn.name,
+        points: drawn.points.iter().map(|it| (it.level, it.throughput.low, it.throughput.value, it.throughput.high)).collect(),
+    });
+    let best = if let Best::At { level, .. } = scaling.best { Some(level) } else { None };
+    let mut tables = Vec::new();
+    let head = if open { "#offered/s" } else { "#users" };
+    let levels = rows.iter().map(|row| table::cells(row).into_iter().chain([table::remark(row)]).collect()).collect();
+    tables.push(
+        Table::new("levels", "Levels", &[head, "#QPS", "#±", "#TTLB mean", "#p99", "#success", "#loadline CPU", ""], levels)
+            .noted(table::legend(&rows)),
+    );
+    if let Some((curve, model)) = scaling.curve.as_ref().and_then(|curve| Some((curve, curve.reading.model.as_ref()?))) {
+        let rows = parameters(model, curve.pausing).into_iter().map(|it| {
+            vec![it.about.to_owned(), it.value.to_string(), it.interval.map_or_else(|| "without end".to_owned(), |it| it.to_string())]
+        });
+        let title = format!("The model: {}", analysis::curve_words::name(model, curve.pausing));
+        tables.push(Table::new("model", &title, &["parameter", "#value", "#95 % interval"], rows.collect()));
+    }
+    let mut warnings: Vec<String> = sweep.trials.iter().flat_map(|trial| &trial.summary.warnings).map(|it| visible(it)).collect();
+    warnings.sort();
+    warnings.dedup();
+    let mut remarks: Vec<String> = said.iter().map(|(_, sentence)| sentence.clone()).collect();
+    remarks.extend(promises_kept(&sweep.checks, &rows));
+    remarks.extend(warnings);
+    View {
+        schema: SCHEMA,
+        kind: Kind::Sweep,
+        title: first.map_or_else(|| visible(&sweep.name), |run| story::request_of(&run.plan)),
+        about,
+        standing,
+        answers: answers(&said, scaling.curve.is_some()),
+        remarks,
+        figures: figures(&points, best, open),
+        tables,
+        text: text(sweep),
+        measured_by: measured_by(sweep),
+        data: Data { levels: if open { "offered" } else { "users" }, points, runs, fit, best },
+    }
+}
+
+fn answers(said: &[(Topic, String)], curve: bool) -> Vec<Answer> {
+    let about = |topic: Topic| said.iter().filter(|(of, _)| *of == topic).map(|(_, sentence)| sentence.as_str()).collect::<Vec<_>>();
+    let carries = about(Topic::Carries).join(" ");
+    // The sentence stands alone here, and not after the one about the peak.
+    let knee = about(Topic::Knee).join(" ").replacen("That is also", "The peak is also", 1);
+    let failures = about(Topic::Failures);
+    let failing = failures.iter().any(|sentence| !sentence.starts_with("No request failed"));
+    let shape = about(Topic::Curve).into_iter().next();
+    let limit = shape.into_iter().chain(about(Topic::Generator)).collect::<Vec<_>>().join(" ");
+    vec![
+        Answer::measured(Question::Carries, carries, "throughput"),
+        if knee.is_empty() {
+            Answer::not_measured(Question::Knee, "These levels do not show a knee")
+        } else {
+            Answer::measured(Question::Knee, knee, "throughput")
+        },
+        Answer::measured(Question::Changed, failures.join(" "), "success").toned(if failing { Tone::Caution } else { Tone::Plain }),
+        Answer::measured(Question::Limits, limit, if curve { "throughput" } else { "levels" }),
+    ]
+}
+
+fn figures(points: &[Point], best: Option<f64>, open: bool) -> Vec<Figure> {
+    let level = |level: f64| if open { format!("{}/s offered", figure(level)) } else { counted(level as u64, "user") };
+    let mut figures = Vec::new();
+    if let Some(top) = points.iter().max_by(|a, b| a.qps.total_cmp(&b.qps)) {
+        figures.push(Figure::new("highest QPS", figure(top.qps), format!("at {}", level(top.level))));
+    }
+    if let Some(point) = best.and_then(|best| points.iter().find(|point| point.level == best)) {
+        figures.push(Figure::new("best level", level(point.level), format!("{} QPS", figure(point.qps))));
+        if let Some(mean) = point.ttlb_mean_ns {
+            figures.push(Figure::new("TTLB there", time(mean), "mean response time"));
+        }
+    }
+    if let Some(lowest) = points.iter().min_by(|a, b| a.success_percent.total_cmp(&b.success_percent)) {
+        figures.push(Figure::new(
+            "lowest success",
+            format!("{} %", percent(lowest.success_percent)),
+            format!("at {}", level(lowest.level)),
+        ));
+    }
+    figures
+}
+
+/// The table and what follows from it, as on a terminal.
+pub(crate) fn text(sweep: &Sweep) -> String {
+    let rows = sweep.rows();
+    let Some(first) = rows.first() else { return "No level was measured.\n".to_owned() };
+    let mut text = format!("{}\n", table::header(first.level, &Style::PLAIN));
+    rows.iter().for_each(|row| text += &format!("{}\n", table::row(row, &Style::PLAIN)));
+    text += "\n";
+    let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows));
+    said.for_each(|sentence| text += &format!("{sentence}\n"));
+    text
+}
+
+fn measured_by(sweep: &Sweep) -> String {
+    let machine = sweep.trials.first().map(|trial| &trial.summary.machine);
+    let by = machine.map_or_else(String::new, |machine| {
+        let cores = counted(machine.cores.into(), "core");
+        format!("{} on {} with {cores}, {}; ", visible(&machine.loadline), visible(&machine.processor), visible(&machine.system))
+    });
+    format!("{by}started {}", visible(&sweep.started))
+}

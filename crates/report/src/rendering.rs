@@ -1,0 +1,115 @@
+//! The formats of what is more than one run, as tables: a sweep, a capacity search, a comparison, two sweeps side by side.
+//!
+//! A run has its own table, [`crate::FORMATS`], since it is rendered from a reading and in a style. These are rendered from the
+//! result alone, so a saved one is rendered again as it was. As there, a row is a function and nothing is configured.
+
+use std::io;
+
+use analysis::found::Found;
+use analysis::{Sweep, scaling};
+
+use crate::chart::sweep::SweepCurve;
+use crate::compare::{self, Compared};
+use crate::{Style, dat, diff, find, page, sweep};
+
+/// One way to write down a result.
+#[derive(Debug)]
+pub struct Rendering<T: 'static> {
+    /// What stands before the equals sign in `--out html=FILE`.
+    pub name: &'static str,
+    /// What it is for, in words that follow the name.
+    pub about: &'static str,
+    /// The usual ending of its files, without the dot.
+    pub extension: &'static str,
+    /// The whole file. Fails only where writing JSON to memory does.
+    pub render: fn(&T) -> io::Result<Vec<u8>>,
+}
+
+const TEXT: &str = "the table and what follows from it, for people";
+const JSON: &str = "every figure, for scripts and to render again";
+const MARKDOWN: &str = "a page for a pull request or a ticket";
+const HTML: &str = page::FORMAT.about;
+
+/// Every format of a sweep.
+pub const SWEEP_FORMATS: &[Rendering<Sweep>] = &[
+    Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(page::sweep_text(it).into_bytes()) },
+    Rendering {
+        name: "json",
+        about: JSON,
+        extension: "json",
+        render: |it| {
+            let mut bytes = Vec::new();
+            sweep::write(it, &mut bytes)?;
+            Ok(bytes)
+        },
+    },
+    Rendering {
+        name: "dat",
+        about: "four columns for scripts that draw",
+        extension: "dat",
+        render: |it| Ok(dat::write(&sweep::dat_rows(&it.rows())).into_bytes()),
+    },
+    Rendering {
+        name: "markdown",
+        about: MARKDOWN,
+        extension: "md",
+        render: |it| Ok(sweep::markdown::markdown(it, &scaling(it)).into_bytes()),
+    },
+    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::sweep(it)) },
+];
+
+/// Every format of a capacity search.
+pub const FIND_FORMATS: &[Rendering<Found>] = &[
+    Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(page::find_text(it).into_bytes()) },
+    Rendering { name: "json", about: JSON, extension: "json", render: |it| Ok(find::json(it)?.bytes) },
+    Rendering { name: "markdown", about: MARKDOWN, extension: "md", render: |it| Ok(find::markdown::markdown(it).into_bytes()) },
+    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::find(it)) },
+];
+
+/// Every format of a comparison.
+pub const COMPARE_FORMATS: &[Rendering<Compared>] = &[
+    Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(compare::text(it, &Style::PLAIN).into_bytes()) },
+    Rendering {
+        name: "json",
+        about: JSON,
+        extension: "json",
+        render: |it| {
+            let mut bytes = Vec::new();
+            crate::json::write_json(it, &mut bytes)?;
+            Ok(bytes)
+        },
+    },
+    Rendering { name: "markdown", about: MARKDOWN, extension: "md", render: |it| Ok(compare::markdown(it).into_bytes()) },
+    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::compare(it)) },
+];
+
+/// Two sweeps; a side without its sweep is a file that holds no single runs.
+#[derive(Debug)]
+pub struct Two {
+    /// What both charts draw, A first.
+    pub curves: [SweepCurve; 2],
+    /// The same with all runs, where they are known.
+    pub sweeps: [Option<Sweep>; 2],
+}
+
+/// Every format of two sweeps side by side.
+pub const DIFF_FORMATS: &[Rendering<Two>] = &[
+    Rendering {
+        name: "text",
+        about: TEXT,
+        extension: "txt",
+        render: |it| {
+            let ([a, b], [from, to]) = (&it.curves, &it.sweeps);
+            Ok((diff::table(a, b) + &diff::judged(from.as_ref(), to.as_ref())).into_bytes())
+        },
+    },
+    Rendering {
+        name: "html",
+        about: HTML,
+        extension: "html",
+        render: |it| {
+            let ([a, b], [from, to]) = (&it.curves, &it.sweeps);
+            Ok(page::diff(a, b, [from.as_ref(), to.as_ref()]))
+        },
+    },
+];

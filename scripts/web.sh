@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Builds and tests the pages of web/.
+#
+#   scripts/web.sh build          the script and style that the binary carries, into web/dist
+#   scripts/web.sh test           types, units, and every kind of page in Chromium
+#   scripts/web.sh pictures DIR   a picture of every kind of page at two widths
+#
+# Nobody needs Node to build loadline: without it `build` says so and is done, and pages say that they have no charts.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+have_node() {
+    command -v npm > /dev/null && command -v node > /dev/null \
+        && node -e 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)'
+}
+
+# What package-lock.json asks for, once for each lock file.
+install() {
+    if ! cmp -s web/package-lock.json web/node_modules/.loadline-lock; then
+        npm --prefix web ci --silent
+        cp web/package-lock.json web/node_modules/.loadline-lock
+    fi
+}
+
+# The pages, made by a program that has the script just built.
+pages() {
+    build
+    cargo run --quiet --locked -p loadline-report --example pages -- target/pages
+}
+
+build() {
+    install
+    (cd web && npx --no-install tsc --noEmit && npx --no-install vite build --logLevel warn)
+}
+
+case "${1:-}" in
+    build)
+        if have_node; then
+            build
+        else
+            echo "pages are built without their charts: that takes npm and Node 20.19 or later" >&2
+        fi
+        ;;
+    test | pictures)
+        if ! have_node; then
+            echo "error: the pages cannot be tested: npm or Node 20.19 is missing" >&2
+            echo "  help: install Node 20.19 or later, which brings npm" >&2
+            exit 1
+        fi
+        pages
+        if [ "$1" = test ]; then
+            (cd web && npx --no-install vitest run --reporter=dot)
+            node web/tests/browser.mjs target/pages
+        else
+            node web/tests/browser.mjs target/pages --pictures "${2:?say where the pictures go}"
+        fi
+        ;;
+    *)
+        echo "web.sh: say build, test or pictures DIR" >&2
+        exit 2
+        ;;
+esac

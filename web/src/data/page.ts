@@ -1,0 +1,167 @@
+/**
+ * What Rust puts into a page: the types of crates/report/src/page.rs, key by key.
+ *
+ * Sentences, tables and figures come worded; only the points of charts are numbers. Times are nanoseconds.
+ */
+
+export type Tone = "plain" | "good" | "caution" | "bad";
+export type Question = "carries" | "knee" | "changed" | "limits";
+
+export interface Mark { word: string; tone: Tone; why: string }
+export interface Answer { question: Question; sentence: string; evidence: string | null; tone: Tone }
+export interface Figure { name: string; value: string; note: string }
+export interface Head { text: string; figures: boolean }
+export interface Table { id: string; title: string; heads: Head[]; rows: string[][]; note: string }
+
+interface Common<K extends string, D> {
+  schema: "loadline.page/1";
+  kind: K;
+  title: string;
+  about: string[];
+  standing: Mark | null;
+  answers: Answer[];
+  remarks: string[];
+  figures: Figure[];
+  tables: Table[];
+  text: string;
+  measured_by: string;
+  data: D;
+}
+
+/** One interval, as a live page gets it: the keys of a tick in the result. */
+export interface Tick {
+  from_ns: number;
+  to_ns: number;
+  warmup?: boolean;
+  answered: number;
+  due: number;
+  succeeded: number;
+  failed: number;
+  /** By class; classes that did not occur are left out. */
+  failures?: Record<string, number>;
+  unsent: number;
+  bytes_sent: number;
+  bytes_received: number;
+  in_flight: number;
+  connections: number;
+  cpu_ns: number;
+  lag_max_ns: number;
+  response_time: { mean_ns: number | null; max_ns: number | null; quantiles: Record<string, number | null> };
+}
+
+/** All intervals, a list for each key. */
+export interface Timeline {
+  from_ns: number[];
+  to_ns: number[];
+  warmup: boolean[];
+  answered: number[];
+  due: number[];
+  succeeded: number[];
+  failed: number[];
+  /** By class: of every class that occurred, a count for each interval. */
+  failures: Record<string, number[]>;
+  unsent: number[];
+  bytes_sent: number[];
+  bytes_received: number[];
+  in_flight: number[];
+  connections: number[];
+  cpu_ns: number[];
+  lag_max_ns: number[];
+  mean_ns: (number | null)[];
+  p50_ns: (number | null)[];
+  p90_ns: (number | null)[];
+  p99_ns: (number | null)[];
+  max_ns: (number | null)[];
+}
+
+/** Adds an interval to the others. */
+export function push(timeline: Timeline, tick: Tick): void {
+  const times = tick.response_time;
+  for (const failure of Object.keys(tick.failures ?? {})) timeline.failures[failure] ??= timeline.from_ns.map(() => 0);
+  for (const [failure, counts] of Object.entries(timeline.failures)) counts.push(tick.failures?.[failure] ?? 0);
+  timeline.from_ns.push(tick.from_ns);
+  timeline.to_ns.push(tick.to_ns);
+  timeline.warmup.push(tick.warmup ?? false);
+  timeline.answered.push(tick.answered);
+  timeline.due.push(tick.due);
+  timeline.succeeded.push(tick.succeeded);
+  timeline.failed.push(tick.failed);
+  timeline.unsent.push(tick.unsent);
+  timeline.bytes_sent.push(tick.bytes_sent);
+  timeline.bytes_received.push(tick.bytes_received);
+  timeline.in_flight.push(tick.in_flight);
+  timeline.connections.push(tick.connections);
+  timeline.cpu_ns.push(tick.cpu_ns);
+  timeline.lag_max_ns.push(tick.lag_max_ns);
+  timeline.mean_ns.push(times.mean_ns);
+  timeline.p50_ns.push(times.quantiles["0.5"] ?? null);
+  timeline.p90_ns.push(times.quantiles["0.9"] ?? null);
+  timeline.p99_ns.push(times.quantiles["0.99"] ?? null);
+  timeline.max_ns.push(times.max_ns);
+}
+
+/** A distribution: bars from, to, how many; and the curve of quantiles. */
+export interface Times {
+  name: string;
+  count: number;
+  mean_ns: number | null;
+  max_ns: number | null;
+  bars: [number, number, number][];
+  curve: [number, number][];
+}
+
+export type RunPage = Common<"run", {
+  load: "open" | "closed";
+  started: string;
+  duration_s: number;
+  offered_qps: number | null;
+  load_until_ns: number;
+  threads: number;
+  timeline: Timeline;
+  times: Times[];
+}>;
+
+export interface Point {
+  level: number;
+  qps: number;
+  ttlb_mean_ns: number | null;
+  ttlb_p99_ns: number | null;
+  success_percent: number;
+  generator_limited: boolean;
+}
+
+export type SweepPage = Common<"sweep", {
+  levels: "users" | "offered";
+  points: Point[];
+  runs: [number, number][];
+  fit: { name: string; points: [number, number, number, number][] } | null;
+  best: number | null;
+}>;
+
+export type FindPage = Common<"find", {
+  carries: number | null;
+  capacity_low: number;
+  capacity_high: number | null;
+  quantile: number;
+  good_within_ns: number | null;
+  rates: { rate: number; throughput: number; goodput: number; quantile_ns: number | null; generator_limited: boolean }[];
+  trials: { rate: number; seconds: number; purpose: string; outcome: "holds" | "breaks" | "does not count" }[];
+}>;
+
+export type ComparePage = Common<"compare", {
+  a: string;
+  b: string;
+  times: Times[];
+  shifts: { q: number; change: number; low: number; high: number; margin: number }[];
+  pairs: {
+    first: "A" | "B";
+    qps: [number, number];
+    p50_ns: [number | null, number | null];
+    p99_ns: [number | null, number | null];
+    left_out: string | null;
+  }[];
+}>;
+
+export type DiffPage = Common<"diff", { levels: "users" | "offered"; sides: [{ name: string; points: Point[] }, { name: string; points: Point[] }] }>;
+
+export type Page = RunPage | SweepPage | FindPage | ComparePage | DiffPage;

@@ -1,0 +1,56 @@
+/** The charts of a capacity search: what each rate did, and the way the search took. */
+
+import { Chart, type Spec } from "../charts/chart";
+import { Group } from "../charts/group";
+import { count, figure, time } from "../data/numbers";
+import type { FindPage } from "../data/page";
+
+export function find(page: FindPage): HTMLElement[] {
+  const { rates, trials, carries, capacity_low, capacity_high, quantile, good_within_ns } = page.data;
+  if (trials.length === 0) return [];
+  const places = rates.map((rate) => rate.rate);
+  const wide = Math.max(...places) / Math.min(...places) > 20;
+  const x = { title: "offered, requests a second", show: figure, law: wide ? "log" as const : "linear" as const };
+  const name = `p${Number((quantile * 100).toFixed(4))}`;
+  const group = new Group();
+  const lines = carries === null ? [] : [{ at: carries, text: `carries ${figure(carries)}/s` }];
+  const stretches = capacity_high !== null && capacity_low > 0 ? [{ from: capacity_low, to: capacity_high, text: "capacity, 95 %" }] : [];
+  const load: Spec = {
+    id: "load", title: "What each rate came to", about: `Answers a second, and those that succeeded ${good_within_ns === null ? "" : `within ${time(good_within_ns)} `}(goodput). Where the two part from what was offered, the server does not keep up.`,
+    x, left: { title: "requests a second", show: figure, zero: true, law: wide ? "log" : "linear" },
+    series: [
+      { name: "offered", ink: "faint", kind: "line", dashed: true, x: places, y: places },
+      { name: "throughput", ink: "a", kind: "line", x: places, y: rates.map((rate) => rate.throughput) },
+      { name: "goodput", ink: "c", kind: "line", x: places, y: rates.map((rate) => rate.goodput) },
+      { name: "measured", ink: "c", kind: "points", x: places, y: rates.map((rate) => rate.goodput), hollow: rates.map((rate) => rate.generator_limited) },
+    ],
+    lines, stretches,
+  };
+  const latency: Spec = {
+    id: "latency", title: `Response time (${name}) by rate`, about: "From when a request was due. A gap where the percentile lies among requests that failed.",
+    x, left: { title: name, show: time, law: "log", zero: true, switchable: true },
+    series: [
+      { name, ink: "d", kind: "line", x: places, y: rates.map((rate) => rate.quantile_ns) },
+      { name: "trials", ink: "d", kind: "points", x: places, y: rates.map((rate) => rate.quantile_ns), hollow: rates.map((rate) => rate.generator_limited) },
+      ...(good_within_ns === null ? [] : [{ name: "promised", ink: "bad" as const, kind: "line" as const, dashed: true, x: places, y: places.map(() => good_within_ns) }]),
+    ],
+    lines, stretches,
+  };
+  const of = (outcome: string) => trials.map((trial) => (trial.outcome === outcome ? trial.rate : null));
+  const order = trials.map((_, index) => index + 1);
+  const highest = Math.max(...trials.map((trial) => trial.rate)), lowest = Math.min(...trials.map((trial) => trial.rate));
+  const search: Spec = {
+    id: "search", title: "The search, trial by trial", about: "Each rate that was tried, in order: the search climbs until a promise breaks, then closes in, proves what it found, and tries it longer.",
+    x: { title: "trial", show: count, from: 0.5, to: trials.length + 0.5, ticks: ticked(trials.map((trial) => trial.purpose)) },
+    left: { title: "requests a second", show: figure, zero: true, law: highest / lowest > 20 ? "log" : "linear", switchable: true },
+    series: [
+      { name: "tried", ink: "faint", kind: "line", x: order, y: trials.map((trial) => trial.rate) },
+      { name: "holds", ink: "c", kind: "points", x: order, y: of("holds") },
+      { name: "breaks", ink: "bad", kind: "points", x: order, y: of("breaks") },
+      { name: "does not count", ink: "e", kind: "points", x: order, y: of("does not count"), hollow: order.map(() => true) },
+    ],
+  };
+  return [new Chart(load, group), new Chart(latency, group), new Chart(search)].map((chart) => chart.root);
+}
+
+const ticked = (purposes: string[]) => purposes.map((purpose, index) => ({ at: index + 1, label: `${index + 1} ${purpose}` }));

@@ -1,0 +1,136 @@
+/** The charts of one run: finished, or on its way with a tick a second. */
+
+import { Chart, type Axis, type Ink, type Spec } from "../charts/chart";
+import { Group } from "../charts/group";
+import { clock, count, figure, percent, time } from "../data/numbers";
+import { push, type RunPage, type Tick, type Timeline } from "../data/page";
+import { histogram, percentiles, samples } from "./times";
+
+export interface Drawn { charts: HTMLElement[]; update(tick: Tick): void }
+
+export function run(page: RunPage): Drawn {
+  const { timeline, times } = page.data;
+  const over_time = new Group();
+  const courses = COURSES.map((spec) => new Chart(spec(page), over_time));
+  const shapes = times.length === 0 ? [] : [
+    new Chart(histogram("latency", "How long requests took", `How many of ${samples(times[0])} took how long, on a logarithmic axis.`, times)),
+    new Chart(percentiles("percentile-curve", "Times by percentile, to the last nines", "Each step to the right is one more nine: the far end is the slowest request of all.", times)),
+  ];
+  return {
+    charts: [...courses, ...shapes].map((chart) => chart.root),
+    update(tick) {
+      push(timeline, tick);
+      courses.forEach((chart, index) => { const spec = COURSES[index]; if (spec) chart.update(spec(page)); });
+    },
+  };
+}
+
+const COURSES: readonly ((page: RunPage) => Spec)[] = [throughput, response, failures, in_flight, health];
+
+/** Rates stand at the middle of their interval. */
+const middles = (timeline: Timeline) => timeline.from_ns.map((from, index) => (from + (timeline.to_ns[index] ?? from)) / 2e9);
+const seconds = (timeline: Timeline, index: number) => ((timeline.to_ns[index] ?? 0) - (timeline.from_ns[index] ?? 0)) / 1e9;
+
+/** A rate over the last moments of a drain says nothing: intervals shorter than this share of the longest have none. */
+const SPAN_LEAST = 0.5;
+
+const longest = (timeline: Timeline) => timeline.to_ns.reduce((most, _, index) => Math.max(most, seconds(timeline, index)), 0);
+
+function rates(timeline: Timeline, values: readonly number[]): (number | null)[] {
+  const least = longest(timeline) * SPAN_LEAST;
+  return values.map((value, index) => { const span = seconds(timeline, index); return span > 0 && span >= least ? value / span : null; });
+}
+
+function course(page: RunPage, spec: Pick<Spec, "id" | "title" | "about" | "left" | "series"> & { right?: Axis }): Spec {
+  const { timeline } = page.data;
+  const last = timeline.to_ns.at(-1) ?? 0;
+  const warm = timeline.warmup.indexOf(false);
+  const warmed = warm > 0 ? (timeline.from_ns[warm] ?? 0) : warm < 0 && timeline.warmup.length > 0 ? last : 0;
+  const drained = page.data.load_until_ns < last && page.data.load_until_ns > 0;
+  return {
+    ...spec,
+    x: { title: "time since the start", show: clock, unit: "clock", from: 0, to: Math.max(1e-3, last / 1e9) },
+    stretches: [
+      ...(warmed > 0 ? [{ from: 0, to: warmed / 1e9, text: "warm-up" }] : []),
+      ...(drained ? [{ from: page.data.load_until_ns / 1e9, to: last / 1e9, text: "drain" }] : []),
+    ],
+  };
+}
+
+function throughput(page: RunPage): Spec {
+  const { timeline, load } = page.data;
+  const x = middles(timeline);
+  const asked = load === "open" ? [{ name: "due", ink: "faint" as const, kind: "line" as const, dashed: true, x, y: rates(timeline, timeline.due) }] : [];
+  return course(page, {
+    id: "qps", title: "Requests a second", about: load === "open" ? "Answers and successes a second, beside the requests that fell due." : "Answers and successes a second, whatever their status and those below 400.",
+    left: { title: "requests a second", show: figure, zero: true },
+    series: [
+      { name: "answered", ink: "a", kind: "line", x, y: rates(timeline, timeline.answered) },
+      { name: "succeeded", ink: "c", kind: "line", dashed: true, x, y: rates(timeline, timeline.succeeded) },
+      ...asked,
+    ],
+  });
+}
+
+function response(page: RunPage): Spec {
+  const { timeline } = page.data;
+  const x = middles(timeline);
+  return course(page, {
+    id: "response", title: "Response time", about: "Percentiles of each interval; a gap where too few requests were timed to tell.",
+    left: { title: "response time", show: time, zero: true, switchable: true },
+    series: [
+      { name: "p50", ink: "a", kind: "line", x, y: timeline.p50_ns },
+      { name: "p90", ink: "b", kind: "line", x, y: timeline.p90_ns },
+      { name: "p99", ink: "d", kind: "line", x, y: timeline.p99_ns },
+      { name: "max", ink: "faint", kind: "line", x, y: timeline.max_ns, off: true },
+      { name: "mean", ink: "e", kind: "line", dashed: true, x, y: timeline.mean_ns, off: true },
+    ],
+  });
+}
+
+/** Classes beyond these are few requests each; the table has them all. */
+const CLASSES_MOST = 4;
+const CLASS_INKS: readonly Ink[] = ["a", "b", "d", "e"];
+
+function failures(page: RunPage): Spec {
+  const { timeline } = page.data;
+  const x = middles(timeline);
+  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
+  const classes = Object.entries(timeline.failures).sort(([, a], [, b]) => sum(b) - sum(a)).slice(0, CLASSES_MOST);
+  return course(page, {
+    id: "failures", title: "Failures", about: "Requests that failed, together and by class, or were given up unsent, a second.",
+    left: { title: "requests a second", show: figure, zero: true },
+    series: [
+      { name: "failed", ink: "bad", kind: "area", x, y: rates(timeline, timeline.failed) },
+      ...(classes.length < 2 ? [] : classes.map(([name, counts], index) => ({ name, ink: CLASS_INKS[index] ?? "faint", kind: "line" as const, x, y: rates(timeline, counts) }))),
+      { name: "unsent", ink: "faint", kind: "line", dashed: true, x, y: rates(timeline, timeline.unsent) },
+    ],
+  });
+}
+
+function in_flight(page: RunPage): Spec {
+  const { timeline } = page.data;
+  const x = timeline.to_ns.map((to) => to / 1e9);
+  return course(page, {
+    id: "in-flight", title: "In flight", about: "Requests that had fallen due and had no end yet, and open connections, at the end of each interval.",
+    left: { title: "at once", show: count, zero: true },
+    series: [
+      { name: "requests", ink: "a", kind: "line", x, y: timeline.in_flight },
+      { name: "connections", ink: "c", kind: "line", dashed: true, x, y: timeline.connections },
+    ],
+  });
+}
+
+function health(page: RunPage): Spec {
+  const { timeline, threads } = page.data;
+  const x = middles(timeline);
+  return course(page, {
+    id: "health", title: "Health of the load generator", about: `Processor time of its ${threads === 1 ? "one thread" : `${threads} threads`}, as a share of as many cores, and the latest send of each interval.`,
+    left: { title: "of its cores", show: percent, from: 0, to: 100 },
+    right: { title: "lag", show: time, zero: true },
+    series: [
+      { name: "processor", ink: "a", kind: "area", x, y: rates(timeline, timeline.cpu_ns).map((cpu) => (cpu === null ? null : Math.min(100, (cpu / 1e9 / Math.max(1, threads)) * 100))) },
+      { name: "greatest lag", ink: "b", kind: "line", axis: "right", x, y: timeline.lag_max_ns },
+    ],
+  });
+}

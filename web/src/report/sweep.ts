@@ -1,0 +1,89 @@
+/** The charts of a ladder of loads. */
+
+import { Chart, type Spec } from "../charts/chart";
+import { Group } from "../charts/group";
+import { figure, percent, time } from "../data/numbers";
+import type { DiffPage, Point, SweepPage } from "../data/page";
+
+type Levels = "users" | "offered";
+
+/** Levels that span more than this are shown by their proportions. */
+const WIDE = 20;
+
+const x_axis = (levels: Levels, points: readonly Point[]) => {
+  const places = points.map((point) => point.level);
+  const wide = Math.max(...places) / Math.min(...places) > WIDE;
+  return { title: levels === "users" ? "concurrent users" : "offered, requests a second", show: figure, law: wide ? "log" as const : "linear" as const };
+};
+
+const at = (points: readonly Point[]) => points.map((point) => point.level);
+
+export function sweep(page: SweepPage): HTMLElement[] {
+  const { points, levels, runs, fit, best } = page.data;
+  if (points.length === 0) return [];
+  const x = x_axis(levels, points);
+  const group = new Group();
+  const throughput: Spec = {
+    id: "throughput", title: "Throughput and response time", about: fit ? `Requests a second that succeeded, with the fitted model (${fit.name}) and its 95 % band, and the mean time to the last byte.` : "Requests a second that succeeded, and the mean time to the last byte.",
+    x, left: { title: "requests a second", show: figure, zero: true }, right: { title: "TTLB", show: time, zero: true },
+    series: [
+      { name: "QPS", ink: "a", kind: "line", x: at(points), y: points.map((point) => point.qps) },
+      ...(runs.length > 0 ? [{ name: "single runs", ink: "faint" as const, kind: "points" as const, x: runs.map((run) => run[0]), y: runs.map((run) => run[1]) }] : []),
+      ...(fit ? [
+        { name: fit.name, ink: "c" as const, kind: "line" as const, dashed: true, x: fit.points.map((it) => it[0]), y: fit.points.map((it) => it[2]) },
+        { name: "95 % band", ink: "c" as const, kind: "band" as const, x: fit.points.map((it) => it[0]), y: fit.points.map((it) => it[3]), low: fit.points.map((it) => it[1]) },
+      ] : []),
+      { name: "mean TTLB", ink: "b", kind: "line", axis: "right", x: at(points), y: points.map((point) => point.ttlb_mean_ns) },
+      { name: "measured", ink: "a", kind: "points", x: at(points), y: points.map((point) => point.qps), hollow: points.map((point) => point.generator_limited) },
+    ],
+    lines: best === null ? [] : [{ at: best, text: `best: ${figure(best)}` }],
+  };
+  return [new Chart(throughput, group), new Chart(tail(x, points), group), new Chart(success(x, points), group)].map((chart) => chart.root);
+}
+
+function tail(x: Spec["x"], points: Point[]): Spec {
+  return {
+    id: "ttlb", title: "Response time by level", about: "Mean and 99th percentile of the time to the last byte.", x,
+    left: { title: "response time", show: time, zero: true, law: "log", switchable: true },
+    series: [
+      { name: "mean", ink: "b", kind: "line", x: at(points), y: points.map((point) => point.ttlb_mean_ns) },
+      { name: "p99", ink: "d", kind: "line", x: at(points), y: points.map((point) => point.ttlb_p99_ns) },
+    ],
+  };
+}
+
+/** From nothing on, except where that would hide the little that failed. */
+const least = (points: readonly Point[]) => { const low = Math.min(...points.map((point) => point.success_percent)); return low >= 99 ? 98 : low >= 90 ? 88 : 0; };
+
+function success(x: Spec["x"], points: Point[]): Spec {
+  const from = least(points);
+  return {
+    id: "success", title: "Success rate", about: from > 0 ? `Requests that succeeded, of all that fell due. The axis begins at ${from} %.` : "Requests that succeeded, of all that fell due.", x,
+    left: { title: "succeeded", show: percent, from, to: 100 + (100 - from) * 0.04 },
+    series: [
+      { name: "succeeded", ink: "c", kind: "line", x: at(points), y: points.map((point) => point.success_percent) },
+      { name: "level", ink: "c", kind: "points", x: at(points), y: points.map((point) => point.success_percent) },
+    ],
+  };
+}
+
+export function diff(page: DiffPage): HTMLElement[] {
+  const [a, b] = page.data.sides;
+  const all = [...a.points, ...b.points];
+  if (all.length === 0) return [];
+  const x = x_axis(page.data.levels, all);
+  const group = new Group();
+  const both = (value: (point: Point) => number | null): Spec["series"] => [
+    { name: "A", ink: "a", kind: "line", x: at(a.points), y: a.points.map(value) },
+    { name: "B", ink: "b", kind: "line", dashed: true, x: at(b.points), y: b.points.map(value) },
+    { name: "A levels", ink: "a", kind: "points", x: at(a.points), y: a.points.map(value) },
+    { name: "B levels", ink: "b", kind: "points", x: at(b.points), y: b.points.map(value) },
+  ];
+  const from = least(all);
+  const specs: Spec[] = [
+    { id: "throughput", title: "Throughput of both", about: "Requests a second that succeeded, by level.", x, left: { title: "requests a second", show: figure, zero: true }, series: both((point) => point.qps) },
+    { id: "ttlb", title: "Response time of both", about: "Mean time to the last byte, by level.", x, left: { title: "mean TTLB", show: time, zero: true, switchable: true }, series: both((point) => point.ttlb_mean_ns) },
+    { id: "success", title: "Success rate of both", about: from > 0 ? `Requests that succeeded. The axis begins at ${from} %.` : "Requests that succeeded.", x, left: { title: "succeeded", show: percent, from, to: 100 + (100 - from) * 0.04 }, series: both((point) => point.success_percent) },
+  ];
+  return specs.map((spec) => new Chart(spec, group).root);
+}
