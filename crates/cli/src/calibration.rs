@@ -188,11 +188,15 @@ fn shape(plan: &Plan) -> String {
     serde_json::Value::Object(settings).to_string()
 }
 
-/// `$XDG_DATA_HOME/loadline/calibration.json`, or below `~/.local/share` (XDG Base Directory Specification 0.8).
 fn path() -> Option<PathBuf> {
+    data_directory().map(|data| data.join("calibration.json"))
+}
+
+/// `$XDG_DATA_HOME/loadline`, or below `~/.local/share` (XDG Base Directory Specification 0.8).
+pub fn data_directory() -> Option<PathBuf> {
     let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = named("XDG_DATA_HOME").or_else(|| named("HOME").map(|home| home.join(".local/share")))?;
-    Some(data.join("loadline/calibration.json"))
+    Some(data.join("loadline"))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod calibrate;
 mod compare;
 mod compat;
 mod completions;
+mod curate;
 mod demo;
 mod diff;
 mod find;
@@ -11,6 +12,8 @@ mod links;
 mod man;
 mod report;
 mod run;
+mod runs;
+mod show;
 mod sweep;
 
 use ::report::{Colour, Style};
@@ -22,6 +25,8 @@ use std::io::IsTerminal as _;
 use crate::exit::{Exit, Failed};
 use crate::outputs::{Styles, to_stdout};
 use crate::screen::{Screen, Sight, Voice};
+
+pub use sweep::{broken, name_of};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -49,8 +54,8 @@ enum Command {
     /// Find the highest rate that keeps a promise such as 'p99 < 50ms'
     #[command(about = "Find the highest rate that keeps a promise such as 'p99 < 50ms'")]
     Find(Box<find::Find>),
-    /// Put two sweeps side by side, as a table and two charts
-    #[command(about = "Put two sweeps side by side, as a table and two charts")]
+    /// Put two sweeps side by side, as a table and two charts; or two runs, as a table
+    #[command(about = "Put two sweeps side by side, as a table and two charts; or two runs, as a table")]
     Diff(diff::Diff),
     /// Find out whether one server is slower than another: runs in pairs, and a verdict that may be "cannot tell"
     #[command(about = "Find out whether one server is slower than another: runs in pairs, and a verdict that may be \"cannot tell\"")]
@@ -64,6 +69,25 @@ enum Command {
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
+    /// List what was measured before: every result is saved on its own
+    #[command(about = "List what was measured before: every result is saved on its own")]
+    Runs(Box<runs::Runs>),
+    /// Show a saved result again, such as @last
+    Show(Box<show::Show>),
+    /// Give a saved run words to find it by, or take them away
+    Tag(curate::Tag),
+    /// Write a note about a saved run
+    Note(curate::Note),
+    /// Set the baseline of a name, or show all
+    Baseline(curate::Baseline),
+    /// Write a saved run into a file
+    Export(curate::Export),
+    /// Take runs from files into the history
+    Import(curate::Import),
+    /// Remove saved runs
+    Rm(curate::Remove),
+    /// Remove all saved runs but the newest
+    Prune(curate::Prune),
     /// Say what another tool's command line or script asks for, and whether all of it is supported, without running it
     #[command(about = "Say what another tool's command line or script asks for, and whether all of it is supported, without running it")]
     Compat(compat::Compat),
@@ -117,6 +141,15 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
         Some(Command::Report(report)) => report::carry_out(report),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
+        Some(Command::Runs(runs)) => runs::carry_out(*runs),
+        Some(Command::Show(show)) => show::carry_out(*show),
+        Some(Command::Tag(tag)) => curate::tag(tag),
+        Some(Command::Note(note)) => curate::note(note),
+        Some(Command::Baseline(baseline)) => curate::baseline(baseline),
+        Some(Command::Export(export)) => curate::export(export),
+        Some(Command::Import(import)) => curate::import(import),
+        Some(Command::Rm(remove)) => curate::remove(remove),
+        Some(Command::Prune(prune)) => curate::prune(prune),
         Some(Command::Compat(compat)) => compat::carry_out(&compat),
         Some(Command::Links(links)) => links::carry_out(&links),
         Some(Command::Completions(completions)) => completions::carry_out(&completions),
@@ -137,6 +170,7 @@ and where it starts to fail.
   loadline diff  before.dat after.dat             put two sweeps side by side
   loadline compare http://old:8080/ http://new:8080/
                                                   find out whether the new one is slower
+  loadline runs                                   what was measured before; loadline show @last
 
 Each command tells all it can do with --help.
 ";

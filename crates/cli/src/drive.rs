@@ -5,7 +5,7 @@
 
 use analysis::warmup::leave_out;
 use engine::{RunError, Stop};
-use measure::{Summary, Tick};
+use measure::{Counted, Summary, Tick};
 use plan::Plan;
 use script::{DoneArguments, Globals, Script, Source};
 
@@ -26,7 +26,7 @@ pub struct Driven {
 ///
 /// # Errors
 /// As the engine's; and if the script fails.
-pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Summary, RunError> {
+pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
     Drive::new(plan, stop)?.run(watch, stop).map(|driven| driven.summary)
 }
 
@@ -47,7 +47,7 @@ impl<'a> Drive<'a> {
     ///
     /// # Errors
     /// As the engine's; and if the script fails.
-    pub fn run(self, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Driven, RunError> {
+    pub fn run(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Driven, RunError> {
         let mut driven = self.carried_out(watch, stop).map_err(|mut error| {
             if let Some(summary) = error.measured.as_deref_mut() {
                 leave_out(summary);
@@ -58,10 +58,10 @@ impl<'a> Drive<'a> {
         Ok(driven)
     }
 
-    fn carried_out(self, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Driven, RunError> {
+    fn carried_out(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Driven, RunError> {
         let Self { plan, script } = self;
         let Some(mut script) = script else {
-            return engine::run(plan, watch, stop).map(|summary| Driven { summary, last: None });
+            return engine::run_counted(plan, watch, stop).map(|summary| Driven { summary, last: None });
         };
         let measured = script.run(plan, watch, stop)?;
         let with = DoneArguments::of(&measured);

@@ -102,6 +102,28 @@ impl Failed {
     }
 }
 
+impl Failed {
+    /// Two things that may each have failed, told together; the first decides how the program ends.
+    ///
+    /// # Errors
+    /// If either failed.
+    pub fn both(first: Result<(), Self>, second: Result<(), Self>) -> Result<(), Self> {
+        match (first, second) {
+            (Err(first), Err(second)) => Err(Self { exit: first.exit, text: format!("{}\n{}", first.text, second.text) }),
+            (first, second) => first.and(second),
+        }
+    }
+}
+
+impl Failed {
+    /// As one mistake among those of a plan.
+    pub fn in_plan(self, setting: &'static str) -> PlanError {
+        let text = self.text.trim_start_matches("error: ");
+        let (message, help) = text.split_once("\n  help: ").unwrap_or((text, ""));
+        PlanError::new(setting, message, help)
+    }
+}
+
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

@@ -7,11 +7,13 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::num::NonZeroU32;
-use std::path::Path;
 
 use measure::Summary;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
+
+use crate::keeping::{At, ReadError};
+use crate::saved::Saved;
 
 /// Puts what stands on standard input into a draft that names it.
 pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
@@ -172,8 +174,8 @@ pub struct Again {
 /// named as in a result's `plan`.
 ///
 /// # Errors
-/// If the file cannot be read, is of another version, damaged, or neither.
-pub fn saved(path: &Path) -> Result<Again, PlanError> {
+/// If it cannot be read, is of another version, damaged, or neither.
+pub fn saved(from: &str, at: &At) -> Result<Again, PlanError> {
     /// Only what is needed of a result: its counts and histograms may be megabytes.
     #[derive(Deserialize)]
     struct Needed {
@@ -192,10 +194,12 @@ pub fn saved(path: &Path) -> Result<Again, PlanError> {
     struct Judged {
         check: String,
     }
-    let shown = path.display();
-    let again = "give a file written with --out json=FILE, or a plan such as {\"url\": \"http://127.0.0.1/\"}";
-    let text =
-        fs::read(path).map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be read: {}", plainly(&why)), again))?;
+    let shown = from;
+    let again = "give a file written with --out json=FILE, a saved run such as @last, or a plan such as {\"url\": \"http://127.0.0.1/\"}";
+    let (text, _) = at.read(from).map_err(|why| match why {
+        ReadError::File(why) => PlanError::new("from", format!("--from '{shown}' cannot be read: {}", plainly(&why)), again),
+        ReadError::Reference(failed) => failed.in_plan("from"),
+    })?;
     let read: Needed = serde_json::from_slice(&text)
         .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged, or not a result: {why}"), again))?;
     if read.schema.is_none() && read.plan.is_none() && read.url.is_some() {
@@ -218,56 +222,20 @@ pub fn saved(path: &Path) -> Result<Again, PlanError> {
     Ok(Again { draft, checks: read.checks.into_iter().map(|judged| judged.check).collect(), invalid })
 }
 
-/// A saved result of any kind.
-#[derive(Debug)]
-pub enum Saved {
-    /// One run.
-    Run(Box<SavedRun>),
-    /// A ladder of loads.
-    Sweep(Box<analysis::Sweep>),
-    /// A capacity search.
-    Find(Box<analysis::found::Found>),
-    /// A comparison.
-    Compare(Box<report::compare::Compared>),
-}
-
-/// A run and what it was held against, as typed.
-#[derive(Debug)]
-pub struct SavedRun {
-    /// The run.
-    pub summary: Summary,
-    /// Its checks.
-    pub checks: Vec<String>,
-}
-
-/// The result that a user names: the path of its file.
+/// The result that a user names: the path of its file, or a saved run such as `@last`.
 ///
 /// # Errors
 /// If it cannot be read, is of another version, or damaged.
-pub fn result(name: &str) -> Result<Saved, PlanError> {
-    #[derive(Deserialize)]
-    struct Label {
-        schema: Option<String>,
-        #[serde(default)]
-        checks: serde_json::Value,
-    }
-    let help = "give a result: a file written with --out json=FILE, or the .json that sweep, find and compare write";
+pub fn result(name: &str, at: &At) -> Result<Saved, PlanError> {
+    let help =
+        "give a result: a file written with --out json=FILE, the .json that sweep, find and compare write, or a saved run such as @last";
     let wrong = |why: String| PlanError::new("report", why, help);
-    let bytes = fs::read(name).map_err(|why| wrong(format!("'{name}' cannot be read: {}", plainly(&why))))?;
+    let (bytes, _) = at.read(name).map_err(|why| match why {
+        ReadError::File(why) => wrong(format!("'{name}' cannot be read: {}", plainly(&why))),
+        ReadError::Reference(failed) => failed.in_plan("report"),
+    })?;
     let text = String::from_utf8(bytes).map_err(|_| wrong(format!("'{name}' is no result: it is not text")))?;
-    let label: Label = serde_json::from_str(&text).map_err(|why| wrong(format!("'{name}' is damaged, or no result: {why}")))?;
-    let kind = label.schema.as_deref().and_then(|schema| schema.split_once('/')).map_or("", |(kind, _)| kind);
-    let read = match kind {
-        "loadline.sweep" => report::sweep::read(&text).map(|it| Saved::Sweep(Box::new(it))),
-        "loadline.find" => report::find::read(&text).map(|it| Saved::Find(Box::new(it))),
-        "loadline.compare" => report::compare::read(&text).map(|it| Saved::Compare(Box::new(it))),
-        _ => report::read_summary(&text).map(|summary| {
-            let judged = label.checks.as_array().into_iter().flatten();
-            let checks = judged.filter_map(|it| it.get("check")?.as_str().map(str::to_owned)).collect();
-            Saved::Run(Box::new(SavedRun { summary, checks }))
-        }),
-    };
-    read.map_err(|why| wrong(format!("'{name}' cannot be used: {why}")))
+    Saved::read(&text).map_err(|why| wrong(format!("'{name}' cannot be used: {why}")))
 }
 
 /// Complains of secrets that a saved plan left out and no flag gave again.
@@ -283,6 +251,13 @@ pub fn look_for_redacted(plan: &Plan, errors: &mut PlanErrors) {
             "from",
             format!("the header {name} was left out when this plan was saved, because it is a secret"),
             format!("give it again with {flag}"),
+        ));
+    }
+    for (part, again) in plan.redacted_parts() {
+        errors.push(PlanError::new(
+            "from",
+            format!("{part} was left out when this plan was saved, because it is a secret"),
+            format!("give {again} again"),
         ));
     }
 }

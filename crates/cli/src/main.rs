@@ -11,9 +11,12 @@ mod exit;
 mod files;
 mod inputs;
 mod interrupt;
+mod keeping;
 mod outputs;
 mod promises;
+mod saved;
 mod screen;
+mod secrets;
 mod step_summary;
 
 use std::ffi::OsString;

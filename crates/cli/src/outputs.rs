@@ -30,6 +30,12 @@ impl FromStr for Out {
     }
 }
 
+impl std::fmt::Display for Out {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// Whether a file that exists is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
@@ -131,6 +137,21 @@ impl Outputs {
             }
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+}
+
+impl Outputs {
+    /// A line below the text report, where that stands for people to read; nothing where they asked for no remarks.
+    pub fn add(&self, line: &str, voice: crate::screen::Voice) {
+        if line.is_empty() || voice == crate::screen::Voice::Quiet {
+            return;
+        }
+        // That it cannot be said changes nothing: the report above had the same fate, and that was told.
+        let _ = match self.text {
+            Text::Asked => Ok(()),
+            Text::Stdout => to_stdout(format!("{line}\n").as_bytes()),
+            Text::Stderr => io::stderr().lock().write_all(format!("{line}\n").as_bytes()),
+        };
     }
 }
 

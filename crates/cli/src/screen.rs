@@ -19,6 +19,7 @@ use plan::{Nanos, Plan, PlanError, PlanErrors};
 
 use crate::exit::Exit;
 use crate::outputs::to_stdout;
+use crate::secrets;
 
 /// Whether there is anything to show, and where.
 #[derive(Debug, Clone)]
@@ -129,6 +130,7 @@ impl Screen {
         if self.voice == Voice::Quiet {
             return;
         }
+        let text = &secrets::without(text);
         if let Some(terminal) = &*self.stage.view() {
             terminal.update(|view| view.say(text));
             self.stage.held().stderr.push_str(&format!("{text}\n"));
@@ -269,7 +271,7 @@ fn style() -> ProgressStyle {
 
 /// Writes a line to standard error. That it cannot be written (the terminal is gone) changes nothing.
 pub fn complain(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", secrets::without(text));
 }
 
 /// `0:07`, `12:30`, `1:00:00`.

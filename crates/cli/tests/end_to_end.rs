@@ -12,6 +12,8 @@ mod compare;
 mod find;
 #[path = "end_to_end/help.rs"]
 mod help;
+#[path = "end_to_end/history.rs"]
+mod history;
 #[path = "end_to_end/proofs.rs"]
 mod proofs;
 #[path = "end_to_end/recorder.rs"]

@@ -1,6 +1,6 @@
 //! From the workers' channel to a Summary.
 
-use measure::{Collector, End, Ending, Snapshot, SourceId, Summary, Tick};
+use measure::{Collector, Counted, End, Ending, Snapshot, SourceId, Summary, Tick};
 use plan::{Nanos, Plan};
 
 use crate::program::Broken;
@@ -20,7 +20,7 @@ pub(crate) fn collect(
     plan: &Plan,
     workers: u32,
     messages: impl IntoIterator<Item = Message>,
-    watch: &mut dyn FnMut(&Tick),
+    watch: &mut dyn FnMut(&Tick, Counted),
 ) -> (Summary, Option<Broken>) {
     let mut collector = Collector::new(plan.clone(), workers, INTERVAL);
     let mut run_queue_wait = None;
@@ -33,8 +33,8 @@ pub(crate) fn collect(
             Message::Counts(source, counts) => {
                 last_heard = last_heard.max(Nanos(u64::from(counts.interval + 1) * INTERVAL.0));
                 collector.absorb(source, &counts);
-                while let Some(tick) = collector.tick() {
-                    watch(&tick);
+                while let Some((tick, counted)) = collector.tick_counted() {
+                    watch(&tick, counted);
                 }
             }
             Message::Finished(_, finished) => {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use measure::{Ending, SourceId, Summary, Tick};
+use measure::{Counted, Ending, SourceId, Summary, Tick};
 use plan::{Nanos, Plan, Share};
 use tokio::task::LocalSet;
 
@@ -29,6 +29,18 @@ use crate::{RunError, Stop, Urgency, body, machine};
 /// # Panics
 /// If a worker panicked or a request is unaccounted for: our mistakes.
 pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Summary, RunError> {
+    run_counted(plan, &mut |tick, _| watch(tick), stop)
+}
+
+/// As [`run`], for those who keep what was counted: `watch` is given each interval's counts as well, which add up to the
+/// whole run.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// As [`run`].
+pub fn run_counted(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
     let prepared = prepare(plan)?;
     let task = prepared.task.clone();
     prepared.carry_out(move |_| Fixed { task: task.clone() }, Patience::Endless, watch, stop)
@@ -44,7 +56,7 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Sum
 pub fn run_with<P: Program>(
     plan: &Plan,
     program: impl Fn(Share) -> P + Send + Sync + 'static,
-    watch: &mut dyn FnMut(&Tick),
+    watch: &mut dyn FnMut(&Tick, Counted),
     stop: &Stop,
 ) -> Result<Summary, RunError> {
     prepare(plan)?.run_with(program, watch, stop)
@@ -96,7 +108,7 @@ impl Prepared {
     pub fn run_with<P: Program>(
         self,
         program: impl Fn(Share) -> P + Send + Sync + 'static,
-        watch: &mut dyn FnMut(&Tick),
+        watch: &mut dyn FnMut(&Tick, Counted),
         stop: &Stop,
     ) -> Result<Summary, RunError> {
         self.carry_out(program, Patience::AfterTheEnd(stop.clone()), watch, stop)
@@ -106,7 +118,7 @@ impl Prepared {
         self,
         program: impl Fn(Share) -> P + Send + Sync + 'static,
         patience: Patience,
-        watch: &mut dyn FnMut(&Tick),
+        watch: &mut dyn FnMut(&Tick, Counted),
         stop: &Stop,
     ) -> Result<Summary, RunError> {
         let Self { task, network } = self;

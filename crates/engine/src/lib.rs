@@ -22,6 +22,6 @@ mod task;
 mod worker;
 
 pub use error::{RunError, RunErrorKind};
-pub use launch::{Prepared, prepare, run, run_with};
+pub use launch::{Prepared, prepare, run, run_counted, run_with};
 pub use program::{Broken, Choice, Program};
 pub use stop::{Stop, Urgency};

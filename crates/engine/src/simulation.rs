@@ -163,7 +163,7 @@ impl Simulation {
             self.took.set(begun.elapsed());
         });
         drop(sender);
-        collect(plan, threads.get(), messages, watch)
+        collect(plan, threads.get(), messages, &mut |tick, _| watch(tick))
     }
 }
 

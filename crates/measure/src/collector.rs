@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use plan::{Nanos, Plan};
 
 use crate::warmup::Early;
-use crate::{End, Failure, Snapshot, Summary, Tick};
+use crate::{Counted, End, Failure, Snapshot, Summary, Tick};
 
 /// Who sent a Snapshot: a thread or a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,14 +80,21 @@ impl Collector {
 
     /// The next interval that every source has handed over, if there is one.
     pub fn tick(&mut self) -> Option<Tick> {
+        self.tick_counted().map(|(tick, _)| tick)
+    }
+
+    /// As [`Collector::tick`], with the counts it was made from, for whoever keeps them.
+    pub fn tick_counted(&mut self) -> Option<(Tick, Counted)> {
         let complete = self.sources.values().copied().min().unwrap_or(0);
         if self.next >= complete || (complete == u32::MAX && self.open.is_empty()) {
             return None;
         }
-        Some(self.close(self.next))
+        let (tick, counts) = self.close(self.next);
+        let cpu_busiest = self.cpu.values().copied().max().unwrap_or_default();
+        Some((tick, Counted { counts, cpu_busiest }))
     }
 
-    fn close(&mut self, interval: u32) -> Tick {
+    fn close(&mut self, interval: u32) -> (Tick, Snapshot) {
         let counts = self.open.remove(&interval).unwrap_or_default();
         self.next = interval + 1;
         self.in_flight = (self.in_flight + counts.due).saturating_sub(counts.succeeded + counts.failed() + counts.unsent);
@@ -106,7 +113,7 @@ impl Collector {
             early.keep(&counts);
         }
         self.keep(interval, &tick);
-        tick
+        (tick, counts)
     }
 
     fn keep(&mut self, interval: u32, tick: &Tick) {

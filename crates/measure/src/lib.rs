@@ -5,6 +5,7 @@
 //! from many, nor a thread from a machine.
 
 mod collector;
+mod counted;
 mod failure;
 pub mod fixtures;
 mod histogram;
@@ -18,6 +19,7 @@ mod tick;
 mod warmup;
 
 pub use collector::{Collector, SourceId};
+pub use counted::{Counted, CountedAtRest, cut_short};
 pub use failure::{Failure, Side};
 pub use histogram::{Histogram, Packed, QUANTILES, quantile_is_known};
 pub use outcome::Outcome;

@@ -247,13 +247,15 @@ impl Summary {
         );
         let measured = end.load_until.since(warm).as_secs_f64();
         let a_second = |count: u64| if measured > 0.0 { count as f64 / measured } else { 0.0 };
+        // A server may send back what it was sent.
+        let secrets = plan.secrets();
         let mut failures: Vec<FailureCount> = Failure::ALL
             .iter()
             .map(|class| FailureCount {
                 class: *class,
                 side: class.side(),
                 count: totals.failures[class.index()],
-                example: totals.examples.get(class).cloned(),
+                example: totals.examples.get(class).map(|seen| Example { text: secrets.conceal(&seen.text), ..seen.clone() }),
             })
             .filter(|failure| failure.count > 0)
             .collect();

@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::secret::{self, REDACTED, Secrets, is_secret};
 use crate::{
     Body, Draft, FormPart, FormValue, Given, HostPort, Load, Nanos, PlanError, PlanErrors, Rate, Request, Scheme, Spacing, Stage, Target,
     Timetable, Warmup,
@@ -271,13 +272,35 @@ impl Plan {
         let headers = self.request.headers.iter().filter(|(_, value)| value == REDACTED).map(|(name, _)| name.as_str());
         headers.chain(proxy.map(|_| "Proxy-Authorization"))
     }
+
+    /// What else was left out when this plan was saved, and the setting that gives it again.
+    #[must_use]
+    pub fn redacted_parts(&self) -> Vec<(&'static str, &'static str)> {
+        let mut parts = Vec::new();
+        let query = self.target.path_and_query().split_once('?').map_or("", |(_, query)| query);
+        if query.split('&').any(|pair| pair.split_once('=').is_some_and(|(_, value)| value == REDACTED)) {
+            parts.push(("a parameter of the URL", "the whole URL"));
+        }
+        match &self.request.body {
+            Body::Bytes(bytes) if secret::is_body_without(&String::from_utf8_lossy(bytes)) => {
+                parts.push(("a field of the body", "the whole body with --data or --json"));
+            }
+            Body::Form { parts: fields, .. }
+                if fields.iter().any(|part| matches!(&part.value, FormValue::Text(text) if text == REDACTED)) =>
+            {
+                parts.push(("a field of the form", "all fields with --form"));
+            }
+            _ => {}
+        }
+        parts
+    }
+
+    /// The values of all its secrets, to be kept out of what is written.
+    #[must_use]
+    pub fn secrets(&self) -> Secrets {
+        Secrets::of_plan(self)
+    }
 }
-
-/// Stands for a secret in a saved plan.
-const REDACTED: &str = "***";
-
-/// Headers whose values are secrets: never written to a result.
-const SECRET_HEADERS: [&str; 6] = ["authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token", "x-amz-security-token"];
 
 /// Sent unless overridden or removed.
 const DEFAULT_HEADERS: [(&str, &str); 2] = [("User-Agent", concat!("loadline/", env!("CARGO_PKG_VERSION"))), ("Accept", "*/*")];
@@ -864,7 +887,7 @@ fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, b
 }
 
 /// RFC 4648 §4, with padding: eleven lines, for which this crate would otherwise need another.
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -935,7 +958,7 @@ impl From<Plan> for Draft {
             .iter()
             .filter(|(name, _)| !(matches!(request.body, Body::Form { .. }) && name.eq_ignore_ascii_case("content-type")))
             .map(|(name, value)| {
-                if SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+                if is_secret(name) {
                     format!("{name}: {REDACTED}")
                 } else if value.is_empty() {
                     format!("{name};")
@@ -952,12 +975,13 @@ impl From<Plan> for Draft {
         let (mut data, mut form) = (None, Vec::new());
         match request.body {
             Body::Empty => {}
-            Body::Bytes(bytes) => data = Some(String::from_utf8_lossy(&bytes).into_owned()),
+            Body::Bytes(bytes) => data = Some(secret::body_without(&String::from_utf8_lossy(&bytes))),
             Body::File(path) => data = Some(format!("@{path}")),
             Body::Form { parts, .. } => {
                 form = parts
                     .into_iter()
                     .map(|part| match part.value {
+                        FormValue::Text(_) if is_secret(&part.name) => format!("{}={REDACTED}", part.name),
                         FormValue::Text(text) => format!("{}={text}", part.name),
                         FormValue::File { path, media_type } => format!("{}=@{path};type={media_type}", part.name),
                     })

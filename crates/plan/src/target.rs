@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use url::Url;
 
+use crate::secret;
+
 /// Plain or over TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
@@ -92,7 +94,8 @@ impl Target {
     /// # Errors
     /// In words that follow the location, if it is not an http or https URL.
     pub fn join(&self, location: &str) -> Result<Self, String> {
-        let base = Url::parse(&self.to_string()).map_err(|why| why.to_string())?;
+        let base = format!("{}://{}{}", self.scheme, self.authority(), self.path_and_query);
+        let base = Url::parse(&base).map_err(|why| why.to_string())?;
         Self::from_url(&base.join(location).map_err(|why| format!("is not a URL ({why})"))?)
     }
 
@@ -113,7 +116,7 @@ impl Target {
     }
 }
 
-fn percent_decoded(text: &str) -> String {
+pub(crate) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
@@ -145,10 +148,10 @@ impl FromStr for Target {
     }
 }
 
-/// The whole URL, without credentials.
+/// The whole URL, without credentials; secrets in its query are `***`.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}{}", self.scheme, self.authority(), self.path_and_query)
+        write!(f, "{}://{}{}", self.scheme, self.authority(), secret::query_without(&self.path_and_query))
     }
 }
 

@@ -502,8 +502,7 @@ fn tone(verdict: Verdict) -> Tone {
 /// # Errors
 /// Only where writing JSON to memory fails.
 pub fn files(compared: &Compared) -> std::io::Result<Vec<SweepFile>> {
-    let mut json = Vec::new();
-    write_json(compared, &mut json)?;
+    let json = json(compared)?;
     let chart = shift(compared);
     let file = |ending, about, bytes| SweepFile { ending, about, bytes };
     Ok(vec![
@@ -512,6 +511,16 @@ pub fn files(compared: &Compared) -> std::io::Result<Vec<SweepFile>> {
         file("_shift.png", "chart", chart.png(Density::DOCUMENT)),
         file("_shift.svg", "chart", chart.svg().into_bytes()),
     ])
+}
+
+/// The file with everything in it.
+///
+/// # Errors
+/// Only where writing to memory fails.
+pub fn json(compared: &Compared) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    write_json(compared, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// The comparison as a page of Markdown.

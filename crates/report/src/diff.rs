@@ -6,6 +6,8 @@
 //! is more than noise takes repetitions: where both sides have them, [`judged`] says it level by level, and where they have not,
 //! that is said.
 
+mod runs;
+
 use analysis::compare::{Comparison, Margins, Metric, Values, Verdict, unpaired, values};
 use analysis::quantity::{NONE, count, figure, percent, time};
 use analysis::{Level, Standing, Sweep, Validity, generator_limit};
@@ -20,6 +22,8 @@ use crate::json::ReadError;
 use crate::png::Density;
 use crate::sweep::{self, SweepFile};
 use crate::unlike;
+
+pub use runs::runs;
 
 /// Why a file is neither a `.dat` nor a sweep's JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use engine::protocol::http1::Asked;
 use engine::{Choice, Prepared, RunError, Stop, Urgency};
-use measure::{Summary, Tick};
+use measure::{Counted, Summary, Tick};
 use mlua::Value;
 use plan::{Load, Plan, Scheme};
 
@@ -124,7 +124,7 @@ impl Script {
     ///
     /// # Errors
     /// If the run cannot begin, or the script fails; then with what was measured until that.
-    pub fn run(&mut self, plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Measured, RunError> {
+    pub fn run(&mut self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Measured, RunError> {
         refuse(plan)?;
         let prepared = engine::prepare(plan)?;
         let (parts, defines) = self.set_up(&prepared, plan.threads().get(), stop)?;
@@ -305,7 +305,7 @@ fn rates_of(counts: &Counts) -> Statistics {
 ///
 /// # Errors
 /// If the run cannot begin.
-pub fn run_plain(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Measured, RunError> {
+pub fn run_plain(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Measured, RunError> {
     let prepared = engine::prepare(plan)?;
     let (bytes, choice) = prepared.request();
     let counts = Counts::default();

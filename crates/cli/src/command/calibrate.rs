@@ -64,6 +64,7 @@ const AA_STREAM: u64 = 0xAA;
 /// Measures, prints and remembers.
 pub fn carry_out(calibrate: Calibrate) -> Result<Exit, Failed> {
     let Calibrate { draft, aa, pairs, cooldown, manner } = calibrate;
+    crate::secrets::learn(&Draft { url: aa.clone(), ..draft.clone() });
     match aa {
         Some(url) => differ(Draft { url: Some(url), ..draft }, pairs, cooldown, manner),
         None => {
@@ -256,7 +257,7 @@ fn run(draft: Draft, what: &str, screen: &Screen, stop: &Stop) -> Result<Option<
         return Ok(None);
     }
     let mut progress = screen.follow(&plan, what);
-    let run = drive::run(&plan, &mut |tick| progress.tick(tick), stop).map_err(|error| Failed::from(&error))?;
+    let run = drive::run(&plan, &mut |tick, _| progress.tick(tick), stop).map_err(|error| Failed::from(&error))?;
     Ok((run.ended.how != Ending::Interrupted).then_some(run))
 }
 

@@ -18,6 +18,7 @@ use analysis::gate::{self, Judgement};
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
+use history::Kind;
 use measure::{Ending, Summary};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Warmup};
 use report::COMPARE_FORMATS;
@@ -31,10 +32,11 @@ use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
+use crate::keeping::{At, Keeper, Keeping};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
-use crate::{inputs, interrupt, step_summary};
+use crate::{inputs, interrupt, secrets, step_summary};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -94,6 +96,9 @@ pub struct Compare {
     /// Replace files that exist, and compare plans that differ
     #[arg(long, help_heading = "Output")]
     force: bool,
+
+    #[command(flatten)]
+    keeping: Keeping,
 
     #[command(flatten)]
     sight: Sight,
@@ -157,9 +162,14 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         out,
         force,
         promises,
+        keeping,
         sight,
         manner,
     } = compare;
+    secrets::learn(&draft);
+    for url in [&other, &served_at].into_iter().flatten() {
+        secrets::learn(&Draft { url: Some(url.clone()), ..Draft::default() });
+    }
     let mut errors = PlanErrors::default();
     let pairs = given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
     let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
@@ -167,7 +177,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let margin = margin.map(|margin| given("margin", Some(margin), Margin(0.0), "give a share, such as --margin 3%", &mut errors));
     inputs::read(&mut draft, &mut errors);
     let promises = promises.read(&mut errors);
-    let Some(sides) = sides(draft, other, [a, b], served_at, &mut errors) else { return Err(errors.into()) };
+    let Some(sides) = sides(draft, other, [a, b], served_at, &keeping.at(), &mut errors) else { return Err(errors.into()) };
     let seed = seed_of(&sides);
     let plans = plans(&sides, pairs, seed, &mut errors);
     let differences = plans.first().map_or_else(Vec::new, |[a, b]| unlike::plans(a, b, &[]));
@@ -186,6 +196,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         ));
     }
     let name = name.unwrap_or_else(|| suggested(&sides));
+    let keeper = keeping.decide(Kind::Compare, &name, &mut errors);
     sight.check(&mut errors);
     let files = Files::new(dir, name.clone(), ENDINGS);
     let existing = if force { Existing::Replace } else { Existing::Keep };
@@ -201,7 +212,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     compared.differences = differences;
     compared.promises = promises;
     for ((side, plan), letter) in sides.iter().zip([first_a, first_b]).zip(["A", "B"]) {
-        look(side, plan).map_err(|failed| of_side(letter, failed))?;
+        look(side, plan).map_err(|failed| of_side(letter, &failed))?;
     }
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "compare", &stop);
@@ -210,7 +221,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
     }
     let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within, seed, screen: &screen, stop: &stop };
-    measuring.carry_out(compared, pairs.get() as usize, (&files, &outs), manner)
+    measuring.carry_out(compared, pairs.get() as usize, (&files, &outs), keeper, manner)
 }
 
 /// Runs of one target against itself.
@@ -304,8 +315,8 @@ fn look(side: &Prepared, plan: &Plan) -> Result<(), Failed> {
 }
 
 /// What is wrong with one side, named after it.
-fn of_side(letter: &str, failed: Failed) -> Failed {
-    Failed { text: failed.text.replacen("error: ", &format!("error: {letter}: "), 1), ..failed }
+fn of_side(letter: &str, failed: &Failed) -> Failed {
+    Failed { exit: failed.exit, text: failed.text.replacen("error: ", &format!("error: {letter}: "), 1) }
 }
 
 /// One side, decided except for the seed.
@@ -324,6 +335,7 @@ fn sides(
     other: Option<String>,
     commands: [Option<String>; 2],
     served_at: Option<String>,
+    at: &At,
     errors: &mut PlanErrors,
 ) -> Option<[Prepared; 2]> {
     let usage = "loadline compare http://old:8080/ http://new:8080/, or --a 'command' --b 'command' --url http://127.0.0.1:8080/";
@@ -344,7 +356,7 @@ fn sides(
             };
             Some([side(a), side(b)])
         }
-        (Some(a), Some(b), [None, None], None) => targets(draft, [a, b], errors),
+        (Some(a), Some(b), [None, None], None) => targets(draft, [a, b], at, errors),
         (None, None, [None, None], None) => wrong("nothing is given to compare"),
         (_, _, [Some(_), Some(_)], None) => wrong("--a and --b do not say where the commands serve"),
         (None, None, ..) => wrong("a comparison takes --a, --b and --url together"),
@@ -353,13 +365,13 @@ fn sides(
     }
 }
 
-/// Two addresses, two files, or one of each; then the address gets the settings of the file.
-fn targets(draft: Draft, names: [String; 2], errors: &mut PlanErrors) -> Option<[Prepared; 2]> {
-    let is_file = |name: &str| !name.contains("://") && (name.ends_with(".json") || Path::new(name).is_file());
+/// Two addresses, two results or plans, or one of each; then the address gets the settings of the result.
+fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -> Option<[Prepared; 2]> {
+    let is_file = |name: &str| !name.contains("://") && (name.starts_with('@') || name.ends_with(".json") || Path::new(name).is_file());
     let over = Draft { url: None, ..draft };
     let mut saved = Vec::new();
     for name in &names {
-        saved.push(match is_file(name).then(|| inputs::saved(Path::new(name))) {
+        saved.push(match is_file(name).then(|| inputs::saved(name, at)) {
             Some(Err(error)) => {
                 errors.push(PlanError { setting: "compare", message: error.message.replacen("--from ", "", 1), help: error.help });
                 return None;
@@ -377,6 +389,8 @@ fn targets(draft: Draft, names: [String; 2], errors: &mut PlanErrors) -> Option<
             None => Draft { url: Some(name.clone()), ..base.clone().overlaid(over.clone()) },
         };
         lasting(&mut draft);
+        // Written down as every URL is: without its secrets.
+        let name = if from_file { name } else { name.parse::<plan::Target>().map_or(name, |target| target.to_string()) };
         Prepared { subject: Subject { name, command: None }, draft, from_file, invalid }
     });
     Some([sides.next()?, sides.next()?])
@@ -447,11 +461,13 @@ impl Measuring<'_> {
         mut compared: Compared,
         wanted: usize,
         (files, outs): (&Files, &Renderings<Compared>),
+        mut keeper: Keeper,
         manner: Manner,
     ) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
         let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
+        keeper.begin();
         let mut lost = PlanErrors::default();
         let mut broken = None;
         let mut order = Order::new(self.seed);
@@ -480,6 +496,7 @@ impl Measuring<'_> {
                 break;
             }
             lost = write(&mut compared, files)?;
+            keeper.result_so_far(|| report::compare::json(&compared).expect("memory takes every byte"));
         }
         self.screen.clear();
         if !compared.pairs.is_empty() {
@@ -490,6 +507,15 @@ impl Measuring<'_> {
             if lost.is_empty() {
                 told = told.and(said(&files.listed()));
             }
+        }
+        let kept = if compared.pairs.is_empty() {
+            keeper.discard();
+            Ok(String::new())
+        } else {
+            keeper.save(&report::compare::json(&compared).expect("memory takes every byte"), manner.voice())
+        };
+        if let Some(line) = kept.as_ref().ok().filter(|line| !line.is_empty()) {
+            told = told.and(said(&format!("\n{line}")));
         }
         if let Err(why) = told {
             lost.push(PlanError::new(
@@ -504,6 +530,7 @@ impl Measuring<'_> {
             }
             return Err(failed);
         }
+        kept?;
         if !lost.is_empty() {
             return Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() });
         }
@@ -543,12 +570,12 @@ impl Measuring<'_> {
             },
         };
         let mut progress = self.screen.follow(plan, what);
-        let ran = drive::run(plan, &mut |tick| progress.tick(tick), self.stop);
+        let ran = drive::run(plan, &mut |tick, _| progress.tick(tick), self.stop);
         // That the server is gone explains more than what its absence did to the run.
         if let Some(server) = server {
             server.stop()?;
         }
-        let mut summary = ran.map_err(|error| of_side(["A", "B"][side], Failed::from(&error)))?;
+        let mut summary = ran.map_err(|error| of_side(["A", "B"][side], &Failed::from(&error)))?;
         note_ceiling(&mut summary);
         Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
     }

@@ -1,8 +1,8 @@
-//! `loadline diff A B`: two sweeps side by side, as a table and as two charts.
+//! `loadline diff A B`: two sweeps side by side, as a table and as two charts; or two runs, as a table.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use analysis::{Standing, Validity};
 use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
 use report::chart::sweep::SweepCurve;
@@ -11,18 +11,20 @@ use report::{DIFF_FORMATS, Two};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::inputs::plainly;
+use crate::keeping::{At, ReadError};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
+use crate::saved::Saved;
 
-/// Two sweeps.
+/// Two sweeps, or two runs.
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// A sweep: its .dat or .json file
+    /// A sweep or a run: its .dat or .json file, or a saved one such as @baseline
     #[arg(value_name = "A")]
-    a: PathBuf,
+    a: String,
 
-    /// The sweep it is compared with
+    /// What it is compared with, such as @last
     #[arg(value_name = "B")]
-    b: PathBuf,
+    b: String,
 
     /// Write the charts into this directory, made if missing
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
@@ -35,6 +37,9 @@ pub struct Diff {
     /// Replace files that exist, and compare levels that are INVALID and sweeps that are unlike
     #[arg(long, help_heading = "Output")]
     force: bool,
+
+    #[command(flatten)]
+    at: At,
 }
 
 /// The endings of a comparison's files.
@@ -42,11 +47,35 @@ const ENDINGS: &[&str] = &[".qps.ttlb.diff.png", ".qps.ttlb.diff.svg", ".success
 
 /// Reads both, draws, and prints the table.
 pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
-    let Diff { a, b, dir, out, force } = diff;
+    let Diff { a, b, dir, out, force, at } = diff;
     let mut errors = PlanErrors::default();
     let existing = if force { Existing::Replace } else { Existing::Keep };
-    let curves = [&a, &b].map(|path| curve(path, existing, &mut errors));
-    let sweeps = [&a, &b].map(|path| report::sweep::read(&fs::read_to_string(path).ok()?).ok());
+    let sources = at.read_both(&a, &b);
+    let mut sides = sources.into_iter().zip([&a, &b]).map(|(source, shown)| Side::read(shown, source, &mut errors));
+    let sides = [sides.next().flatten(), sides.next().flatten()];
+    if let [Some(a), Some(b)] = &sides
+        && let (Ok(Saved::Run(from, _)), Ok(Saved::Run(to, _))) = (Saved::read(&a.text), Saved::read(&b.text))
+    {
+        for (side, run) in [(a, &from), (b, &to)] {
+            let validity = Validity::of(run);
+            if existing == Existing::Keep && validity.standing == Standing::Invalid {
+                errors.push(invalid(&side.shown, &format!(": {}", validity.why())));
+            }
+        }
+        if let Some(out) = out.first() {
+            errors.push(PlanError::new(
+                "out",
+                format!("--out {out} is for two sweeps, and these are two runs"),
+                "leave it out, or give each run its own with loadline report",
+            ));
+        }
+        if !errors.is_empty() {
+            return Err(errors.into());
+        }
+        return super::print(format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to))).as_bytes());
+    }
+    let curves = sides.each_ref().map(|side| curve(side.as_ref()?, existing, &mut errors));
+    let sweeps = sides.each_ref().map(|side| report::sweep::read(&side.as_ref()?.text).ok());
     let unlike = match &sweeps {
         [Some(a), Some(b)] => report::diff::unlike(a, b),
         _ => Vec::new(),
@@ -58,7 +87,8 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             "measure both alike, or compare all the same with --force",
         ));
     }
-    let files = Files::new(dir, format!("{}_{}", stem(&a), stem(&b)), ENDINGS);
+    let names = sides.each_ref().map(|side| side.as_ref().map_or("", |side| side.name.as_str()));
+    let files = Files::new(dir, names.join("_"), ENDINGS);
     files.check(existing, &mut errors);
     let outs = Renderings::check(&out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
     let [Some(a), Some(b)] = curves else { return Err(errors.into()) };
@@ -86,31 +116,49 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     if lost.is_empty() { Ok(Exit::Done) } else { Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }) }
 }
 
-/// The sweep in a file, named after it. What says nothing about the server is not compared unless forced to.
-fn curve(path: &Path, existing: Existing, errors: &mut PlanErrors) -> Option<SweepCurve> {
-    let shown = path.display();
-    let help = "give a sweep's .dat file (concurrency, QPS, mean TTLB in ms, success rate in percent) or its .json";
-    let text = match fs::read(path) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(why) => {
-            errors.push(PlanError::new("diff", format!("'{shown}' cannot be read: {}", plainly(&why)), help));
-            return None;
+/// One side as it was read.
+struct Side {
+    /// As typed.
+    shown: String,
+    /// What its charts call it.
+    name: String,
+    text: String,
+}
+
+const HELP: &str = "give a sweep's .dat file (concurrency, QPS, mean TTLB in ms, success rate in percent), its .json, or a saved run";
+
+impl Side {
+    fn read(shown: &str, source: Result<(Vec<u8>, String), ReadError>, errors: &mut PlanErrors) -> Option<Self> {
+        match source {
+            Ok((bytes, name)) => Some(Self { shown: shown.to_owned(), name, text: String::from_utf8_lossy(&bytes).into_owned() }),
+            Err(ReadError::File(why)) => {
+                errors.push(PlanError::new("diff", format!("'{shown}' cannot be read: {}", plainly(&why)), HELP));
+                None
+            }
+            Err(ReadError::Reference(failed)) => {
+                errors.push(failed.in_plan("diff"));
+                None
+            }
         }
-    };
-    let invalid = report::diff::invalid_levels(&text);
-    if existing == Existing::Keep && !invalid.is_empty() {
-        errors.push(PlanError::new(
-            "diff",
-            format!("'{shown}' is INVALID at {}", invalid.join(", and at ")),
-            "measure again with fewer users, more threads or another machine, or compare all the same with --force",
-        ));
     }
-    report::diff::read_curve(&stem(path), &text)
-        .map_err(|why| errors.push(PlanError::new("diff", format!("'{shown}' is no sweep: {why}"), help)))
+}
+
+/// The sweep of a side, named after it. What says nothing about the server is not compared unless forced to.
+fn curve(side: &Side, existing: Existing, errors: &mut PlanErrors) -> Option<SweepCurve> {
+    let Side { shown, name, text } = side;
+    let invalid = report::diff::invalid_levels(text);
+    if existing == Existing::Keep && !invalid.is_empty() {
+        errors.push(self::invalid(shown, &format!(" at {}", invalid.join(", and at "))));
+    }
+    report::diff::read_curve(name, text)
+        .map_err(|why| errors.push(PlanError::new("diff", format!("'{shown}' is no sweep: {why}"), HELP)))
         .ok()
 }
 
-/// The file's name without its ending.
-fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+fn invalid(shown: &str, why: &str) -> PlanError {
+    PlanError::new(
+        "diff",
+        format!("'{shown}' is INVALID{why}"),
+        "measure again with fewer users, more threads or another machine, or compare all the same with --force",
+    )
 }

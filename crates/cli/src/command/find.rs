@@ -20,6 +20,7 @@ use analysis::search_words;
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};
+use history::Kind;
 use measure::{Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
 use report::FIND_FORMATS;
@@ -31,10 +32,11 @@ use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
+use crate::keeping::{Keeper, Keeping};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
-use crate::{inputs, interrupt, step_summary};
+use crate::{inputs, interrupt, secrets, step_summary};
 
 /// A promise to keep, and where the results go.
 #[derive(Debug, Args)]
@@ -79,6 +81,9 @@ pub struct Find {
     force: bool,
 
     #[command(flatten)]
+    keeping: Keeping,
+
+    #[command(flatten)]
     promises: Promises,
 
     #[command(flatten)]
@@ -113,7 +118,8 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, promises, sight, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, promises, keeping, sight, manner } = find;
+    secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
     let slos = promised(&slo, &mut errors);
@@ -130,6 +136,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         let mistakes = mistakes.iter().filter(|it| **it != Mistake::NoPromise || slo.is_empty());
         mistakes.for_each(|mistake| errors.push(refused(mistake, preset)));
     });
+    let keeper = keeping.decide(Kind::Find, &name, &mut errors);
     sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     let existing = if force { Existing::Replace } else { Existing::Keep };
@@ -145,7 +152,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let screen = manner.screen_with_view(sight, "find", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
     let found = Found { checks, ..Found::new(files.name().to_owned(), &slos, settings, search.answer()) };
-    let course = Course { load, slos, search, found, files, outs, screen, stop, lost: PlanErrors::default(), untold: None };
+    let course = Course { load, slos, search, found, files, outs, keeper, screen, stop, lost: PlanErrors::default(), untold: None };
     course.carry_out(manner)
 }
 
@@ -396,6 +403,7 @@ struct Course {
     search: Search,
     found: Found,
     files: Files,
+    keeper: Keeper,
     outs: Renderings<Found>,
     screen: Screen,
     /// Raised by the user. Each trial has a signal of its own, because it may also be ended early.
@@ -412,6 +420,7 @@ impl Course {
         if let Some(said) = self.keep_below_the_ceiling(&unloaded) {
             self.say(&said);
         }
+        self.keeper.begin();
         self.say(&format!("\n{}\n", table::header(&self.found, &style)));
         let mut broken_by = None;
         loop {
@@ -456,7 +465,21 @@ impl Course {
         if !self.found.trials.is_empty() && self.lost.is_empty() {
             self.say(&self.files.listed());
         }
-        self.ended(broken_by.as_ref())
+        let kept = if self.found.trials.is_empty() {
+            self.keeper.discard();
+            Ok(String::new())
+        } else {
+            let json = report::find::json(&self.found).expect("memory takes every byte");
+            self.keeper.save(&json.bytes, manner.voice())
+        };
+        if let Some(line) = kept.as_ref().ok().filter(|line| !line.is_empty()) {
+            self.say(&format!("\n{line}"));
+        }
+        let ended = self.ended(broken_by.as_ref());
+        match (ended, kept.map(drop)) {
+            (Err(ended), kept) => Failed::both(Err(ended), kept).map(|()| Exit::OutputNotWritten),
+            (Ok(exit), kept) => kept.map(|()| exit),
+        }
     }
 
     /// How it ends, once everything is said.
@@ -562,7 +585,7 @@ impl Course {
                 own.raise();
             }
         };
-        drive::run(plan, &mut watch, &own)
+        drive::run(plan, &mut |tick, _| watch(tick), &own)
     }
 
     /// Probes until the server answers as it did before the search.
@@ -610,6 +633,7 @@ impl Course {
         if !self.found.trials.is_empty() {
             let json = report::find::json(&self.found).expect("memory takes every byte");
             self.write(&json);
+            self.keeper.result_so_far(|| json.bytes);
         }
     }
 

@@ -10,14 +10,16 @@ use report::{COMPARE_FORMATS, FIND_FORMATS, FORMATS, Rendering, SWEEP_FORMATS};
 
 use super::Manner;
 use crate::exit::{Exit, Failed};
-use crate::inputs::{self, Saved};
+use crate::inputs;
+use crate::keeping::At;
 use crate::outputs::{Existing, Out, Outputs, Renderings, StandardOutput, to_stdout};
+use crate::saved::Saved;
 
 /// A saved result, and what becomes of it.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// A result: the JSON of a run, a sweep, a search or a comparison
-    #[arg(value_name = "FILE")]
+    /// A result: the JSON of a run, a sweep, a search or a comparison, or a saved one such as @last
+    #[arg(value_name = "RESULT")]
     result: String,
 
     /// Write it as FORMAT=FILE, with - for standard output (repeatable)
@@ -29,22 +31,24 @@ pub struct Report {
     force: bool,
 
     #[command(flatten)]
+    at: At,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
 /// Reads, and writes what was asked for; without that, the report in words.
 pub fn carry_out(report: Report) -> Result<Exit, Failed> {
-    let Report { result, out, force, manner } = report;
+    let Report { result, out, force, at, manner } = report;
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let mut errors = PlanErrors::default();
-    match inputs::result(&result).map_err(|error| Failed::from(PlanErrors(vec![error])))? {
-        Saved::Run(run) => {
+    match inputs::result(&result, &at).map_err(|error| Failed::from(PlanErrors(vec![error])))? {
+        Saved::Run(run, checks) => {
             let outputs = Outputs::check(&out, existing, &mut errors);
-            let checks: Vec<_> = run.checks.iter().filter_map(|check| check.parse().ok()).collect();
             if !errors.is_empty() {
                 return Err(errors.into());
             }
-            let reading = Reading::new(&run.summary, &checks);
+            let reading = Reading::new(&run, &checks);
             outputs
                 .write(&reading, &manner.styles(), manner.voice())
                 .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })?;

@@ -3,12 +3,11 @@
 //! Everything is looked at before the first request and every mistake told at once; whatever was measured is reported,
 //! however the run ends.
 
-use std::path::PathBuf;
-
 use analysis::Reading;
 use clap::{ArgAction, Args};
 use engine::Stop;
-use measure::{Ending, Summary, Tick};
+use history::Kind;
+use measure::{Counted, Ending, Summary, Tick};
 use plan::{Draft, Plan, PlanErrors};
 use report::FORMATS;
 
@@ -16,10 +15,11 @@ use super::Manner;
 use crate::calibration::note_ceiling;
 use crate::drive::Drive;
 use crate::exit::{self, Exit, Failed};
+use crate::keeping::{At, Keeping};
 use crate::outputs::{Existing, Out, Outputs};
 use crate::promises::{Aborts, Promises};
 use crate::screen::{Sight, complain};
-use crate::{inputs, interrupt};
+use crate::{inputs, interrupt, saved, secrets};
 
 /// One load, and where its results go.
 #[derive(Debug, Args)]
@@ -33,9 +33,16 @@ pub struct Run {
     #[command(flatten)]
     aborts: Aborts,
 
-    /// Run the plan and checks of this result again (a file written with --out json=FILE); other flags go over it
-    #[arg(long, value_name = "FILE", help_heading = "Load")]
-    from: Option<PathBuf>,
+    /// Run the plan and checks of this result again: a file written with --out json=FILE, or a saved run such as @last; other flags go over it
+    #[arg(long, value_name = "RESULT", help_heading = "Load")]
+    from: Option<String>,
+
+    /// Call it so in the history [default: from the path of the URL, or its host]
+    #[arg(long, value_name = "NAME", help_heading = "History")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    keeping: Keeping,
 
     /// Write the result also as FORMAT=FILE (repeatable)
     #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(), help_heading = "Output")]
@@ -54,12 +61,15 @@ pub struct Run {
 
 /// Measures and reports.
 pub fn carry_out(run: Run) -> Result<Exit, Failed> {
-    let Run { draft, promises, aborts, from, out, force, sight, manner } = run;
+    let Run { draft, promises, aborts, from, name, keeping, out, force, sight, manner } = run;
+    secrets::learn(&draft);
     let mut errors = PlanErrors::default();
-    let (plan, promises) = decide(draft, promises, from, &mut errors);
+    let (plan, promises) = decide(draft, promises, from.map(|from| (from, keeping.at())), &mut errors);
     let checks = promises.read(&mut errors);
     let mut guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    let name = name.or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
+    let mut keeper = keeping.decide(Kind::Run, &name, &mut errors);
     sight.check(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
@@ -67,8 +77,11 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let screen = manner.screen_with_view(sight, "run", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
     let mut progress = screen.follow(&plan, "");
-    let watch = &mut |tick: &Tick| {
+    keeper.begin();
+    keeper.load(&plan, name);
+    let watch = &mut |tick: &Tick, counted: Counted| {
         progress.tick(tick);
+        keeper.second(counted);
         if guard.tick(tick) {
             stop.raise();
         }
@@ -76,15 +89,21 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let ended = Drive::new(&plan, &stop).and_then(|drive| drive.run(watch, &stop));
     screen.clear();
 
-    let report = |summary: &mut Summary| {
+    let mut report = |summary: &mut Summary| {
         let aborted_by = guard.came_true();
         if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
             summary.ended.how = Ending::Aborted;
         }
         let reading = Reading::new(summary, &checks).aborted_by(aborted_by);
-        outputs
+        let written = outputs
             .write(&reading, &manner.styles(), manner.voice())
-            .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })?;
+            .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() });
+        // The report comes first, and what could not be written is saved all the same.
+        let kept = keeper.save(&saved::json(&reading), manner.voice());
+        if let Ok(line) = &kept {
+            outputs.add(line, manner.voice());
+        }
+        Failed::both(written, kept.map(drop))?;
         Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { exit::judged(&reading) })
     };
     match ended {
@@ -99,15 +118,16 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
             if let Some(Err(lost)) = reported {
                 complain(&lost.text);
             }
+            keeper.discard();
             Err((&error).into())
         }
     }
 }
 
 /// The plan, if it can be decided, and what it is held against.
-fn decide(draft: Draft, promises: Promises, from: Option<PathBuf>, errors: &mut PlanErrors) -> (Option<Plan>, Promises) {
+fn decide(draft: Draft, promises: Promises, from: Option<(String, At)>, errors: &mut PlanErrors) -> (Option<Plan>, Promises) {
     let again = from.is_some();
-    let (mut draft, promises) = match from.map(|path| inputs::saved(&path)) {
+    let (mut draft, promises) = match from.map(|(from, at)| inputs::saved(&from, &at)) {
         None => (draft, promises),
         Some(Ok(saved)) => (saved.draft.overlaid(draft), promises.or(saved.checks)),
         Some(Err(error)) => {

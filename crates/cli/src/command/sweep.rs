@@ -16,7 +16,8 @@ use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promis
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
-use measure::Ending;
+use history::Kind;
+use measure::{Counted, Ending, Tick};
 use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Random, Rung, Stage, Target, Timetable};
 use report::sweep::table;
 use report::{SWEEP_FORMATS, Style};
@@ -26,10 +27,11 @@ use crate::calibration::note_ceiling;
 use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
+use crate::keeping::{Keeper, Keeping};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
-use crate::{inputs, interrupt, step_summary};
+use crate::{inputs, interrupt, saved, secrets, step_summary};
 
 /// A ladder of loads, and where its results go.
 #[derive(Debug, Args)]
@@ -64,6 +66,9 @@ pub struct Sweep {
     force: bool,
 
     #[command(flatten)]
+    keeping: Keeping,
+
+    #[command(flatten)]
     sight: Sight,
 
     #[command(flatten)]
@@ -75,7 +80,8 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, slo, promises, name, dir, out, force, sight, manner } = sweep;
+    let Sweep { draft, ladder, slo, promises, name, dir, out, force, keeping, sight, manner } = sweep;
+    secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
@@ -84,6 +90,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let outs = Renderings::check(&out, SWEEP_FORMATS, existing, StandardOutput::Taken, &mut errors);
     let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, checks, outs, ..climb });
+    let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
     sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     files.check(existing, &mut errors);
@@ -92,7 +99,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "sweep", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
-    climb.fitted(asked)?.carry_out(&files, manner, &screen, &stop)
+    climb.fitted(asked)?.carry_out(&files, keeper, manner, &screen, &stop)
 }
 
 /// What the best level is to keep.
@@ -195,7 +202,7 @@ impl Climb {
     ///
     /// # Errors
     /// If a level cannot be carried out, or a file cannot be written; what was measured is reported first.
-    pub fn carry_out(&self, files: &Files, manner: Manner, screen: &Screen, stop: &Stop) -> Result<Exit, Failed> {
+    pub fn carry_out(&self, files: &Files, mut keeper: Keeper, manner: Manner, screen: &Screen, stop: &Stop) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
         let planned = match self.ladder.choice {
             Choice::Listed => self.ladder.levels.iter().copied().map(Level::from).collect(),
@@ -204,7 +211,9 @@ impl Climb {
         let mut sweep = analysis::Sweep::new(files.name().to_owned(), String::new(), planned);
         sweep.slo.clone_from(&self.slo);
         sweep.checks.clone_from(&self.checks);
-        let mut ascent = Ascent { climb: self, files, style, screen, stop, sweep, told: Ok(()), lost: PlanErrors::default(), broken: None };
+        keeper.begin();
+        let (told, lost) = (Ok(()), PlanErrors::default());
+        let mut ascent = Ascent { climb: self, files, keeper, manner, style, screen, stop, sweep, told, lost, broken: None };
         ascent.header("");
         match self.ladder.choice {
             Choice::Listed => ascent.climb(),
@@ -218,6 +227,8 @@ impl Climb {
 struct Ascent<'a> {
     climb: &'a Climb,
     files: &'a Files,
+    keeper: Keeper,
+    manner: Manner,
     style: Style,
     screen: &'a Screen,
     stop: &'a Stop,
@@ -315,7 +326,13 @@ impl Ascent<'_> {
         }
         let mut next = Next::GoOn;
         let mut progress = self.screen.follow(plan, &format!("{level}, {place}"));
-        let measured = match drive::run(plan, &mut |tick| progress.tick(tick), self.stop) {
+        self.keeper.load(plan, saved::level(level, repetition));
+        let keeper = &self.keeper;
+        let watch = &mut |tick: &Tick, counted: Counted| {
+            progress.tick(tick);
+            keeper.second(counted);
+        };
+        let measured = match drive::run(plan, watch, self.stop) {
             Ok(summary) => Some(summary),
             Err(mut error) => {
                 let measured = error.measured.take().map(|summary| *summary);
@@ -340,6 +357,7 @@ impl Ascent<'_> {
             self.sweep.trials.push(Trial { level, repetition, summary });
             self.say(&format!("{row}\n"));
             self.lost = write(&self.sweep, self.files);
+            self.keeper.result_so_far(|| json(&self.sweep));
         }
         next
     }
@@ -370,6 +388,15 @@ impl Ascent<'_> {
         if !self.sweep.trials.is_empty() && self.lost.is_empty() {
             self.say(&self.files.listed());
         }
+        let kept = if self.sweep.trials.is_empty() {
+            self.keeper.discard();
+            Ok(String::new())
+        } else {
+            self.keeper.save(&json(&self.sweep), self.manner.voice())
+        };
+        if let Some(line) = kept.as_ref().ok().filter(|line| !line.is_empty()) {
+            self.say(&format!("\n{line}"));
+        }
         let Self { told, mut lost, broken, stop, sweep, .. } = self;
         if let Err(why) = told {
             lost.push(PlanError::new(
@@ -385,7 +412,11 @@ impl Ascent<'_> {
                 }
                 Err((&error).into())
             }
-            (None, false) => Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }),
+            (None, false) => {
+                let lost = Failed { exit: Exit::OutputNotWritten, text: lost.to_string() };
+                Failed::both(Err(lost), kept.map(drop)).map(|()| Exit::OutputNotWritten)
+            }
+            (None, true) if kept.is_err() => kept.map(|_| Exit::OutputNotWritten),
             (None, true) if stop.urgency() > Urgency::None => Ok(Exit::Interrupted),
             (None, true) => Ok(exit::climbed(&sweep.rows())),
         }
@@ -447,6 +478,13 @@ fn write(sweep: &analysis::Sweep, files: &Files) -> PlanErrors {
         }
     }
     lost
+}
+
+/// The whole sweep, as its `.json` file has it.
+fn json(sweep: &analysis::Sweep) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    report::sweep::write(sweep, &mut bytes).expect("memory takes every byte");
+    bytes
 }
 
 /// What the columns mean, and what the levels show.

@@ -4,7 +4,29 @@ use crate::session::Session;
 
 #[test]
 fn every_command_tells_what_it_can_do() {
-    for command in ["", "run", "sweep", "find", "diff", "compare", "calibrate", "demo", "compat", "links", "completions", "man"] {
+    for command in [
+        "",
+        "run",
+        "sweep",
+        "find",
+        "diff",
+        "compare",
+        "calibrate",
+        "demo",
+        "runs",
+        "show",
+        "tag",
+        "note",
+        "baseline",
+        "export",
+        "import",
+        "rm",
+        "prune",
+        "compat",
+        "links",
+        "completions",
+        "man",
+    ] {
         let name = format!("help_{command}");
         let (name, line) = (name.trim_end_matches('_'), format!("{command} --help"));
         let line = line.trim_start();

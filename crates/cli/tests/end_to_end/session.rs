@@ -16,6 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// A directory of its own, and command lines in it.
 pub struct Session {
     dir: TempDir,
+    /// Where the user's data is: nobody's own history may be touched.
+    data: TempDir,
     stdin: Vec<u8>,
     stdout: Option<Stdio>,
     environment: Vec<(&'static str, String)>,
@@ -36,7 +38,13 @@ pub struct Running {
 
 impl Session {
     pub fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap(), stdin: Vec::new(), stdout: None, environment: Vec::new() }
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+            data: tempfile::tempdir().unwrap(),
+            stdin: Vec::new(),
+            stdout: None,
+            environment: Vec::new(),
+        }
     }
 
     /// Writes a file.
@@ -66,6 +74,11 @@ impl Session {
     /// A path in the directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
+    }
+
+    /// A path in the user's data directory.
+    pub fn data(&self, name: &str) -> PathBuf {
+        self.data.path().join(name)
     }
 
     /// What is in a file.
@@ -104,6 +117,7 @@ impl Session {
             .args(words(line))
             .current_dir(self.dir.path())
             .env_clear()
+            .env("XDG_DATA_HOME", self.data.path())
             .envs(std::mem::take(&mut self.environment))
             .stdin(Stdio::piped())
             .stdout(self.stdout.take().unwrap_or_else(Stdio::piped))

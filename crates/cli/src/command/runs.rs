@@ -1,0 +1,218 @@
+//! `loadline runs`: what is in the history, the newest first.
+
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use clap::Args;
+use history::{Entry, Filter, Kind, Moment};
+use plan::{Given, PlanError, PlanErrors};
+use report::visible;
+use serde::Serialize;
+
+use crate::exit::{Exit, Failed};
+use crate::keeping::{At, refused};
+
+/// Which runs, and how they are told.
+#[derive(Debug, Args)]
+pub struct Runs {
+    /// Called so; * stands for anything
+    #[arg(long, value_name = "NAME", help_heading = "Filter")]
+    name: Option<String>,
+
+    /// Saved with this word (repeatable: with all of them)
+    #[arg(long, value_name = "WORD", help_heading = "Filter")]
+    tag: Vec<String>,
+
+    /// With this in the target
+    #[arg(long, value_name = "TEXT", help_heading = "Filter")]
+    target: Option<String>,
+
+    /// Of this kind: run, sweep, find, compare
+    #[arg(long, value_name = "KIND", help_heading = "Filter")]
+    kind: Option<Given<Kind>>,
+
+    /// Begun since then: 7d, 12h, or a date such as 2026-11-01
+    #[arg(long, value_name = "WHEN", help_heading = "Filter")]
+    since: Option<Given<Age>>,
+
+    /// Of this git revision, or beginning of one
+    #[arg(long, value_name = "REVISION", help_heading = "Filter")]
+    revision: Option<String>,
+
+    /// Show so many at most
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    limit: u32,
+
+    /// Show all of them
+    #[arg(long, conflicts_with = "limit", help_heading = "Output")]
+    all: bool,
+
+    /// As JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+
+    #[command(flatten)]
+    at: At,
+}
+
+/// How long ago, or since when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Age {
+    /// So many milliseconds.
+    Ago(i64),
+    /// Then.
+    At(Moment),
+}
+
+impl Age {
+    /// The moment that is meant.
+    pub fn before(self, now: Moment) -> Moment {
+        match self {
+            Self::Ago(ms) => Moment(now.0.saturating_sub(ms)),
+            Self::At(moment) => moment,
+        }
+    }
+}
+
+impl FromStr for Age {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const UNITS: [(&str, i64); 5] = [("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("w", 604_800_000)];
+        let span = UNITS.iter().find_map(|(unit, ms)| Some((text.strip_suffix(unit)?.trim().parse::<u32>().ok()?, ms)));
+        if let Some((number, ms)) = span {
+            return Ok(Self::Ago(i64::from(number) * ms));
+        }
+        let whole = if text.len() == "2026-11-01".len() { format!("{text}T00:00:00Z") } else { text.to_owned() };
+        whole.parse().map(Self::At).map_err(|_| "is neither a time such as 7d nor a date such as 2026-11-01".to_owned())
+    }
+}
+
+impl std::fmt::Display for Age {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Ago(ms) => write!(f, "{}s", ms / 1_000),
+            Self::At(moment) => write!(f, "{moment}"),
+        }
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Listed<'a> {
+    total: u64,
+    runs: &'a [Entry],
+}
+
+/// Lists.
+pub fn carry_out(runs: Runs) -> Result<Exit, Failed> {
+    let Runs { name, tag, target, kind, since, revision, limit, all, json, at } = runs;
+    let mut errors = PlanErrors::default();
+    let kind = typed("kind", kind, "give --kind run, sweep, find or compare", &mut errors);
+    let since = typed("since", since, "write --since 7d or --since 2026-11-01", &mut errors);
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    let since = since.map(|age| age.before(Moment::now()));
+    let filter = Filter { name, tags: tag, target, kind, since, revision, limit: (!all).then_some(limit), offset: 0 };
+    let store = at.open()?;
+    let listed = store.list(&filter).map_err(|error| refused(&error))?;
+    let total = store.count(&filter).map_err(|error| refused(&error))?;
+    if json {
+        let mut text = serde_json::to_string_pretty(&Listed { total, runs: &listed }).expect("an entry can be written");
+        text.push('\n');
+        return super::print(text.as_bytes());
+    }
+    let mut text = String::new();
+    if listed.is_empty() {
+        text += match store.count(&Filter::default()) {
+            Ok(0) => "\n  Nothing is saved yet: every run, sweep, find and compare saves its result on its own.\n\n",
+            _ => "\n  None of the saved runs is like that.\n\n",
+        };
+    } else {
+        text += &table(&listed);
+        let more = total - listed.len() as u64;
+        if more > 0 {
+            let _ = writeln!(text, "  and {more} before these: --all shows them, --name and --tag choose\n");
+        }
+    }
+    super::print(text.as_bytes())
+}
+
+/// What was typed; a mistake goes to `errors`.
+pub fn typed<T>(name: &'static str, given: Option<Given<T>>, help: &str, errors: &mut PlanErrors) -> Option<T> {
+    match given? {
+        Given::Value(value) => Some(value),
+        Given::Wrong { text, why } => {
+            errors.push(PlanError::new(name, format!("--{name} '{text}' {why}"), help));
+            None
+        }
+    }
+}
+
+/// One line a run; what is longest comes last.
+pub fn table(entries: &[Entry]) -> String {
+    let mut rows = vec![["id", "began (UTC)", "kind", "name", "revision", "outcome"].map(str::to_owned)];
+    for entry in entries {
+        let kept = &entry.kept;
+        let began = kept.started.to_string().replace('T', " ");
+        let mut outcome = kept.outcome.clone();
+        if entry.baseline {
+            outcome += "  (baseline)";
+        }
+        if !kept.tags.is_empty() {
+            outcome += &format!("  [{}]", kept.tags.join(", "));
+        }
+        if !kept.note.is_empty() {
+            outcome += &format!("  {}", shortened(&kept.note));
+        }
+        rows.push([
+            entry.short.clone(),
+            began.split('.').next().unwrap_or_default().to_owned(),
+            kept.kind.to_string(),
+            visible(&kept.name),
+            kept.revision.as_ref().map_or_else(String::new, history::Revision::short),
+            visible(&outcome),
+        ]);
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..5).map(width).collect();
+    let mut text = "\n".to_owned();
+    for row in &rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let _ = write!(line, "  {cell:<width$}");
+        }
+        let _ = writeln!(text, "{line}  {}", row[5]);
+    }
+    text.push('\n');
+    text
+}
+
+/// A note's first words.
+fn shortened(note: &str) -> String {
+    const LETTERS_MAX: usize = 40;
+    let line = note.lines().next().unwrap_or_default();
+    if line.chars().count() <= LETTERS_MAX { line.to_owned() } else { format!("{}…", line.chars().take(LETTERS_MAX).collect::<String>()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_ago_and_a_date_is_then() {
+        let now: Moment = "2026-11-20T12:00:00Z".parse().unwrap();
+        for (text, moment) in [
+            ("7d", "2026-11-13T12:00:00.000Z"),
+            ("90 m", "2026-11-20T10:30:00.000Z"),
+            ("2026-11-01", "2026-11-01T00:00:00.000Z"),
+            ("2026-11-01T06:00:00Z", "2026-11-01T06:00:00.000Z"),
+        ] {
+            assert_eq!(text.parse::<Age>().unwrap().before(now).to_string(), moment, "{text}");
+        }
+        for text in ["", "d", "yesterday", "-3d", "2026-13-01"] {
+            assert!(text.parse::<Age>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `loadline show REF`: a saved result, as it was reported when it was measured.
+
+use analysis::Reading;
+use clap::{ArgAction, Args};
+use plan::{PlanError, PlanErrors};
+
+use super::Manner;
+use crate::exit::{Exit, Failed};
+use crate::keeping::{At, refused};
+use crate::outputs::{Existing, Out, Outputs};
+use crate::saved::{Saved, head};
+
+/// Which, and how.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The saved run: @last, @last-2, @NAME, @baseline, or the beginning of its id
+    #[arg(value_name = "REF", default_value = "@last")]
+    reference: String,
+
+    /// Write the result of a single run as FORMAT=FILE, with - for standard output (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help_heading = "Output")]
+    out: Vec<Out>,
+
+    /// Print the whole result as JSON
+    #[arg(long, conflicts_with = "out", help_heading = "Output")]
+    json: bool,
+
+    /// Replace files that exist
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+
+    #[command(flatten)]
+    at: At,
+
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// Shows.
+pub fn carry_out(show: Show) -> Result<Exit, Failed> {
+    let Show { reference, out, json, force, at, manner } = show;
+    let mut errors = PlanErrors::default();
+    let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    let (store, entry) = at.find(&reference)?;
+    let text = store.result(&entry.id).map_err(|error| refused(&error))?;
+    if json {
+        return super::print(text.as_bytes());
+    }
+    let damaged = |why: String| refused(&history::HistoryError::Damaged { id: entry.short.clone(), why });
+    let saved = Saved::read(&text).map_err(damaged)?;
+    if out.is_empty() {
+        let styles = manner.styles();
+        return super::print(format!("\n  {}\n{}{}", entry.short, head(&entry.kept), saved.text(&styles.stdout)).as_bytes());
+    }
+    let Saved::Run(run, checks) = saved else {
+        return Err(PlanErrors(vec![PlanError::new(
+            "out",
+            format!("--out is for the result of a single run, and '{reference}' is a {}", entry.kept.kind),
+            "leave it out to read the result, or take all of it with --json",
+        )])
+        .into());
+    };
+    let written = outputs.write(&Reading::new(&run, &checks), &manner.styles(), manner.voice());
+    written.map(|()| Exit::Done).map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })
+}

@@ -1,0 +1,372 @@
+//! A result read back, whichever kind it is: what it says of itself in a list, and what a person reads.
+//!
+//! Everything that is listed of a result follows from the result itself, so that one that was imported, or put together from
+//! its journal, is listed like one that was saved just now.
+
+use analysis::gate::Check;
+use analysis::quantity::{count, figure, nanos};
+use analysis::warmup::leave_out;
+use analysis::{Reading, Standing, Stopped, Sweep, Trial, Validity};
+use analysis::{conclusion, promises_kept, scaling};
+use history::{Composed, Figures, Header, Journaled, Kept, Kind, Moment, Revision};
+use measure::{Ending, Histogram, Machine, Summary};
+use plan::Plan;
+use report::compare::Compared;
+use report::{Style, visible};
+use serde::Deserialize;
+
+use crate::command::broken;
+
+/// A result, whichever kind it is.
+#[derive(Debug)]
+pub enum Saved {
+    /// One load, and what it was held against.
+    Run(Box<Summary>, Vec<Check>),
+    /// A ladder of loads.
+    Sweep(Box<Sweep>),
+    /// A capacity search.
+    Find(Box<analysis::found::Found>),
+    /// Two sides in pairs.
+    Compare(Box<Compared>),
+}
+
+impl Saved {
+    /// Reads the JSON of a result, whichever kind it is.
+    ///
+    /// # Errors
+    /// In words that follow the name of the file, if it is none, of another version, or damaged.
+    pub fn read(text: &str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Label {
+            schema: Option<String>,
+            #[serde(default)]
+            checks: Vec<serde_json::Value>,
+        }
+        let label: Label = serde_json::from_str(text).map_err(|why| format!("it is damaged, or no result: {why}"))?;
+        let schema = label.schema.unwrap_or_default();
+        let told = |why: &dyn std::fmt::Display| why.to_string();
+        match schema.split('/').next() {
+            Some("loadline.sweep") => report::sweep::read(text).map(|it| Self::Sweep(Box::new(it))).map_err(|why| told(&why)),
+            Some("loadline.find") => report::find::read(text).map(|it| Self::Find(Box::new(it))).map_err(|why| told(&why)),
+            Some("loadline.compare") => report::compare::read(text).map(|it| Self::Compare(Box::new(it))).map_err(|why| told(&why)),
+            _ => {
+                let run = report::read_summary(text).map_err(|why| told(&why))?;
+                // A check this version does not know is left out: the figures are there all the same.
+                let checks = label.checks.iter().filter_map(|judged| judged.get("check")?.as_str()?.parse().ok()).collect();
+                Ok(Self::Run(Box::new(run), checks))
+            }
+        }
+    }
+
+    /// Which kind it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Run(..) => Kind::Run,
+            Self::Sweep(_) => Kind::Sweep,
+            Self::Find(_) => Kind::Find,
+            Self::Compare(_) => Kind::Compare,
+        }
+    }
+
+    /// Its first run; `None` if nothing was measured.
+    fn first(&self) -> Option<&Summary> {
+        match self {
+            Self::Run(run, _) => Some(run),
+            Self::Sweep(sweep) => sweep.trials.first().map(|trial| &trial.summary),
+            Self::Find(found) => found.trials.first().map(|trial| &trial.summary),
+            Self::Compare(compared) => compared.pairs.first().map(|pair| &pair.a),
+        }
+    }
+
+    /// What is kept beside it; `None` if nothing was measured.
+    pub fn kept(&self, name: String, revision: Option<Revision>, tags: Vec<String>, note: String) -> Option<Kept> {
+        let first = self.first()?;
+        let target = match self {
+            Self::Compare(compared) => format!("{} → {}", compared.a.name, compared.b.name),
+            _ => first.plan.target().to_string(),
+        };
+        let started = match self {
+            Self::Sweep(sweep) => &sweep.started,
+            Self::Find(found) => &found.started,
+            Self::Run(..) | Self::Compare(_) => &first.started,
+        };
+        Some(Kept {
+            kind: self.kind(),
+            name,
+            target,
+            started: started.parse().unwrap_or_else(|_| Moment::now()),
+            outcome: self.outcome(),
+            figures: self.figures(),
+            machine: first.machine.clone(),
+            revision,
+            tags,
+            note,
+        })
+    }
+
+    /// The name it gives itself, if it has one.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Run(..) => None,
+            Self::Sweep(sweep) => Some(&sweep.name),
+            Self::Find(found) => Some(&found.name),
+            Self::Compare(compared) => Some(&compared.name),
+        }
+    }
+
+    /// The plan as JSON; of several the first.
+    pub fn plan(&self) -> String {
+        self.first().and_then(|run| serde_json::to_string(&run.plan).ok()).unwrap_or_default()
+    }
+
+    /// How it came out, in a few words.
+    fn outcome(&self) -> String {
+        match self {
+            Self::Run(run, _) => {
+                let mut parts = Vec::new();
+                match run.ended.how {
+                    Ending::Finished => {}
+                    Ending::Interrupted => parts.push("interrupted".to_owned()),
+                    Ending::Aborted => parts.push("aborted".to_owned()),
+                    Ending::CutShort => parts.push("cut short".to_owned()),
+                }
+                let standing = Validity::of(run).standing;
+                if standing != Standing::Valid {
+                    parts.push(standing.to_string());
+                }
+                parts.push(format!("{}/s", figure(run.qps_succeeded)));
+                if let Some(p99) = run.response_time.known_quantile(0.99) {
+                    parts.push(format!("p99 {}", nanos(Some(p99))));
+                }
+                let bad = run.requests.failed + run.requests.unsent;
+                parts.push(if bad == 0 { "none failed".to_owned() } else { format!("{} failed", count(bad)) });
+                parts.join(", ")
+            }
+            Self::Sweep(sweep) => {
+                let rows = sweep.rows();
+                let best = rows.iter().max_by(|a, b| a.qps.total_cmp(&b.qps));
+                let said = best.map_or_else(|| "nothing measured".to_owned(), |best| format!("{}/s at {}", figure(best.qps), best.level));
+                let levels = if rows.len() == 1 { "1 level".to_owned() } else { format!("{} levels", rows.len()) };
+                format!("{said}, {levels}{}", ended(sweep.stopped.as_ref()))
+            }
+            Self::Find(found) => {
+                let said = found.answer.carries.map_or_else(|| "no rate proven".to_owned(), |rate| format!("carries {}/s", figure(rate)));
+                let promises: Vec<&str> = found.slo.iter().map(|promise| promise.text.as_str()).collect();
+                format!("{said} with {}{}", promises.join(" and "), ended(found.stopped.as_ref()))
+            }
+            Self::Compare(compared) => {
+                let verdict = compared.verdict().map_or_else(|| "no verdict".to_owned(), |verdict| format!("B is {verdict}"));
+                let pairs = compared.sound().count();
+                let stopped = compared.stopped.as_ref().map_or_else(String::new, |why| format!(", stopped: {why}"));
+                format!("{verdict}, {pairs} pairs{stopped}").replace("B is cannot", "cannot")
+            }
+        }
+    }
+
+    fn figures(&self) -> Figures {
+        let of = |qps: f64, times: &Histogram, due: u64, bad: u64| Figures {
+            qps: Some(qps),
+            p50_ns: times.known_quantile(0.5).map(|time| time.0),
+            p99_ns: times.known_quantile(0.99).map(|time| time.0),
+            failed_share: (due > 0).then(|| bad as f64 / due as f64),
+        };
+        match self {
+            Self::Run(run, _) => {
+                let requests = &run.requests;
+                of(run.qps_succeeded, &run.response_time, requests.due, requests.failed + requests.unsent)
+            }
+            Self::Sweep(sweep) => {
+                let rows = sweep.rows();
+                let Some(best) = rows.iter().max_by(|a, b| a.qps.total_cmp(&b.qps)) else { return Figures::default() };
+                let mut times = Histogram::new();
+                for trial in sweep.trials.iter().filter(|trial| trial.level == best.level) {
+                    times.add(&trial.summary.response_time);
+                }
+                of(best.qps, &times, best.due, best.failed)
+            }
+            Self::Find(found) => {
+                let Some(rate) = found.answer.carries else { return Figures::default() };
+                let mut times = Histogram::new();
+                let (mut due, mut bad) = (0, 0);
+                for trial in found.trials.iter().filter(|trial| trial.counts() && (trial.rate - rate).abs() < 1e-9 * rate) {
+                    let requests = &trial.summary.requests;
+                    times.add(&trial.summary.response_time);
+                    due += requests.due;
+                    bad += requests.failed + requests.unsent;
+                }
+                of(rate, &times, due, bad)
+            }
+            Self::Compare(_) => Figures::default(),
+        }
+    }
+
+    /// What a person reads.
+    pub fn text(&self, style: &Style) -> String {
+        match self {
+            Self::Run(run, checks) => {
+                let mut bytes = Vec::new();
+                let text = report::format("text").expect("the text format is in the table");
+                (text.render)(&Reading::new(run, checks), style, &mut bytes).expect("memory takes every byte");
+                String::from_utf8_lossy(&bytes).into_owned()
+            }
+            Self::Sweep(sweep) => {
+                use report::sweep::table;
+                let rows = sweep.rows();
+                let mut text = "\n".to_owned();
+                if let Some(first) = rows.first() {
+                    text += &format!("{}\n", table::header(first.level, style));
+                }
+                for row in &rows {
+                    text += &format!("{}\n", table::row(row, style));
+                }
+                text += &format!("\n{}\n", broken(table::legend(&rows).trim(), style.width));
+                let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref());
+                for sentence in said.into_iter().chain(promises_kept(&sweep.checks, &rows)) {
+                    text += &broken(&sentence, style.width);
+                }
+                text
+            }
+            Self::Find(found) => {
+                use report::find::table;
+                let mut text = format!("\n{}\n", table::header(found, style));
+                for trial in &found.trials {
+                    text += &format!("{}\n", table::row(found, trial, style));
+                }
+                text.push('\n');
+                for sentence in found.sentences() {
+                    text += &broken(&sentence, style.width);
+                }
+                text + &format!("\n{}", broken(&table::legend(found), style.width))
+            }
+            Self::Compare(compared) => {
+                use report::compare::{conclusion, header, row};
+                let mut text = header(compared, style);
+                for (number, pair) in compared.pairs.iter().enumerate() {
+                    text += &format!("{}\n", row(number + 1, pair, style));
+                }
+                text + &conclusion(compared, style)
+            }
+        }
+    }
+}
+
+fn ended(stopped: Option<&Stopped>) -> String {
+    use analysis::StopRule;
+    match stopped.map(|stopped| stopped.rule) {
+        Some(StopRule::Interrupted) => ", interrupted".to_owned(),
+        Some(StopRule::CutShort) => ", cut short".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// The JSON of a run's result, as `--out json=FILE` has it.
+pub fn json(reading: &Reading<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let json = report::format("json").expect("the JSON format is in the table");
+    (json.render)(reading, &Style::PLAIN, &mut bytes).expect("memory takes every byte");
+    bytes
+}
+
+/// What ended a sweep or a search that was ended from outside.
+const ENDED: &str = "loadline was ended from outside";
+
+/// What is saved of a run that was ended from outside; `None` where nothing was measured.
+///
+/// # Errors
+/// In words, if what it left behind cannot be read.
+pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
+    let Header { kind, name, revision, tags, note, .. } = &journaled.header;
+    let read = journaled.result.as_deref().map(Saved::read).transpose()?;
+    let saved = match (kind, read, &journaled.under_way) {
+        (Kind::Run, _, Some(under_way)) => {
+            let mut run = under_way.summary.clone();
+            leave_out(&mut run);
+            Saved::Run(Box::new(run), Vec::new())
+        }
+        (Kind::Sweep, None, Some(under_way)) => {
+            let mut sweep = Sweep::new(name.clone(), journaled.header.started.to_string(), Vec::new());
+            push(&mut sweep, &under_way.what, &under_way.summary)?;
+            Saved::Sweep(Box::new(sweep))
+        }
+        (Kind::Sweep, Some(Saved::Sweep(mut sweep)), Some(under_way)) => {
+            push(&mut sweep, &under_way.what, &under_way.summary)?;
+            Saved::Sweep(sweep)
+        }
+        (_, Some(saved), _) => saved,
+        (_, None, _) => return Ok(None),
+    };
+    let (saved, result) = cut_short(saved)?;
+    let Some(kept) = saved.kept(name.clone(), revision.clone(), tags.clone(), note.clone()) else { return Ok(None) };
+    Ok(Some(Composed { kept: Kept { started: journaled.header.started, ..kept }, plan: saved.plan(), result }))
+}
+
+/// The level under way, which `what` names as [`level`] wrote it.
+fn push(sweep: &mut Sweep, what: &str, summary: &Summary) -> Result<(), String> {
+    let (level, repetition) = serde_json::from_str(what).map_err(|why| format!("the level under way cannot be told: {why}"))?;
+    if !sweep.levels.contains(&level) {
+        sweep.levels.push(level);
+    }
+    // Ended before anything came to its end, it says nothing.
+    if summary.requests.due > 0 {
+        let mut summary = summary.clone();
+        leave_out(&mut summary);
+        sweep.trials.push(Trial { level, repetition, summary });
+    }
+    Ok(())
+}
+
+/// A level and its repetition, for the journal.
+pub fn level(level: analysis::Level, repetition: u32) -> String {
+    serde_json::to_string(&(level, repetition)).unwrap_or_default()
+}
+
+/// Marked as cut short, and its JSON.
+fn cut_short(saved: Saved) -> Result<(Saved, Vec<u8>), String> {
+    let mut bytes = Vec::new();
+    let saved = match saved {
+        Saved::Run(run, checks) => {
+            bytes = json(&Reading::new(&run, &checks));
+            Saved::Run(run, checks)
+        }
+        Saved::Sweep(mut sweep) => {
+            sweep.stopped = Some(Stopped::cut_short(ENDED));
+            report::sweep::write(&sweep, &mut bytes).map_err(|why| why.to_string())?;
+            Saved::Sweep(sweep)
+        }
+        Saved::Find(mut found) => {
+            found.stopped = Some(Stopped::cut_short(ENDED));
+            bytes = report::find::json(&found).map_err(|why| why.to_string())?.bytes;
+            Saved::Find(found)
+        }
+        Saved::Compare(mut compared) => {
+            compared.stopped = Some(ENDED.to_owned());
+            bytes = report::compare::json(&compared).map_err(|why| why.to_string())?;
+            Saved::Compare(compared)
+        }
+    };
+    Ok((saved, bytes))
+}
+
+/// The machine and the plan's own words, for a head above the report.
+pub fn head(kept: &Kept) -> String {
+    let Machine { loadline, system, processor, cores, .. } = &kept.machine;
+    let mut text = format!("  {} {}   {}\n", kept.kind, visible(&kept.name), kept.started);
+    if let Some(revision) = &kept.revision {
+        let branch = revision.branch.as_ref().map_or_else(String::new, |branch| format!(" on {}", visible(branch)));
+        let changes = if revision.changes == history::Changes::Some { ", with changes" } else { "" };
+        text += &format!("  at {}{branch}{changes}\n", revision.commit.get(..12).unwrap_or(&revision.commit));
+    }
+    text += &format!("  {} on {}, {}, {cores} cores\n", visible(loadline), visible(system), visible(processor));
+    if !kept.tags.is_empty() {
+        text += &format!("  tags: {}\n", visible(&kept.tags.join(", ")));
+    }
+    if !kept.note.is_empty() {
+        text += &format!("  note: {}\n", visible(&kept.note));
+    }
+    text
+}
+
+/// What its URL suggests to call a plan.
+pub fn suggested(plan: &Plan) -> String {
+    crate::command::name_of(&plan.target().to_string())
+}

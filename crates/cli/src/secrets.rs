@@ -1,0 +1,23 @@
+//! The secrets of this command line, kept out of everything that goes to standard error.
+//!
+//! A message names the thing and its value, and now and then that value holds a password: a proxy that is none, a header that
+//! was typed wrong. What is said is composed in many places, and one of them would forget; so what was typed is learnt once, before
+//! anything is said, and looked for in all that is said.
+
+use std::sync::{Mutex, PoisonError};
+
+use plan::{Draft, Secrets};
+
+static KNOWN: Mutex<Option<Secrets>> = Mutex::new(None);
+
+/// Everything secret in what was typed is left out from now on.
+pub fn learn(draft: &Draft) {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *known = Some(known.take().unwrap_or_default().and(Secrets::of_draft(draft)));
+}
+
+/// The text without what was learnt.
+pub fn without(text: &str) -> String {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.as_ref().map_or_else(|| text.to_owned(), |known| known.conceal(text))
+}

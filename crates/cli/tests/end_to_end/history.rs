@@ -1,0 +1,298 @@
+//! The history: every result is saved on its own, found again by a reference, and not lost when the program is.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
+use rustix::process::Signal;
+
+use crate::session::{Session, server};
+
+fn listed(session: &mut Session, filter: &str) -> Vec<serde_json::Value> {
+    let ran = session.loadline(&format!("runs --json {filter}")).exits(0);
+    let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    value["runs"].as_array().unwrap().clone()
+}
+
+#[test]
+fn every_result_is_saved_on_its_own_and_shown_again() {
+    let server = server();
+    let url = server.url("/healthz");
+    let mut session = Session::new();
+    session.loadline("runs").exits(0).says("Nothing is saved yet");
+    let run = session.loadline(&format!("run {url} -n 20 --tag b --tag a --note 'before the change'")).exits(0).says("saved as @last (");
+    session.loadline(&format!("sweep {url} --levels 1,2 -d 200ms")).exits(0).says("saved as @last (");
+    assert_eq!(session.files().iter().filter(|name| name.contains("history")).count(), 0, "nothing is left in the working directory");
+    let runs = listed(&mut session, "");
+    let kinds: Vec<&str> = runs.iter().map(|run| run["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["sweep", "run"]);
+    assert_eq!(
+        (&runs[1]["name"], &runs[1]["target"], &runs[1]["note"]),
+        (&"healthz".into(), &url.as_str().into(), &"before the change".into())
+    );
+    assert_eq!((&runs[1]["tags"], &runs[1]["figures"]["failed_share"]), (&serde_json::json!(["a", "b"]), &0.0.into()));
+    assert_eq!(listed(&mut session, "--tag a --kind run --since 1h --target healthz").len(), 1);
+    assert_eq!(listed(&mut session, "--name nobody").len(), 0);
+    // What was said then is said again, below a head.
+    let again = session.loadline("show @last-1").exits(0).says("note: before the change");
+    let answer = run.stdout.lines().find(|line| line.contains("requests a second")).unwrap();
+    assert!(again.stdout.contains(answer), "{}", again.stdout);
+    session.loadline("show @last").exits(0).says("TTLB mean");
+    session.loadline("show @last-1 --out json=r.json --out csv=r.csv").exits(0);
+    assert_eq!(session.json("r.json")["requests"]["due"], 20);
+}
+
+#[test]
+fn what_is_not_to_be_saved_is_not_and_quiet_runs_are_saved_in_silence() {
+    let server = server();
+    let url = server.url("/healthz");
+    let mut session = Session::new();
+    let ran = session.loadline(&format!("run {url} -n 5 --no-save")).exits(0).complains_of_nothing();
+    assert!(!ran.stdout.contains("saved as") && !session.data("loadline").exists());
+    let ran = session.loadline(&format!("run {url} -n 5 --quiet")).exits(0).complains_of_nothing();
+    assert!(!ran.stdout.contains("saved as"));
+    assert_eq!(listed(&mut session, "").len(), 1);
+    session.loadline(&format!("run {url} -n 5 --db elsewhere.db")).exits(0);
+    assert_eq!((listed(&mut session, "").len(), listed(&mut session, "--db elsewhere.db").len()), (1, 1));
+    let named = session.path("named.db").display().to_string();
+    let mut session = session.env("LOADLINE_DB", &named);
+    session.loadline(&format!("run {url} -n 5")).exits(0);
+    assert_eq!(listed(&mut session, "--db named.db").len(), 1);
+}
+
+#[test]
+fn a_reference_stands_wherever_a_result_does() {
+    let server = server();
+    let url = server.url("/healthz");
+    let mut session = Session::new();
+    session.loadline(&format!("run {url} -n 30 -c 3 --name first")).exits(0);
+    session.loadline("baseline set @first").exits(0).says("(baseline)");
+    session.loadline("run --from @first --name first").exits(0);
+    assert_eq!(server.counts().path("/healthz"), 60);
+    session.loadline("diff @baseline @last").exits(0).says("QPS").says("known to be more than chance");
+    session.loadline("diff @last-1 @last").exits(0).says("QPS");
+    session.loadline(&format!("sweep {url} --levels 1,2 -d 200ms --name steps")).exits(0);
+    session.loadline("diff @steps @last --dir d --force").exits(0).says("B/A");
+    session.loadline("diff @baseline @last").exits(2).complains("no baseline of a sweep called 'steps' is set");
+    session.loadline("diff @first @steps").exits(2).complains("is no sweep");
+    let id = listed(&mut session, "--kind sweep")[0]["short"].as_str().unwrap().to_owned();
+    session.loadline(&format!("tag {id} +slow +old")).exits(0).says("[old, slow]");
+    session.loadline(&format!("tag {id} -old")).exits(0).says("[slow]");
+    session.loadline(&format!("tag {id} old")).exits(2).complains("write +old or -old");
+    session.loadline(&format!("note {id} 'on a quiet machine'")).exits(0).says("on a quiet machine");
+    for (line, why) in [
+        ("show @nobody", "no saved run is called '@nobody'"),
+        ("show @last-9", "only 3 are saved"),
+        ("run --from @nobody", "no saved run is called '@nobody'"),
+        ("show K!", "'K!' is no reference to a saved run"),
+        ("diff @nobody @last", "no saved run is called '@nobody'"),
+    ] {
+        session.loadline(line).exits(2).complains(why).complains("help: ");
+    }
+}
+
+#[test]
+fn runs_go_and_come_as_files() {
+    let server = server();
+    let mut session = Session::new();
+    session.loadline(&format!("run {} -n 5 --tag t --out json=r.json", server.url("/healthz"))).exits(0);
+    session.loadline("export @last saved.json").exits(0);
+    session.loadline("export @last saved.json").exits(2).complains("--force");
+    session.loadline("import saved.json").exits(2).complains("in the history already");
+    session.loadline("rm @last").exits(0).says("removed");
+    session.loadline("import saved.json").exits(0).says("[t]");
+    session.loadline("import r.json --name other").exits(0).says("other");
+    session.loadline("show @other").exits(0).says("requests a second");
+    let broken = session.read("saved.json").replace("loadline.saved/1", "loadline.saved/9");
+    let mut session = session.file("later.json", &broken).file("bad.json", "{\"schema\": \"loadline.saved/1\"}");
+    let ran = session.loadline("import later.json bad.json missing.json").exits(2);
+    ran.complains("'loadline.saved/9'").complains("'bad.json'").complains("'missing.json'");
+    session.loadline("prune").exits(2);
+    session.loadline("baseline set @other").exits(0);
+    session.loadline("prune --keep 0").exits(0).says("removed 1 run;");
+    assert_eq!(listed(&mut session, "").len(), 1);
+}
+
+#[test]
+fn a_history_that_cannot_be_used_spoils_no_run() {
+    let server = server();
+    let line = format!("run {} -n 5", server.url("/healthz"));
+    let mut session = Session::new().file("notes.txt", "mine");
+    fs::create_dir_all(session.data("loadline")).unwrap();
+    fs::write(session.data("loadline/history.db"), "not a database").unwrap();
+    let ran = session.loadline(&line).exits(0).says("requests a second");
+    ran.complains("warning: the result could not be saved").complains("is not a history of loadline").complains("--db");
+    session.loadline("runs").exits(2).complains("is not a history of loadline");
+    // A file that was named is looked at like every output: before the first request.
+    let before = server.counts().path("/healthz");
+    session.loadline(&format!("{line} --db notes.txt")).exits(2).complains("it is no SQLite database");
+    assert_eq!((server.counts().path("/healthz"), session.read("notes.txt").as_str()), (before, "mine"));
+    session.loadline(&format!("{line} --tag 'a b'")).exits(2).complains("--tag 'a b'");
+}
+
+#[test]
+fn several_that_end_at_once_are_all_saved() {
+    let server = server();
+    let mut session = Session::new();
+    let line = format!("run {} -n 50 -c 2 -t 1", server.url("/healthz"));
+    let running: Vec<_> = (0..4).map(|_| session.start(&line)).collect();
+    for run in running {
+        assert!(run.end().exits(0).stdout.contains("saved as"));
+    }
+    assert_eq!(listed(&mut session, "").len(), 4);
+}
+
+/// The journals of the runs that go on or were left behind, all together.
+fn journals(session: &Session) -> String {
+    let Ok(entries) = fs::read_dir(session.data("loadline/history.db.running")) else { return String::new() };
+    entries.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok()).collect()
+}
+
+#[test]
+fn a_run_that_is_killed_is_kept_up_to_its_last_second_and_every_format_renders_it() {
+    let server = server();
+    let mut session = Session::new();
+    let run = session.start(&format!("run {} -c 2 -d 10m --tag t", server.url("/healthz")));
+    let run = run.once(|| journals(&session).matches("\"second\"").count() >= 2);
+    assert!(session.loadline("runs").exits(0).stdout.contains("Nothing is saved yet"), "it still runs");
+    run.signal(Signal::KILL).end();
+    let ran = session.loadline("runs --json").exits(0).complains("was ended from outside");
+    let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&value["total"], &value["runs"][0]["origin"], &value["runs"][0]["tags"][0]), (&1.into(), &"cut_short".into(), &"t".into()));
+    session.loadline("runs").exits(0).complains_of_nothing().says("cut short");
+    session.loadline("show @last").exits(0).says("was ended from outside");
+    let outs = "--out json=r.json --out text=r.txt --out csv=r.csv --out hdr=r.hgrm --out markdown=r.md --out junit=r.xml";
+    session.loadline(&format!("show @last {outs}")).exits(0).complains_of_nothing();
+    let result = session.json("r.json");
+    let seconds = result["timeline"].as_array().unwrap().len();
+    assert!(seconds >= 2);
+    assert_eq!((&result["ended"]["how"], result["duration_s"].as_f64()), (&"cut_short".into(), Some(seconds as f64)));
+    let answered: u64 = result["timeline"].as_array().unwrap().iter().map(|tick| tick["answered"].as_u64().unwrap()).sum();
+    assert_eq!(result["status"]["200"], answered);
+    for absent in ["run_queue_share", "steal_share", "memory_bytes_max"] {
+        assert!(result["generator"][absent].is_null(), "{absent} is not known, and not zero");
+    }
+    assert!(!session.data("loadline/history.db.running").exists());
+}
+
+#[test]
+fn a_sweep_that_is_killed_keeps_its_finished_levels() {
+    let server = server();
+    let mut session = Session::new();
+    let sweep = session.start(&format!("sweep {} --levels 1,2,600 -d 1s --cooldown 0s", server.url("/slow?ms=1")));
+    let sweep = sweep.once(|| journals(&session).matches("\"number\"").count() >= 2);
+    sweep.signal(Signal::KILL).end();
+    let runs = listed(&mut session, "");
+    assert!(runs[0]["outcome"].as_str().unwrap().ends_with("cut short"), "{runs:?}");
+    session.loadline("show @last").exits(0).says("loadline was ended from outside");
+}
+
+/// Answers every request with an error page that holds all it was sent.
+fn echo() -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { continue };
+            std::thread::spawn(move || {
+                let mut bytes = [0; 16_384];
+                while let Ok(length @ 1..) = stream.read(&mut bytes) {
+                    let answer = format!("HTTP/1.1 500 No\r\nContent-Length: {length}\r\n\r\n");
+                    if stream.write_all(answer.as_bytes()).and_then(|()| stream.write_all(&bytes[..length])).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+/// Every file below a directory, one after the other.
+fn everything(dir: &std::path::Path) -> Vec<u8> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(everything(&path));
+        } else {
+            all.extend(fs::read(path).unwrap());
+        }
+    }
+    all
+}
+
+#[test]
+fn no_secret_is_in_anything_that_is_written() {
+    let address = echo();
+    let at = format!("http://{address}");
+    let secret = "Zq7-planted_S3cret.value";
+    let places = [
+        format!("{at}/ --bearer {secret}"),
+        format!("{at}/ --user me:{secret}"),
+        format!("{at}/ -H 'X-Api-Key: {secret}'"),
+        format!("{at}/ -H 'X-Vault-Token: {secret}'"),
+        format!("{at}/ --cookie sid={secret}"),
+        format!("http://me:{secret}@{address}/"),
+        format!("{at}/?page=1&access_token={secret}"),
+        format!("{at}/ --data 'user=me&password={secret}'"),
+        format!("{at}/ --json '{{\"client_secret\": \"{secret}\"}}'"),
+        format!("{at}/ --form token={secret}"),
+        format!("{at}/ --proxy http://me:{secret}@{address}"),
+    ];
+    let outs = "--out json=r.json --out text=r.txt --out csv=r.csv --out hdr=r.hgrm --out markdown=r.md --out junit=r.xml";
+    // Of a secret that was cut off or encoded, the beginning would be there.
+    let base64 = "WnE3LXBsYW50ZWRf";
+    for place in &places {
+        let mut session = Session::new();
+        let ran = session.loadline(&format!("run {place} -n 3 -c 1 {outs}"));
+        let shown = session.loadline("show @last").exits(0);
+        let listed = session.loadline("runs --json").exits(0);
+        session.loadline("export @last saved.json").exits(0);
+        // And of a run that is killed.
+        let run = session.start(&format!("run {place} -c 1 -d 10m"));
+        let run = run.once(|| journals(&session).contains("\"second\""));
+        let journal = journals(&session);
+        run.signal(Signal::KILL).end();
+        session.loadline("export @last killed.json").exits(0);
+        let files = everything(&session.path("."));
+        let data = everything(&session.data("."));
+        let all = [
+            &files,
+            &data,
+            ran.stdout.as_bytes(),
+            ran.stderr.as_bytes(),
+            shown.stdout.as_bytes(),
+            listed.stdout.as_bytes(),
+            journal.as_bytes(),
+        ];
+        let all = String::from_utf8_lossy(&all.concat()).into_owned();
+        for form in ["Zq7-plant", base64, "planted_S3cret"] {
+            assert!(
+                !all.contains(form),
+                "{place}: {form} is in what was written: {:?}",
+                all.find(form).map(|at| all[at.saturating_sub(300)..].chars().take(400).collect::<String>())
+            );
+        }
+        assert!(all.contains("***"), "{place}: something stands in its place");
+        // A plan that lacks its secret is not run as if it did not.
+        session.loadline("run --from @last -n 1").exits(2).complains("because it is a secret");
+    }
+}
+
+#[test]
+fn no_secret_is_in_a_complaint() {
+    let secret = "Zq7-planted_S3cret.value";
+    for line in [
+        format!("run http://me:{secret}@127.0.0.1:99999/"),
+        format!("run http://127.0.0.1:1/ --proxy https://me:{secret}@127.0.0.1:2"),
+        format!("run http://127.0.0.1:1/?token={secret}"),
+        format!("run http://127.0.0.1:1/ -H 'Authorization {secret}' -H 'Authorization: a{secret}\tb' --bearer '{secret} x'"),
+        format!("sweep http://me:{secret}@127.0.0.1:99999/"),
+        format!("find http://me:{secret}@127.0.0.1:99999/ --slo 'p99 < 1s'"),
+        format!("compare http://me:{secret}@127.0.0.1:99999/ http://a:{secret}@127.0.0.1:99999/"),
+    ] {
+        let ran = Session::new().loadline(&line);
+        assert!(ran.exit != 0 && !ran.stderr.contains(secret) && !ran.stdout.contains(secret), "{line}:\n{}", ran.stderr);
+    }
+}

@@ -1,0 +1,90 @@
+//! Why the history cannot be used: each with what to do.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// The history cannot do what was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum HistoryError {
+    /// The file is something else.
+    #[error("'{}' is not a history of loadline: {what}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        what: String,
+    },
+    /// A later loadline wrote it.
+    #[error("'{}' was written by a later loadline: it is of version {version}, and this one knows {known}", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+        /// The latest version known here.
+        known: u32,
+    },
+    /// It cannot be opened, read or written.
+    #[error("the history '{}' cannot be used: {why}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What the system or the database says.
+        why: String,
+    },
+    /// Nothing is called so.
+    #[error("no saved run is called '{reference}'{because}")]
+    Unknown {
+        /// As typed.
+        reference: String,
+        /// What there is instead, beginning with a comma or colon; may be empty.
+        because: String,
+    },
+    /// Several are.
+    #[error("'{reference}' is the beginning of several saved runs: {}", ids.join(", "))]
+    Ambiguous {
+        /// As typed.
+        reference: String,
+        /// Their short ids.
+        ids: Vec<String>,
+    },
+    /// It cannot be a reference.
+    #[error("'{0}' is no reference to a saved run")]
+    NoReference(String),
+    /// What was saved cannot be read back.
+    #[error("the saved run {id} is damaged: {why}")]
+    Damaged {
+        /// Which.
+        id: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A run of this id is there already.
+    #[error("the run {id} is in the history already")]
+    Twice {
+        /// Which.
+        id: String,
+    },
+    /// A tag that could not be found again.
+    #[error("'{0}' is no tag: it is empty, or holds a space, a comma or a control character")]
+    NoTag(String),
+}
+
+impl HistoryError {
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Foreign { .. } => "give another file with --db, or move this one away",
+            Self::Newer { .. } => "update loadline, or give another file with --db",
+            Self::Unusable { .. } => "make room or allow writing there, give another file with --db, or save nothing with --no-save",
+            Self::Unknown { .. } => "see what there is with 'loadline runs'",
+            Self::Ambiguous { .. } => "give more letters of the one that is meant",
+            Self::NoReference(_) => "give @last, @last-2, @NAME, @baseline, or the beginning of an id from 'loadline runs'",
+            Self::Damaged { .. } => "the other runs are not concerned; remove this one with 'loadline rm'",
+            Self::Twice { .. } => "show it with 'loadline show'",
+            Self::NoTag(_) => "give plain words, such as +release or +v1.2",
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! What must not be written down: passwords, tokens and keys, by their names and by their values.
+//!
+//! Results are kept, sent to colleagues and shown on pages, and a token in one of them is a token that has leaked. Where a
+//! setting has a name, the name tells that its value is a secret, and the value is left out. But a server may send back what
+//! it was sent, in an error page that is kept as an example, and a message may quote what was typed; there only the
+//! value itself can be looked for. Asking users to mark their secrets was rejected: the one who forgets is the one who leaks.
+//!
+//! Invariant: what stands here instead of a secret tells nothing about it, not even its length.
+
+use std::fmt;
+
+use crate::{Body, Draft, FormValue, Plan, Target};
+
+/// Stands for a secret.
+pub(crate) const REDACTED: &str = "***";
+
+/// Shorter values would be found in text that has nothing to do with them (docs/measurement.md §6.5).
+const VALUE_LETTERS_MIN: usize = 6;
+/// Of a value that was cut off, so much of its beginning gives it away.
+const BEGINNING_LETTERS: usize = 8;
+
+/// Names that are those of secrets, whatever else is in them.
+const NAMES: [&str; 6] = ["authorization", "proxy-authorization", "cookie", "set-cookie", "x-csrf-token", "auth"];
+/// Words that make a name that of a secret (docs/measurement.md §6.5).
+const WORDS: [&str; 11] =
+    ["token", "secret", "password", "passwd", "api-key", "api_key", "apikey", "session", "signature", "credential", "access_key"];
+/// Names of parameters in URLs that are too short to be words in others.
+const PARAMETERS: [&str; 4] = ["key", "sig", "pwd", "pass"];
+
+/// Whether what is called so is a secret: a header, a parameter of a URL, a field of a form or of JSON.
+#[must_use]
+pub fn is_secret(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase();
+    NAMES.contains(&name.as_str()) || PARAMETERS.contains(&name.as_str()) || WORDS.iter().any(|word| name.contains(word))
+}
+
+/// The values of the secrets of one load. Never printed, and never written down.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets {
+    /// In every form in which they may be found, the longest first.
+    forms: Vec<String>,
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} forms of secrets", self.forms.len())
+    }
+}
+
+impl Secrets {
+    /// Everything in a draft that is a secret, whether or not it can be used.
+    #[must_use]
+    pub fn of_draft(draft: &Draft) -> Self {
+        let mut found = Found::default();
+        draft.url.iter().chain(&draft.proxy).for_each(|url| found.url(url));
+        for line in &draft.header {
+            if let Some((name, value)) = line.split_once(':') {
+                found.header(name, value);
+            }
+        }
+        draft.user.iter().for_each(|user| found.user(user));
+        draft.bearer.iter().for_each(|token| found.value(token));
+        draft.cookie.iter().for_each(|cookie| found.header("cookie", cookie));
+        draft.data.iter().chain(&draft.json).for_each(|body| found.body(body));
+        for field in &draft.form {
+            if let Some((_, value)) = field.split_once('=').filter(|(name, _)| is_secret(name)) {
+                found.value(value);
+            }
+        }
+        found.secrets()
+    }
+
+    /// Everything in a plan that is a secret.
+    #[must_use]
+    pub fn of_plan(plan: &Plan) -> Self {
+        let mut found = Found::default();
+        found.target(plan.target());
+        for (name, value) in &plan.request().headers {
+            found.header(name, value);
+        }
+        if let Some(authorization) = plan.connection().proxy.as_ref().and_then(|proxy| proxy.authorization.as_deref()) {
+            found.header("authorization", authorization);
+        }
+        match &plan.request().body {
+            Body::Empty | Body::File(_) => {}
+            Body::Bytes(bytes) => found.body(&String::from_utf8_lossy(bytes)),
+            Body::Form { parts, .. } => {
+                for part in parts.iter().filter(|part| is_secret(&part.name)) {
+                    if let FormValue::Text(text) = &part.value {
+                        found.value(text);
+                    }
+                }
+            }
+        }
+        found.secrets()
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.forms.extend(others.forms);
+        self.forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+        self.forms.dedup();
+        self
+    }
+
+    /// The text with every secret left out: as it is, in base64, percent-encoded, in hexadecimal digits or escaped, and one
+    /// that was cut off as far as it goes.
+    #[must_use]
+    pub fn conceal(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for form in &self.forms {
+            if text.contains(form.as_str()) {
+                text = text.replace(form.as_str(), REDACTED);
+            }
+        }
+        for form in self.forms.iter().filter(|form| form.len() > BEGINNING_LETTERS) {
+            let Some(beginning) = form.get(..BEGINNING_LETTERS) else { continue };
+            while let Some(at) = text.find(beginning) {
+                let alike = text[at..].chars().zip(form.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum::<usize>();
+                text.replace_range(at..at + alike, REDACTED);
+            }
+        }
+        text
+    }
+}
+
+/// Values on their way to [`Secrets`].
+#[derive(Default)]
+struct Found(Vec<String>);
+
+impl Found {
+    fn value(&mut self, value: &str) {
+        let value = value.trim();
+        if value != REDACTED && value.chars().count() >= VALUE_LETTERS_MIN {
+            self.0.push(value.to_owned());
+        }
+    }
+
+    fn header(&mut self, name: &str, value: &str) {
+        if !is_secret(name) {
+            return;
+        }
+        let value = value.trim();
+        if name.trim().to_ascii_lowercase().ends_with("cookie") {
+            value.split(';').for_each(|pair| self.value(pair.split_once('=').map_or(pair, |(_, value)| value)));
+            return;
+        }
+        match value.split_once(' ') {
+            Some((scheme, rest)) if scheme.bytes().all(|letter| letter.is_ascii_alphabetic()) => {
+                self.value(rest);
+                if let Some(user) = unbase64(rest.trim()).filter(|_| scheme.eq_ignore_ascii_case("basic")) {
+                    self.user(&user);
+                }
+            }
+            _ => self.value(value),
+        }
+    }
+
+    /// `name:password`.
+    fn user(&mut self, user: &str) {
+        self.value(user);
+        self.value(user.split_once(':').map_or(user, |(_, password)| password));
+    }
+
+    fn target(&mut self, target: &Target) {
+        if let Some((user, password)) = target.credentials() {
+            self.user(&format!("{user}:{password}"));
+        }
+        self.query(target.path_and_query());
+    }
+
+    /// A URL as typed, which may be none.
+    fn url(&mut self, url: &str) {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        // A password may hold what ends a host, and then the URL is none; it is a password all the same.
+        let user = rest.rsplit_once('@').map(|(user, _)| user).or_else(|| authority.rsplit_once('@').map(|(user, _)| user));
+        if let Some(user) = user {
+            self.user(user);
+            self.user(&unpercent(user));
+        }
+        self.query(rest);
+    }
+
+    fn query(&mut self, path_and_query: &str) {
+        if let Some((_, query)) = path_and_query.split_once('?') {
+            self.pairs(query.split('#').next().unwrap_or_default());
+        }
+    }
+
+    fn pairs(&mut self, text: &str) {
+        for (name, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {
+            if is_secret(&unpercent(name)) {
+                self.value(value);
+                self.value(&unpercent(value));
+            }
+        }
+    }
+
+    fn body(&mut self, text: &str) {
+        if text.starts_with('@') {
+            return;
+        }
+        for (start, end) in secret_values(text) {
+            self.value(&text[start..end]);
+            self.value(&unpercent(&text[start..end]));
+            self.value(&text[start..end].replace("\\\"", "\"").replace("\\\\", "\\"));
+        }
+    }
+
+    fn secrets(self) -> Secrets {
+        let mut forms: Vec<String> = Vec::new();
+        for value in self.0 {
+            let bytes = value.as_bytes();
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let percent = |plain: &dyn Fn(u8) -> bool, upper: bool| -> String {
+                bytes
+                    .iter()
+                    .map(|byte| match (plain(*byte), upper) {
+                        (true, _) => char::from(*byte).to_string(),
+                        (_, true) => format!("%{byte:02X}"),
+                        (_, false) => format!("%{byte:02x}"),
+                    })
+                    .collect()
+            };
+            let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+            let base64 = crate::plan::base64(bytes);
+            forms.extend([
+                percent(&unreserved, true),
+                percent(&unreserved, false),
+                base64.trim_end_matches('=').replace('+', "-").replace('/', "_"),
+                base64.trim_end_matches('=').to_owned(),
+                hex.to_uppercase(),
+                hex,
+                bytes.escape_ascii().to_string(),
+                value.escape_debug().to_string(),
+                value.replace('\\', "\\\\").replace('"', "\\\""),
+                value,
+            ]);
+        }
+        Secrets::default().and(Secrets { forms })
+    }
+}
+
+/// Where in a body the values of secrets stand: of fields of JSON, and of a form in URL encoding.
+fn secret_values(text: &str) -> Vec<(usize, usize)> {
+    let mut places = Vec::new();
+    let trimmed = text.trim_start();
+    if !trimmed.starts_with(['{', '[']) {
+        let mut at = 0;
+        for pair in text.split('&') {
+            if let Some((name, value)) = pair.split_once('=')
+                && is_secret(&unpercent(name))
+            {
+                places.push((at + name.len() + 1, at + name.len() + 1 + value.len()));
+            }
+            at += pair.len() + 1;
+        }
+        return places;
+    }
+    // A string followed by a colon is a name. What is not JSON is looked at in the same way.
+    let mut strings = strings(text).into_iter().peekable();
+    while let Some((start, end)) = strings.next() {
+        let after = text[end + 1..].trim_start();
+        let Some(value) = after.strip_prefix(':').map(str::trim_start).filter(|_| is_secret(&text[start..end])) else { continue };
+        let begins = text.len() - value.len();
+        match strings.peek() {
+            Some((next, ends)) if value.starts_with('"') && *next == begins + 1 => places.push((*next, *ends)),
+            // A number, or something with parts: those have names of their own.
+            _ if value.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-') => {
+                let length = value.find(|letter: char| ",}] \n\r\t".contains(letter)).unwrap_or(value.len());
+                places.push((begins, begins + length));
+            }
+            _ => {}
+        }
+    }
+    places
+}
+
+/// What stands between quotation marks.
+fn strings(text: &str) -> Vec<(usize, usize)> {
+    let (mut found, mut open, mut escaped) = (Vec::new(), None, false);
+    for (at, letter) in text.char_indices() {
+        match (letter, open) {
+            _ if escaped => escaped = false,
+            ('\\', Some(_)) => escaped = true,
+            ('"', None) => open = Some(at + 1),
+            ('"', Some(start)) => {
+                found.push((start, at));
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A body with its secrets left out.
+pub(crate) fn body_without(text: &str) -> String {
+    let mut shown = text.to_owned();
+    for (start, end) in secret_values(text).into_iter().rev() {
+        shown.replace_range(start..end, REDACTED);
+    }
+    shown
+}
+
+/// Whether secrets were left out of a body.
+pub(crate) fn is_body_without(text: &str) -> bool {
+    secret_values(text).iter().any(|(start, end)| &text[*start..*end] == REDACTED)
+}
+
+/// A path and query with the secrets of the query left out.
+pub(crate) fn query_without(path_and_query: &str) -> String {
+    let Some((path, query)) = path_and_query.split_once('?') else { return path_and_query.to_owned() };
+    let pairs: Vec<String> = query
+        .split('&')
+        .map(|pair| match pair.split_once('=') {
+            Some((name, _)) if is_secret(&unpercent(name)) => format!("{name}={REDACTED}"),
+            _ => pair.to_owned(),
+        })
+        .collect();
+    format!("{path}?{}", pairs.join("&"))
+}
+
+fn unpercent(text: &str) -> String {
+    crate::target::percent_decoded(text)
+}
+
+fn unbase64(text: &str) -> Option<String> {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0u32, 0);
+    for letter in text.trim_end_matches('=').bytes() {
+        let value = LETTERS.iter().position(|known| *known == letter)?;
+        bits = bits << 6 | u32::try_from(value).ok()?;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+            bits &= (1 << held) - 1;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_tell_what_is_secret() {
+        for name in
+            ["Authorization", "COOKIE", "X-Api-Key", "x-auth-token", "api_key", "sessionId", "key", "X-Amz-Signature", "client_secret"]
+        {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["Accept", "Host", "page", "keyword", "monkey", "User-Agent", "author", "sign"] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn secrets_in_bodies_are_left_out_and_the_rest_is_kept() {
+        for (body, without) in [
+            ("a=1&password=hunter22&b=2", "a=1&password=***&b=2"),
+            (r#"{"user": "me", "password": "hun\"ter22", "n": 1}"#, r#"{"user": "me", "password": "***", "n": 1}"#),
+            (r#"[{"api_key":123456,"a":{"token" : "x"}}]"#, r#"[{"api_key":***,"a":{"token" : "***"}}]"#),
+            (r#"{"session": {"id": 7}}"#, r#"{"session": {"id": 7}}"#),
+            ("plain text, token: none", "plain text, token: none"),
+            (r#"{"password""#, r#"{"password""#),
+        ] {
+            assert_eq!(body_without(body), without);
+            assert_eq!(is_body_without(&body_without(body)), body != without, "{body}");
+        }
+        assert_eq!(query_without("/a?page=2&api_key=abc&tok%65n=x"), "/a?page=2&api_key=***&tok%65n=***");
+    }
+
+    #[test]
+    fn a_secret_that_was_cut_off_is_left_out_as_far_as_it_goes() {
+        let secrets = Secrets::of_draft(&Draft { bearer: Some("s3cr3t-t0ken-of-mine".to_owned()), ..Draft::default() });
+        assert_eq!(secrets.conceal("401: bad s3cr3t-t0ken… (cut)"), "401: bad ***… (cut)");
+        assert!(!format!("{secrets:?}").contains("s3cr3t"));
+    }
+
+    #[test]
+    fn what_is_inside_basic_authentication_is_secret_too() {
+        let draft = Draft { header: vec!["Authorization: Basic bWU6aHVudGVyMjI=".to_owned()], ..Draft::default() };
+        assert_eq!(Secrets::of_draft(&draft).conceal("hunter22 me:hunter22 bWU6aHVudGVyMjI="), "*** *** ***");
+    }
+
+    proptest! {
+        #[test]
+        fn a_planted_secret_is_found_in_every_form(secret in "[a-zA-Z0-9+/=._~ %\"\\\\é-]{12,40}", place in 0..8usize) {
+            let secret = secret.trim().replace(' ', "_");
+            prop_assume!(secret.chars().count() >= 12);
+            let draft = match place {
+                0 => Draft { bearer: Some(secret.clone()), ..Draft::default() },
+                1 => Draft { user: Some(format!("me:{secret}")), ..Draft::default() },
+                2 => Draft { header: vec![format!("X-Api-Key: {secret}")], ..Draft::default() },
+                3 => Draft { cookie: vec![format!("sid={}", secret.replace(';', ""))], ..Draft::default() },
+                4 => Draft { header: vec![format!("Authorization: Bearer {secret}")], ..Draft::default() },
+                5 => Draft { form: vec![format!("password={secret}")], ..Draft::default() },
+                6 => Draft { json: Some(format!("{{\"token\": {secret:?}}}")), ..Draft::default() },
+                _ => Draft { proxy: Some(format!("http://me:{secret}@p:1")), ..Draft::default() },
+            };
+            let secrets = Secrets::of_draft(&draft);
+            let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+            for form in [secret.clone(), crate::plan::base64(secret.as_bytes()), hex, secret.as_bytes().escape_ascii().to_string()] {
+                let shown = secrets.conceal(&format!("before {form} after"));
+                prop_assert!(!shown.contains(form.trim_end_matches('=')), "{} is in {}", form, shown);
+                prop_assert!(shown.starts_with("before") && shown.ends_with("after"), "{}", shown);
+            }
+        }
+    }
+}

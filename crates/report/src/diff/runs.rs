@@ -1,0 +1,73 @@
+//! Two runs side by side: a table, and the word that two runs are not enough for a verdict.
+
+use analysis::quantity::{NONE, figure, nanos, percent};
+use analysis::{Standing, Validity};
+use measure::Summary;
+use plan::Nanos;
+
+use crate::columns::Columns;
+use crate::{unlike, visible};
+
+/// The quantiles of the table.
+const SHOWN: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+
+/// The table of two runs, each with what the user calls it: figures of A and B, and the change.
+#[must_use]
+pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
+    let mut text = String::new();
+    for (side, (name, run)) in [("A", a), ("B", b)] {
+        let validity = Validity::of(run);
+        let why = if validity.standing == Standing::Valid { String::new() } else { format!(", {}", validity.why()) };
+        text.push_str(&format!("  {side}  {}  {}, {}{why}\n", visible(name), visible(&run.plan.target().to_string()), validity.standing));
+    }
+    let (from, to) = (a.1, b.1);
+    let unlike = [unlike::plans(&from.plan, &to.plan, &[]), unlike::machines(&from.machine, &to.machine)].concat();
+    if !unlike.is_empty() {
+        text.push_str(&format!("\n  Not measured alike: {}.\n", unlike.join("; ")));
+    }
+    let mut columns = Columns::new(&["", "A", "B", "change"]);
+    let mut row = |name: String, from: Option<f64>, to: Option<f64>, shown: &dyn Fn(f64) -> String| {
+        let change = from.zip(to).filter(|(from, _)| *from > 0.0).map_or_else(|| NONE.to_owned(), |(from, to)| changed(to / from - 1.0));
+        let said = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), shown);
+        columns.row(&[name, said(from), said(to), change]);
+    };
+    row("QPS".to_owned(), Some(from.qps_succeeded), Some(to.qps_succeeded), &figure);
+    let time = |ns: f64| nanos(Some(Nanos(ns as u64)));
+    row("mean".to_owned(), from.response_time.mean(), to.response_time.mean(), &time);
+    for q in SHOWN {
+        let of = |run: &Summary| run.response_time.known_quantile(q).map(|time| time.0 as f64);
+        row(format!("p{}", percent(q * 100.0)), of(from), of(to), &time);
+    }
+    let failed = |run: &Summary| Some(100.0 - run.requests.success_percent());
+    row("failed".to_owned(), failed(from), failed(to), &|share| format!("{} %", percent(share)));
+    text.push('\n');
+    for line in columns.lines() {
+        text.push_str(&format!("  {line}\n"));
+    }
+    text + "\n  Two runs of one build differ by several percent, and how much these would was not measured: none of these differences is\n  \
+            known to be more than chance. loadline compare measures in pairs, and says.\n"
+}
+
+fn changed(ratio: f64) -> String {
+    let sign = if ratio < 0.0 { "−" } else { "+" };
+    format!("{sign}{} %", percent((ratio.abs() * 1_000.0).round() / 10.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::fixtures;
+
+    #[test]
+    fn two_runs_stand_side_by_side_with_their_change() {
+        let all = fixtures::summaries();
+        let run = &all[0].1;
+        let mut slower = run.clone();
+        slower.qps_succeeded /= 2.0;
+        let text = runs(("before", run), ("after", &slower));
+        assert!(text.contains("−50 %") && text.contains("+0 %") && text.contains("known to be more than chance"), "{text}");
+        assert!(!text.contains("Not measured alike"), "{text}");
+        let other = runs(("a", run), ("b", &all[1].1));
+        assert!(other.contains("Not measured alike: ") && other.contains("rate"), "{other}");
+    }
+}
