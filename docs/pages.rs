@@ -125,6 +125,24 @@ fn every_test_that_the_page_of_proofs_names_is_there() {
     assert!(missing.is_empty(), "docs/validation.md names tests that are not there: {missing:?}");
 }
 
+/// Figures on seeds that constants were chosen with would flatter.
+#[test]
+fn nobody_but_the_proofs_uses_their_seeds() {
+    let first = validate::seeds::FIRST;
+    let mut places = vec![root().join("crates"), root().join("bench")];
+    while let Some(place) = places.pop() {
+        if place.is_dir() {
+            let inner = fs::read_dir(&place).expect("a directory of ours can be read");
+            places.extend(inner.map(|entry| entry.expect("an entry of it can be read").path()));
+        } else if place.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&place).expect("a source can be read").replace('_', "");
+            let words = text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|word| word.parse::<u64>().ok());
+            let taken: Vec<u64> = words.filter(|number| (first..first + 100_000).contains(number)).collect();
+            assert!(taken.is_empty(), "{} has {taken:?}, which may be a seed of the proofs", place.display());
+        }
+    }
+}
+
 #[test]
 fn every_direct_dependency_has_its_reason() {
     let page = read("docs/decisions/dependencies.md");

@@ -48,7 +48,8 @@ const STEEPNESSES: usize = 40;
 /// The weight left out on either side: 95 % remain.
 const TAIL: f64 = 0.025;
 
-/// Where, between the rates `low` and `high`, the promises stop being kept, with 95 % confidence.
+/// Where, between the rates `low` and `high`, the promises stop being kept, at a nominal 95 %; docs/validation.md tells how often
+/// the truth lies there.
 pub(super) fn crossing(ladders: &[Ladder], low: f64, high: f64) -> (f64, f64) {
     let at = |step: usize| low * (high / low).powf(step as f64 / (STEPS - 1) as f64);
     // P(every promise is kept up to a rate) is the product over the promises.
@@ -131,13 +132,13 @@ pub(super) fn design_effect(ladder: &Ladder) -> f64 {
 
 /// Seen at the crossing, where a queue wanders for seconds, the effect is carried over to lower rates, where it lasts for
 /// some requests; unchecked it would make their clean trials worthless. So late neighbours are taken to be at most this part
-/// of a stretch, which narrows the answers on the simulated servers by a sixth at the same coverage,
+/// of a stretch, which narrows the answers on the simulated servers (those it was chosen on) by a sixth at the same coverage,
 const CLUMP_OF_STRETCH_MAX: f64 = 0.3;
 /// or so many requests, if those are more.
 const CLUMP_ALWAYS: f64 = 10.0;
 
-/// Up to so many times the allowed share, bad requests are scatter. On 300 servers drawn by chance ten times the share made the
-/// interval a third wider, and one and a half times left one in six outside of it.
+/// Up to so many times the allowed share, bad requests are scatter. On servers drawn by chance (150 for each value) ten times the
+/// share made the interval twice as wide as one and a half times, which left one in six outside of it. Two is in between.
 const SCATTER_BELOW: f64 = 2.0;
 /// Beyond so many times the allowed share a trial shows collapse, not chance.
 pub(super) const FAR_BEYOND: f64 = 10.0;
