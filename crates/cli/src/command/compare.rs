@@ -201,7 +201,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     compared.differences = differences;
     compared.promises = promises;
     for ((side, plan), letter) in sides.iter().zip([first_a, first_b]).zip(["A", "B"]) {
-        look(side, plan).map_err(|failed| of_side(letter, failed))?;
+        look(side, plan).map_err(|failed| of_side(letter, &failed))?;
     }
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "compare", &stop);
@@ -304,8 +304,8 @@ fn look(side: &Prepared, plan: &Plan) -> Result<(), Failed> {
 }
 
 /// What is wrong with one side, named after it.
-fn of_side(letter: &str, failed: Failed) -> Failed {
-    Failed { text: failed.text.replacen("error: ", &format!("error: {letter}: "), 1), ..failed }
+fn of_side(letter: &str, failed: &Failed) -> Failed {
+    Failed { text: failed.text.replacen("error: ", &format!("error: {letter}: "), 1), exit: failed.exit }
 }
 
 /// One side, decided except for the seed.
@@ -548,7 +548,7 @@ impl Measuring<'_> {
         if let Some(server) = server {
             server.stop()?;
         }
-        let mut summary = ran.map_err(|error| of_side(["A", "B"][side], Failed::from(&error)))?;
+        let mut summary = ran.map_err(|error| of_side(["A", "B"][side], &Failed::from(&error)))?;
         note_ceiling(&mut summary);
         Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
     }
