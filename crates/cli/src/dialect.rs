@@ -1,7 +1,7 @@
 //! Front doors for people who come from another tool: its command line in, its report out, our engine between.
 //!
 //! Years of command lines, scripts and parsers are built on these tools, and nobody rewrites them to try something else. So each
-//! dialect takes the original's words, makes a [`Draft`](plan::Draft) of them, has the one engine carry it out, and prints the
+//! dialect takes the original's words, makes a [`Draft`] of them, has the one engine carry it out, and prints the
 //! original's report to the character; where a number of the original is known to be wrong, the true one stands in its place.
 //! Translating at the level of reports alone (a converter for our own) was rejected: it is the command lines that are everywhere.
 //!
