@@ -71,4 +71,28 @@ if [ "$(printf '%s\n' "$sources" | wc -l)" -ne 1 ] || [[ $sources != 'source = "
     printf '%s\n' "$sources" | sed 's/^/  /' >&2
     exit 1
 fi
-echo "licences: $crates crates, all allowed, all from one registry"
+
+# The pages' packages build and test them. MPL-2.0 is allowed here beside deny.toml's: what is not passed on binds nobody. That
+# none is passed on is held by the second check, as the bundler puts into the binary whatever web/src imports.
+npm=$(awk '/^    "node_modules\// { if (name != "") print name "\t" licence; split($0, part, "\""); name = part[2]; licence = "" }
+    /^      "license": / { split($0, part, "\""); if (name != "") licence = part[4] }
+    END { if (name != "") print name "\t" licence }' web/package-lock.json)
+packages=$(printf '%s\n' "$npm" | grep -c . || true)
+if [ "$packages" -ne "$(grep -c '^ *"node_modules/.*": {' web/package-lock.json)" ] || [ "$packages" -eq 0 ]; then
+    echo "error: web/package-lock.json is not laid out as npm writes it: its licences cannot be read" >&2
+    exit 1
+fi
+bad=$(printf '%s\n' "$npm" | unmet "$allowed"$'\nMPL-2.0')
+if [ -n "$bad" ]; then
+    echo "error: these licences of npm packages are allowed neither by deny.toml nor for tools:" >&2
+    printf '%s\n' "$bad" | sed 's/^/  /' >&2
+    exit 1
+fi
+imported=$(grep -rnE "(from|import)[[:space:]]*\(?[\"'][^./\"']" web/src || true)
+if [ -n "$imported" ]; then
+    echo "error: web/src imports packages of npm, which then are part of the binary:" >&2
+    printf '%s\n' "$imported" | sed 's/^/  /' >&2
+    echo "  help: carry their notices in THIRD-PARTY.md, and hold their licences against deny.toml alone" >&2
+    exit 1
+fi
+echo "licences: $crates crates, all allowed, all from one registry; $packages npm packages, none of them in the binary"
