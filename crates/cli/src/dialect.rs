@@ -10,6 +10,12 @@
 //! the original would print and nothing else; everything else goes to standard error, in three lines at most.
 
 pub mod getopt;
+mod goclient;
+mod goflag;
+mod hey;
+mod siege;
+mod vegeta;
+mod webbench;
 mod wrk;
 mod wrk2;
 mod wrktest;
@@ -42,7 +48,8 @@ pub struct Dialect {
 }
 
 /// Every dialect: help, links and `loadline compat` are made from this table.
-pub const DIALECTS: &[Dialect] = &[wrk::DIALECT, wrk2::DIALECT, wrktest::DIALECT];
+pub const DIALECTS: &[Dialect] =
+    &[wrk::DIALECT, wrk2::DIALECT, wrktest::DIALECT, vegeta::DIALECT, hey::DIALECT, siege::DIALECT, webbench::DIALECT];
 
 /// One thing a command line or script asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]

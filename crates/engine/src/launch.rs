@@ -301,7 +301,7 @@ fn thread_main<P: Program>(
         .build()
         .expect("a runtime needs three open files, and room for them is reserved");
     LocalSet::new().block_on(&runtime, async {
-        let ready = worker::ready(task, share, &network, stop).await;
+        let ready = if P::OPENS_FIRST { worker::ready(task, share, &network, stop).await } else { worker::Ready::none() };
         let clock = line.cross(place);
         let source = SourceId(share.index());
         let counts = sender.clone();

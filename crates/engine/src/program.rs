@@ -11,8 +11,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use measure::Failure;
-use plan::Nanos;
+use measure::{Failure, Outcome};
+use plan::{Nanos, Target};
 
 use crate::protocol::http1::{Asked, Observer};
 use crate::task::Task;
@@ -27,6 +27,14 @@ pub trait Program: 'static {
 
     /// Whether users are asked for a [`delay`](Self::delay) before each request.
     const DELAYS: bool = false;
+
+    /// Whether the connections of closed load are opened before it begins; else each is opened by the first request on it, in whose
+    /// times it then is.
+    const OPENS_FIRST: bool = true;
+
+    /// Whether requests may go [elsewhere](Self::destination) and [go on](Self::after) after an answer. A plan's own redirects are
+    /// then not followed.
+    const WANDERS: bool = false;
 
     /// How often [`sample`](Self::sample) is called; `None`: never.
     const SAMPLES_EVERY: Option<Nanos> = None;
@@ -66,6 +74,22 @@ pub trait Program: 'static {
         Ok(())
     }
 
+    /// Where the chosen request goes, if not to the plan's target.
+    #[inline]
+    fn destination<'a>(&self, _user: &'a Self::User) -> Option<&'a Target> {
+        None
+    }
+
+    /// What follows an answer, or its failure to come. All that is sent until nothing follows is one request.
+    #[inline]
+    fn after(&self, _user: &mut Self::User, _result: Result<u16, Failure>) -> After {
+        After::Nothing
+    }
+
+    /// A request is over, with these times, bytes and end. Those of a pipelined batch are not told.
+    #[inline]
+    fn finished(&self, _ear: &mut Self::Ear, _outcome: &Outcome) {}
+
     /// Whether this worker is to send no more. Looked at after each call of the program.
     #[inline]
     fn has_stopped(&self) -> bool {
@@ -83,6 +107,17 @@ pub struct Choice {
     pub asked: Asked,
     /// How many requests the bytes hold, and so how many answers come: 1, or more for a pipelined batch.
     pub requests: u32,
+}
+
+/// What follows an answer within the same request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// Nothing: the request has ended as its answer did.
+    Nothing,
+    /// Something is sent again, as chosen: a redirect is followed.
+    Send(Choice),
+    /// Nothing, and the request has failed.
+    Fail(Failure),
 }
 
 /// Why a program cannot go on. It ends the run; what was measured is kept.

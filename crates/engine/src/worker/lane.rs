@@ -16,7 +16,7 @@ use super::Worker;
 use crate::clock::Clock;
 use crate::exchange::{Answered, Connection, EXAMPLE_BYTES, Exchange, One, Past, Several, Sight};
 use crate::net::{Dial, DialFailed, Dialed};
-use crate::program::{Choice, Program};
+use crate::program::{After, Choice, Program};
 use crate::protocol::http1::{Finished, Header, Observer};
 use crate::slot::{GiveUp, Slot};
 use crate::task::asked;
@@ -102,7 +102,7 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<
             (due, free_at) = (next, now);
             continue;
         }
-        if worker.arrivals_ended() || lane.connection.is_none() {
+        if worker.arrivals_ended() || lane.has_none() {
             break;
         }
         worker.idle.borrow_mut().push(lane.place);
@@ -152,6 +152,8 @@ struct Lane<D: Dial> {
     connection: Option<Connection<D::Stream>>,
     /// Where redirects to another origin led last.
     detour: Option<Box<(Target, Connection<D::Stream>)>>,
+    /// Where the program wanders, used last on top.
+    others: Vec<(Target, Connection<D::Stream>)>,
     /// What pauses are waited for with, made by the first of them.
     timer: Option<Pin<Box<Sleep>>>,
 }
@@ -159,7 +161,7 @@ struct Lane<D: Dial> {
 impl<D: Dial + 'static> Lane<D> {
     fn new<C: Clock, P: Program>(worker: &Worker<D, C, P>) -> Self {
         let (place, slot) = worker.take_slot();
-        Self { slot, place, connection: None, detour: None, timer: None }
+        Self { slot, place, connection: None, detour: None, others: Vec::new(), timer: None }
     }
 
     /// Closes what is open and gives the place back.
@@ -168,7 +170,15 @@ impl<D: Dial + 'static> Lane<D> {
         if self.detour.take().is_some() {
             worker.closed(Closer::Us);
         }
+        for _ in self.others.drain(..) {
+            worker.closed(Closer::Us);
+        }
         worker.leave_slot(self.place);
+    }
+
+    /// Whether no connection is open.
+    fn has_none(&self) -> bool {
+        self.connection.is_none() && self.others.is_empty()
     }
 
     fn close<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, by: Closer) {
@@ -195,6 +205,13 @@ impl<D: Dial + 'static> Lane<D> {
             worker.fell_due(due);
         }
         self.slot.begin(due.plus(worker.task.timeout));
+        if P::WANDERS {
+            let outcome = Box::pin(self.wander(worker, state, choice, due, free_at)).await;
+            self.slot.end();
+            worker.record(&outcome);
+            worker.program.finished(worker.program.sending(state).1, &outcome);
+            return outcome;
+        }
         let mut ready = Ok(free_at);
         if self.connection.is_none() {
             ready = Box::pin(self.open(worker, due)).await.map(|()| worker.clock.now());
@@ -214,6 +231,9 @@ impl<D: Dial + 'static> Lane<D> {
         };
         self.slot.end();
         worker.record(&outcome);
+        if choice.requests == 1 {
+            worker.program.finished(worker.program.sending(state).1, &outcome);
+        }
         outcome
     }
 
@@ -239,6 +259,158 @@ impl<D: Dial + 'static> Lane<D> {
         self.judge(worker, &exchange, result, &sight, request.len(), done);
         worker.heed(worker.program.ended(ear, result.map(|finished| finished.status)));
         outcome(&exchange, due, ready, done, result)
+    }
+
+    /// A request that goes where the program wants it, and on after an answer if it wants that: from the first byte sent to the
+    /// last one read.
+    async fn wander<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        mut choice: Choice,
+        due: Nanos,
+        free_at: Nanos,
+    ) -> Outcome {
+        let mut whole: Option<Outcome> = None;
+        loop {
+            let place = worker.program.destination(state).filter(|place| !place.same_origin(worker.task.plan.target())).cloned();
+            let ready = whole.map_or(free_at, |before| before.done);
+            let part = match place {
+                Some(place) => self.send_elsewhere(worker, state, choice, &place, due, ready).await,
+                None => self.send_at_home(worker, state, choice, due, ready).await,
+            };
+            let so_far = match whole {
+                None => part,
+                Some(before) => Outcome {
+                    ready: before.ready,
+                    sent: before.sent,
+                    bytes_out: before.bytes_out.saturating_add(part.bytes_out),
+                    bytes_in: before.bytes_in + part.bytes_in,
+                    ..part
+                },
+            };
+            match worker.program.after(state, part.result) {
+                After::Nothing => return so_far,
+                After::Fail(failure) => {
+                    worker.example(failure, so_far.done, String::new);
+                    return Outcome { result: Err(failure), ..so_far };
+                }
+                After::Send(next) => choice = next,
+            }
+            worker.recorder.borrow_mut().redirected();
+            whole = Some(so_far);
+        }
+    }
+
+    /// Opens the Lane's own connection if need be, and sends on it.
+    async fn send_at_home<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        choice: Choice,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
+        let mut ready = ready;
+        if self.connection.is_none() {
+            if let Err(outcome) = self.open(worker, due).await {
+                let (_, ear) = worker.program.sending(state);
+                worker.heed(worker.program.ended(ear, outcome.result));
+                return outcome;
+            }
+            ready = worker.clock.now();
+        }
+        self.send(worker, state, choice, due, ready).await
+    }
+
+    /// The same to another origin.
+    async fn send_elsewhere<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        choice: Choice,
+        place: &Target,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
+        let mut ready = ready;
+        let mut connection = match self.kept(worker, place).await {
+            Some(connection) => connection,
+            None => {
+                let dialled = match self.slot.unless_given_up(worker.dial.dial_other(place, worker.next_dial())).await {
+                    Ok(Ok(dialed)) => Ok(dialed),
+                    Ok(Err(DialFailed { failure, text })) => Err((failure, text)),
+                    Err(GiveUp::Expired) => Err((Failure::ConnectTimeout, "no connection before the request's own timeout".to_owned())),
+                    Err(GiveUp::Aborted) => Err((Failure::ClientInterrupted, String::new())),
+                };
+                match dialled {
+                    Ok(dialed) => {
+                        worker.recorder.borrow_mut().opened(dialed.connect, dialed.tls);
+                        ready = worker.clock.now();
+                        Connection::new(dialed.stream)
+                    }
+                    Err((failure, text)) => {
+                        let outcome = self.unopened(worker, due, failure, text);
+                        let (_, ear) = worker.program.sending(state);
+                        worker.heed(worker.program.ended(ear, outcome.result));
+                        return outcome;
+                    }
+                }
+            }
+        };
+        connection.begin(choice.asked);
+        let around = worker.around(&self.slot);
+        let mut exchange = Exchange::beginning(worker.clock.now());
+        worker.left(exchange.sent);
+        let mut sight = Sight::Nothing;
+        let (request, ear) = worker.program.sending(state);
+        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(ear), &mut sight)).await;
+        let done = self.done_at(worker, &exchange, result.is_ok());
+        worker.came_back(done);
+        worker.quirks(exchange.quirks);
+        let by = match result {
+            Ok(finished) => {
+                note_answer(worker, &finished, &sight, done);
+                let reused = worker.task.keepalive == Keepalive::Reuse;
+                let stays = finished.reusable && exchange.written == request.len() && reused;
+                (!stays).then_some(if finished.reusable || !reused { Closer::Us } else { Closer::Server })
+            }
+            Err(failure) => {
+                note_failure(worker, failure, &sight, Some(connection.past()), done);
+                Some(closer(failure))
+            }
+        };
+        worker.heed(worker.program.ended(ear, result.map(|finished| finished.status)));
+        match by {
+            Some(by) => worker.closed(by),
+            None => {
+                connection.answered(done);
+                if self.others.len() == OTHERS_MAX {
+                    self.others.remove(0);
+                    worker.closed(Closer::Us);
+                }
+                self.others.push((place.clone(), connection));
+            }
+        }
+        outcome(&exchange, due, ready, done, result)
+    }
+
+    /// The connection that is kept to an origin, unless the server has closed it meanwhile.
+    async fn kept<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, place: &Target) -> Option<Connection<D::Stream>> {
+        let at = self.others.iter().position(|(other, _)| other.same_origin(place))?;
+        let (_, mut connection) = self.others.remove(at);
+        let around = worker.around(&self.slot);
+        let lost = poll_fn(|cx| {
+            Poll::Ready(match connection.poll_idle(cx, &around) {
+                Poll::Ready(quirks) => Some(quirks),
+                Poll::Pending => None,
+            })
+        })
+        .await;
+        let Some(quirks) = lost else { return Some(connection) };
+        worker.quirks(quirks);
+        worker.closed(if quirks.is_empty() { Closer::Server } else { Closer::Us });
+        None
     }
 
     /// Requests written at once, whose answers come one after the other on the same connection. Each is a request of its own,
@@ -349,9 +521,14 @@ impl<D: Dial + 'static> Lane<D> {
             Err(GiveUp::Expired) => (Failure::ConnectTimeout, "no connection before the request's own timeout".to_owned()),
             Err(GiveUp::Aborted) => (Failure::ClientInterrupted, String::new()),
         };
+        Err(self.unopened(worker, due, failure, text))
+    }
+
+    /// How a request ended that could not be sent.
+    fn unopened<C: Clock, P: Program>(&self, worker: &Worker<D, C, P>, due: Nanos, failure: Failure, text: String) -> Outcome {
         let done = if self.slot.give_up() == Some(GiveUp::Expired) { self.slot.deadline() } else { worker.clock.now() };
         worker.example(failure, done, || text);
-        Err(Outcome { due, ready: done, sent: done, first_byte: done, done, bytes_out: 0, bytes_in: 0, result: Err(failure) })
+        Outcome { due, ready: done, sent: done, first_byte: done, done, bytes_out: 0, bytes_in: 0, result: Err(failure) }
     }
 
     /// Waits until a time, a Stop, or until nothing is left to be sent; notices when the connection is closed meanwhile.
@@ -384,7 +561,7 @@ impl<D: Dial + 'static> Lane<D> {
             if let Some(due) = self.slot.take_assigned() {
                 return Poll::Ready(Some(due));
             }
-            if self.connection.is_none() {
+            if self.has_none() {
                 worker.idle.borrow_mut().retain(|place| *place != self.place);
                 return Poll::Ready(None);
             }
@@ -556,6 +733,9 @@ fn outcome(exchange: &Exchange, due: Nanos, ready: Nanos, done: Nanos, result: R
         result: result.map(|finished| finished.status),
     }
 }
+
+/// So many origins beside the plan's a Lane keeps connections to.
+const OTHERS_MAX: usize = 8;
 
 /// Who ended the connection on which a request failed so.
 fn closer(failure: Failure) -> Closer {
