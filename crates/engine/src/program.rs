@@ -11,7 +11,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use measure::Failure;
+use measure::Outcome;
 use plan::Nanos;
 
 use crate::protocol::http1::{Asked, Observer};
@@ -57,12 +57,14 @@ pub trait Program: 'static {
     /// The bytes that were chosen, and who listens to their answers.
     fn sending<'a>(&'a self, user: &'a mut Self::User) -> (&'a [u8], &'a mut Self::Ear);
 
-    /// An answer is complete, or failed to come. The ear has heard it and nothing since.
+    /// A request is over: its answer is complete, or failed to come. The ear has heard it and nothing since. Its
+    /// [`wait`](Outcome::wait) in closed load is the time that its own connection took to open, 0 for one that stood.
+    /// Where redirects are followed, a chain is one request and the ear has heard every answer of it.
     ///
     /// # Errors
     /// If the program cannot go on.
     #[inline]
-    fn ended(&self, _ear: &mut Self::Ear, _result: Result<u16, Failure>) -> Result<(), Broken> {
+    fn ended(&self, _ear: &mut Self::Ear, _outcome: &Outcome) -> Result<(), Broken> {
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use measure::{Ending, Failure, Summary};
+use measure::{Ending, Outcome, Summary};
 use plan::{Nanos, Plan};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 
@@ -76,9 +76,9 @@ impl Program for Counting {
         (bytes, ear)
     }
 
-    fn ended(&self, ear: &mut Ear, result: Result<u16, Failure>) -> Result<(), Broken> {
+    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
         let mut heard = self.heard.borrow_mut();
-        heard.push(match result {
+        heard.push(match outcome.result {
             Ok(status) => format!("{status} {}", String::from_utf8_lossy(&ear.body)),
             Err(failure) => failure.code().to_owned(),
         });

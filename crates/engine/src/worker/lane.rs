@@ -205,12 +205,12 @@ impl<D: Dial + 'static> Lane<D> {
                     worker.record(&outcome);
                 }
                 let (_, ear) = worker.program.sending(state);
-                worker.heed(worker.program.ended(ear, outcome.result));
+                worker.heed(worker.program.ended(ear, &outcome));
                 outcome
             }
             Ok(ready) if choice.requests > 1 => Box::pin(self.send_batch(worker, state, choice, due, ready)).await,
             Ok(ready) if worker.task.follow == 0 => self.send(worker, state, choice, due, ready).await,
-            Ok(ready) => Box::pin(self.send_and_follow(worker, due, ready)).await,
+            Ok(ready) => Box::pin(self.send_and_follow(worker, state, due, ready)).await,
         };
         self.slot.end();
         worker.record(&outcome);
@@ -237,8 +237,9 @@ impl<D: Dial + 'static> Lane<D> {
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
         self.judge(worker, &exchange, result, &sight, request.len(), done);
-        worker.heed(worker.program.ended(ear, result.map(|finished| finished.status)));
-        outcome(&exchange, due, ready, done, result)
+        let outcome = outcome(&exchange, due, ready, done, result);
+        worker.heed(worker.program.ended(ear, &outcome));
+        outcome
     }
 
     /// Requests written at once, whose answers come one after the other on the same connection. Each is a request of its own,
@@ -268,10 +269,10 @@ impl<D: Dial + 'static> Lane<D> {
             if finished.status >= 400 {
                 worker.example(Failure::CheckStatus, done, || bytes[..bytes.len().min(EXAMPLE_BYTES)].escape_ascii().to_string());
             }
-            let result = Ok(finished.status);
             let ready = ready.min(sent);
-            worker.record(&Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in: received, result });
-            worker.heed(worker.program.ended(ear, result));
+            let outcome = Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in: received, result: Ok(finished.status) };
+            worker.record(&outcome);
+            worker.heed(worker.program.ended(ear, &outcome));
         };
         let mut several = Several { ear, asked: choice.asked, left: choice.requests, received: 0, ended };
         let result = poll_fn(|cx| connection.poll_exchange(cx, batch, &mut exchange, &around, &mut several, &mut sight)).await;
@@ -281,7 +282,7 @@ impl<D: Dial + 'static> Lane<D> {
         self.judge(worker, &exchange, result, &sight, batch.len(), done);
         let mut last = outcome(&exchange, due, ready, done, result);
         worker.came_back(done);
-        worker.heed(worker.program.ended(ear, last.result));
+        worker.heed(worker.program.ended(ear, &last));
         // An answer that ended with the connection leaves the rest unanswered.
         let lost = result.map_or_else(|failure| failure, |_| Failure::RecvEofBeforeResponse);
         while left > 1 {
@@ -289,7 +290,7 @@ impl<D: Dial + 'static> Lane<D> {
             worker.record(&last);
             worker.came_back(done);
             last = Outcome { bytes_out: 0, bytes_in: 0, first_byte: done, result: Err(lost), ..last };
-            worker.heed(worker.program.ended(ear, last.result));
+            worker.heed(worker.program.ended(ear, &last));
         }
         last
     }
@@ -403,16 +404,36 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// A request whose redirects are followed: a chain is one request, from the first byte sent to the last one read.
-    async fn send_and_follow<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, due: Nanos, ready: Nanos) -> Outcome {
+    async fn send_and_follow<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
+        let (first, ear) = worker.program.sending(state);
+        let outcome = self.chain(worker, first, ear, due, ready).await;
+        worker.heed(worker.program.ended(ear, &outcome));
+        outcome
+    }
+
+    async fn chain<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        first: &[u8],
+        ear: &mut P::Ear,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
         let mut place = worker.task.plan.target().clone();
-        let mut request = worker.task.request.clone();
-        let mut method = worker.task.plan.request().method.clone();
+        let mut request = first.to_vec();
+        let mut method = first.split(|byte| *byte == b' ').next().map_or_else(String::new, |word| String::from_utf8_lossy(word).into_owned());
         let mut whole: Option<Exchange> = None;
         let mut hops = 0;
         loop {
             let mut location = Location::default();
             let at_home = place.same_origin(worker.task.plan.target());
-            let (exchange, result, done) = match self.hop(worker, &place, at_home, &request, &method, &mut location).await {
+            let (exchange, result, done) = match self.hop(worker, &place, at_home, (&request, &method), &mut Chained { location: &mut location, ear }).await {
                 Ok(hop) => hop,
                 Err((failure, done)) => {
                     let exchange = whole.unwrap_or(Exchange::beginning(done));
@@ -451,9 +472,8 @@ impl<D: Dial + 'static> Lane<D> {
         worker: &Worker<D, C, P>,
         place: &Target,
         at_home: bool,
-        request: &[u8],
-        method: &str,
-        location: &mut Location,
+        (request, method): (&[u8], &str),
+        listener: &mut Chained<'_, P::Ear>,
     ) -> Result<(Exchange, Result<Finished, Failure>, Nanos), (Failure, Nanos)> {
         let give_up = |worker: &Worker<D, C, P>, slot: &Slot, failure, text: String| {
             let done = if slot.give_up() == Some(GiveUp::Expired) { slot.deadline() } else { worker.clock.now() };
@@ -487,7 +507,7 @@ impl<D: Dial + 'static> Lane<D> {
         let mut exchange = Exchange::beginning(worker.clock.now());
         worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
-        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(location), &mut sight)).await;
+        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(listener), &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
         if at_home {
@@ -594,6 +614,23 @@ impl Observer for Location {
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
         self.values =
             headers.iter().filter(|header| header.name.eq_ignore_ascii_case("location")).map(|header| header.value.to_vec()).collect();
+    }
+}
+
+/// Listens to an answer of a chain: where it leads, and what the program hears of it.
+struct Chained<'a, E> {
+    location: &'a mut Location,
+    ear: &'a mut E,
+}
+
+impl<E: Observer> Observer for Chained<'_, E> {
+    fn head(&mut self, status: u16, headers: &[Header<'_>]) {
+        self.location.head(status, headers);
+        self.ear.head(status, headers);
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        self.ear.body(bytes);
     }
 }
 
