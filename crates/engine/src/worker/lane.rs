@@ -427,19 +427,21 @@ impl<D: Dial + 'static> Lane<D> {
     ) -> Outcome {
         let mut place = worker.task.plan.target().clone();
         let mut request = first.to_vec();
-        let mut method = first.split(|byte| *byte == b' ').next().map_or_else(String::new, |word| String::from_utf8_lossy(word).into_owned());
+        let mut method =
+            first.split(|byte| *byte == b' ').next().map_or_else(String::new, |word| String::from_utf8_lossy(word).into_owned());
         let mut whole: Option<Exchange> = None;
         let mut hops = 0;
         loop {
             let mut location = Location::default();
             let at_home = place.same_origin(worker.task.plan.target());
-            let (exchange, result, done) = match self.hop(worker, &place, at_home, (&request, &method), &mut Chained { location: &mut location, ear }).await {
-                Ok(hop) => hop,
-                Err((failure, done)) => {
-                    let exchange = whole.unwrap_or(Exchange::beginning(done));
-                    return outcome(&exchange, due, ready, done, Err(failure));
-                }
-            };
+            let (exchange, result, done) =
+                match self.hop(worker, &place, at_home, (&request, &method), &mut Chained { location: &mut location, ear }).await {
+                    Ok(hop) => hop,
+                    Err((failure, done)) => {
+                        let exchange = whole.unwrap_or(Exchange::beginning(done));
+                        return outcome(&exchange, due, ready, done, Err(failure));
+                    }
+                };
             // The chain keeps its first send, its last first byte, and the bytes of all.
             let so_far = whole.insert(whole.map_or(exchange, |before| exchange.after(&before)));
             let finished = match result {
