@@ -65,12 +65,14 @@ pub trait Program: 'static {
     /// The bytes that were chosen, and who listens to their answers.
     fn sending<'a>(&'a self, user: &'a mut Self::User) -> (&'a [u8], &'a mut Self::Ear);
 
-    /// An answer is complete, or failed to come. The ear has heard it and nothing since.
+    /// A request is over: its answer is complete, or failed to come. The ear has heard it and nothing since. Its
+    /// [`wait`](Outcome::wait) in closed load is the time that its own connection took to open, 0 for one that stood.
+    /// Where redirects are followed, a chain is one request and the ear has heard every answer of it.
     ///
     /// # Errors
     /// If the program cannot go on.
     #[inline]
-    fn ended(&self, _ear: &mut Self::Ear, _result: Result<u16, Failure>) -> Result<(), Broken> {
+    fn ended(&self, _ear: &mut Self::Ear, _outcome: &Outcome) -> Result<(), Broken> {
         Ok(())
     }
 
@@ -80,15 +82,12 @@ pub trait Program: 'static {
         None
     }
 
-    /// What follows an answer, or its failure to come. All that is sent until nothing follows is one request.
+    /// What follows an answer, or its failure to come. All that is sent until nothing follows is one request, and only then
+    /// [`ended`](Self::ended) is called.
     #[inline]
     fn after(&self, _user: &mut Self::User, _result: Result<u16, Failure>) -> After {
         After::Nothing
     }
-
-    /// A request is over, with these times, bytes and end. Those of a pipelined batch are not told.
-    #[inline]
-    fn finished(&self, _ear: &mut Self::Ear, _outcome: &Outcome) {}
 
     /// Whether this worker is to send no more. Looked at after each call of the program.
     #[inline]

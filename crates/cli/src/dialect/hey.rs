@@ -190,13 +190,13 @@ impl Program for Hey {
         }
     }
 
-    fn finished(&self, ear: &mut Ear, outcome: &Outcome) {
+    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
         let mut own = self.own.borrow_mut();
         let status = match outcome.result {
             Ok(status) => status,
             Err(failure) => {
                 own.answers.fail(goclient::error(&self.words.method, &self.words.url, &self.words.target, failure));
-                return;
+                return Ok(());
             }
         };
         let answer = Answer {
@@ -214,6 +214,7 @@ impl Program for Hey {
         if self.words.output == Output::Csv && own.rows.len() < ROWS_MAX {
             own.rows.push(answer);
         }
+        Ok(())
     }
 }
 

@@ -445,8 +445,8 @@ impl Program for Visits {
         user.ear.visit.as_ref().map(|visit| &visit.target)
     }
 
-    fn finished(&self, visitor: &mut Visitor, outcome: &Outcome) {
-        let Some(visit) = visitor.visit.take() else { return };
+    fn ended(&self, visitor: &mut Visitor, outcome: &Outcome) -> Result<(), Broken> {
+        let Some(visit) = visitor.visit.take() else { return Ok(()) };
         let words = &self.shared.words;
         let heard = std::mem::take(&mut visitor.heard);
         let mut own = self.own.borrow_mut();
@@ -461,7 +461,7 @@ impl Program for Visits {
         } else {
             own.transactions += 1;
         }
-        let Ok(status) = outcome.result else { return };
+        let Ok(status) = outcome.result else { return Ok(()) };
         let took = outcome.response_time();
         own.succeeded += u64::from(status < 400 || matches!(status, 401 | 407));
         own.okay += u64::from(status == 200);
@@ -488,6 +488,7 @@ impl Program for Visits {
             };
             visitor.asked_for.push_front(led);
         }
+        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use measure::{Ending, Failure, Summary};
+use measure::{Ending, Outcome, Summary};
 use plan::{Nanos, Plan};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 
@@ -76,9 +76,9 @@ impl Program for Counting {
         (bytes, ear)
     }
 
-    fn ended(&self, ear: &mut Ear, result: Result<u16, Failure>) -> Result<(), Broken> {
+    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
         let mut heard = self.heard.borrow_mut();
-        heard.push(match result {
+        heard.push(match outcome.result {
             Ok(status) => format!("{status} {}", String::from_utf8_lossy(&ear.body)),
             Err(failure) => failure.code().to_owned(),
         });
@@ -142,6 +142,30 @@ fn delays_are_waited_for_before_each_request_and_part_of_none() {
     let (summary, ..) = run(&Simulation::of(echo), &counted("1", "4"), delayed);
     assert_eq!(summary.ended.drained_at, Nanos::from_millis(4 * 11));
     assert!(summary.response_time.max().unwrap() <= Nanos::from_millis(2));
+}
+
+/// Leads everybody who asks for a number to the same place.
+async fn signpost(mut stream: DuplexStream, _number: u64) {
+    while let Some(request) = read_request(&mut stream).await {
+        let path = request.split(' ').nth(1).unwrap_or_default();
+        let reply = match path {
+            "/there" => "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere".to_owned(),
+            _ => format!("HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: {}\r\n\r\n{path}", path.len()),
+        };
+        stream.write_all(reply.as_bytes()).await.ok();
+    }
+}
+
+#[test]
+fn a_chain_of_redirects_begins_with_the_chosen_request_and_ends_once() {
+    let followed = plan(|draft| {
+        draft.connections = given("1");
+        draft.requests = given("2");
+        draft.follow = given("3");
+    });
+    let (summary, _, heard) = run(&Simulation::of(signpost), &followed, || Counting { batch: 1, ..Counting::default() });
+    assert_eq!(heard, ["200 here", "200 here"]);
+    assert_eq!((summary.requests.succeeded, summary.redirects), (2, 2));
 }
 
 #[test]

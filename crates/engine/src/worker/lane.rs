@@ -209,7 +209,6 @@ impl<D: Dial + 'static> Lane<D> {
             let outcome = Box::pin(self.wander(worker, state, choice, due, free_at)).await;
             self.slot.end();
             worker.record(&outcome);
-            worker.program.finished(worker.program.sending(state).1, &outcome);
             return outcome;
         }
         let mut ready = Ok(free_at);
@@ -222,18 +221,15 @@ impl<D: Dial + 'static> Lane<D> {
                     worker.record(&outcome);
                 }
                 let (_, ear) = worker.program.sending(state);
-                worker.heed(worker.program.ended(ear, outcome.result));
+                worker.heed(worker.program.ended(ear, &outcome));
                 outcome
             }
             Ok(ready) if choice.requests > 1 => Box::pin(self.send_batch(worker, state, choice, due, ready)).await,
             Ok(ready) if worker.task.follow == 0 => self.send(worker, state, choice, due, ready).await,
-            Ok(ready) => Box::pin(self.send_and_follow(worker, due, ready)).await,
+            Ok(ready) => Box::pin(self.send_and_follow(worker, state, due, ready)).await,
         };
         self.slot.end();
         worker.record(&outcome);
-        if choice.requests == 1 {
-            worker.program.finished(worker.program.sending(state).1, &outcome);
-        }
         outcome
     }
 
@@ -257,8 +253,11 @@ impl<D: Dial + 'static> Lane<D> {
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
         self.judge(worker, &exchange, result, &sight, request.len(), done);
-        worker.heed(worker.program.ended(ear, result.map(|finished| finished.status)));
-        outcome(&exchange, due, ready, done, result)
+        let outcome = outcome(&exchange, due, ready, done, result);
+        if !P::WANDERS {
+            worker.heed(worker.program.ended(ear, &outcome));
+        }
+        outcome
     }
 
     /// A request that goes where the program wants it, and on after an answer if it wants that: from the first byte sent to the
@@ -289,16 +288,22 @@ impl<D: Dial + 'static> Lane<D> {
                     ..part
                 },
             };
-            match worker.program.after(state, part.result) {
-                After::Nothing => return so_far,
+            let outcome = match worker.program.after(state, part.result) {
+                After::Nothing => so_far,
                 After::Fail(failure) => {
                     worker.example(failure, so_far.done, String::new);
-                    return Outcome { result: Err(failure), ..so_far };
+                    Outcome { result: Err(failure), ..so_far }
                 }
-                After::Send(next) => choice = next,
-            }
-            worker.recorder.borrow_mut().redirected();
-            whole = Some(so_far);
+                After::Send(next) => {
+                    choice = next;
+                    worker.recorder.borrow_mut().redirected();
+                    whole = Some(so_far);
+                    continue;
+                }
+            };
+            let (_, ear) = worker.program.sending(state);
+            worker.heed(worker.program.ended(ear, &outcome));
+            return outcome;
         }
     }
 
@@ -314,8 +319,6 @@ impl<D: Dial + 'static> Lane<D> {
         let mut ready = ready;
         if self.connection.is_none() {
             if let Err(outcome) = self.open(worker, due).await {
-                let (_, ear) = worker.program.sending(state);
-                worker.heed(worker.program.ended(ear, outcome.result));
                 return outcome;
             }
             ready = worker.clock.now();
@@ -349,12 +352,7 @@ impl<D: Dial + 'static> Lane<D> {
                         ready = worker.clock.now();
                         Connection::new(dialed.stream)
                     }
-                    Err((failure, text)) => {
-                        let outcome = self.unopened(worker, due, failure, text);
-                        let (_, ear) = worker.program.sending(state);
-                        worker.heed(worker.program.ended(ear, outcome.result));
-                        return outcome;
-                    }
+                    Err((failure, text)) => return self.unopened(worker, due, failure, text),
                 }
             }
         };
@@ -380,7 +378,6 @@ impl<D: Dial + 'static> Lane<D> {
                 Some(closer(failure))
             }
         };
-        worker.heed(worker.program.ended(ear, result.map(|finished| finished.status)));
         match by {
             Some(by) => worker.closed(by),
             None => {
@@ -440,10 +437,10 @@ impl<D: Dial + 'static> Lane<D> {
             if finished.status >= 400 {
                 worker.example(Failure::CheckStatus, done, || bytes[..bytes.len().min(EXAMPLE_BYTES)].escape_ascii().to_string());
             }
-            let result = Ok(finished.status);
             let ready = ready.min(sent);
-            worker.record(&Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in: received, result });
-            worker.heed(worker.program.ended(ear, result));
+            let outcome = Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in: received, result: Ok(finished.status) };
+            worker.record(&outcome);
+            worker.heed(worker.program.ended(ear, &outcome));
         };
         let mut several = Several { ear, asked: choice.asked, left: choice.requests, received: 0, ended };
         let result = poll_fn(|cx| connection.poll_exchange(cx, batch, &mut exchange, &around, &mut several, &mut sight)).await;
@@ -453,7 +450,7 @@ impl<D: Dial + 'static> Lane<D> {
         self.judge(worker, &exchange, result, &sight, batch.len(), done);
         let mut last = outcome(&exchange, due, ready, done, result);
         worker.came_back(done);
-        worker.heed(worker.program.ended(ear, last.result));
+        worker.heed(worker.program.ended(ear, &last));
         // An answer that ended with the connection leaves the rest unanswered.
         let lost = result.map_or_else(|failure| failure, |_| Failure::RecvEofBeforeResponse);
         while left > 1 {
@@ -461,7 +458,7 @@ impl<D: Dial + 'static> Lane<D> {
             worker.record(&last);
             worker.came_back(done);
             last = Outcome { bytes_out: 0, bytes_in: 0, first_byte: done, result: Err(lost), ..last };
-            worker.heed(worker.program.ended(ear, last.result));
+            worker.heed(worker.program.ended(ear, &last));
         }
         last
     }
@@ -580,22 +577,44 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// A request whose redirects are followed: a chain is one request, from the first byte sent to the last one read.
-    async fn send_and_follow<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, due: Nanos, ready: Nanos) -> Outcome {
+    async fn send_and_follow<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
+        let (first, ear) = worker.program.sending(state);
+        let outcome = self.chain(worker, first, ear, due, ready).await;
+        worker.heed(worker.program.ended(ear, &outcome));
+        outcome
+    }
+
+    async fn chain<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        first: &[u8],
+        ear: &mut P::Ear,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
         let mut place = worker.task.plan.target().clone();
-        let mut request = worker.task.request.clone();
-        let mut method = worker.task.plan.request().method.clone();
+        let mut request = first.to_vec();
+        let mut method =
+            first.split(|byte| *byte == b' ').next().map_or_else(String::new, |word| String::from_utf8_lossy(word).into_owned());
         let mut whole: Option<Exchange> = None;
         let mut hops = 0;
         loop {
             let mut location = Location::default();
             let at_home = place.same_origin(worker.task.plan.target());
-            let (exchange, result, done) = match self.hop(worker, &place, at_home, &request, &method, &mut location).await {
-                Ok(hop) => hop,
-                Err((failure, done)) => {
-                    let exchange = whole.unwrap_or(Exchange::beginning(done));
-                    return outcome(&exchange, due, ready, done, Err(failure));
-                }
-            };
+            let (exchange, result, done) =
+                match self.hop(worker, &place, at_home, (&request, &method), &mut Chained { location: &mut location, ear }).await {
+                    Ok(hop) => hop,
+                    Err((failure, done)) => {
+                        let exchange = whole.unwrap_or(Exchange::beginning(done));
+                        return outcome(&exchange, due, ready, done, Err(failure));
+                    }
+                };
             // The chain keeps its first send, its last first byte, and the bytes of all.
             let so_far = whole.insert(whole.map_or(exchange, |before| exchange.after(&before)));
             let finished = match result {
@@ -628,9 +647,8 @@ impl<D: Dial + 'static> Lane<D> {
         worker: &Worker<D, C, P>,
         place: &Target,
         at_home: bool,
-        request: &[u8],
-        method: &str,
-        location: &mut Location,
+        (request, method): (&[u8], &str),
+        listener: &mut Chained<'_, P::Ear>,
     ) -> Result<(Exchange, Result<Finished, Failure>, Nanos), (Failure, Nanos)> {
         let give_up = |worker: &Worker<D, C, P>, slot: &Slot, failure, text: String| {
             let done = if slot.give_up() == Some(GiveUp::Expired) { slot.deadline() } else { worker.clock.now() };
@@ -664,7 +682,7 @@ impl<D: Dial + 'static> Lane<D> {
         let mut exchange = Exchange::beginning(worker.clock.now());
         worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
-        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(location), &mut sight)).await;
+        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(listener), &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
         if at_home {
@@ -774,6 +792,23 @@ impl Observer for Location {
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
         self.values =
             headers.iter().filter(|header| header.name.eq_ignore_ascii_case("location")).map(|header| header.value.to_vec()).collect();
+    }
+}
+
+/// Listens to an answer of a chain: where it leads, and what the program hears of it.
+struct Chained<'a, E> {
+    location: &'a mut Location,
+    ear: &'a mut E,
+}
+
+impl<E: Observer> Observer for Chained<'_, E> {
+    fn head(&mut self, status: u16, headers: &[Header<'_>]) {
+        self.location.head(status, headers);
+        self.ear.head(status, headers);
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        self.ear.body(bytes);
     }
 }
 

@@ -50,13 +50,13 @@ struct Shared {
 /// One worker's part of an attack.
 struct Attack {
     shared: Arc<Shared>,
-    out: SyncSender<Vec<Result>>,
-    batch: RefCell<Vec<Result>>,
+    out: SyncSender<Vec<Raw>>,
+    batch: RefCell<Vec<Raw>>,
     stopped: Cell<bool>,
 }
 
 /// A result, its body as it came.
-struct Result {
+struct Raw {
     hit: Hit,
     /// Whether the body is compressed because we asked for it.
     compressed: bool,
@@ -166,7 +166,7 @@ impl Program for Attack {
         User { bytes: Vec::new(), ear }
     }
 
-    fn choose(&self, user: &mut User) -> std::result::Result<Choice, Broken> {
+    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
         let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
         let Some(shot) = self.shot(number) else {
             // The list has ended: what is chosen now is not sent any more.
@@ -199,7 +199,7 @@ impl Program for Attack {
         user.ear.led.as_ref().or_else(|| user.ear.shot.as_ref().map(|shot| &shot.target))
     }
 
-    fn after(&self, user: &mut User, result: std::result::Result<u16, Failure>) -> After {
+    fn after(&self, user: &mut User, result: Result<u16, Failure>) -> After {
         let (Ok(status), Redirects::Follow(most)) = (result, self.shared.redirects) else { return After::Nothing };
         let Some(from) = self.destination(user) else { return After::Nothing };
         match goclient::redirected(&user.bytes, from, status, user.ear.location.as_deref()) {
@@ -214,8 +214,8 @@ impl Program for Attack {
         }
     }
 
-    fn finished(&self, ear: &mut Ear, outcome: &Outcome) {
-        let Some(shot) = &ear.shot else { return };
+    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
+        let Some(shot) = &ear.shot else { return Ok(()) };
         let began = *self.shared.began.get_or_init(|| {
             // The first request that ends has ended just now.
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -246,16 +246,17 @@ impl Program for Attack {
             url: shot.url.clone(),
             headers: if answered { std::mem::take(&mut ear.headers) } else { BTreeMap::new() },
         };
-        self.batch.borrow_mut().push(Result { hit, compressed: ear.compressed });
+        self.batch.borrow_mut().push(Raw { hit, compressed: ear.compressed });
         if self.batch.borrow().len() >= BATCH {
             self.flush();
         }
+        Ok(())
     }
 }
 
 /// Unpacks what is compressed, as Go's client does unseen.
-fn unpacked(result: Result, body_bytes_max: Option<u64>) -> Hit {
-    let Result { mut hit, compressed } = result;
+fn unpacked(result: Raw, body_bytes_max: Option<u64>) -> Hit {
+    let Raw { mut hit, compressed } = result;
     if !compressed {
         return hit;
     }
@@ -273,7 +274,7 @@ fn unpacked(result: Result, body_bytes_max: Option<u64>) -> Hit {
 }
 
 /// Writes results until no worker is left.
-fn write(results: &Receiver<Vec<Result>>, writer: &mut Writer, body_bytes_max: Option<u64>) -> io::Result<()> {
+fn write(results: &Receiver<Vec<Raw>>, writer: &mut Writer, body_bytes_max: Option<u64>) -> io::Result<()> {
     while let Ok(mut batch) = results.recv() {
         loop {
             for result in batch {
@@ -294,7 +295,7 @@ fn write(results: &Receiver<Vec<Result>>, writer: &mut Writer, body_bytes_max: O
 ///
 /// # Errors
 /// In words.
-pub fn attack(asked: &Asked, cpus: Option<NonZeroU32>) -> std::result::Result<(), String> {
+pub fn attack(asked: &Asked, cpus: Option<NonZeroU32>) -> Result<(), String> {
     let opened = results::open(&asked.targets).map_err(|why| format!("error opening {}: {why}", asked.targets))?;
     let list = List { targets: Targets::new(asked.format, asked.common()?, opened), asked: asked.clone() };
     let mistake = Arc::new(Mutex::new(None));
@@ -332,7 +333,7 @@ struct List {
 
 impl List {
     /// The next one; `None` at the end.
-    fn next(&mut self) -> std::result::Result<Option<Shot>, String> {
+    fn next(&mut self) -> Result<Option<Shot>, String> {
         let at = |line: u64, what: &str| format!("{}, line {line}: {what}", self.asked.targets);
         let Some(target) = self.targets.next().map_err(|mistake| at(mistake.line, &mistake.what))? else { return Ok(None) };
         let mut shot = Shot::new(&target, &self.asked.manner).map_err(|why| at(self.targets.line(), &why))?;
@@ -342,7 +343,7 @@ impl List {
 }
 
 /// All targets, to be taken in turn, and the first of them.
-fn eagerly(mut list: List) -> std::result::Result<(Source, Target), String> {
+fn eagerly(mut list: List) -> Result<(Source, Target), String> {
     let mut shots = Vec::new();
     while let Some(shot) = list.next()? {
         shots.push(Arc::new(shot));
@@ -352,7 +353,7 @@ fn eagerly(mut list: List) -> std::result::Result<(Source, Target), String> {
 }
 
 /// Targets as they are read, by a thread that is a little ahead, and the first of them.
-fn lazily(mut list: List, mistake: &Arc<Mutex<Option<String>>>) -> std::result::Result<(Source, Target), String> {
+fn lazily(mut list: List, mistake: &Arc<Mutex<Option<String>>>) -> Result<(Source, Target), String> {
     /// So many targets are read ahead.
     const AHEAD: usize = 1_000;
     let first = list.next()?.ok_or("no targets to attack")?;
@@ -385,11 +386,7 @@ fn lazily(mut list: List, mistake: &Arc<Mutex<Option<String>>>) -> std::result::
 type Written = JoinHandle<io::Result<()>>;
 
 /// Starts the thread that writes results. If it cannot go on, neither can the attack.
-fn writing(
-    mut writer: Writer,
-    body_bytes_max: Option<u64>,
-    stop: &Stop,
-) -> std::result::Result<(SyncSender<Vec<Result>>, Written), String> {
+fn writing(mut writer: Writer, body_bytes_max: Option<u64>, stop: &Stop) -> Result<(SyncSender<Vec<Raw>>, Written), String> {
     let (out, results) = sync_channel(BATCHES);
     let stop = stop.clone();
     let written = thread::Builder::new()
