@@ -132,7 +132,7 @@ impl Answers {
                 let _ = write!(text, "\n  [{count}]\t{}", visible(why));
             }
         }
-        text + "\n"
+        text + "\n\n"
     }
 
     /// Eleven marks from the fastest to the slowest, each with the answers up to it and beyond the one before.
@@ -143,8 +143,9 @@ impl Answers {
         let mark = |place: usize| if place == MARKS { greatest } else { least + (greatest - least) / MARKS as f64 * place as f64 };
         let mut counts = [0_u64; MARKS + 1];
         let mut place = 0;
-        for (time, count) in self.response.recorded() {
-            let time = time.as_secs_f64().clamp(least, greatest);
+        for (bucket, (time, count)) in self.response.recorded().enumerate() {
+            // A bucket is named by its greatest time, and the first holds the least of all.
+            let time = if bucket == 0 { least } else { time.as_secs_f64().clamp(least, greatest) };
             while place < MARKS && time > mark(place) {
                 place += 1;
             }

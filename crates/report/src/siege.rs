@@ -2,6 +2,8 @@
 
 use plan::Nanos;
 
+use crate::visible;
+
 /// What a siege counted.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Siege {
@@ -100,7 +102,7 @@ impl Siege {
             ("shortest_transaction", 2, two(secs(self.shortest.unwrap_or_default()))),
         ];
         let rows: Vec<String> = rows.iter().map(|(name, tabs, value)| format!("\t\"{name}\":{}{value}", "\t".repeat(*tabs))).collect();
-        format!("{{\n{}\n}}\n", rows.join(",\n"))
+        format!("{{{}\n}}\n", rows.join(",\n"))
     }
 
     /// A line of the log; `when` is `YYYY-MM-DD HH:MM:SS`.
@@ -125,10 +127,44 @@ impl Siege {
 pub const LOG_HEAD: &str =
     "      Date & Time,  Trans,  Elap Time,  Data Trans,  Resp Time,  Trans Rate,  Throughput,  Concurrent,    OKAY,   Failed\n";
 
-/// A line that stands for one answer.
-#[must_use]
-pub fn answer_line(protocol: &str, status: u16, secs: f64, bytes: u64, method: &str, url: &str) -> String {
-    format!("{protocol} {status}   {secs:>5.2} secs: {bytes:>7} bytes ==> {method:<4} {url}\n")
+/// One answer, as its line tells it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerLine<'a> {
+    /// The status.
+    pub status: u16,
+    /// How long it took.
+    pub took: Nanos,
+    /// Of its body.
+    pub bytes: u64,
+    /// The request's method.
+    pub method: &'a str,
+    /// As shown.
+    pub url: &'a str,
+}
+
+impl AnswerLine<'_> {
+    /// The line; siege colours it by the status, wherever it goes.
+    #[must_use]
+    pub fn text(&self, colour: Colouring) -> String {
+        let Self { status, took, bytes, method, url } = self;
+        let line = format!("HTTP/1.1 {status}   {:>5.2} secs: {bytes:>7} bytes ==> {method:<4} {}", took.as_secs_f64(), visible(url));
+        let ink = match status {
+            200..=299 => 34,
+            300..=399 => 36,
+            400..=499 => 35,
+            _ => 31,
+        };
+        if colour == Colouring::On { format!("\x1b[0;{ink}m{line}\x1b[0m\n") } else { line + "\n" }
+    }
+}
+
+/// Whether lines are coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colouring {
+    /// They are.
+    On,
+    /// They are not.
+    Off,
 }
 
 #[cfg(test)]
@@ -169,7 +205,9 @@ mod tests {
 
     #[test]
     fn an_answer_s_line_has_the_original_s_widths() {
-        assert_eq!(answer_line("HTTP/1.1", 200, 0.014, 1_234, "GET", "/path"), "HTTP/1.1 200    0.01 secs:    1234 bytes ==> GET  /path\n");
+        let line = AnswerLine { status: 200, took: Nanos::from_millis(14), bytes: 1_234, method: "GET", url: "/path" };
+        assert_eq!(line.text(Colouring::Off), "HTTP/1.1 200    0.01 secs:    1234 bytes ==> GET  /path\n");
+        assert_eq!(line.text(Colouring::On), "\x1b[0;34mHTTP/1.1 200    0.01 secs:    1234 bytes ==> GET  /path\x1b[0m\n");
     }
 
     #[test]

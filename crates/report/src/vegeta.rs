@@ -286,12 +286,12 @@ impl Metrics {
     }
 
     fn rate(&self) -> f64 {
-        let seconds = self.duration() as f64 / 1e9;
+        let seconds = seconds(self.duration());
         if seconds > 0.0 { self.requests() as f64 / seconds } else { self.requests() as f64 }
     }
 
     fn throughput(&self) -> f64 {
-        let seconds = (self.duration() + self.wait()) as f64 / 1e9;
+        let seconds = seconds(self.duration() + self.wait());
         // One request has no span to speak of.
         if self.duration() > 0 && seconds > 0.0 { self.successes as f64 / seconds } else { self.successes as f64 }
     }
@@ -452,6 +452,12 @@ impl Metrics {
 fn go_float<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     // Beyond this, whole numbers are not exact any more.
     if value.fract() == 0.0 && value.abs() < 9e15 { serializer.serialize_i64(*value as i64) } else { serializer.serialize_f64(*value) }
+}
+
+/// As Go makes seconds of a duration, to the last bit.
+fn seconds(nanos: i128) -> f64 {
+    const SECOND: i128 = 1_000_000_000;
+    (nanos / SECOND) as f64 + (nanos % SECOND) as f64 / 1e9
 }
 
 /// To the next smaller unit, as vegeta rounds.

@@ -3,23 +3,31 @@
 //! vegeta writes its words into results and hey counts by them, and people look for `connection refused` in both. What Go has no
 //! words for is named as loadline names it.
 
+use std::net::IpAddr;
+
 use engine::protocol::http1::Asked;
 use measure::Failure;
 use plan::Target;
 
-/// The error of a request: `Get "http://h/": dial tcp h:80: connect: connection refused`.
+/// The error of a request: `Get "http://h/": dial tcp h:80: connect: connection refused`. A client that was told its own address
+/// names it too.
 #[must_use]
-pub fn error(method: &str, url: &str, target: &Target, failure: Failure) -> String {
+pub fn error(method: &str, url: &str, own: Option<IpAddr>, target: &Target, failure: Failure) -> String {
     let (host, port) = (target.host(), target.port());
     let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+    let dialled = match own {
+        Some(IpAddr::V4(ip)) => format!("{ip}:0->{address}"),
+        Some(IpAddr::V6(ip)) => format!("[{ip}]:0->{address}"),
+        None => address.clone(),
+    };
     let what = match failure {
         Failure::DnsNotFound => format!("dial tcp: lookup {host}: no such host"),
-        Failure::ConnectRefused => format!("dial tcp {address}: connect: connection refused"),
-        Failure::ConnectReset => format!("dial tcp {address}: connect: connection reset by peer"),
-        Failure::ConnectUnreachable => format!("dial tcp {address}: connect: no route to host"),
-        Failure::ConnectTimeout => format!("dial tcp {address}: i/o timeout"),
-        Failure::ConnectLocalPorts => format!("dial tcp {address}: connect: cannot assign requested address"),
-        Failure::ConnectLocalFds => format!("dial tcp {address}: socket: too many open files"),
+        Failure::ConnectRefused => format!("dial tcp {dialled}: connect: connection refused"),
+        Failure::ConnectReset => format!("dial tcp {dialled}: connect: connection reset by peer"),
+        Failure::ConnectUnreachable => format!("dial tcp {dialled}: connect: no route to host"),
+        Failure::ConnectTimeout => format!("dial tcp {dialled}: i/o timeout"),
+        Failure::ConnectLocalPorts => format!("dial tcp {dialled}: connect: cannot assign requested address"),
+        Failure::ConnectLocalFds => format!("dial tcp {dialled}: socket: too many open files"),
         Failure::RecvIdleTimeout | Failure::SendTimeout => {
             "context deadline exceeded (Client.Timeout exceeded while awaiting headers)".to_owned()
         }
@@ -178,7 +186,10 @@ mod tests {
     #[test]
     fn failures_have_go_s_words_or_ours() {
         let target: Target = "http://[::1]:81/x".parse().unwrap();
-        let said = |failure| error("POST", "http://[::1]:81/x", &target, failure);
+        let said = |failure| error("POST", "http://[::1]:81/x", None, &target, failure);
+        let own = Some(IpAddr::from([0, 0, 0, 0]));
+        let told = error("GET", "u", own, &target, Failure::ConnectRefused);
+        assert_eq!(told, "Get \"u\": dial tcp 0.0.0.0:0->[::1]:81: connect: connection refused");
         assert_eq!(said(Failure::ConnectRefused), "Post \"http://[::1]:81/x\": dial tcp [::1]:81: connect: connection refused");
         assert_eq!(said(Failure::RecvEofBeforeResponse), "Post \"http://[::1]:81/x\": EOF");
         assert_eq!(said(Failure::ProtoChunk), "Post \"http://[::1]:81/x\": proto1.chunk: a malformed chunk");

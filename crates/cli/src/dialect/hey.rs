@@ -195,7 +195,7 @@ impl Program for Hey {
         let status = match outcome.result {
             Ok(status) => status,
             Err(failure) => {
-                own.answers.fail(goclient::error(&self.words.method, &self.words.url, &self.words.target, failure));
+                own.answers.fail(goclient::error(&self.words.method, &self.words.url, None, &self.words.target, failure));
                 return Ok(());
             }
         };

@@ -28,13 +28,13 @@ use engine::protocol::http1::{Asked, Header, Observer, request};
 use engine::{Broken, Choice, Program, Stop, Urgency};
 use measure::Outcome;
 use plan::{Nanos, Random, Share, Target};
-use report::siege::{LOG_HEAD, Siege, answer_line};
+use report::siege::{AnswerLine, LOG_HEAD, Siege};
 
 use super::{Dialect, Manners};
 use crate::inputs::plainly;
 use crate::outputs::to_stdout;
 use crate::screen::complain;
-use asked::{Amount, Refusal, Sequence, Surroundings, USAGE, VERSION, Words};
+use asked::{Amount, HOPS_MAX, Refusal, Sequence, Surroundings, USAGE, VERSION, Words};
 use page::{Cookies, PAGE_BYTES_MAX};
 use urls::Entry;
 
@@ -65,7 +65,8 @@ fn main(words: &[OsString]) -> ExitCode {
             complain(&why);
             complain(&version());
             let _ = to_stdout(USAGE.as_bytes());
-            return ExitCode::from(FAILED);
+            // siege is content with showing what it can do.
+            return ExitCode::SUCCESS;
         }
         Err(Refusal::Failed(why)) => {
             complain(&format!("siege: {why}"));
@@ -83,7 +84,7 @@ fn main(words: &[OsString]) -> ExitCode {
 
 fn carry_out(words: &Words) -> Result<(), String> {
     let plan = super::decide(words.draft()).map_err(|failed| failed.text)?;
-    if !words.quiet {
+    if !words.quiet && !words.json {
         let users = words.users;
         let begin = format!("** SIEGE {VERSION}\n** Preparing {users} concurrent users for battle.\nThe server is now under siege...");
         complain_on(&if words.verbose { begin + "\n" } else { begin });
@@ -103,10 +104,10 @@ fn carry_out(words: &Words) -> Result<(), String> {
     let mut siege = *shared.all.lock().unwrap_or_else(PoisonError::into_inner);
     siege.elapsed = run.ended.drained_at;
     let aborted = words.failures_max.is_some_and(|max| shared.failed.load(Ordering::Relaxed) >= max);
-    if !words.quiet {
+    if !words.quiet && !words.json {
         let lifted = if matches!(words.amount, Amount::Time(_) | Amount::Endless) { "\nLifting the server siege..." } else { "" };
         let why = if aborted { ABORTED } else { "" };
-        complain_on(&format!("{lifted}{why}\n{}", siege.report()));
+        complain_on(&format!("{lifted}{why}{}", siege.report()));
     }
     if words.json {
         to_stdout(siege.json().as_bytes()).map_err(|why| format!("standard output cannot be written: {}", plainly(&why)))?;
@@ -221,10 +222,18 @@ struct Visit {
     content_type: Option<&'static str>,
     /// How many redirects led here.
     hops: u32,
+    /// Whether it is a page, or what one needs.
+    role: Role,
 }
 
-/// After so many redirects it is a circle.
-const HOPS_MAX: u32 = 20;
+/// Why something is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// It is in the list, or an answer led there.
+    Page,
+    /// A page needs it; what it needs itself is not looked for, or a server that answers everything with a page would never end.
+    Part,
+}
 
 /// Lines leave together once there is so much of them.
 const PRINTED_BYTES: usize = 4_096;
@@ -276,11 +285,11 @@ impl Heard {
 impl Visit {
     fn of(entry: &Entry) -> Self {
         let Entry { method, target, body, content_type, .. } = entry.clone();
-        Self { method, target, body, content_type, hops: 0 }
+        Self { method, target, body, content_type, hops: 0, role: Role::Page }
     }
 
-    fn to(target: Target, hops: u32) -> Self {
-        Self { method: "GET".to_owned(), target, body: Vec::new(), content_type: None, hops }
+    fn to(target: Target, hops: u32, role: Role) -> Self {
+        Self { method: "GET".to_owned(), target, body: Vec::new(), content_type: None, hops, role }
     }
 
     /// Its request, as siege writes it.
@@ -305,8 +314,8 @@ impl Visit {
         headers.extend(lines.headers.iter().map(|(name, value)| (name.as_str(), value.clone())));
         headers.push(("Connection", if lines.keepalive { "keep-alive" } else { "close" }.to_owned()));
         if !matches!(self.method.as_str(), "GET" | "HEAD") {
-            headers.push(("Content-type", self.content_type.map_or_else(|| lines.content_type.clone(), str::to_owned)));
-            headers.push(("Content-length", self.body.len().to_string()));
+            headers.push(("Content-Type", self.content_type.map_or_else(|| lines.content_type.clone(), str::to_owned)));
+            headers.push(("Content-Length", self.body.len().to_string()));
         }
         request::serialise(&self.method, self.target.path_and_query(), &headers, &self.body).map_err(|why| why.to_string())
     }
@@ -469,22 +478,24 @@ impl Program for Visits {
         own.time = own.time.plus(took);
         own.longest = own.longest.max(took);
         own.shortest = Some(own.shortest.map_or(took, |shortest| shortest.min(took)));
-        if words.verbose && !words.quiet {
-            self.print(&answer_line("HTTP/1.1", status, took.as_secs_f64(), heard.bytes, &visit.method, &visit.shown(words)));
+        if words.verbose && !words.quiet && !words.json {
+            let url = visit.shown(words);
+            let line = AnswerLine { status, took, bytes: heard.bytes, method: &visit.method, url: &url };
+            self.print(&line.text(words.colour));
         }
         if words.cookies {
             heard.cookies.iter().for_each(|line| visitor.cookies.set(visit.target.host(), line));
         }
-        if words.parser && heard.is_page && status < 300 {
-            visitor.asked_for.extend(page::parts(&visit.target, &heard.text()).into_iter().map(|part| Visit::to(part, 0)));
+        if words.parser && heard.is_page && status < 300 && visit.role == Role::Page {
+            visitor.asked_for.extend(page::parts(&visit.target, &heard.text()).into_iter().map(|part| Visit::to(part, 0, Role::Part)));
         }
         if let (true, Some(location), 301 | 302 | 303 | 307 | 308) = (words.follow, &heard.location, status)
             && let Ok(target) = visit.target.join(location)
-            && visit.hops < HOPS_MAX
+            && visit.hops < u32::from(HOPS_MAX)
         {
             let led = match status {
                 307 | 308 => Visit { target, hops: visit.hops + 1, ..visit },
-                _ => Visit::to(target, visit.hops + 1),
+                _ => Visit::to(target, visit.hops + 1, visit.role),
             };
             visitor.asked_for.push_front(led);
         }

@@ -15,7 +15,7 @@ mod shot;
 mod targets;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -130,8 +130,18 @@ fn usage_of(command: &str, flags: &[Flag]) -> String {
 }
 
 fn failed(why: &str) -> ExitCode {
-    complain(&format!("vegeta: {why}"));
+    if why != HUNG_UP {
+        complain(&format!("vegeta: {why}"));
+    }
     ExitCode::from(FAILED)
+}
+
+/// Whoever read the output has enough, and wants no words on it.
+const HUNG_UP: &str = "";
+
+/// Why `what` could not be written.
+fn unwritten(what: &str, why: &io::Error) -> String {
+    if why.kind() == io::ErrorKind::BrokenPipe { HUNG_UP.to_owned() } else { format!("{what} cannot be written: {}", plainly(why)) }
 }
 
 fn printed(text: &str) -> ExitCode {
@@ -163,12 +173,11 @@ fn encode(words: &[OsString]) -> ExitCode {
     let encoded = || -> Result<(), String> {
         let results = Results::open(&read.operands)?;
         let mut writer = Writer::new(encoding, results::create(read.last("output").unwrap_or("stdout"))?);
-        let unwritten = |why: &std::io::Error| format!("the results cannot be written: {}", plainly(why));
         each(results, None, &mut |hit| match hit {
-            Some(hit) => writer.write(&hit).map_err(|why| unwritten(&why)),
+            Some(hit) => writer.write(&hit).map_err(|why| unwritten("the results", &why)),
             None => Ok(()),
         })?;
-        writer.flush().map_err(|why| unwritten(&why))
+        writer.flush().map_err(|why| unwritten("the results", &why))
     };
     ended(encoded())
 }
@@ -206,7 +215,7 @@ fn reported(words: &[OsString]) -> ExitCode {
                 Kind::Hdrplot => metrics.hdrplot(),
             };
             let done = out.write_all(format!("{clear}{text}").as_bytes()).and_then(|()| out.flush());
-            done.map_err(|why| format!("the report cannot be written: {}", plainly(&why)))
+            done.map_err(|why| unwritten("the report", &why))
         };
         each(results, every, &mut |hit| match hit {
             Some(hit) => {
@@ -260,7 +269,7 @@ fn plot(words: &[OsString]) -> ExitCode {
             Ok(())
         })?;
         let page = plot.html(read.last("title").unwrap_or("Vegeta Plot"), threshold);
-        out.write_all(&page).and_then(|()| out.flush()).map_err(|why| format!("the page cannot be written: {}", plainly(&why)))
+        out.write_all(&page).and_then(|()| out.flush()).map_err(|why| unwritten("the page", &why))
     };
     ended(plotted())
 }

@@ -257,7 +257,7 @@ impl Words {
             follow: Some(Given::Value(self.redirects)),
             no_keepalive: !self.keepalive,
             no_preflight: true,
-            insecure: true,
+            insecure: self.redirects > 0 || self.target.scheme() == plan::Scheme::Https,
             proxy: self.proxy.clone(),
             ..Draft::default()
         }

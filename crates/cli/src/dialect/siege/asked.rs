@@ -8,7 +8,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::num::NonZeroU32;
 
-use plan::{Draft, Given, Nanos};
+use plan::{Draft, Given, Nanos, Scheme};
+use report::siege::Colouring;
 
 use super::super::getopt::{self, Item, Opt, Order, Takes, both, long, short};
 use super::super::{Support, Use};
@@ -92,6 +93,7 @@ pub struct Words {
     /// The run ends after so many failures; `None`: never.
     pub failures_max: Option<u64>,
     pub full_url: bool,
+    pub colour: Colouring,
     pub voice: Voice,
     pub lines: Lines,
     timeout_s: u64,
@@ -151,6 +153,8 @@ impl Surroundings {
     }
 }
 
+/// After so many redirects it is a circle.
+pub const HOPS_MAX: u8 = 20;
 const USERS: u64 = 25;
 const TIMEOUT_S: u64 = 30;
 const FAILURES_MAX: u64 = 1_024;
@@ -335,7 +339,7 @@ impl Words {
             cookies: settings.is("cookies", true),
             verbose: settings.is("verbose", true),
             quiet: settings.is("quiet", false),
-            json: settings.is("json_output", false),
+            json: settings.is("json_output", true),
             log: settings.is("logging", false).then(|| {
                 settings
                     .text("logfile")
@@ -344,6 +348,11 @@ impl Words {
             mark,
             failures_max: Some(failures).filter(|max| *max > 0),
             full_url: settings.is("fullurl", false),
+            colour: if settings.text("color").is_some_and(|value| matches!(value, "off" | "false")) {
+                Colouring::Off
+            } else {
+                Colouring::On
+            },
             voice: if settings.is("quiet", false) { Voice::Quiet } else { voice },
             lines: Lines {
                 agent: settings
@@ -360,7 +369,9 @@ impl Words {
     }
 
     pub fn draft(&self) -> Draft {
-        let first = &self.entries[0].target;
+        // TLS is made ready for a plan that needs it.
+        let secure = self.entries.iter().find(|entry| entry.target.scheme() == Scheme::Https);
+        let first = &secure.unwrap_or(&self.entries[0]).target;
         let duration = match self.amount {
             Amount::Time(time) => time,
             _ => NEVER,
@@ -373,7 +384,8 @@ impl Words {
             connect_timeout: Some(Given::Value(Nanos::from_secs(self.timeout_s))),
             no_keepalive: !self.lines.keepalive,
             no_preflight: true,
-            insecure: true,
+            follow: self.follow.then_some(Given::Value(HOPS_MAX)),
+            insecure: self.follow || secure.is_some(),
             ..Draft::default()
         }
     }
@@ -446,15 +458,15 @@ mod tests {
         let words = read("h", &home).unwrap();
         assert_eq!(
             (words.users.get(), words.amount, words.delay, words.verbose, words.json),
-            (25, Amount::Endless, Nanos::ZERO, true, false)
+            (25, Amount::Endless, Nanos::ZERO, true, true)
         );
         fs::create_dir(dir.path().join(".siege")).unwrap();
-        let conf = "# mine\nverbose = false\nconcurrent = 7\njson_output=true\ndelay = 2.5\nheader = A: 1\nconnection = keep-alive\nlogfile = $(HOME)/x.log\n";
+        let conf = "# mine\nverbose = false\nconcurrent = 7\njson_output=false\ndelay = 2.5\nheader = A: 1\nconnection = keep-alive\nlogfile = $(HOME)/x.log\n";
         fs::write(dir.path().join(".siege/siege.conf"), conf).unwrap();
         let words = read("-r10|-l|-HB: 2|h", &home).unwrap();
         assert_eq!(
             (words.users.get(), words.amount, words.delay, words.verbose, words.json),
-            (7, Amount::Each(10), Nanos::from_millis(2_500), false, true)
+            (7, Amount::Each(10), Nanos::from_millis(2_500), false, false)
         );
         assert_eq!(words.lines.headers, [("A".to_owned(), "1".to_owned()), ("B".to_owned(), "2".to_owned())]);
         assert_eq!(words.log, Some(format!("{home}/x.log")));
@@ -481,7 +493,8 @@ mod tests {
         fs::write(dir.path().join("urls"), "h/1\nftp://h/\n").unwrap();
         let home = dir.path().display().to_string();
         for (line, part) in [
-            ("-c0|h".to_owned(), "-c 0 is no number of users"),
+            ("-c9999999999|h".to_owned(), "-c 9999999999 is no number of users"),
+            ("-c|x|h".to_owned(), "concurrent 'x' is not a whole number"),
             ("-t5D|h".to_owned(), "-t '5D' is not a time"),
             ("-r|x|h".to_owned(), "-r 'x' is neither a number nor once"),
             ("-d|x|h".to_owned(), "-d 'x' is not a number of seconds"),

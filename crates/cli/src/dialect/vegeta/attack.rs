@@ -6,7 +6,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
-use plan::{Draft, Given, Keepalive, Nanos, Rate, Stage, Timetable};
+use plan::{Draft, Given, Keepalive, Nanos, Rate, Scheme, Stage, Timetable};
 use report::go;
 
 use super::super::goflag::{self, Flag, Mistake, invalid, switch, valued};
@@ -79,7 +79,7 @@ pub struct Asked {
     cert: Option<String>,
     key: Option<String>,
     cacert: Option<String>,
-    source_ip: Option<IpAddr>,
+    pub source_ip: Option<IpAddr>,
     unix_socket: Option<String>,
 }
 
@@ -231,7 +231,8 @@ impl Asked {
             no_preflight: true,
             source_ip: self.source_ip.map(Given::Value).into_iter().collect(),
             unix_socket: self.unix_socket.clone(),
-            insecure: self.insecure,
+            // The plan takes it only where TLS may come.
+            insecure: self.insecure && (first.scheme() == Scheme::Https || matches!(self.redirects, Redirects::Follow(1..))),
             cert: self.cert.clone(),
             key: self.cert.as_ref().and(self.key.clone()),
             cacert: self.cacert.clone(),

@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
+use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -16,7 +17,7 @@ use std::time::SystemTime;
 use engine::protocol::http1::{Asked as Reading, Header, Observer};
 use engine::{After, Broken, Choice, Program, Stop, Urgency};
 use measure::{Failure, Outcome};
-use plan::{Draft, Given, Nanos, Target};
+use plan::{Draft, Given, Nanos, Scheme, Target};
 use report::vegeta::Hit;
 
 use super::super::Manners;
@@ -25,6 +26,7 @@ use super::attack::{Asked, Redirects};
 use super::results::{self, Encoding, Writer};
 use super::shot::Shot;
 use super::targets::Targets;
+use super::unwritten;
 use crate::inputs::plainly;
 
 /// Where requests come from.
@@ -44,6 +46,8 @@ struct Shared {
     began: OnceLock<i128>,
     name: String,
     redirects: Redirects,
+    /// The address requests are sent from, for errors.
+    own: IpAddr,
     body_bytes_max: Option<u64>,
 }
 
@@ -228,9 +232,9 @@ impl Program for Attack {
             Ok(_) => String::new(),
             Err(Failure::RedirectLimit) => {
                 let location = ear.location.as_deref().unwrap_or_default();
-                goclient::worded("GET", location, &format!("stopped after {} redirects", ear.hops))
+                goclient::worded(&shot.method, location, &format!("stopped after {} redirects", ear.hops))
             }
-            Err(failure) => goclient::error(&shot.method, &shot.url, &shot.target, failure),
+            Err(failure) => goclient::error(&shot.method, &shot.url, Some(self.shared.own), &shot.target, failure),
         };
         let hit = Hit {
             attack: self.shared.name.clone(),
@@ -310,6 +314,7 @@ pub fn attack(asked: &Asked, cpus: Option<NonZeroU32>) -> Result<(), String> {
         began: OnceLock::new(),
         name: asked.manner.name.clone(),
         redirects: asked.redirects,
+        own: asked.source_ip.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
         body_bytes_max: asked.body_bytes_max,
     });
     let manners = Manners { voice: asked.voice, patience: None };
@@ -319,7 +324,7 @@ pub fn attack(asked: &Asked, cpus: Option<NonZeroU32>) -> Result<(), String> {
     });
     // All workers have let go of the channel, so the writer ends.
     let written = written.join().map_err(|_| "the thread that writes results panicked".to_owned())?;
-    written.map_err(|why| format!("the results cannot be written: {}", plainly(&why)))?;
+    written.map_err(|why| unwritten("the results", &why))?;
     super::super::remark(&measured.map_err(|error| error.to_string())?, asked.voice, None);
     let mistake = mistake.lock().unwrap_or_else(PoisonError::into_inner).take();
     mistake.map_or(Ok(()), Err)
@@ -348,7 +353,9 @@ fn eagerly(mut list: List) -> Result<(Source, Target), String> {
     while let Some(shot) = list.next()? {
         shots.push(Arc::new(shot));
     }
-    let first = shots.first().ok_or("no targets to attack")?.target.clone();
+    // TLS is made ready for a plan that needs it.
+    let secure = shots.iter().find(|shot| shot.target.scheme() == Scheme::Https);
+    let first = secure.or(shots.first()).ok_or("no targets to attack")?.target.clone();
     Ok((Source::Eager(Arc::new(shots)), first))
 }
 
