@@ -78,7 +78,7 @@ pub trait Program: 'static {
 
     /// Where the chosen request goes, if not to the plan's target.
     #[inline]
-    fn destination<'a>(&self, _user: &'a Self::User) -> Option<&'a Target> {
+    fn destination<'a>(&'a self, _user: &'a Self::User) -> Option<&'a Target> {
         None
     }
 

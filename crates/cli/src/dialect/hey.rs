@@ -171,7 +171,7 @@ impl Program for Hey {
         (user.led.as_ref().map_or(&self.words.request, |led| &led.bytes), &mut user.ear)
     }
 
-    fn destination<'a>(&self, user: &'a User) -> Option<&'a Target> {
+    fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
         user.led.as_ref().map(|led| &led.target)
     }
 

@@ -450,7 +450,7 @@ impl Program for Visits {
         self.flush();
     }
 
-    fn destination<'a>(&self, user: &'a User) -> Option<&'a Target> {
+    fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
         user.ear.visit.as_ref().map(|visit| &visit.target)
     }
 

@@ -199,7 +199,7 @@ impl Program for Attack {
         self.flush();
     }
 
-    fn destination<'a>(&self, user: &'a User) -> Option<&'a Target> {
+    fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
         user.ear.led.as_ref().or_else(|| user.ear.shot.as_ref().map(|shot| &shot.target))
     }
 

@@ -88,24 +88,25 @@ impl Targets {
         let url = url.trim();
         self.check_url(url)?;
         let Common { mut headers, mut body } = self.common.clone();
-        let ends = self.lines.ahead()?.is_none_or(|line| line.is_empty() || is_request_line(line));
-        while !ends {
-            let Some(line) = self.lines.next()?.filter(|line| !line.is_empty()) else { break };
-            if let Some(path) = line.strip_prefix('@') {
-                body = fs::read(path).map_err(|why| self.wrong(format!("bad body: '{path}': {}", plainly(&why))))?;
-                break;
+        let goes_on = self.lines.ahead()?.is_some_and(|line| !line.is_empty() && !is_request_line(line));
+        if goes_on {
+            while let Some(line) = self.lines.next()?.filter(|line| !line.is_empty()) {
+                if let Some(path) = line.strip_prefix('@') {
+                    body = fs::read(path).map_err(|why| self.wrong(format!("bad body: '{path}': {}", plainly(&why))))?;
+                    break;
+                }
+                if line.starts_with('#') {
+                    continue;
+                }
+                let (name, value) = line.split_once(':').map(|(name, value)| (name.trim(), value.trim())).unwrap_or_default();
+                if name.is_empty() || value.is_empty() {
+                    return Err(self.wrong(format!("bad header: {line}")));
+                }
+                if is_request_line(&line) {
+                    return Err(self.wrong(format!("bad header: {line} (a target after headers needs an empty line before it)")));
+                }
+                headers.entry(name.to_owned()).or_default().push(value.to_owned());
             }
-            if line.starts_with('#') {
-                continue;
-            }
-            let (name, value) = line.split_once(':').map(|(name, value)| (name.trim(), value.trim())).unwrap_or_default();
-            if name.is_empty() || value.is_empty() {
-                return Err(self.wrong(format!("bad header: {line}")));
-            }
-            if is_request_line(&line) {
-                return Err(self.wrong(format!("bad header: {line} (a target after headers needs an empty line before it)")));
-            }
-            headers.entry(name.to_owned()).or_default().push(value.to_owned());
         }
         Ok(Some(Target { method: method.to_owned(), url: url.to_owned(), headers, body }))
     }
