@@ -14,6 +14,7 @@ use std::sync::Arc;
 use measure::{Failure, Outcome};
 use plan::{Nanos, Target};
 
+use crate::net::Spoken;
 use crate::protocol::http1::{Asked, Observer};
 use crate::task::Task;
 
@@ -35,6 +36,9 @@ pub trait Program: 'static {
     /// Whether requests may go [elsewhere](Self::destination) and [go on](Self::after) after an answer. A plan's own redirects are
     /// then not followed.
     const WANDERS: bool = false;
+
+    /// Whether a request that met a connection the server had just closed is sent once more, on a new one; it stays one request.
+    const SENDS_AGAIN: bool = false;
 
     /// How often [`sample`](Self::sample) is called; `None`: never.
     const SAMPLES_EVERY: Option<Nanos> = None;
@@ -64,6 +68,10 @@ pub trait Program: 'static {
 
     /// The bytes that were chosen, and who listens to their answers.
     fn sending<'a>(&'a self, user: &'a mut Self::User) -> (&'a [u8], &'a mut Self::Ear);
+
+    /// A connection has carried a whole answer, and `tell` says what its TLS handshake came to; before [`ended`](Self::ended).
+    #[inline]
+    fn spoke(&self, _tell: impl FnOnce() -> Option<Spoken>) {}
 
     /// A request is over: its answer is complete, or failed to come. The ear has heard it and nothing since. Its
     /// [`wait`](Outcome::wait) in closed load is the time that its own connection took to open, 0 for one that stood.

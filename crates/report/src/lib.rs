@@ -4,6 +4,7 @@
 //! people read. Everything here is a function from values to bytes. It opens no file, reads no clock, no environment and
 //! no installed font, so the same input gives the same bytes on every machine.
 
+pub mod ab;
 pub mod chart;
 mod columns;
 pub mod compare;

@@ -228,6 +228,10 @@ impl<D: Dial + 'static> Lane<D> {
             Ok(ready) if worker.task.follow == 0 => self.send(worker, state, choice, due, ready).await,
             Ok(ready) => Box::pin(self.send_and_follow(worker, state, due, ready)).await,
         };
+        let outcome = match outcome.result {
+            Err(Failure::StaleReuse) if P::SENDS_AGAIN => Box::pin(self.send_again(worker, state, choice, due)).await,
+            _ => outcome,
+        };
         self.slot.end();
         worker.record(&outcome);
         outcome
@@ -252,9 +256,12 @@ impl<D: Dial + 'static> Lane<D> {
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(ear), &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
+        if let (Ok(_), Some(connection)) = (&result, &self.connection) {
+            worker.program.spoke(|| D::spoken(connection.stream()));
+        }
         self.judge(worker, &exchange, result, &sight, request.len(), done);
         let outcome = outcome(&exchange, due, ready, done, result);
-        if !P::WANDERS {
+        if !P::WANDERS && !(P::SENDS_AGAIN && outcome.result == Err(Failure::StaleReuse)) {
             worker.heed(worker.program.ended(ear, &outcome));
         }
         outcome
@@ -408,6 +415,27 @@ impl<D: Dial + 'static> Lane<D> {
         worker.quirks(quirks);
         worker.closed(if quirks.is_empty() { Closer::Server } else { Closer::Us });
         None
+    }
+
+    /// Once more on a new connection, which cannot be closed for having stood idle.
+    async fn send_again<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        choice: Choice,
+        due: Nanos,
+    ) -> Outcome {
+        match self.open(worker, due).await {
+            Ok(()) => {
+                let ready = worker.clock.now();
+                self.send(worker, state, choice, due, ready).await
+            }
+            Err(outcome) => {
+                let (_, ear) = worker.program.sending(state);
+                worker.heed(worker.program.ended(ear, &outcome));
+                outcome
+            }
+        }
     }
 
     /// Requests written at once, whose answers come one after the other on the same connection. Each is a request of its own,
