@@ -147,7 +147,7 @@ impl AnswerLine<'_> {
     #[must_use]
     pub fn text(&self, colour: Colouring) -> String {
         let Self { status, took, bytes, method, url } = self;
-        let line = format!("HTTP/1.1 {status}   {:>5.2} secs: {bytes:>7} bytes ==> {method:<4} {}", took.as_secs_f64(), visible(url));
+        let line = format!("HTTP/1.1 {status}    {:>5.2} secs: {bytes:>7} bytes ==> {method:<4} {}", took.as_secs_f64(), visible(url));
         let ink = match status {
             200..=299 => 34,
             300..=399 => 36,
@@ -206,8 +206,8 @@ mod tests {
     #[test]
     fn an_answer_s_line_has_the_original_s_widths() {
         let line = AnswerLine { status: 200, took: Nanos::from_millis(14), bytes: 1_234, method: "GET", url: "/path" };
-        assert_eq!(line.text(Colouring::Off), "HTTP/1.1 200    0.01 secs:    1234 bytes ==> GET  /path\n");
-        assert_eq!(line.text(Colouring::On), "\x1b[0;34mHTTP/1.1 200    0.01 secs:    1234 bytes ==> GET  /path\x1b[0m\n");
+        assert_eq!(line.text(Colouring::Off), "HTTP/1.1 200     0.01 secs:    1234 bytes ==> GET  /path\n");
+        assert_eq!(line.text(Colouring::On), "\x1b[0;34mHTTP/1.1 200     0.01 secs:    1234 bytes ==> GET  /path\x1b[0m\n");
     }
 
     #[test]

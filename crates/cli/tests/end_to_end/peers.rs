@@ -397,6 +397,9 @@ mod siege {
             let [ours, theirs] = both(&session, &words);
             assert_eq!(sorted(&ours.0), sorted(&theirs.0), "{words}");
             assert_eq!(masked(&ours.1), masked(&theirs.1), "{words}");
+            // Columns are as wide.
+            let widths = |text: &str| text.lines().filter(|line| line.contains(" bytes ==> ")).map(str::len).min();
+            assert_eq!(widths(&ours.0), widths(&theirs.0), "{words}");
         }
         let [ours, theirs] = both(&session, &format!("-j -c 2 -r 3 {}", server.url("/healthz")));
         assert_eq!(masked(&ours.0), masked(&theirs.0));
