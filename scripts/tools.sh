@@ -7,8 +7,8 @@
 # already, so a machine that has them needs neither root nor a network.
 set -euo pipefail
 
-# nginx lives in /usr/sbin, which is not on the path of every user.
-PATH="$PATH:/usr/sbin:/sbin"
+# nginx lives in /usr/sbin, and Go's own archive in /usr/local/go/bin, which are not on the path of every user.
+PATH="$PATH:/usr/sbin:/sbin:/usr/local/go/bin"
 
 package_of() {
     case "$1" in
@@ -20,6 +20,8 @@ package_of() {
         chromium) echo chromium ;;
         tmux) echo tmux ;;
         gnuplot) echo gnuplot-nox ;;
+        siege) echo siege ;;
+        go) echo golang-go ;;
         *) echo "tools.sh: no package is known for '$1'" >&2; exit 2 ;;
     esac
 }

@@ -74,7 +74,7 @@ const tests = {
   },
 
   async "charts have ink, in light and in dark"() {
-    for (const name of ["run.html", "sweep.html", "find.html", "compare.html", "diff.html"]) {
+    for (const name of ["run.html", "sweep.html", "find.html", "compare.html", "diff.html", "plot.html"]) {
       for (const colorScheme of ["light", "dark"]) {
         const { page, close } = await open(name, { colorScheme });
         const charts = page.locator(".chart");

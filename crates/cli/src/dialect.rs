@@ -5,11 +5,18 @@
 //! original's report to the character; where a number of the original is known to be wrong, the true one stands in its place.
 //! Translating at the level of reports alone (a converter for our own) was rejected: it is the command lines that are everywhere.
 //!
-//! What is common to all of them is here: the table, what a call by another name means, how a plan is carried out, and what is
-//! said beside the report. Invariants: an option that cannot be honoured is an error that names it; standard output holds what
+//! What is common to all of them is here: the table, what a call by another name means, how a plan is carried out and kept in the
+//! history, and what is said beside the report. Invariants: an option that cannot be honoured is an error that names it; standard output holds what
 //! the original would print and nothing else; everything else goes to standard error, in three lines at most.
 
+mod ab;
 pub mod getopt;
+mod goclient;
+mod goflag;
+mod hey;
+mod siege;
+mod vegeta;
+mod webbench;
 mod wrk;
 mod wrk2;
 mod wrktest;
@@ -17,16 +24,19 @@ mod wrktest;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use analysis::{Standing, Validity};
+use analysis::{Reading, Standing, Validity};
 use engine::{RunError, Stop, Urgency};
-use measure::{Ending, Example, Failure, FailureCount, Summary, Tick};
+use history::Kind;
+use measure::{Counted, Ending, Example, Failure, FailureCount, Summary, Tick};
 use plan::{Draft, Nanos, Plan, PlanErrors};
 
 use crate::calibration::note_ceiling;
 use crate::exit::Failed;
+use crate::keeping::{Keeper, Keeping};
 use crate::screen::{Screen, Voice, complain, grouped};
-use crate::{inputs, interrupt};
+use crate::{inputs, interrupt, saved};
 
 /// Another tool's command line and report.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +52,8 @@ pub struct Dialect {
 }
 
 /// Every dialect: help, links and `loadline compat` are made from this table.
-pub const DIALECTS: &[Dialect] = &[wrk::DIALECT, wrk2::DIALECT, wrktest::DIALECT];
+pub const DIALECTS: &[Dialect] =
+    &[wrk::DIALECT, wrk2::DIALECT, wrktest::DIALECT, ab::DIALECT, vegeta::DIALECT, hey::DIALECT, siege::DIALECT, webbench::DIALECT];
 
 /// One thing a command line or script asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +117,7 @@ pub fn decide(draft: Draft) -> Result<Plan, Failed> {
 /// If the run could not begin, or not go on.
 pub fn measure(plan: &Plan, manners: Manners, watch: &mut dyn FnMut(&Tick)) -> Result<Summary, RunError> {
     let stop = stop_on_signals(manners.voice)?;
-    measure_by(plan, manners, &stop, watch, |watch| engine::run(plan, watch, &stop))
+    measure_by(plan, manners, &stop, watch, |watch| engine::run_counted(plan, watch, &stop))
 }
 
 /// A Stop that Ctrl-C raises.
@@ -119,32 +130,57 @@ pub fn stop_on_signals(voice: Voice) -> Result<Stop, RunError> {
     raised.map(|()| stop).map_err(|failed| RunError::run(failed.text.trim_start_matches("error: "), "start it again"))
 }
 
-/// The same by something else than a plain run of the engine: `run` is given what it must call once an interval.
+/// The same by something else than a plain run of the engine: `run` is given what it must call once an interval. The run is kept
+/// in the history like any other.
 ///
 /// # Errors
-/// Those of `run`; what was measured all the same is put right as that of a whole run is.
+/// Those of `run`; what was measured all the same is put right and kept as that of a whole run is.
 pub fn measure_by(
     plan: &Plan,
     manners: Manners,
     stop: &Stop,
     watch: &mut dyn FnMut(&Tick),
-    run: impl FnOnce(&mut dyn FnMut(&Tick)) -> Result<Summary, RunError>,
+    run: impl FnOnce(&mut dyn FnMut(&Tick, Counted)) -> Result<Summary, RunError>,
 ) -> Result<Summary, RunError> {
     let mut patience = Patience::new(plan, manners.patience);
-    let mut ended = run(&mut |tick| {
+    let name = saved::suggested(plan);
+    let mut keeper = Keeping::default().decide(Kind::Run, &name, &mut PlanErrors::default());
+    keeper.begin();
+    keeper.load(plan, name);
+    let mut ended = run(&mut |tick, counted| {
         patience.tick(tick, stop);
+        keeper.second(counted);
         watch(tick);
     });
     let summary = match &mut ended {
         Ok(summary) => Some(summary),
         Err(error) => error.measured.as_deref_mut(),
     };
-    if let Some(summary) = summary {
-        patience.settle(summary);
-        note_ceiling(summary);
+    match summary {
+        Some(summary) => {
+            patience.settle(summary);
+            note_ceiling(summary);
+            keep(&mut keeper, summary, manners.voice);
+        }
+        None => keeper.discard(),
     }
     ended
 }
+
+/// Puts a run into the history; that it cannot be put there is told and spoils nothing.
+fn keep(keeper: &mut Keeper, summary: &Summary, voice: Voice) {
+    let Err((message, help)) = keeper.save_or_why(&saved::json(&Reading::new(summary, &[]))) else { return };
+    if voice == Voice::Talking {
+        LINES_SAID.fetch_add(1, Ordering::Relaxed);
+        complain(&format!("loadline: {message}; {help}"));
+    }
+}
+
+/// So many lines are said beside a report.
+const LINES_MAX: usize = 3;
+
+/// Lines said before the report.
+static LINES_SAID: AtomicUsize = AtomicUsize::new(0);
 
 /// Ends a run whose last answers do not come.
 struct Patience {
@@ -209,8 +245,13 @@ pub fn remark(summary: &Summary, voice: Voice, own: Option<&str>) {
     if voice == Voice::Quiet {
         return;
     }
-    for line in remarks(summary, own) {
-        complain(&format!("loadline: {line}"));
+    let room = LINES_MAX.saturating_sub(LINES_SAID.load(Ordering::Relaxed)).max(1);
+    let mut lines = remarks(summary, own);
+    let surplus = lines.split_off(lines.len().min(room)).into_iter();
+    for (place, line) in lines.into_iter().enumerate() {
+        // What finds no line of its own stands at the end of the last.
+        let more: String = surplus.clone().filter(|_| place + 1 == room).map(|line| format!("; {line}")).collect();
+        complain(&format!("loadline: {line}{more}"));
     }
 }
 

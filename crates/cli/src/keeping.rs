@@ -299,10 +299,27 @@ impl Keeper {
     /// # Errors
     /// If the user named the file and it cannot be written. Where it is only the usual place, that is told, and no error.
     pub fn save(&mut self, json: &[u8], voice: Voice) -> Result<String, Failed> {
+        let asked = self.0.as_ref().map_or(Asked::Usually, |kept| kept.asked);
+        self.save_or_why(json).or_else(|(message, help)| match asked {
+            Asked::ByFlag => Err(Failed::new(Exit::OutputNotWritten, message, help)),
+            Asked::Usually => {
+                if voice == Voice::Talking {
+                    complain(&format!("warning: {message}\n  help: {help}"));
+                }
+                Ok(String::new())
+            }
+        })
+    }
+
+    /// The same, and tells nobody.
+    ///
+    /// # Errors
+    /// Why it could not be saved, and what to do.
+    pub fn save_or_why(&mut self, json: &[u8]) -> Result<String, (String, String)> {
         let Some((kept, begun)) = self.0.take().and_then(|mut kept| kept.begun.take().map(|begun| (kept, begun))) else {
             return Ok(String::new());
         };
-        let Kept { path, asked, name, tags, note, .. } = kept;
+        let Kept { path, name, tags, note, .. } = kept;
         let Begun { id, revision, journal } = begun;
         let ended = journal.end();
         let revision = match env::current_dir() {
@@ -321,16 +338,7 @@ impl Keeper {
             }
             Err((message, help)) => {
                 let later = if journal_is_kept { "; what was measured is kept beside it until 'loadline runs' can take it in" } else { "" };
-                let message = format!("the result could not be saved: {message}{later}");
-                match asked {
-                    Asked::ByFlag => Err(Failed::new(Exit::OutputNotWritten, message, help)),
-                    Asked::Usually => {
-                        if voice == Voice::Talking {
-                            complain(&format!("warning: {message}\n  help: {help}"));
-                        }
-                        Ok(String::new())
-                    }
-                }
+                Err((format!("the result could not be saved: {message}{later}"), help))
             }
         }
     }

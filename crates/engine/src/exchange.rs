@@ -127,6 +127,7 @@ pub(crate) struct One<'a, O>(pub(crate) &'a mut O);
 impl<O: Observer> Take for One<'_, O> {
     #[inline]
     fn take(&mut self, reply: &mut Reply, bytes: &[u8], _exchange: &mut Exchange) -> Progress {
+        self.0.received(bytes);
         reply.feed(bytes, self.0)
     }
 }
@@ -201,6 +202,11 @@ pub(crate) struct Surroundings<'a, C> {
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     pub(crate) fn new(stream: S) -> Self {
         Self { stream, reply: Reply::new(), served: 0, idle_since: Nanos::ZERO }
+    }
+
+    /// What carries it.
+    pub(crate) const fn stream(&self) -> &S {
+        &self.stream
     }
 
     /// Starts reading the answer to the next request.

@@ -15,7 +15,7 @@ use tokio::task::LocalSet;
 
 use crate::clock::Monotonic;
 use crate::collect::{Message, collect};
-use crate::net::{self, Network};
+use crate::net::{self, Network, Wire};
 use crate::program::{Broken, Choice, Fixed, Program};
 use crate::task::Task;
 use crate::worker::{self, Worker};
@@ -96,6 +96,13 @@ impl Prepared {
     #[must_use]
     pub fn request(&self) -> (Vec<u8>, Choice) {
         (self.task.request.clone(), Choice { asked: self.task.asked, requests: 1 })
+    }
+
+    /// The same with other sockets.
+    #[must_use]
+    pub fn wired(mut self, wire: Wire) -> Self {
+        self.network = self.network.wired(wire);
+        self
     }
 
     /// Carries the plan out with a program: see [`run_with`].
@@ -301,7 +308,7 @@ fn thread_main<P: Program>(
         .build()
         .expect("a runtime needs three open files, and room for them is reserved");
     LocalSet::new().block_on(&runtime, async {
-        let ready = worker::ready(task, share, &network, stop).await;
+        let ready = if P::OPENS_FIRST { worker::ready(task, share, &network, stop).await } else { worker::Ready::none() };
         let clock = line.cross(place);
         let source = SourceId(share.index());
         let counts = sender.clone();

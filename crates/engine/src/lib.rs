@@ -23,5 +23,6 @@ mod worker;
 
 pub use error::{RunError, RunErrorKind};
 pub use launch::{Prepared, prepare, run, run_counted, run_with};
-pub use program::{Broken, Choice, Program};
+pub use net::{Naming, Spoken, Wire};
+pub use program::{After, Broken, Choice, Program};
 pub use stop::{Stop, Urgency};

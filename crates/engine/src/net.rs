@@ -13,10 +13,12 @@ mod preflight;
 mod proxy;
 mod resolve;
 mod socket;
+mod spoken;
 mod stream;
 mod tls;
 
 pub use limits::check_limits;
+pub use spoken::Spoken;
 pub use stream::{Stream, Transport};
 pub use tls::broken as tls_broken;
 
@@ -49,6 +51,30 @@ pub trait Dial {
 
     /// The same to another origin, for redirects.
     fn dial_other(&self, target: &Target, n: u64) -> impl Future<Output = Result<Dialed<Self::Stream>, DialFailed>>;
+
+    /// What TLS came to on a connection; `None` without TLS.
+    fn spoken(_stream: &Self::Stream) -> Option<Spoken> {
+        None
+    }
+}
+
+/// How sockets differ from what a Plan makes of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wire {
+    /// The sizes of the kernel's buffers, both ways; `None` leaves them to the system.
+    pub buffer_bytes: Option<u32>,
+    /// Whether TLS names the host it wants.
+    pub naming: Naming,
+}
+
+/// Whether TLS names the host it wants (SNI, RFC 6066 §3).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Naming {
+    /// As usual.
+    #[default]
+    Named,
+    /// Not.
+    Unnamed,
 }
 
 /// An open connection, and what opening it took.
@@ -99,7 +125,7 @@ struct Prepared {
 }
 
 /// Where connections to the target are opened to: itself, what stands in for it, or the proxy.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Hop {
     Tcp(Arc<[SocketAddr]>),
     Unix(String),
@@ -141,6 +167,28 @@ impl Network {
     #[must_use]
     pub fn resolution(&self) -> Resolution {
         self.prepared.resolution.clone()
+    }
+
+    /// The same with other sockets.
+    #[must_use]
+    pub(crate) fn wired(mut self, wire: Wire) -> Self {
+        self.sources = self.sources.buffered(wire.buffer_bytes);
+        if wire.naming == Naming::Unnamed
+            && let Some(tls) = self.prepared.tls.as_ref().map(Handshakes::unnamed)
+        {
+            let Prepared { origin, origin_name, hop, proxy, connect_timeout, resolution, warnings, .. } = &*self.prepared;
+            self.prepared = Arc::new(Prepared {
+                origin: origin.clone(),
+                origin_name: origin_name.clone(),
+                hop: hop.clone(),
+                proxy: proxy.clone(),
+                tls: Some(tls),
+                connect_timeout: *connect_timeout,
+                resolution: resolution.clone(),
+                warnings: warnings.clone(),
+            });
+        }
+        self
     }
 
     /// The same with all connections going to one address.
@@ -292,6 +340,13 @@ impl Dial for Network {
         }
         let addresses = self.looked_up(HostPort { host: target.host().to_owned(), port: target.port() }).await?;
         self.open(&Hop::Tcp(addresses), target, tls, n).await
+    }
+
+    fn spoken(stream: &Stream) -> Option<Spoken> {
+        match stream {
+            Stream::Tls(stream) => Spoken::of(stream.get_ref().1),
+            Stream::Tcp(_) | Stream::Unix(_) => None,
+        }
     }
 }
 

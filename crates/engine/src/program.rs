@@ -11,9 +11,10 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use measure::Failure;
-use plan::Nanos;
+use measure::{Failure, Outcome};
+use plan::{Nanos, Target};
 
+use crate::net::Spoken;
 use crate::protocol::http1::{Asked, Observer};
 use crate::task::Task;
 
@@ -27,6 +28,17 @@ pub trait Program: 'static {
 
     /// Whether users are asked for a [`delay`](Self::delay) before each request.
     const DELAYS: bool = false;
+
+    /// Whether the connections of closed load are opened before it begins; else each is opened by the first request on it, in whose
+    /// times it then is.
+    const OPENS_FIRST: bool = true;
+
+    /// Whether requests may go [elsewhere](Self::destination) and [go on](Self::after) after an answer. A plan's own redirects are
+    /// then not followed.
+    const WANDERS: bool = false;
+
+    /// Whether a request that met a connection the server had just closed is sent once more, on a new one; it stays one request.
+    const SENDS_AGAIN: bool = false;
 
     /// How often [`sample`](Self::sample) is called; `None`: never.
     const SAMPLES_EVERY: Option<Nanos> = None;
@@ -57,13 +69,32 @@ pub trait Program: 'static {
     /// The bytes that were chosen, and who listens to their answers.
     fn sending<'a>(&'a self, user: &'a mut Self::User) -> (&'a [u8], &'a mut Self::Ear);
 
-    /// An answer is complete, or failed to come. The ear has heard it and nothing since.
+    /// A connection has carried a whole answer, and `tell` says what its TLS handshake came to; before [`ended`](Self::ended).
+    #[inline]
+    fn spoke(&self, _tell: impl FnOnce() -> Option<Spoken>) {}
+
+    /// A request is over: its answer is complete, or failed to come. The ear has heard it and nothing since. Its
+    /// [`wait`](Outcome::wait) in closed load is the time that its own connection took to open, 0 for one that stood.
+    /// Where redirects are followed, a chain is one request and the ear has heard every answer of it.
     ///
     /// # Errors
     /// If the program cannot go on.
     #[inline]
-    fn ended(&self, _ear: &mut Self::Ear, _result: Result<u16, Failure>) -> Result<(), Broken> {
+    fn ended(&self, _ear: &mut Self::Ear, _outcome: &Outcome) -> Result<(), Broken> {
         Ok(())
+    }
+
+    /// Where the chosen request goes, if not to the plan's target.
+    #[inline]
+    fn destination<'a>(&'a self, _user: &'a Self::User) -> Option<&'a Target> {
+        None
+    }
+
+    /// What follows an answer, or its failure to come. All that is sent until nothing follows is one request, and only then
+    /// [`ended`](Self::ended) is called.
+    #[inline]
+    fn after(&self, _user: &mut Self::User, _result: Result<u16, Failure>) -> After {
+        After::Nothing
     }
 
     /// Whether this worker is to send no more. Looked at after each call of the program.
@@ -83,6 +114,17 @@ pub struct Choice {
     pub asked: Asked,
     /// How many requests the bytes hold, and so how many answers come: 1, or more for a pipelined batch.
     pub requests: u32,
+}
+
+/// What follows an answer within the same request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// Nothing: the request has ended as its answer did.
+    Nothing,
+    /// Something is sent again, as chosen: a redirect is followed.
+    Send(Choice),
+    /// Nothing, and the request has failed.
+    Fail(Failure),
 }
 
 /// Why a program cannot go on. It ends the run; what was measured is kept.

@@ -92,9 +92,16 @@ pub(crate) struct Ready<D: Dial> {
     connections: Vec<lane::Opened<D>>,
 }
 
+impl<D: Dial> Ready<D> {
+    /// Nothing open.
+    pub(crate) fn none() -> Self {
+        Self { connections: Vec::new() }
+    }
+}
+
 /// A worker's connections opened before the run: closed load begins with all of them, so that the ramp is not measured.
 pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, share: Share, dial: &D, stop: &Stop) -> Ready<D> {
-    let Load::Closed { users, .. } = task.plan.load() else { return Ready { connections: Vec::new() } };
+    let Load::Closed { users, .. } = task.plan.load() else { return Ready::none() };
     let users = share.part(users.get().into());
     let mut connections = Vec::new();
     let open = async {

@@ -15,6 +15,7 @@ use analysis::{Level, Reading, Stopped, Sweep, Trial};
 use measure::{Failure, Histogram, Summary, Tick, fixtures};
 use plan::{Nanos, Plan, Random};
 use report::compare::{Compared, Pair, Side, Subject};
+use report::vegeta::{Hit, Plot};
 use report::{Style, page, sweep as sweep_files};
 
 /// What a server may send that should stay text.
@@ -57,7 +58,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     hostile.name = HOSTILE.to_owned();
     hostile.target = Some(HOSTILE.to_owned());
     fs::write(dir.join("diff-hostile.html"), page::diff(&hostile, &b, [None, None]))?;
+    fs::write(dir.join("plot.html"), attacked("checkout", &mut random))?;
+    fs::write(dir.join("plot-hostile.html"), attacked(HOSTILE, &mut random))?;
     Ok(())
+}
+
+/// Two minutes of results, one in forty of them a failure.
+fn attacked(name: &str, random: &mut Random) -> Vec<u8> {
+    let mut plot = Plot::default();
+    for seq in 0..6_000_u64 {
+        let failed = seq % 40 == 7;
+        plot.add(&Hit {
+            attack: name.to_owned(),
+            seq,
+            timestamp: i128::from(seq) * 20_000_000,
+            latency: (3e6 * (0.5 * analysis::simulated::normal(random)).exp()) as i64 * if failed { 20 } else { 1 },
+            error: if failed { "503 Service Unavailable".to_owned() } else { String::new() },
+            ..Hit::default()
+        });
+    }
+    plot.html(&format!("Latency of {name}"), 1_500)
 }
 
 fn fixture(name: &str) -> Summary {

@@ -4,6 +4,7 @@
 //! people read. Everything here is a function from values to bytes. It opens no file, reads no clock, no environment and
 //! no installed font, so the same input gives the same bytes on every machine.
 
+pub mod ab;
 pub mod chart;
 mod columns;
 pub mod compare;
@@ -12,7 +13,9 @@ pub mod dat;
 pub mod diff;
 pub mod find;
 mod format;
+pub mod go;
 pub mod hdr;
+pub mod hey;
 pub mod json;
 pub mod junit;
 pub mod markdown;
@@ -20,11 +23,14 @@ pub mod page;
 pub mod png;
 mod reason;
 mod rendering;
+pub mod siege;
 mod story;
 pub mod sweep;
 pub mod text;
 pub mod unlike;
+pub mod vegeta;
 mod visible;
+pub mod webbench;
 pub mod wrk;
 pub mod wrk2;
 

@@ -11,6 +11,7 @@
 mod compare;
 mod diff;
 mod find;
+mod plot;
 mod run;
 mod sweep;
 mod times;
@@ -21,6 +22,7 @@ pub use compare::compare;
 pub use diff::diff;
 pub use find::find;
 pub(crate) use find::text as find_text;
+pub(crate) use plot::{Course, plot};
 pub use run::FORMAT;
 pub use sweep::sweep;
 pub(crate) use sweep::text as sweep_text;
@@ -37,6 +39,7 @@ enum Kind {
     Find,
     Compare,
     Diff,
+    Plot,
 }
 
 /// A page and the data of its charts.

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Broken, Choice, Program};
-use measure::Failure;
+use measure::Outcome;
 use mlua::{BString, Function, Value};
 use plan::Nanos;
 
@@ -191,9 +191,9 @@ impl Program for Scripted {
         (if self.request.is_some() { &user.bytes } else { &self.fixed.0 }, &mut user.ear)
     }
 
-    fn ended(&self, ear: &mut Ear, result: Result<u16, Failure>) -> Result<(), Broken> {
+    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
         // As in wrk, a script hears of answers only.
-        let (Some(answers), Ok(status)) = (&self.answers, result) else { return Ok(()) };
+        let (Some(answers), Ok(status)) = (&self.answers, outcome.result) else { return Ok(()) };
         if ear.overflowed {
             return Err(ScriptError::new(
                 format!("an answer has more than {} MiB, too much for response()", ANSWER_BYTES_MAX >> 20),

@@ -164,4 +164,7 @@ export type ComparePage = Common<"compare", {
 
 export type DiffPage = Common<"diff", { levels: "users" | "offered"; sides: [{ name: string; points: Point[] }, { name: string; points: Point[] }] }>;
 
-export type Page = RunPage | SweepPage | FindPage | ComparePage | DiffPage;
+/** Of each series, pairs of seconds since the start and milliseconds. */
+export type PlotPage = Common<"plot", { courses: { name: string; failed: boolean; points: [number, number][] }[] }>;
+
+export type Page = RunPage | SweepPage | FindPage | ComparePage | DiffPage | PlotPage;

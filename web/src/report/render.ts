@@ -4,6 +4,7 @@ import type { Page, Tick } from "../data/page";
 import { frame } from "../parts/frame";
 import { compare } from "./compare";
 import { find } from "./find";
+import { plot } from "./plot";
 import { run } from "./run";
 import { diff, sweep } from "./sweep";
 
@@ -23,5 +24,6 @@ function charts(page: Page): { charts: HTMLElement[]; update(tick: Tick): void }
     case "find": return still(find(page));
     case "compare": return still(compare(page));
     case "diff": return still(diff(page));
+    case "plot": return still(plot(page));
   }
 }

@@ -28,6 +28,8 @@ pub enum Takes {
     Nothing,
     /// One, attached or as the next word.
     Value,
+    /// One if it is attached, else none.
+    Attached,
 }
 
 /// What to do with a word that is no option.
@@ -46,7 +48,7 @@ pub enum Item {
     Option {
         /// As in the table.
         opt: Opt,
-        /// Its value; there exactly if it takes one.
+        /// Its value; there exactly if it takes one, or had one attached that it may do without.
         value: Option<String>,
     },
     /// A word that is no option, or any word after `--`.
@@ -108,8 +110,8 @@ fn read_long(options: &[Opt], word: &str, words: &mut dyn Iterator<Item = String
     let name = opt.long.unwrap_or(name);
     match (opt.takes, attached) {
         (Takes::Nothing, Some(_)) => Item::Mistake(format!("option '--{name}' doesn't allow an argument")),
-        (Takes::Nothing, None) => Item::Option { opt, value: None },
-        (Takes::Value, Some(value)) => Item::Option { opt, value: Some(value) },
+        (Takes::Nothing, None) | (Takes::Attached, None) => Item::Option { opt, value: None },
+        (Takes::Value | Takes::Attached, Some(value)) => Item::Option { opt, value: Some(value) },
         (Takes::Value, None) => match words.next() {
             Some(value) => Item::Option { opt, value: Some(value) },
             None => Item::Mistake(format!("option '--{name}' requires an argument")),
@@ -129,6 +131,10 @@ fn read_letters(options: &[Opt], letters: &str, words: &mut dyn Iterator<Item = 
             continue;
         }
         let attached = rest.as_str();
+        if opt.takes == Takes::Attached {
+            items.push(Item::Option { opt, value: Some(attached.to_owned()).filter(|value| !value.is_empty()) });
+            return;
+        }
         let value = if attached.is_empty() { words.next() } else { Some(attached.to_owned()) };
         items.push(match value {
             Some(value) => Item::Option { opt, value: Some(value) },
@@ -149,6 +155,7 @@ mod tests {
         short('r', Takes::Nothing),
         long("version", Takes::Nothing),
         long("versions", Takes::Nothing),
+        both('g', "log", Takes::Attached),
     ];
 
     /// `c=5 L !mistake operand`.
@@ -174,6 +181,7 @@ mod tests {
         assert_eq!(told(Order::Permute, "-cL -L"), "c=L L", "what is attached is the value, whatever it looks like");
         assert_eq!(told(Order::Permute, "-c -L"), "c=-L", "and so is the next word");
         assert_eq!(told(Order::Permute, "--load="), "load=");
+        assert_eq!(told(Order::Permute, "-gx -g x --log=y --log y"), "g=x g <x> g=y g <y>", "a value that may be left out is attached");
     }
 
     #[test]
@@ -187,7 +195,7 @@ mod tests {
     fn a_name_cut_short_must_be_unambiguous_unless_it_is_whole() {
         assert_eq!(told(Order::Permute, "--version"), "version");
         assert_eq!(told(Order::Permute, "--vers"), "!option '--vers' is ambiguous; possibilities: '--version' '--versions'");
-        assert_eq!(told(Order::Permute, "--l"), "!option '--l' is ambiguous; possibilities: '--latency' '--load'");
+        assert_eq!(told(Order::Permute, "--l"), "!option '--l' is ambiguous; possibilities: '--latency' '--load' '--log'");
     }
 
     #[test]

@@ -81,8 +81,8 @@ fn measure_and_print(asked: &Asked, plan: &Plan, report: &dyn Fn(&Summary) -> St
     let stop = super::stop_on_signals(asked.voice)?;
     let mut script = asked.script.as_ref().map(|path| Script::load(&asked.source(path), asked.globals(), &stop)).transpose()?;
     let measured = super::measure_by(plan, manners, &stop, &mut |_| drop(say_banner()), |watch| match &mut script {
-        None => engine::run(plan, watch, &stop),
-        Some(script) => script.run(plan, &mut |tick, _| watch(tick), &stop).map(|measured| measured.summary),
+        None => engine::run_counted(plan, watch, &stop),
+        Some(script) => script.run(plan, watch, &stop).map(|measured| measured.summary),
     });
     let (summary, error) = match measured {
         Ok(summary) => (Some(summary), None),

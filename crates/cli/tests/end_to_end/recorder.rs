@@ -15,14 +15,29 @@ pub struct Recorder {
 impl Recorder {
     /// Answers each request after `delay` with `status`, and a body of two bytes.
     pub fn start(delay: Duration, status: u16) -> Self {
+        Self::answering(delay, format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\nok"))
+    }
+
+    /// The same with a Location.
+    pub fn start_leading(delay: Duration, status: u16, location: &str) -> Self {
+        Self::answering(delay, format!("HTTP/1.1 {status} X\r\nLocation: {location}\r\nContent-Length: 2\r\n\r\nok"))
+    }
+
+    /// Answers each request with this page and a cookie.
+    pub fn start_page(html: &str) -> Self {
+        let head = "Content-Type: text/html; charset=utf-8\r\nSet-Cookie: seen=1; Path=/";
+        Self::answering(Duration::ZERO, format!("HTTP/1.1 200 X\r\n{head}\r\nContent-Length: {}\r\n\r\n{html}", html.len()))
+    }
+
+    fn answering(delay: Duration, answer: String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let heads = Arc::new(Mutex::new(Vec::new()));
         let kept = heads.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let kept = kept.clone();
-                thread::spawn(move || serve(stream, delay, status, &kept));
+                let (kept, answer) = (kept.clone(), answer.clone());
+                thread::spawn(move || serve(stream, delay, &answer, &kept));
             }
         });
         Self { url, heads }
@@ -45,7 +60,7 @@ fn sorted(request: &str) -> String {
     format!("{line}\r\n{}\r\n\r\n{body}", lines.join("\r\n"))
 }
 
-fn serve(mut stream: TcpStream, delay: Duration, status: u16, kept: &Mutex<Vec<String>>) {
+fn serve(mut stream: TcpStream, delay: Duration, answer: &str, kept: &Mutex<Vec<String>>) {
     let _ = stream.set_nodelay(true);
     let mut buffer = Vec::new();
     let mut piece = [0; 4096];
@@ -67,9 +82,10 @@ fn serve(mut stream: TcpStream, delay: Duration, status: u16, kept: &Mutex<Vec<S
             continue;
         }
         let request: Vec<u8> = buffer.drain(..end + 4 + body).collect();
+        let end = if request.starts_with(b"HEAD ") { answer.find("\r\n\r\n").unwrap() + 4 } else { answer.len() };
         kept.lock().unwrap().push(String::from_utf8(request).unwrap());
         thread::sleep(delay);
-        if stream.write_all(format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\nok").as_bytes()).is_err() {
+        if stream.write_all(&answer.as_bytes()[..end]).is_err() {
             return;
         }
     }

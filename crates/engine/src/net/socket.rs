@@ -28,12 +28,19 @@ pub(super) struct Sources {
     given: Vec<IpAddr>,
     /// How many loopback addresses are used in turn; grows when they run out of ports.
     loopback: Cell<u32>,
+    /// The size of the kernel's buffers, if not its own choice.
+    buffer_bytes: Option<u32>,
 }
 
 impl Sources {
     /// `given` in turn, or if there are none the system's choice: on loopback `loopback` addresses in turn.
     pub(super) fn new(given: Vec<IpAddr>, loopback: u32) -> Self {
-        Self { given, loopback: Cell::new(loopback.clamp(1, LOOPBACK_SOURCES_MAX)) }
+        Self { given, loopback: Cell::new(loopback.clamp(1, LOOPBACK_SOURCES_MAX)), buffer_bytes: None }
+    }
+
+    /// The same with buffers of this size.
+    pub(super) fn buffered(self, buffer_bytes: Option<u32>) -> Self {
+        Self { buffer_bytes, ..self }
     }
 
     /// The loopback addresses in use, as long as none is given.
@@ -48,7 +55,7 @@ impl Sources {
         let mut exhausted = None;
         let mut attempt = 0;
         while let Some(source) = self.source(to.ip(), turn, attempt) {
-            match connect(to, source).await {
+            match connect(to, source, self.buffer_bytes).await {
                 Ok(stream) => {
                     if self.given.is_empty() && is_ipv4_loopback(to.ip()) && attempt >= self.loopback.get() {
                         self.loopback.set(attempt + 1);
@@ -107,10 +114,15 @@ fn bind(socket: &Socket, ip: IpAddr) -> io::Result<()> {
     socket.bind(&SocketAddr::new(ip, 0).into())
 }
 
-async fn connect(to: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
+async fn connect(to: SocketAddr, source: Option<IpAddr>, buffer_bytes: Option<u32>) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(to), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     // With Nagle's algorithm, a request in two segments would wait for the server's delayed ACK: 40 ms.
     socket.set_tcp_nodelay(true)?;
+    if let Some(bytes) = buffer_bytes {
+        // Before connecting: the window a connection opens with follows from it.
+        socket.set_send_buffer_size(bytes as usize)?;
+        socket.set_recv_buffer_size(bytes as usize)?;
+    }
     if let Some(ip) = source {
         bind(&socket, ip)?;
     }

@@ -98,6 +98,13 @@ impl Handshakes {
         handshake.into_fallible().await.map_err(|(error, transport)| failed(&error, name, transport.heard()))
     }
 
+    /// The same without naming the host (SNI).
+    pub(super) fn unnamed(&self) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        config.enable_sni = false;
+        Self { config: Arc::new(config) }
+    }
+
     /// The same, and whether the server asks for a client certificate that is not there.
     pub(super) fn noticing_requests(&self) -> (Self, Arc<Asked>) {
         let asked = Arc::new(Asked { ours: Arc::clone(&self.config.client_auth_cert_resolver), unmet: AtomicBool::new(false) });

@@ -5,12 +5,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use measure::{Ending, Failure, Summary};
-use plan::{Nanos, Plan};
+use measure::{Ending, Failure, Outcome, Summary};
+use plan::{Nanos, Plan, Target};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 
 use super::{Simulation, answer, given, plan, read_request};
-use crate::program::{Broken, Choice, Program};
+use crate::program::{After, Broken, Choice, Program};
 use crate::protocol::http1::{Asked, Header, Observer};
 
 /// One line an answer.
@@ -76,9 +76,9 @@ impl Program for Counting {
         (bytes, ear)
     }
 
-    fn ended(&self, ear: &mut Ear, result: Result<u16, Failure>) -> Result<(), Broken> {
+    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
         let mut heard = self.heard.borrow_mut();
-        heard.push(match result {
+        heard.push(match outcome.result {
             Ok(status) => format!("{status} {}", String::from_utf8_lossy(&ear.body)),
             Err(failure) => failure.code().to_owned(),
         });
@@ -142,6 +142,30 @@ fn delays_are_waited_for_before_each_request_and_part_of_none() {
     let (summary, ..) = run(&Simulation::of(echo), &counted("1", "4"), delayed);
     assert_eq!(summary.ended.drained_at, Nanos::from_millis(4 * 11));
     assert!(summary.response_time.max().unwrap() <= Nanos::from_millis(2));
+}
+
+/// Leads everybody who asks for a number to the same place.
+async fn signpost(mut stream: DuplexStream, _number: u64) {
+    while let Some(request) = read_request(&mut stream).await {
+        let path = request.split(' ').nth(1).unwrap_or_default();
+        let reply = match path {
+            "/there" => "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere".to_owned(),
+            _ => format!("HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: {}\r\n\r\n{path}", path.len()),
+        };
+        stream.write_all(reply.as_bytes()).await.ok();
+    }
+}
+
+#[test]
+fn a_chain_of_redirects_begins_with_the_chosen_request_and_ends_once() {
+    let followed = plan(|draft| {
+        draft.connections = given("1");
+        draft.requests = given("2");
+        draft.follow = given("3");
+    });
+    let (summary, _, heard) = run(&Simulation::of(signpost), &followed, || Counting { batch: 1, ..Counting::default() });
+    assert_eq!(heard, ["200 here", "200 here"]);
+    assert_eq!((summary.requests.succeeded, summary.redirects), (2, 2));
 }
 
 #[test]
@@ -261,4 +285,91 @@ fn samples_hold_all_answers_across_intervals() {
     assert!(samples.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{samples:?}");
     let (at, answers) = samples[samples.len() - 1];
     assert!(answers <= summary.requests.succeeded && answers + (3_100 - at) >= summary.requests.succeeded, "{samples:?}");
+}
+
+/// Sends to two origins in turn, and a second time after each answer from the other one.
+struct Wandering {
+    other: Target,
+    next: Cell<u32>,
+    /// Whether the second time is one too many.
+    forbids: bool,
+    heard: Heard,
+}
+
+#[derive(Default)]
+struct Wanderer {
+    bytes: Vec<u8>,
+    ear: Ear,
+    is_away: bool,
+    sent: u32,
+}
+
+impl Program for Wandering {
+    type User = Wanderer;
+    type Ear = Ear;
+
+    const OPENS_FIRST: bool = false;
+    const WANDERS: bool = true;
+
+    fn user(&self, _number: u64) -> Wanderer {
+        Wanderer::default()
+    }
+
+    fn choose(&self, user: &mut Wanderer) -> Result<Choice, Broken> {
+        let number = self.next.replace(self.next.get() + 1);
+        (user.is_away, user.sent) = (number % 2 == 1, 1);
+        user.bytes = format!("GET /{number} HTTP/1.1\r\n\r\n").into_bytes();
+        Ok(Choice { asked: Asked::Other, requests: 1 })
+    }
+
+    fn sending<'a>(&'a self, user: &'a mut Wanderer) -> (&'a [u8], &'a mut Ear) {
+        (&user.bytes, &mut user.ear)
+    }
+
+    fn destination<'a>(&'a self, user: &'a Wanderer) -> Option<&'a Target> {
+        user.is_away.then_some(&self.other)
+    }
+
+    fn after(&self, user: &mut Wanderer, result: Result<u16, Failure>) -> After {
+        match (result, user.sent) {
+            (Ok(_), 1) if user.is_away && self.forbids => After::Fail(Failure::RedirectLimit),
+            (Ok(_), 1) if user.is_away => {
+                (user.is_away, user.sent) = (false, 2);
+                After::Send(Choice { asked: Asked::Other, requests: 1 })
+            }
+            _ => After::Nothing,
+        }
+    }
+
+    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
+        let result = outcome.result.map_or_else(|failure| failure.code().to_owned(), |status| status.to_string());
+        let line = format!("{result} {} {} ms", String::from_utf8_lossy(&ear.body), outcome.service_time().0 / 1_000_000);
+        self.heard.borrow_mut().push(line);
+        Ok(())
+    }
+}
+
+fn wandered(forbids: bool) -> (Summary, u64, Vec<String>) {
+    let heard = Heard::default();
+    let simulation = Simulation::of(echo);
+    let make = |_: &_, _| Wandering { other: "http://other.test/".parse().unwrap(), next: Cell::new(0), forbids, heard: heard.clone() };
+    let (summary, _) = simulation.with(&counted("1", "4"), make, &mut |_| ());
+    let heard = heard.take();
+    (summary, simulation.dials(), heard)
+}
+
+#[test]
+fn a_program_that_wanders_keeps_a_connection_to_each_origin_and_all_it_sends_is_one_request() {
+    let (summary, dials, heard) = wandered(false);
+    assert_eq!(heard, ["200 /0 1 ms", "200 /1 2 ms", "200 /2 1 ms", "200 /3 2 ms"]);
+    assert_eq!((summary.requests.succeeded, summary.redirects, dials), (4, 2, 2));
+    let opened = summary.connections.opened;
+    assert_eq!(opened, 2, "none before the load, and one to each origin");
+}
+
+#[test]
+fn what_a_program_calls_a_failure_is_one() {
+    let (summary, _, heard) = wandered(true);
+    assert_eq!(heard, ["200 /0 1 ms", "redirect.limit /1 1 ms", "200 /2 1 ms", "redirect.limit /3 1 ms"]);
+    assert_eq!((summary.requests.succeeded, summary.requests.failed), (2, 2));
 }

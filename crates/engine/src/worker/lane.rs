@@ -16,7 +16,7 @@ use super::Worker;
 use crate::clock::Clock;
 use crate::exchange::{Answered, Connection, EXAMPLE_BYTES, Exchange, One, Past, Several, Sight};
 use crate::net::{Dial, DialFailed, Dialed};
-use crate::program::{Choice, Program};
+use crate::program::{After, Choice, Program};
 use crate::protocol::http1::{Finished, Header, Observer};
 use crate::slot::{GiveUp, Slot};
 use crate::task::asked;
@@ -102,7 +102,7 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<
             (due, free_at) = (next, now);
             continue;
         }
-        if worker.arrivals_ended() || lane.connection.is_none() {
+        if worker.arrivals_ended() || lane.has_none() {
             break;
         }
         worker.idle.borrow_mut().push(lane.place);
@@ -152,6 +152,8 @@ struct Lane<D: Dial> {
     connection: Option<Connection<D::Stream>>,
     /// Where redirects to another origin led last.
     detour: Option<Box<(Target, Connection<D::Stream>)>>,
+    /// Where the program wanders, used last on top.
+    others: Vec<(Target, Connection<D::Stream>)>,
     /// What pauses are waited for with, made by the first of them.
     timer: Option<Pin<Box<Sleep>>>,
 }
@@ -159,7 +161,7 @@ struct Lane<D: Dial> {
 impl<D: Dial + 'static> Lane<D> {
     fn new<C: Clock, P: Program>(worker: &Worker<D, C, P>) -> Self {
         let (place, slot) = worker.take_slot();
-        Self { slot, place, connection: None, detour: None, timer: None }
+        Self { slot, place, connection: None, detour: None, others: Vec::new(), timer: None }
     }
 
     /// Closes what is open and gives the place back.
@@ -168,7 +170,15 @@ impl<D: Dial + 'static> Lane<D> {
         if self.detour.take().is_some() {
             worker.closed(Closer::Us);
         }
+        for _ in self.others.drain(..) {
+            worker.closed(Closer::Us);
+        }
         worker.leave_slot(self.place);
+    }
+
+    /// Whether no connection is open.
+    fn has_none(&self) -> bool {
+        self.connection.is_none() && self.others.is_empty()
     }
 
     fn close<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, by: Closer) {
@@ -195,6 +205,12 @@ impl<D: Dial + 'static> Lane<D> {
             worker.fell_due(due);
         }
         self.slot.begin(due.plus(worker.task.timeout));
+        if P::WANDERS {
+            let outcome = Box::pin(self.wander(worker, state, choice, due, free_at)).await;
+            self.slot.end();
+            worker.record(&outcome);
+            return outcome;
+        }
         let mut ready = Ok(free_at);
         if self.connection.is_none() {
             ready = Box::pin(self.open(worker, due)).await.map(|()| worker.clock.now());
@@ -205,12 +221,16 @@ impl<D: Dial + 'static> Lane<D> {
                     worker.record(&outcome);
                 }
                 let (_, ear) = worker.program.sending(state);
-                worker.heed(worker.program.ended(ear, outcome.result));
+                worker.heed(worker.program.ended(ear, &outcome));
                 outcome
             }
             Ok(ready) if choice.requests > 1 => Box::pin(self.send_batch(worker, state, choice, due, ready)).await,
             Ok(ready) if worker.task.follow == 0 => self.send(worker, state, choice, due, ready).await,
-            Ok(ready) => Box::pin(self.send_and_follow(worker, due, ready)).await,
+            Ok(ready) => Box::pin(self.send_and_follow(worker, state, due, ready)).await,
+        };
+        let outcome = match outcome.result {
+            Err(Failure::StaleReuse) if P::SENDS_AGAIN => Box::pin(self.send_again(worker, state, choice, due)).await,
+            _ => outcome,
         };
         self.slot.end();
         worker.record(&outcome);
@@ -236,9 +256,186 @@ impl<D: Dial + 'static> Lane<D> {
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(ear), &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
+        if let (Ok(_), Some(connection)) = (&result, &self.connection) {
+            worker.program.spoke(|| D::spoken(connection.stream()));
+        }
         self.judge(worker, &exchange, result, &sight, request.len(), done);
-        worker.heed(worker.program.ended(ear, result.map(|finished| finished.status)));
+        let outcome = outcome(&exchange, due, ready, done, result);
+        if !P::WANDERS && !(P::SENDS_AGAIN && outcome.result == Err(Failure::StaleReuse)) {
+            worker.heed(worker.program.ended(ear, &outcome));
+        }
+        outcome
+    }
+
+    /// A request that goes where the program wants it, and on after an answer if it wants that: from the first byte sent to the
+    /// last one read.
+    async fn wander<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        mut choice: Choice,
+        due: Nanos,
+        free_at: Nanos,
+    ) -> Outcome {
+        let mut whole: Option<Outcome> = None;
+        loop {
+            let place = worker.program.destination(state).filter(|place| !place.same_origin(worker.task.plan.target())).cloned();
+            let ready = whole.map_or(free_at, |before| before.done);
+            let part = match place {
+                Some(place) => self.send_elsewhere(worker, state, choice, &place, due, ready).await,
+                None => self.send_at_home(worker, state, choice, due, ready).await,
+            };
+            let so_far = match whole {
+                None => part,
+                Some(before) => Outcome {
+                    ready: before.ready,
+                    sent: before.sent,
+                    bytes_out: before.bytes_out.saturating_add(part.bytes_out),
+                    bytes_in: before.bytes_in + part.bytes_in,
+                    ..part
+                },
+            };
+            let outcome = match worker.program.after(state, part.result) {
+                After::Nothing => so_far,
+                After::Fail(failure) => {
+                    worker.example(failure, so_far.done, String::new);
+                    Outcome { result: Err(failure), ..so_far }
+                }
+                After::Send(next) => {
+                    choice = next;
+                    worker.recorder.borrow_mut().redirected();
+                    whole = Some(so_far);
+                    continue;
+                }
+            };
+            let (_, ear) = worker.program.sending(state);
+            worker.heed(worker.program.ended(ear, &outcome));
+            return outcome;
+        }
+    }
+
+    /// Opens the Lane's own connection if need be, and sends on it.
+    async fn send_at_home<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        choice: Choice,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
+        let mut ready = ready;
+        if self.connection.is_none() {
+            if let Err(outcome) = self.open(worker, due).await {
+                return outcome;
+            }
+            ready = worker.clock.now();
+        }
+        self.send(worker, state, choice, due, ready).await
+    }
+
+    /// The same to another origin.
+    async fn send_elsewhere<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        choice: Choice,
+        place: &Target,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
+        let mut ready = ready;
+        let mut connection = match self.kept(worker, place).await {
+            Some(connection) => connection,
+            None => {
+                let dialled = match self.slot.unless_given_up(worker.dial.dial_other(place, worker.next_dial())).await {
+                    Ok(Ok(dialed)) => Ok(dialed),
+                    Ok(Err(DialFailed { failure, text })) => Err((failure, text)),
+                    Err(GiveUp::Expired) => Err((Failure::ConnectTimeout, "no connection before the request's own timeout".to_owned())),
+                    Err(GiveUp::Aborted) => Err((Failure::ClientInterrupted, String::new())),
+                };
+                match dialled {
+                    Ok(dialed) => {
+                        worker.recorder.borrow_mut().opened(dialed.connect, dialed.tls);
+                        ready = worker.clock.now();
+                        Connection::new(dialed.stream)
+                    }
+                    Err((failure, text)) => return self.unopened(worker, due, failure, text),
+                }
+            }
+        };
+        connection.begin(choice.asked);
+        let around = worker.around(&self.slot);
+        let mut exchange = Exchange::beginning(worker.clock.now());
+        worker.left(exchange.sent);
+        let mut sight = Sight::Nothing;
+        let (request, ear) = worker.program.sending(state);
+        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(ear), &mut sight)).await;
+        let done = self.done_at(worker, &exchange, result.is_ok());
+        worker.came_back(done);
+        worker.quirks(exchange.quirks);
+        let by = match result {
+            Ok(finished) => {
+                note_answer(worker, &finished, &sight, done);
+                let reused = worker.task.keepalive == Keepalive::Reuse;
+                let stays = finished.reusable && exchange.written == request.len() && reused;
+                (!stays).then_some(if finished.reusable || !reused { Closer::Us } else { Closer::Server })
+            }
+            Err(failure) => {
+                note_failure(worker, failure, &sight, Some(connection.past()), done);
+                Some(closer(failure))
+            }
+        };
+        match by {
+            Some(by) => worker.closed(by),
+            None => {
+                connection.answered(done);
+                if self.others.len() == OTHERS_MAX {
+                    self.others.remove(0);
+                    worker.closed(Closer::Us);
+                }
+                self.others.push((place.clone(), connection));
+            }
+        }
         outcome(&exchange, due, ready, done, result)
+    }
+
+    /// The connection that is kept to an origin, unless the server has closed it meanwhile.
+    async fn kept<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, place: &Target) -> Option<Connection<D::Stream>> {
+        let at = self.others.iter().position(|(other, _)| other.same_origin(place))?;
+        let (_, mut connection) = self.others.remove(at);
+        let around = worker.around(&self.slot);
+        let lost = poll_fn(|cx| {
+            Poll::Ready(match connection.poll_idle(cx, &around) {
+                Poll::Ready(quirks) => Some(quirks),
+                Poll::Pending => None,
+            })
+        })
+        .await;
+        let Some(quirks) = lost else { return Some(connection) };
+        worker.quirks(quirks);
+        worker.closed(if quirks.is_empty() { Closer::Server } else { Closer::Us });
+        None
+    }
+
+    /// Once more on a new connection, which cannot be closed for having stood idle.
+    async fn send_again<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        choice: Choice,
+        due: Nanos,
+    ) -> Outcome {
+        match self.open(worker, due).await {
+            Ok(()) => {
+                let ready = worker.clock.now();
+                self.send(worker, state, choice, due, ready).await
+            }
+            Err(outcome) => {
+                let (_, ear) = worker.program.sending(state);
+                worker.heed(worker.program.ended(ear, &outcome));
+                outcome
+            }
+        }
     }
 
     /// Requests written at once, whose answers come one after the other on the same connection. Each is a request of its own,
@@ -268,10 +465,10 @@ impl<D: Dial + 'static> Lane<D> {
             if finished.status >= 400 {
                 worker.example(Failure::CheckStatus, done, || bytes[..bytes.len().min(EXAMPLE_BYTES)].escape_ascii().to_string());
             }
-            let result = Ok(finished.status);
             let ready = ready.min(sent);
-            worker.record(&Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in: received, result });
-            worker.heed(worker.program.ended(ear, result));
+            let outcome = Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in: received, result: Ok(finished.status) };
+            worker.record(&outcome);
+            worker.heed(worker.program.ended(ear, &outcome));
         };
         let mut several = Several { ear, asked: choice.asked, left: choice.requests, received: 0, ended };
         let result = poll_fn(|cx| connection.poll_exchange(cx, batch, &mut exchange, &around, &mut several, &mut sight)).await;
@@ -281,7 +478,7 @@ impl<D: Dial + 'static> Lane<D> {
         self.judge(worker, &exchange, result, &sight, batch.len(), done);
         let mut last = outcome(&exchange, due, ready, done, result);
         worker.came_back(done);
-        worker.heed(worker.program.ended(ear, last.result));
+        worker.heed(worker.program.ended(ear, &last));
         // An answer that ended with the connection leaves the rest unanswered.
         let lost = result.map_or_else(|failure| failure, |_| Failure::RecvEofBeforeResponse);
         while left > 1 {
@@ -289,7 +486,7 @@ impl<D: Dial + 'static> Lane<D> {
             worker.record(&last);
             worker.came_back(done);
             last = Outcome { bytes_out: 0, bytes_in: 0, first_byte: done, result: Err(lost), ..last };
-            worker.heed(worker.program.ended(ear, last.result));
+            worker.heed(worker.program.ended(ear, &last));
         }
         last
     }
@@ -349,9 +546,14 @@ impl<D: Dial + 'static> Lane<D> {
             Err(GiveUp::Expired) => (Failure::ConnectTimeout, "no connection before the request's own timeout".to_owned()),
             Err(GiveUp::Aborted) => (Failure::ClientInterrupted, String::new()),
         };
+        Err(self.unopened(worker, due, failure, text))
+    }
+
+    /// How a request ended that could not be sent.
+    fn unopened<C: Clock, P: Program>(&self, worker: &Worker<D, C, P>, due: Nanos, failure: Failure, text: String) -> Outcome {
         let done = if self.slot.give_up() == Some(GiveUp::Expired) { self.slot.deadline() } else { worker.clock.now() };
         worker.example(failure, done, || text);
-        Err(Outcome { due, ready: done, sent: done, first_byte: done, done, bytes_out: 0, bytes_in: 0, result: Err(failure) })
+        Outcome { due, ready: done, sent: done, first_byte: done, done, bytes_out: 0, bytes_in: 0, result: Err(failure) }
     }
 
     /// Waits until a time, a Stop, or until nothing is left to be sent; notices when the connection is closed meanwhile.
@@ -384,7 +586,7 @@ impl<D: Dial + 'static> Lane<D> {
             if let Some(due) = self.slot.take_assigned() {
                 return Poll::Ready(Some(due));
             }
-            if self.connection.is_none() {
+            if self.has_none() {
                 worker.idle.borrow_mut().retain(|place| *place != self.place);
                 return Poll::Ready(None);
             }
@@ -403,22 +605,44 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// A request whose redirects are followed: a chain is one request, from the first byte sent to the last one read.
-    async fn send_and_follow<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, due: Nanos, ready: Nanos) -> Outcome {
+    async fn send_and_follow<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        state: &mut P::User,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
+        let (first, ear) = worker.program.sending(state);
+        let outcome = self.chain(worker, first, ear, due, ready).await;
+        worker.heed(worker.program.ended(ear, &outcome));
+        outcome
+    }
+
+    async fn chain<C: Clock, P: Program>(
+        &mut self,
+        worker: &Worker<D, C, P>,
+        first: &[u8],
+        ear: &mut P::Ear,
+        due: Nanos,
+        ready: Nanos,
+    ) -> Outcome {
         let mut place = worker.task.plan.target().clone();
-        let mut request = worker.task.request.clone();
-        let mut method = worker.task.plan.request().method.clone();
+        let mut request = first.to_vec();
+        let mut method =
+            first.split(|byte| *byte == b' ').next().map_or_else(String::new, |word| String::from_utf8_lossy(word).into_owned());
         let mut whole: Option<Exchange> = None;
         let mut hops = 0;
         loop {
             let mut location = Location::default();
             let at_home = place.same_origin(worker.task.plan.target());
-            let (exchange, result, done) = match self.hop(worker, &place, at_home, &request, &method, &mut location).await {
-                Ok(hop) => hop,
-                Err((failure, done)) => {
-                    let exchange = whole.unwrap_or(Exchange::beginning(done));
-                    return outcome(&exchange, due, ready, done, Err(failure));
-                }
-            };
+            let (exchange, result, done) =
+                match self.hop(worker, &place, at_home, (&request, &method), &mut Chained { location: &mut location, ear }).await {
+                    Ok(hop) => hop,
+                    Err((failure, done)) => {
+                        let exchange = whole.unwrap_or(Exchange::beginning(done));
+                        return outcome(&exchange, due, ready, done, Err(failure));
+                    }
+                };
             // The chain keeps its first send, its last first byte, and the bytes of all.
             let so_far = whole.insert(whole.map_or(exchange, |before| exchange.after(&before)));
             let finished = match result {
@@ -451,9 +675,8 @@ impl<D: Dial + 'static> Lane<D> {
         worker: &Worker<D, C, P>,
         place: &Target,
         at_home: bool,
-        request: &[u8],
-        method: &str,
-        location: &mut Location,
+        (request, method): (&[u8], &str),
+        listener: &mut Chained<'_, P::Ear>,
     ) -> Result<(Exchange, Result<Finished, Failure>, Nanos), (Failure, Nanos)> {
         let give_up = |worker: &Worker<D, C, P>, slot: &Slot, failure, text: String| {
             let done = if slot.give_up() == Some(GiveUp::Expired) { slot.deadline() } else { worker.clock.now() };
@@ -487,7 +710,7 @@ impl<D: Dial + 'static> Lane<D> {
         let mut exchange = Exchange::beginning(worker.clock.now());
         worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
-        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(location), &mut sight)).await;
+        let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(listener), &mut sight)).await;
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
         if at_home {
@@ -557,6 +780,9 @@ fn outcome(exchange: &Exchange, due: Nanos, ready: Nanos, done: Nanos, result: R
     }
 }
 
+/// So many origins beside the plan's a Lane keeps connections to.
+const OTHERS_MAX: usize = 8;
+
 /// Who ended the connection on which a request failed so.
 fn closer(failure: Failure) -> Closer {
     match failure {
@@ -594,6 +820,23 @@ impl Observer for Location {
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
         self.values =
             headers.iter().filter(|header| header.name.eq_ignore_ascii_case("location")).map(|header| header.value.to_vec()).collect();
+    }
+}
+
+/// Listens to an answer of a chain: where it leads, and what the program hears of it.
+struct Chained<'a, E> {
+    location: &'a mut Location,
+    ear: &'a mut E,
+}
+
+impl<E: Observer> Observer for Chained<'_, E> {
+    fn head(&mut self, status: u16, headers: &[Header<'_>]) {
+        self.location.head(status, headers);
+        self.ear.head(status, headers);
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        self.ear.body(bytes);
     }
 }
 

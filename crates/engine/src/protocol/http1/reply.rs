@@ -107,6 +107,10 @@ pub fn is_blank(bytes: &[u8]) -> bool {
 
 /// Sees what the reader passes over. Each method does nothing by default.
 pub trait Observer {
+    /// What was just read, before any of it is judged.
+    #[inline]
+    fn received(&mut self, _bytes: &[u8]) {}
+
     /// The final head: its status and headers, values without whitespace around them.
     #[inline]
     fn head(&mut self, _status: u16, _headers: &[Header<'_>]) {}
@@ -120,6 +124,11 @@ pub trait Observer {
 impl Observer for () {}
 
 impl<O: Observer> Observer for &mut O {
+    #[inline]
+    fn received(&mut self, bytes: &[u8]) {
+        (**self).received(bytes);
+    }
+
     #[inline]
     fn head(&mut self, status: u16, headers: &[Header<'_>]) {
         (**self).head(status, headers);

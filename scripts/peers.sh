@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Builds the load testers that are written in Go into target/peers, for the tests that compare reports and exchange results.
+#
+#   scripts/peers.sh hey vegeta
+#
+# Debian has neither of them in the version whose behaviour ours has, so they come from the Go module proxy, at a fixed version, and
+# are kept: a second call does nothing.
+set -euo pipefail
+
+PATH="$PATH:/usr/local/go/bin"
+cd "$(dirname "$0")/.."
+peers="${CARGO_TARGET_DIR:-target}/peers"
+case "$peers" in
+    /*) ;;
+    *) peers="$PWD/$peers" ;;
+esac
+mkdir -p "$peers"
+
+module_of() {
+    case "$1" in
+        hey) echo github.com/rakyll/hey@v0.1.4 ;;
+        vegeta) echo github.com/tsenart/vegeta/v12@v12.12.0 ;;
+        *) echo "peers.sh: no module is known for '$1'" >&2; exit 2 ;;
+    esac
+}
+
+for peer in "$@"; do
+    module=$(module_of "$peer")
+    # The version is part of the mark, so that another one is built when this file names another one.
+    mark="$peers/.$peer-${module##*@}"
+    if [ -x "$peers/$peer" ] && [ -e "$mark" ]; then
+        continue
+    fi
+    if ! command -v go > /dev/null; then
+        echo "error: $peer cannot be built: there is no Go" >&2
+        echo "  help: scripts/tools.sh go" >&2
+        exit 1
+    fi
+    echo "building $module" >&2
+    # Not `go install`, which asks the proxy for all versions first; the version is known.
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    (cd "$work" && go mod init peers && go mod edit -require "$module" && go build -mod=mod -o "$peers/$peer" "${module%@*}") 2> "$work/log" || {
+        cat "$work/log" >&2
+        exit 1
+    }
+    rm -rf "$work"
+    touch "$mark"
+done
