@@ -78,7 +78,8 @@ fn carry_out(asked: &Asked) -> Result<u8, Refusal> {
         // A run of an hour must not end with a file that cannot be written.
         let Some(file) = file else { continue };
         let opened = std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(file);
-        opened.map_err(|why| broken(&format!("Cannot open {which} ({file}): {}", system_words(&why)), 1))?;
+        let words = |why| format!("Cannot open {which}: {}\n", system_words(&why));
+        opened.map_err(|why| Refusal { stdout: String::new(), stderr: words(why), exit: 1 })?;
     }
     let voice = if asked.progress { Voice::Talking } else { Voice::Quiet };
     let stop = stop_on_signals(voice).map_err(|error| broken(&error.to_string(), 1))?;
@@ -209,10 +210,7 @@ impl Tally {
     fn fail(&mut self, failure: Failure) {
         match failure {
             Failure::ClientInterrupted => return,
-            failure if failure.is_connect() => {
-                self.failed.connect += 1;
-                return;
-            }
+            failure if failure.is_connect() => self.failed.connect += 1,
             Failure::RecvReset => self.failed.receive += 1,
             Failure::RecvEofBeforeResponse | Failure::RecvEofInHead | Failure::RecvEofInBody => self.failed.length += 1,
             Failure::SendReset | Failure::SendClosed | Failure::SendTimeout => self.write_errors += 1,
@@ -489,13 +487,15 @@ fn abort(failure: Failure, connect_failures: u64, go_on: bool) -> Option<Abort> 
         if failure.code().starts_with("tls.") {
             return Some(Abort { stderr: format!("SSL handshake failed: {}\n", failure.about()), exit: 1 });
         }
-        return if !go_on {
-            receive(number, words)
-        } else if connect_failures > CONNECT_FAILURES_MAX {
-            let stderr = format!("\nTest aborted after {CONNECT_FAILURES_MAX} failures\n\napr_socket_connect(): {words} ({number})\n");
-            Some(Abort { stderr, exit: number as u8 })
-        } else {
-            None
+        let at_once = matches!(failure, Failure::ConnectUnreachable | Failure::ConnectLocalPorts | Failure::ConnectLocalFds);
+        // What the system says later than at once, ab hears when it reads.
+        return match (at_once, go_on) {
+            (false, false) => receive(number, words),
+            (true, _) if connect_failures > CONNECT_FAILURES_MAX => {
+                let stderr = format!("\nTest aborted after {CONNECT_FAILURES_MAX} failures\n\napr_socket_connect(): {words} ({number})\n");
+                Some(Abort { stderr, exit: number as u8 })
+            }
+            _ => None,
         };
     }
     match failure {
@@ -659,8 +659,10 @@ mod tests {
         let ended = |failure, count, go_on| abort(failure, count, go_on).map(|abort| (abort.stderr, abort.exit));
         assert_eq!(ended(Failure::RecvReset, 0, false), Some(("apr_socket_recv: Connection reset by peer (104)\n".to_owned(), 104)));
         assert_eq!(ended(Failure::RecvReset, 0, true), None);
-        assert_eq!(ended(Failure::ConnectRefused, 10, true), None);
-        assert_eq!(ended(Failure::ConnectRefused, 11, true).map(|(_, exit)| exit), Some(111));
+        assert_eq!(ended(Failure::ConnectRefused, 1, false).map(|(_, exit)| exit), Some(111));
+        assert_eq!(ended(Failure::ConnectRefused, 11, true), None);
+        assert_eq!(ended(Failure::ConnectUnreachable, 10, false), None);
+        assert_eq!(ended(Failure::ConnectUnreachable, 11, true).map(|(_, exit)| exit), Some(113));
         assert_eq!(ended(Failure::RecvIdleTimeout, 0, true).map(|(_, exit)| exit), Some(119));
         assert_eq!(ended(Failure::RecvEofInBody, 0, false), None);
     }
@@ -672,7 +674,7 @@ mod tests {
             tally.fail(*failure);
             let all = tally.failed.all() + tally.write_errors;
             assert_eq!(all, u64::from(*failure != Failure::ClientInterrupted), "{failure}");
-            assert_eq!(tally.complete == 0, failure.is_connect() || *failure == Failure::ClientInterrupted, "{failure}");
+            assert_eq!(tally.complete, all, "{failure}");
         }
     }
 }

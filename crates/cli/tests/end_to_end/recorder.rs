@@ -28,6 +28,11 @@ impl Recorder {
         Self { url, heads }
     }
 
+    /// The requests since the last time it was asked, as they came.
+    pub fn raw(&self) -> Vec<String> {
+        std::mem::take(&mut *self.heads.lock().unwrap())
+    }
+
     /// The different requests since the last time it was asked, each with its header lines sorted: wrk sends them in no order.
     pub fn requests(&self) -> Vec<String> {
         let mut requests: Vec<String> = std::mem::take(&mut *self.heads.lock().unwrap()).iter().map(|head| sorted(head)).collect();
@@ -66,10 +71,16 @@ fn serve(mut stream: TcpStream, delay: Duration, status: u16, kept: &Mutex<Vec<S
             }
             continue;
         }
+        // HTTP/1.0 keeps a connection only if asked to.
+        let keeps = !head.contains(" http/1.0\r\n") || head.contains("\r\nconnection: keep-alive");
+        let says = if head.contains(" http/1.0\r\n") && keeps { "Connection: keep-alive\r\n" } else { "" };
+        let is_head = head.starts_with("head ");
         let request: Vec<u8> = buffer.drain(..end + 4 + body).collect();
         kept.lock().unwrap().push(String::from_utf8(request).unwrap());
         thread::sleep(delay);
-        if stream.write_all(format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\nok").as_bytes()).is_err() {
+        let content = if is_head { "" } else { "ok" };
+        let reply = format!("HTTP/1.1 {status} X\r\nServer: recorder/1.0 (test)\r\n{says}Content-Length: 2\r\n\r\n{content}");
+        if stream.write_all(reply.as_bytes()).is_err() || !keeps {
             return;
         }
     }
