@@ -51,6 +51,8 @@ pub(crate) fn run_on(core: usize, command: &[String]) -> Result<Ran> {
         .arg(core.to_string())
         .arg(&usage)
         .args(command)
+        // What is measured to be compared is not of the user's history.
+        .env("LOADLINE_DB", dir.path().join("history.db"))
         .stdin(Stdio::null())
         .stdout(File::create(&stdout)?)
         .stderr(File::create(&stderr)?)

@@ -96,6 +96,8 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let time = format!("CPU time per request, {connections} connections");
     rows.extend(ratio(format!("{time}, of wrk's"), ours(plain, cpu), Some(Bar::AtMost(0.72))));
     rows.extend(floor(&time, plain));
+    let in_its_place = of_two(plain, Tool::LoadlineAb, Tool::Ab, cpu);
+    rows.extend(ratio(format!("{time}, `loadline ab -k`, of ab's"), in_its_place, Some(Bar::AtMost(0.6))));
     let time = format!("{time}, https");
     rows.extend(ratio(format!("{time}, of wrk's"), ours(encrypted, cpu), Some(Bar::AtMost(0.80))));
     rows.extend(floor(&time, encrypted));

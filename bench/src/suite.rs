@@ -130,7 +130,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
     let nginx = Nginx::start(machine.server_core(), extent.connections_many)?;
     let suite = Suite { machine, loadline, extent, nginx: &nginx };
     let installed = |tools: &[Tool]| tools.iter().copied().filter(|tool| !programs.missing.contains(tool)).collect::<Vec<_>>();
-    let everyone = installed(&[Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::H2load, Tool::Bare]);
+    let everyone = installed(&[Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::LoadlineAb, Tool::H2load, Tool::Bare]);
     let with_wrk = installed(&[Tool::Loadline, Tool::Wrk]);
     let with_floor = installed(&[Tool::Loadline, Tool::Wrk, Tool::Bare]);
     Ok(Findings {
@@ -177,7 +177,7 @@ impl Suite<'_> {
                 let before = self.nginx.requests()?;
                 let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
                 let count = level.tool.count(&stdout).with_context(|| stderr)?;
-                if level.tool == Tool::Loadline {
+                if matches!(level.tool, Tool::Loadline | Tool::LoadlineAb) {
                     self.agree(before, count.requests)?;
                 }
                 level.take(&usage, count);

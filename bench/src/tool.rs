@@ -19,6 +19,8 @@ pub enum Tool {
     Wrk,
     /// ApacheBench, with keep-alive.
     Ab,
+    /// loadline in ab's place, with the same words.
+    LoadlineAb,
     /// h2load, speaking HTTP/1.1.
     H2load,
     /// No tool: a bare loop of sends and receives, the floor of the machine.
@@ -45,6 +47,7 @@ impl Tool {
             Self::Loadline => "loadline",
             Self::Wrk => "wrk",
             Self::Ab => "ab",
+            Self::LoadlineAb => "loadline ab",
             Self::H2load => "h2load",
             Self::Bare => "(bare loop)",
         }
@@ -54,7 +57,7 @@ impl Tool {
         match self {
             Self::Wrk => "-v",
             Self::Ab => "-V",
-            Self::Loadline | Self::H2load | Self::Bare => "--version",
+            Self::Loadline | Self::LoadlineAb | Self::H2load | Self::Bare => "--version",
         }
     }
 
@@ -81,6 +84,7 @@ impl Tool {
             Self::Wrk => format!("wrk -t 1 -c {connections} -d {seconds}s --timeout 30s{script} {url}"),
             // The time limit sets a request limit of 50,000 unless one is given after it.
             Self::Ab => format!("ab -q -k -c {connections} -t {seconds} -n 100000000 {url}"),
+            Self::LoadlineAb => format!("{} ab -q -k -c {connections} -t {seconds} -n 100000000 {url}", loadline.display()),
             Self::Bare => {
                 let program = std::env::current_exe().map_or_else(|_| "loadline-bench".to_owned(), |path| path.display().to_string());
                 let trust = trust.map(|path| format!(" {}", path.display())).unwrap_or_default();
@@ -99,7 +103,7 @@ impl Tool {
         let counted = match self {
             Self::Loadline => from_json(stdout),
             Self::Wrk => from_wrk(stdout),
-            Self::Ab => from_ab(stdout),
+            Self::Ab | Self::LoadlineAb => from_ab(stdout),
             Self::H2load => from_h2load(stdout),
             Self::Bare => counted(stdout).map(|(requests, qps)| Count { requests, qps }),
         };
@@ -208,7 +212,7 @@ status codes: 89120 2xx, 0 3xx, 0 4xx, 0 5xx
 
     #[test]
     fn words_that_are_not_understood_are_an_error_with_the_words() {
-        for tool in [Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::H2load, Tool::Bare] {
+        for tool in [Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::LoadlineAb, Tool::H2load, Tool::Bare] {
             let error = tool.count("unexpected").unwrap_err();
             assert!(format!("{error:#}").contains("unexpected"), "{error:#}");
         }

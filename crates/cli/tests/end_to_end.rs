@@ -1,5 +1,7 @@
 //! The binary, as a user meets it: against a real server on a free loopback port, each test in a directory of its own.
 
+#[path = "end_to_end/ab.rs"]
+mod ab;
 #[path = "end_to_end/bad_input.rs"]
 mod bad_input;
 #[path = "end_to_end/calibrate.rs"]

@@ -78,7 +78,8 @@ fn carry_out(asked: &Asked) -> Result<u8, Refusal> {
         // A run of an hour must not end with a file that cannot be written.
         let Some(file) = file else { continue };
         let opened = std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(file);
-        opened.map_err(|why| broken(&format!("Cannot open {which} ({file}): {}", system_words(&why)), 1))?;
+        let words = |why| format!("Cannot open {which}: {}\n", system_words(&why));
+        opened.map_err(|why| Refusal { stdout: String::new(), stderr: words(why), exit: 1 })?;
     }
     let voice = if asked.progress { Voice::Talking } else { Voice::Quiet };
     let stop = stop_on_signals(voice).map_err(|error| broken(&error.to_string(), 1))?;
@@ -209,10 +210,7 @@ impl Tally {
     fn fail(&mut self, failure: Failure) {
         match failure {
             Failure::ClientInterrupted => return,
-            failure if failure.is_connect() => {
-                self.failed.connect += 1;
-                return;
-            }
+            failure if failure.is_connect() => self.failed.connect += 1,
             Failure::RecvReset => self.failed.receive += 1,
             Failure::RecvEofBeforeResponse | Failure::RecvEofInHead | Failure::RecvEofInBody => self.failed.length += 1,
             Failure::SendReset | Failure::SendClosed | Failure::SendTimeout => self.write_errors += 1,
@@ -298,15 +296,18 @@ impl Ab {
     /// A failure ends the run if it would end ab.
     #[cold]
     fn failed(&self, outcome: &Outcome, failure: Failure, tally: &mut Tally) {
-        tally.fail(failure);
         if failure == Failure::ClientInterrupted {
             return;
         }
         let connect_failures = if failure.is_connect() { self.shared.connect_failures.fetch_add(1, Ordering::Relaxed) + 1 } else { 0 };
         if let Some(abort) = abort(failure, connect_failures, self.shared.go_on) {
+            // What ends the run is not one of the requests it completed.
             self.shared.aborted.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(abort);
             end_at_once(&self.stop);
-        } else if !failure.is_connect() {
+            return;
+        }
+        tally.fail(failure);
+        if !failure.is_connect() {
             if self.shared.verbosity >= 1 && failure == Failure::RecvReset {
                 let (number, words) = errno(failure);
                 eprint(&format!("apr_socket_recv: {words} ({number})\n"));
@@ -489,13 +490,15 @@ fn abort(failure: Failure, connect_failures: u64, go_on: bool) -> Option<Abort> 
         if failure.code().starts_with("tls.") {
             return Some(Abort { stderr: format!("SSL handshake failed: {}\n", failure.about()), exit: 1 });
         }
-        return if !go_on {
-            receive(number, words)
-        } else if connect_failures > CONNECT_FAILURES_MAX {
-            let stderr = format!("\nTest aborted after {CONNECT_FAILURES_MAX} failures\n\napr_socket_connect(): {words} ({number})\n");
-            Some(Abort { stderr, exit: number as u8 })
-        } else {
-            None
+        let at_once = matches!(failure, Failure::ConnectUnreachable | Failure::ConnectLocalPorts | Failure::ConnectLocalFds);
+        // What the system says later than at once, ab hears when it reads.
+        return match (at_once, go_on) {
+            (false, false) => receive(number, words),
+            (true, _) if connect_failures > CONNECT_FAILURES_MAX => {
+                let stderr = format!("\nTest aborted after {CONNECT_FAILURES_MAX} failures\n\napr_socket_connect(): {words} ({number})\n");
+                Some(Abort { stderr, exit: number as u8 })
+            }
+            _ => None,
         };
     }
     match failure {
@@ -659,8 +662,10 @@ mod tests {
         let ended = |failure, count, go_on| abort(failure, count, go_on).map(|abort| (abort.stderr, abort.exit));
         assert_eq!(ended(Failure::RecvReset, 0, false), Some(("apr_socket_recv: Connection reset by peer (104)\n".to_owned(), 104)));
         assert_eq!(ended(Failure::RecvReset, 0, true), None);
-        assert_eq!(ended(Failure::ConnectRefused, 10, true), None);
-        assert_eq!(ended(Failure::ConnectRefused, 11, true).map(|(_, exit)| exit), Some(111));
+        assert_eq!(ended(Failure::ConnectRefused, 1, false).map(|(_, exit)| exit), Some(111));
+        assert_eq!(ended(Failure::ConnectRefused, 11, true), None);
+        assert_eq!(ended(Failure::ConnectUnreachable, 10, false), None);
+        assert_eq!(ended(Failure::ConnectUnreachable, 11, true).map(|(_, exit)| exit), Some(113));
         assert_eq!(ended(Failure::RecvIdleTimeout, 0, true).map(|(_, exit)| exit), Some(119));
         assert_eq!(ended(Failure::RecvEofInBody, 0, false), None);
     }
@@ -672,7 +677,7 @@ mod tests {
             tally.fail(*failure);
             let all = tally.failed.all() + tally.write_errors;
             assert_eq!(all, u64::from(*failure != Failure::ClientInterrupted), "{failure}");
-            assert_eq!(tally.complete == 0, failure.is_connect() || *failure == Failure::ClientInterrupted, "{failure}");
+            assert_eq!(tally.complete, all, "{failure}");
         }
     }
 }

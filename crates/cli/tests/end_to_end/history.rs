@@ -296,3 +296,31 @@ fn no_secret_is_in_a_complaint() {
         assert!(ran.exit != 0 && !ran.stderr.contains(secret) && !ran.stdout.contains(secret), "{line}:\n{}", ran.stderr);
     }
 }
+
+#[test]
+fn what_other_tools_words_measure_is_in_the_history_too() {
+    let server = server();
+    let url = server.url("/healthz");
+    let mut session = Session::new();
+    for line in [format!("wrk -q -c2 -d1 {url}"), format!("wrk2 -q -c2 -d1 -R50 {url}"), format!("ab -q -n 7 {url}")] {
+        session.loadline(&line).exits(0).complains_of_nothing();
+    }
+    session.loadline(&format!("wrktest -q -d out --levels 1,2 --duration 1s {url}")).exits(0);
+    let runs = listed(&mut session, "");
+    let named: Vec<_> = runs.iter().map(|run| (run["kind"].as_str().unwrap(), run["target"].as_str().unwrap())).collect();
+    assert_eq!(named, vec![("run", url.as_str()); 5]);
+    session.loadline("show @last-2 --out json=ab.json").exits(0);
+    let ab = session.json("ab.json");
+    assert_eq!((&ab["requests"]["succeeded"], &ab["requests"]["due"]), (&7.into(), &7.into()));
+}
+
+#[test]
+fn a_history_that_cannot_be_written_spoils_no_other_tool_s_report() {
+    let server = server();
+    let url = server.url("/healthz");
+    let mut session = Session::new().file("no-database", "text").env("LOADLINE_DB", "no-database");
+    let ran = session.loadline(&format!("ab -n 5 {url}")).exits(0).says("Complete requests:      5\n");
+    let ran = ran.complains("loadline: the result could not be saved: ");
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    session.env("LOADLINE_DB", "no-database").loadline(&format!("ab -q -n 5 {url}")).exits(0).complains_of_nothing();
+}

@@ -15,7 +15,7 @@ pub struct Recorder {
 impl Recorder {
     /// Answers each request after `delay` with `status`, and a body of two bytes.
     pub fn start(delay: Duration, status: u16) -> Self {
-        Self::answering(delay, format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\nok"))
+        Self::answering(delay, format!("HTTP/1.1 {status} X\r\nServer: recorder/1.0 (test)\r\nContent-Length: 2\r\n\r\nok"))
     }
 
     /// The same with a Location.
@@ -41,6 +41,11 @@ impl Recorder {
             }
         });
         Self { url, heads }
+    }
+
+    /// The requests since the last time it was asked, as they came.
+    pub fn raw(&self) -> Vec<String> {
+        std::mem::take(&mut *self.heads.lock().unwrap())
     }
 
     /// The different requests since the last time it was asked, each with its header lines sorted: wrk sends them in no order.
@@ -81,11 +86,18 @@ fn serve(mut stream: TcpStream, delay: Duration, answer: &str, kept: &Mutex<Vec<
             }
             continue;
         }
+        // HTTP/1.0 keeps a connection only if asked to.
+        let keeps = !head.contains(" http/1.0\r\n") || head.contains("\r\nconnection: keep-alive");
+        let says = if head.contains(" http/1.0\r\n") && keeps { "Connection: keep-alive\r\n" } else { "" };
         let request: Vec<u8> = buffer.drain(..end + 4 + body).collect();
         let end = if request.starts_with(b"HEAD ") { answer.find("\r\n\r\n").unwrap() + 4 } else { answer.len() };
         kept.lock().unwrap().push(String::from_utf8(request).unwrap());
         thread::sleep(delay);
-        if stream.write_all(&answer.as_bytes()[..end]).is_err() {
+        let (status_line, rest) = answer[..end].split_once("
+").unwrap();
+        let reply = format!("{status_line}
+{says}{rest}");
+        if stream.write_all(reply.as_bytes()).is_err() || !keeps {
             return;
         }
     }

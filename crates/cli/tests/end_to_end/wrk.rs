@@ -222,7 +222,9 @@ fn a_link_answers_to_its_name() {
     let server = server();
     let mut session = Session::new();
     session.loadline("links bin").exits(0).says("/bin/wrk\n").says("PATH=");
-    let run = |name: &str, words: &[&str]| Command::new(session.path("bin").join(name)).args(words).output().unwrap();
+    let run = |name: &str, words: &[&str]| {
+        Command::new(session.path("bin").join(name)).args(words).env("LOADLINE_DB", session.data("h.db")).output().unwrap()
+    };
     assert!(text(run("wrk", &["-c2", "-d1", &server.url("/healthz")]).stdout).contains("Requests/sec: "));
     assert!(text(run("wrk2", &[]).stdout).starts_with("Usage: wrk2"));
     session.loadline("links bin").exits(0).says("was there");

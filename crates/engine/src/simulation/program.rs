@@ -125,6 +125,49 @@ fn a_program_chooses_each_request_and_hears_each_answer() {
     assert_eq!((summary.requests.succeeded, broken), (3, None));
 }
 
+/// As [`Counting`], with its requests sent again that a closed connection swallowed.
+struct Insisting(Counting);
+
+impl Program for Insisting {
+    type User = (Vec<u8>, Ear);
+    type Ear = Ear;
+
+    const SENDS_AGAIN: bool = true;
+
+    fn user(&self, number: u64) -> Self::User {
+        self.0.user(number)
+    }
+
+    fn choose(&self, user: &mut Self::User) -> Result<Choice, Broken> {
+        self.0.choose(user)
+    }
+
+    fn sending<'a>(&'a self, user: &'a mut Self::User) -> (&'a [u8], &'a mut Ear) {
+        self.0.sending(user)
+    }
+
+    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
+        self.0.ended(ear, outcome)
+    }
+}
+
+/// Answers one request on a connection, and swallows the next.
+async fn fickle(mut stream: DuplexStream, _number: u64) {
+    if let Some(request) = read_request(&mut stream).await {
+        answer(&mut stream, 200, request.split(' ').nth(1).unwrap_or_default()).await;
+        read_request(&mut stream).await;
+    }
+}
+
+#[test]
+fn a_request_that_a_closed_connection_swallowed_is_sent_again_and_ends_once() {
+    let heard = Heard::default();
+    let program = || Insisting(Counting { batch: 1, heard: heard.clone(), ..Counting::default() });
+    let (summary, broken) = Simulation::of(fickle).with(&counted("1", "3"), |_, _| program(), &mut |_| ());
+    assert_eq!(heard.take(), ["200 /0", "200 /1", "200 /2"]);
+    assert_eq!((summary.requests.succeeded, summary.requests.failed, broken), (3, 0, None));
+}
+
 #[test]
 fn in_open_load_it_is_asked_once_for_every_arrival() {
     let open = plan(|draft| {

@@ -27,7 +27,7 @@ const ALONE: &str = "lrkVhwiIdSq";
 /// What a mistake in the command line ends with: EINVAL.
 pub(super) const MISTAKE: u8 = 22;
 /// As ab says it.
-const CONCURRENCY_MAX: i64 = 20_000;
+const CONCURRENCY_MAX: i64 = 200_000;
 /// The request's head is written into a buffer of this size.
 const HEAD_BYTES_MAX: usize = 8_191;
 /// Below this no progress is told.
@@ -251,15 +251,15 @@ pub(super) fn parse(words: &[OsString]) -> Result<Asked, Refusal> {
     };
     let mut urls = Vec::new();
     let mut said = String::new();
-    for item in read(&options(), Order::StopAtOperand, words) {
+    let mut items = read(&options(), Order::StopAtOperand, words).into_iter();
+    while let Some(item) = items.next() {
         match item {
             Item::Option { opt, value } => asked.take(opt.short.unwrap_or_default(), value.as_deref().unwrap_or_default())?,
             Item::Operand(word) => urls.push(word),
             Item::Mistake(text) => {
-                // APR's words for what GNU's library calls invalid, and it reads no further.
-                said = format!("ab: {}\n", text.replace("invalid option", "illegal option"));
-                urls = words.last().map(|word| word.to_string_lossy().into_owned()).into_iter().collect();
-                break;
+                // APR's words for what GNU's library says, and it reads no further: what follows are operands to it.
+                said = format!("ab: {}\n", text.replace("invalid option", "illegal option").replace('\'', ""));
+                urls.extend(items.by_ref().map(|item| if let Item::Operand(word) = item { word } else { String::new() }));
             }
         }
     }
@@ -302,13 +302,11 @@ impl Asked {
             's' => self.timeout_s = number(value),
             'b' => self.buffer_bytes = u32::try_from(number(value)).ok().filter(|bytes| *bytes > 0),
             'B' => {
-                let address = value.parse().map_err(|_| {
-                    Refusal::of_loadline(
-                        &format!("-B {value} is no IP address"),
-                        "give the address of an interface of this machine, such as -B 127.0.0.2",
-                    )
+                value.parse::<IpAddr>().map_err(|_| {
+                    let help = "give the address of an interface of this machine, such as -B 127.0.0.2";
+                    Refusal::of_loadline(&format!("-B {value} is no IP address"), help)
                 })?;
-                self.bind = Some(address);
+                self.bind = given(value);
             }
             'T' => self.content_type = value.to_owned(),
             'p' | 'u' => {
@@ -319,11 +317,7 @@ impl Asked {
                 self.method = Some(method.to_owned());
                 let body = std::fs::read(value).map_err(|why| {
                     let words = system_words(&why);
-                    Refusal {
-                        stdout: String::new(),
-                        stderr: format!("ab: Could not open POST data file ({value}): {words}\n"),
-                        exit: why.raw_os_error().map_or(1, |number| number as u8),
-                    }
+                    Refusal { stdout: String::new(), stderr: format!("ab: Could not open POST data file ({value}): {words}\n"), exit: 1 }
                 })?;
                 self.body = Some((value.to_owned(), body));
             }
@@ -564,13 +558,15 @@ mod tests {
         for (line, exit, first) in [
             ("-n|5|-c|10|http://a/", 22, "ab: Cannot use concurrency level greater than total number of requests"),
             ("-n|0|http://a/", 1, "Invalid number of requests"),
-            ("-c|20001|-n|30000|http://a/", 22, "ab: Invalid Concurrency [Range 0..20000]"),
+            ("-c|200001|-n|300000|http://a/", 22, "ab: Invalid Concurrency [Range 0..200000]"),
             ("-i|-p|/dev/null|http://a/", 1, "Cannot mix POST with other methods"),
             ("-p|/dev/null|-u|/dev/null|http://a/", 1, "Cannot mix PUT with other methods"),
-            ("-p|/nonexistent|http://a/", 2, "ab: Could not open POST data file (/nonexistent): No such file or directory"),
+            ("-p|/nonexistent|http://a/", 1, "ab: Could not open POST data file (/nonexistent): No such file or directory"),
             ("http://a", 22, "ab: invalid URL"),
             ("http://a/|x", 22, "ab: wrong number of arguments"),
             ("-Q|x", 22, "ab: illegal option -- Q"),
+            ("-n", 22, "ab: option requires an argument -- n"),
+            ("-B|here|http://a/", 22, "ab: error: -B here is no IP address"),
             ("-h", 22, "Usage: ab [options] [http[s]://]hostname[:port]/path"),
             ("-Z|AES|https://a/", 22, "ab: error: -Z AES chooses cipher suites, which loadline leaves to the handshake"),
             ("-f|SSL3|https://a/", 22, "ab: error: -f SSL3 is a protocol that loadline does not speak: it is broken (RFC 8996)"),
