@@ -45,7 +45,7 @@ man: build ## write the man pages to target/man
 
 # Cheap checks first, the tests last, so that the last thing on the screen is what they said.
 test: fmt licences web ## everything that must hold: formatting, licences, lints, documentation, every test
-	scripts/tools.sh nginx wrk ab openssl tmux gnuplot siege go
+	scripts/tools.sh nginx wrk ab openssl tmux gnuplot siege prometheus go
 	scripts/peers.sh hey vegeta
 	$(MAKE) --no-print-directory lint doc beside
 	$(CARGO) test --workspace --locked

@@ -22,6 +22,7 @@ package_of() {
         gnuplot) echo gnuplot-nox ;;
         siege) echo siege ;;
         go) echo golang-go ;;
+        prometheus) echo prometheus ;;
         *) echo "tools.sh: no package is known for '$1'" >&2; exit 2 ;;
     esac
 }

@@ -269,6 +269,11 @@ impl Keeper {
         kept.begun = Some(Begun { id, revision, journal: Journal::begin(&kept.path, header) });
     }
 
+    /// The id of the run that has begun; a fresh one where nothing is kept.
+    pub fn id(&self) -> Id {
+        self.begun().map_or_else(Id::fresh, |begun| begun.id.clone())
+    }
+
     /// A load begins, called `what`.
     pub fn load(&self, plan: &Plan, what: impl Into<String>) {
         if let Some(begun) = self.begun() {

@@ -8,6 +8,7 @@ mod command;
 mod dialect;
 mod drive;
 mod exit;
+mod exporting;
 mod files;
 mod inputs;
 mod interrupt;

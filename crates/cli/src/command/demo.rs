@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use engine::{Stop, machine};
+use export::Ready;
 use plan::{Draft, LadderDraft, PlanErrors};
 use testbed::{Behaviour, Config, Testbed};
 
@@ -94,7 +95,7 @@ fn show(dir: &std::path::Path, manner: Manner) -> Result<Exit, Failed> {
         let draft = Draft { url: Some(server.url(act.path_and_query)), duration: given(LEVEL_LASTS), ..Draft::default() };
         let ladder = LadderDraft { levels: given(LEVELS), cooldown: given(COOLDOWN), ..LadderDraft::default() };
         let Some(climb) = Climb::decide(draft, ladder, &mut errors) else { return Err(errors.into()) };
-        let exit = climb.fitted(Asked::Nothing)?.carry_out(files, Keeper::NOTHING, manner, &screen, &stop)?;
+        let exit = climb.fitted(Asked::Nothing)?.carry_out(files, (Keeper::NOTHING, Ready::default()), manner, &screen, &stop)?;
         // What a busy machine did to a demonstration is said in it, and no reason to end it.
         if !matches!(exit, Exit::Done | Exit::NotTrustworthy) {
             return Ok(exit);

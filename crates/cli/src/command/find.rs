@@ -20,8 +20,9 @@ use analysis::search_words;
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};
+use export::{Exports, Ready};
 use history::Kind;
-use measure::{Summary, Tick};
+use measure::{Counted, Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
 use report::FIND_FORMATS;
 use report::find::table;
@@ -31,6 +32,7 @@ use super::sweep::{broken, name_of};
 use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{self, Exit, Failed};
+use crate::exporting::{self, Exporting};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
@@ -84,6 +86,9 @@ pub struct Find {
     keeping: Keeping,
 
     #[command(flatten)]
+    exporting: Exporting,
+
+    #[command(flatten)]
     promises: Promises,
 
     #[command(flatten)]
@@ -118,7 +123,7 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, promises, keeping, sight, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, promises, keeping, exporting, sight, manner } = find;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
@@ -143,6 +148,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     files.check(existing, &mut errors);
     let outs = Renderings::check(&out, FIND_FORMATS, existing, StandardOutput::Taken, &mut errors);
     let (Some(load), Ok(search)) = (load, search) else { return Err(errors.into()) };
+    let ready = exporting.decide(&mut errors);
     if !errors.is_empty() {
         return Err(errors.into());
     }
@@ -152,8 +158,21 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let screen = manner.screen_with_view(sight, "find", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
     let found = Found { checks, ..Found::new(files.name().to_owned(), &slos, settings, search.answer()) };
-    let course = Course { load, slos, search, found, files, outs, keeper, screen, stop, lost: PlanErrors::default(), untold: None };
-    course.carry_out(manner)
+    let course = Course {
+        load,
+        slos,
+        search,
+        found,
+        files,
+        outs,
+        keeper,
+        exports: Exports::default(),
+        screen,
+        stop,
+        lost: PlanErrors::default(),
+        untold: None,
+    };
+    course.carry_out(ready, manner)
 }
 
 /// The promises that can be read and searched with. Every mistake goes to `errors`.
@@ -404,6 +423,7 @@ struct Course {
     found: Found,
     files: Files,
     keeper: Keeper,
+    exports: Exports,
     outs: Renderings<Found>,
     screen: Screen,
     /// Raised by the user. Each trial has a signal of its own, because it may also be ended early.
@@ -413,7 +433,7 @@ struct Course {
 }
 
 impl Course {
-    fn carry_out(mut self, manner: Manner) -> Result<Exit, Failed> {
+    fn carry_out(mut self, ready: Ready, manner: Manner) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
         let unloaded = self.unloaded()?;
         self.found.unloaded_median = median(&unloaded);
@@ -421,6 +441,8 @@ impl Course {
             self.say(&said);
         }
         self.keeper.begin();
+        let id = self.keeper.id();
+        self.exports = exporting::open(ready, id.as_str(), self.files.name(), "find", self.load.first.as_ref(), manner.voice());
         self.say(&format!("\n{}\n", table::header(&self.found, &style)));
         let mut broken_by = None;
         loop {
@@ -465,6 +487,7 @@ impl Course {
         if !self.found.trials.is_empty() && self.lost.is_empty() {
             self.say(&self.files.listed());
         }
+        exporting::close(&mut self.exports, manner.voice());
         let kept = if self.found.trials.is_empty() {
             self.keeper.discard();
             Ok(String::new())
@@ -516,7 +539,7 @@ impl Course {
 
     /// A few requests one by one: what a probe is compared with.
     fn unloaded(&self) -> Result<Summary, Failed> {
-        self.run(&self.load.probe(UNLOADED_REQUESTS)?, "before the search", &mut |_| ControlFlow::Continue(()))
+        self.run(&self.load.probe(UNLOADED_REQUESTS)?, "before the search", None, &mut |_| ControlFlow::Continue(()))
             .map_err(|error| Failed::from(&error))
     }
 
@@ -550,7 +573,8 @@ impl Course {
         let mut seen: Vec<Tick> = Vec::new();
         let mut early = None;
         let begun = Instant::now();
-        let mut summary = self.run(&plan, &what, &mut |tick| {
+        self.exports.load(&plan, &what);
+        let mut summary = self.run(&plan, &what, Some(&self.exports), &mut |tick| {
             seen.push(tick.clone());
             let may_end = tick.to >= EARLY_FROM && tick.to < plan.end() && early.is_none();
             if may_end && lost(&self.slos, &seen, expected, purpose) {
@@ -573,7 +597,13 @@ impl Course {
     }
 
     /// Carries a plan out. `judge` looks once an interval, and ends the load when it says so.
-    fn run(&self, plan: &Plan, what: &str, judge: &mut dyn FnMut(&Tick) -> ControlFlow<()>) -> Result<Summary, RunError> {
+    fn run(
+        &self,
+        plan: &Plan,
+        what: &str,
+        told: Option<&Exports>,
+        judge: &mut dyn FnMut(&Tick) -> ControlFlow<()>,
+    ) -> Result<Summary, RunError> {
         let own = Stop::new();
         let mut progress = self.screen.follow(plan, what);
         let mut watch = |tick: &Tick| {
@@ -585,7 +615,13 @@ impl Course {
                 own.raise();
             }
         };
-        drive::run(plan, &mut |tick, _| watch(tick), &own)
+        let mut both = |tick: &Tick, counted: Counted| {
+            if let Some(exports) = told {
+                exports.second(tick, &counted);
+            }
+            watch(tick);
+        };
+        drive::run(plan, &mut both, &own)
     }
 
     /// Probes until the server answers as it did before the search.
@@ -617,7 +653,7 @@ impl Course {
         let Some(unloaded) = self.found.unloaded_median else { return true };
         let Ok(plan) = self.load.probe(PROBE_REQUESTS) else { return false };
         // That nobody listens any more is a server that has not recovered, and no error.
-        let Ok(summary) = self.run(&plan, "waiting until the server has recovered", &mut |_| ControlFlow::Continue(())) else {
+        let Ok(summary) = self.run(&plan, "waiting until the server has recovered", None, &mut |_| ControlFlow::Continue(())) else {
             return false;
         };
         let slowest = ((unloaded.0 as f64 * RECOVERED_WITHIN) as u64).max(unloaded.plus(PROBE_NOISE).0);

@@ -15,6 +15,7 @@ use super::Manner;
 use crate::calibration::note_ceiling;
 use crate::drive::Drive;
 use crate::exit::{self, Exit, Failed};
+use crate::exporting::{self, Exporting};
 use crate::keeping::{At, Keeping};
 use crate::outputs::{Existing, Out, Outputs};
 use crate::promises::{Aborts, Promises};
@@ -44,6 +45,9 @@ pub struct Run {
     #[command(flatten)]
     keeping: Keeping,
 
+    #[command(flatten)]
+    exporting: Exporting,
+
     /// Write the result also as FORMAT=FILE (repeatable)
     #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(), help_heading = "Output")]
     out: Vec<Out>,
@@ -61,7 +65,7 @@ pub struct Run {
 
 /// Measures and reports.
 pub fn carry_out(run: Run) -> Result<Exit, Failed> {
-    let Run { draft, promises, aborts, from, name, keeping, out, force, sight, manner } = run;
+    let Run { draft, promises, aborts, from, name, keeping, exporting, out, force, sight, manner } = run;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let (plan, promises) = decide(draft, promises, from.map(|from| (from, keeping.at())), &mut errors);
@@ -71,6 +75,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let name = name.or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
     let mut keeper = keeping.decide(Kind::Run, &name, &mut errors);
     sight.check(&mut errors);
+    let ready = exporting.decide(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
     let stop = Stop::new();
@@ -78,9 +83,12 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     interrupt::raise_on_signal(&stop, &screen)?;
     let mut progress = screen.follow(&plan, "");
     keeper.begin();
+    let mut exports = exporting::open(ready, keeper.id().as_str(), &name, "run", Some(&plan), manner.voice());
+    exports.load(&plan, &name);
     keeper.load(&plan, name);
     let watch = &mut |tick: &Tick, counted: Counted| {
         progress.tick(tick);
+        exports.second(tick, &counted);
         keeper.second(counted);
         if guard.tick(tick) {
             stop.raise();
@@ -88,6 +96,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     };
     let ended = Drive::new(&plan, &stop).and_then(|drive| drive.run(watch, &stop));
     screen.clear();
+    exporting::close(&mut exports, manner.voice());
 
     let mut report = |summary: &mut Summary| {
         let aborted_by = guard.came_true();

@@ -16,6 +16,7 @@ use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promis
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
+use export::{Exports, Ready};
 use history::Kind;
 use measure::{Counted, Ending, Tick};
 use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Random, Rung, Stage, Target, Timetable};
@@ -26,6 +27,7 @@ use super::Manner;
 use crate::calibration::note_ceiling;
 use crate::drive;
 use crate::exit::{self, Exit, Failed};
+use crate::exporting::{self, Exporting};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
@@ -69,6 +71,9 @@ pub struct Sweep {
     keeping: Keeping,
 
     #[command(flatten)]
+    exporting: Exporting,
+
+    #[command(flatten)]
     sight: Sight,
 
     #[command(flatten)]
@@ -80,7 +85,7 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, slo, promises, name, dir, out, force, keeping, sight, manner } = sweep;
+    let Sweep { draft, ladder, slo, promises, name, dir, out, force, keeping, exporting, sight, manner } = sweep;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
@@ -94,12 +99,13 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     files.check(existing, &mut errors);
+    let ready = exporting.decide(&mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "sweep", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
-    climb.fitted(asked)?.carry_out(&files, keeper, manner, &screen, &stop)
+    climb.fitted(asked)?.carry_out(&files, (keeper, ready), manner, &screen, &stop)
 }
 
 /// What the best level is to keep.
@@ -202,7 +208,14 @@ impl Climb {
     ///
     /// # Errors
     /// If a level cannot be carried out, or a file cannot be written; what was measured is reported first.
-    pub fn carry_out(&self, files: &Files, mut keeper: Keeper, manner: Manner, screen: &Screen, stop: &Stop) -> Result<Exit, Failed> {
+    pub fn carry_out(
+        &self,
+        files: &Files,
+        (mut keeper, ready): (Keeper, Ready),
+        manner: Manner,
+        screen: &Screen,
+        stop: &Stop,
+    ) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
         let planned = match self.ladder.choice {
             Choice::Listed => self.ladder.levels.iter().copied().map(Level::from).collect(),
@@ -212,8 +225,9 @@ impl Climb {
         sweep.slo.clone_from(&self.slo);
         sweep.checks.clone_from(&self.checks);
         keeper.begin();
+        let exports = exporting::open(ready, keeper.id().as_str(), files.name(), "sweep", self.plans.first(), manner.voice());
         let (told, lost) = (Ok(()), PlanErrors::default());
-        let mut ascent = Ascent { climb: self, files, keeper, manner, style, screen, stop, sweep, told, lost, broken: None };
+        let mut ascent = Ascent { climb: self, files, keeper, exports, manner, style, screen, stop, sweep, told, lost, broken: None };
         ascent.header("");
         match self.ladder.choice {
             Choice::Listed => ascent.climb(),
@@ -228,6 +242,7 @@ struct Ascent<'a> {
     climb: &'a Climb,
     files: &'a Files,
     keeper: Keeper,
+    exports: Exports,
     manner: Manner,
     style: Style,
     screen: &'a Screen,
@@ -327,9 +342,11 @@ impl Ascent<'_> {
         let mut next = Next::GoOn;
         let mut progress = self.screen.follow(plan, &format!("{level}, {place}"));
         self.keeper.load(plan, saved::level(level, repetition));
-        let keeper = &self.keeper;
+        self.exports.load(plan, &format!("{level}, round {repetition}"));
+        let (keeper, exports) = (&self.keeper, &self.exports);
         let watch = &mut |tick: &Tick, counted: Counted| {
             progress.tick(tick);
+            exports.second(tick, &counted);
             keeper.second(counted);
         };
         let measured = match drive::run(plan, watch, self.stop) {
@@ -379,6 +396,7 @@ impl Ascent<'_> {
 
     fn conclude(mut self) -> Result<Exit, Failed> {
         self.screen.clear();
+        exporting::close(&mut self.exports, self.manner.voice());
         if !self.sweep.trials.is_empty() {
             self.lost = write(&self.sweep, self.files);
             self.climb.outs.write(&self.sweep, &mut self.lost);

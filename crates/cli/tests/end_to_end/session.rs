@@ -159,6 +159,18 @@ impl Running {
         self
     }
 
+    /// Waits until standard error says this, and gives the rest of that line.
+    pub fn rest_of_stderr_line(mut self, text: &str) -> (Self, String) {
+        self = self.once_stderr_says(text);
+        let stderr = self.child.stderr.as_mut().unwrap();
+        let mut rest = Vec::new();
+        let mut byte = [0];
+        while stderr.read(&mut byte).unwrap() == 1 && byte[0] != b'\n' {
+            rest.push(byte[0]);
+        }
+        (self, String::from_utf8(rest).unwrap())
+    }
+
     /// Stops reading its standard output.
     pub fn hang_up(mut self) -> Self {
         drop(self.child.stdout.take());

@@ -1,0 +1,65 @@
+//! `--export`: the numbers of a run for systems that watch everything else, while it goes on.
+//!
+//! An address that cannot be used is a mistake of the command line and said before the first request. From then on nothing that
+//! happens to a receiver touches the run: it is told at the end, in a sentence.
+
+use clap::{ArgAction, Args};
+use export::{Destination, Exports, Identity, Ready};
+use plan::{Plan, PlanError, PlanErrors, Secrets};
+
+use crate::screen::{Voice, complain};
+use crate::secrets;
+
+/// Where else the numbers go.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Exporting {
+    /// Tell the numbers each second: prometheus=ADDR (answers scrapes there), otlp=URL, influx=URL (repeatable)
+    #[arg(long, value_name = "KIND=WHERE", action = ArgAction::Append, help_heading = "Output")]
+    export: Vec<String>,
+}
+
+impl Exporting {
+    /// Takes the addresses to listen on. Every mistake goes to `errors`.
+    pub fn decide(&self, errors: &mut PlanErrors) -> Ready {
+        let mut destinations: Vec<Destination> = Vec::new();
+        for text in &self.export {
+            match text.parse::<Destination>() {
+                Ok(destination) if destinations.contains(&destination) => {
+                    errors.push(PlanError::new("export", format!("--export {destination} is given twice"), "leave one out"))
+                }
+                Ok(destination) => destinations.push(destination),
+                Err(wrong) => errors.push(PlanError::new("export", format!("--export: {}", wrong.message), wrong.help)),
+            }
+        }
+        // Nothing is opened for a command that will not begin.
+        if !errors.is_empty() {
+            return Ready::default();
+        }
+        Ready::new(&destinations).unwrap_or_else(|unusable| {
+            for outlet in unusable {
+                errors.push(PlanError::new("export", outlet.to_string(), "give a free port of an address of this machine"));
+            }
+            Ready::default()
+        })
+    }
+}
+
+/// Opens what was made ready, and says where scrapes are answered.
+pub fn open(ready: Ready, run: &str, name: &str, command: &str, plan: Option<&Plan>, voice: Voice) -> Exports {
+    if voice == Voice::Talking {
+        for address in ready.addresses() {
+            complain(&format!("metrics are at http://{address}/metrics until the end"));
+        }
+    }
+    let target = plan.map_or_else(String::new, |plan| Secrets::of_plan(plan).conceal(&secrets::without(&plan.target().to_string())));
+    ready.open(Identity { run: run.to_owned(), name: name.to_owned(), command: command.to_owned(), target })
+}
+
+/// Delivers the last, and says what did not arrive.
+pub fn close(exports: &mut Exports, voice: Voice) {
+    for warning in exports.close() {
+        if voice == Voice::Talking {
+            complain(&format!("warning: {warning}"));
+        }
+    }
+}

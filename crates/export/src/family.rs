@@ -1,0 +1,195 @@
+//! What is told: one table of metrics, for every protocol that tells totals.
+//!
+//! Written once, so that Prometheus and OpenTelemetry cannot be told different things.
+
+use crate::board::{Board, Load, Times};
+
+/// One metric with all its values.
+#[derive(Debug)]
+pub(crate) struct Family<'a> {
+    /// In words joined by underscores, without unit and without `_total`.
+    pub name: &'static str,
+    pub about: &'static str,
+    pub unit: Unit,
+    pub points: Points<'a>,
+}
+
+/// The unit of a metric, as it ends the name in Prometheus, and by its code in OpenTelemetry (UCUM).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    None,
+    Seconds,
+    Bytes,
+}
+
+/// Labels of a value, beside those of the run.
+pub(crate) type Labels<'a> = Vec<(&'static str, &'a str)>;
+
+#[derive(Debug)]
+pub(crate) enum Points<'a> {
+    /// Only grows.
+    Counters(Vec<(Labels<'a>, &'a Load, f64)>),
+    Gauges(Vec<(Labels<'a>, &'a Load, f64)>),
+    Histograms(Vec<(Labels<'a>, &'a Load, &'a Times)>),
+}
+
+/// `1xx` to `5xx`; a status beyond them is none that HTTP knows.
+fn class_of(digit: u16) -> &'static str {
+    ["other", "1xx", "2xx", "3xx", "4xx", "5xx"].get(usize::from(digit)).copied().unwrap_or("other")
+}
+
+const fn side(side: measure::Side) -> &'static str {
+    match side {
+        measure::Side::Server => "server",
+        measure::Side::Network => "network",
+        measure::Side::ThisMachine => "this_machine",
+        measure::Side::Plan => "plan",
+    }
+}
+
+/// All metrics.
+pub(crate) fn families(board: &Board) -> Vec<Family<'_>> {
+    let counters = |count: &dyn Fn(&Load) -> f64| -> Points<'_> {
+        Points::Counters(board.loads.iter().map(|load| (named(load), load, count(load))).collect())
+    };
+    let gauges = |value: &dyn Fn(&Load) -> Option<f64>| -> Points<'_> {
+        Points::Gauges(board.loads.iter().filter_map(|load| Some((named(load), load, value(load)?))).collect())
+    };
+    let histograms = |times: fn(&Load) -> &Times| -> Points<'_> {
+        Points::Histograms(board.loads.iter().map(|load| (named(load), load, times(load))).collect())
+    };
+    let labelled = |each: &dyn Fn(&Load) -> Vec<((&'static str, &'static str), f64)>| -> Points<'_> {
+        let values = board.loads.iter().flat_map(|load| {
+            each(load).into_iter().map(move |(label, value)| {
+                let mut labels = named(load);
+                labels.push(label);
+                (labels, load, value)
+            })
+        });
+        Points::Counters(values.collect())
+    };
+    vec![
+        Family {
+            name: "requests_due",
+            about: "Requests that fell due.",
+            unit: Unit::None,
+            points: counters(&|load| load.totals.due as f64),
+        },
+        Family {
+            name: "requests",
+            about: "Requests that ended, by how: succeeded, failed, or unsent because no connection came free in time.",
+            unit: Unit::None,
+            points: labelled(&|load| {
+                let totals = &load.totals;
+                vec![
+                    (("result", "succeeded"), totals.succeeded as f64),
+                    (("result", "failed"), totals.failed as f64),
+                    (("result", "unsent"), totals.unsent as f64),
+                ]
+            }),
+        },
+        Family {
+            name: "answers",
+            about: "Answers by the class of their status.",
+            unit: Unit::None,
+            points: labelled(&|load| {
+                load.totals.answers.iter().map(|(digit, count)| (("status", class_of(*digit)), *count as f64)).collect()
+            }),
+        },
+        Family {
+            name: "failures",
+            about: "Requests that failed, by class and guilty side.",
+            unit: Unit::None,
+            points: Points::Counters(
+                board
+                    .loads
+                    .iter()
+                    .flat_map(|load| {
+                        load.totals.failures.iter().map(move |(class, count)| {
+                            let mut labels = named(load);
+                            labels.push(("class", class.code()));
+                            labels.push(("side", side(class.side())));
+                            (labels, load, *count as f64)
+                        })
+                    })
+                    .collect(),
+            ),
+        },
+        Family {
+            name: "response_time",
+            about: "From when a request was due to its last byte: what users feel. Failures count at their limit.",
+            unit: Unit::Seconds,
+            points: histograms(|load| &load.totals.response_time),
+        },
+        Family {
+            name: "service_time",
+            about: "From when a request was sent to its last byte: what the server took.",
+            unit: Unit::Seconds,
+            points: histograms(|load| &load.totals.service_time),
+        },
+        Family {
+            name: "lag",
+            about: "From when a request could be sent until it was: what the load generator added.",
+            unit: Unit::Seconds,
+            points: histograms(|load| &load.totals.lag),
+        },
+        Family {
+            name: "sent",
+            about: "Bytes written, heads included.",
+            unit: Unit::Bytes,
+            points: counters(&|load| load.totals.bytes_sent as f64),
+        },
+        Family {
+            name: "received",
+            about: "Bytes read, heads included.",
+            unit: Unit::Bytes,
+            points: counters(&|load| load.totals.bytes_received as f64),
+        },
+        Family {
+            name: "connections_opened",
+            about: "Connections opened.",
+            unit: Unit::None,
+            points: counters(&|load| load.totals.connections_opened as f64),
+        },
+        Family {
+            name: "generator_cpu",
+            about: "Processor time of the load generator's workers.",
+            unit: Unit::Seconds,
+            points: counters(&|load| load.totals.cpu),
+        },
+        Family {
+            name: "qps",
+            about: "Answers a second, in the last second.",
+            unit: Unit::None,
+            points: gauges(&|load| Some(load.now.qps)),
+        },
+        Family {
+            name: "rate_asked",
+            about: "Requests a second asked for in the last second, in open load.",
+            unit: Unit::None,
+            points: gauges(&|load| load.now.asked),
+        },
+        Family {
+            name: "in_flight",
+            about: "Requests that fell due and have no end yet.",
+            unit: Unit::None,
+            points: gauges(&|load| Some(load.now.in_flight as f64)),
+        },
+        Family {
+            name: "connections",
+            about: "Connections open.",
+            unit: Unit::None,
+            points: gauges(&|load| Some(load.now.connections as f64)),
+        },
+        Family {
+            name: "lag_max",
+            about: "Greatest lag of the last second.",
+            unit: Unit::Seconds,
+            points: gauges(&|load| Some(load.now.lag_max)),
+        },
+    ]
+}
+
+fn named(load: &Load) -> Labels<'_> {
+    vec![("load", load.name.as_str())]
+}
