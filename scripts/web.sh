@@ -30,7 +30,7 @@ pages() {
 
 build() {
     install
-    (cd web && npx --no-install tsc --noEmit && npx --no-install vite build --logLevel warn)
+    (cd web && npx --no-install tsc --noEmit && npx --no-install vite build --mode page --logLevel warn && npx --no-install vite build --mode app --logLevel warn)
 }
 
 case "${1:-}" in

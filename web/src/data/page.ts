@@ -164,4 +164,18 @@ export type ComparePage = Common<"compare", {
 
 export type DiffPage = Common<"diff", { levels: "users" | "offered"; sides: [{ name: string; points: Point[] }, { name: string; points: Point[] }] }>;
 
-export type Page = RunPage | SweepPage | FindPage | ComparePage | DiffPage;
+export type RunsPage = Common<"runs", { names: [string, string]; times: [Times, Times]; timelines: [Timeline, Timeline]; shifts: { q: number; change: number }[] }>;
+
+export type TrendPage = Common<"trend", {
+  kind: string;
+  runs: { id: string; started: string; revision: string | null }[];
+  series: {
+    id: string;
+    name: string;
+    unit: "figure" | "time_ns" | "percent";
+    values: (number | null)[];
+    changes: { at: number; before: number; after: number; change: number }[];
+  }[];
+}>;
+
+export type Page = RunPage | SweepPage | FindPage | ComparePage | DiffPage | RunsPage | TrendPage;
