@@ -127,6 +127,9 @@ impl Screen {
         };
         match Terminal::take(View::new(command, palette), asked) {
             Ok(terminal) => {
+                if let Some(web) = &*self.stage.web() {
+                    terminal.update(|view| view.say(&web.told()));
+                }
                 *self.stage.view() = Some(terminal);
                 Self { bar: ProgressBar::hidden(), ..self }
             }

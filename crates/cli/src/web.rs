@@ -39,14 +39,20 @@ impl Web {
         });
         match started {
             Ok(server) => {
-                complain(&format!("live at http://{}/", server.address()));
-                Some(Self { live, server: Some(server), command: command.to_owned(), stop: stop.clone() })
+                let web = Self { live, server: Some(server), command: command.to_owned(), stop: stop.clone() };
+                complain(&web.told());
+                Some(web)
             }
             Err(why) => {
                 complain(&format!("warning: the live page cannot be served: {}\n  help: leave --web out", plainly(&why)));
                 None
             }
         }
+    }
+
+    /// Where it is.
+    pub fn told(&self) -> String {
+        self.server.as_ref().map_or_else(String::new, |server| format!("live at http://{}/", server.address()))
     }
 
     /// A load begins.

@@ -117,8 +117,14 @@ pub(crate) fn answer(desk: &dyn Desk, live: &Live, courses: &Courses, mut reques
 
 /// Text that is JSON and has no other keys than the known ones.
 fn read<T: for<'de> Deserialize<'de>>(body: &Bytes) -> Result<T, Problem> {
+    // A list would do as well for what reads it, its values in the order of the keys.
     serde_json::from_slice(body)
+        .and_then(object)
         .map_err(|why| Problem::unreadable(format!("what was sent cannot be used: {why}"), "see /api/v1/openapi.json for its keys"))
+}
+
+fn object<T: for<'de> Deserialize<'de>>(value: serde_json::Value) -> serde_json::Result<T> {
+    if value.is_object() { serde_json::from_value(value) } else { Err(serde::de::Error::custom("it is no object")) }
 }
 
 fn store(desk: &dyn Desk) -> Result<Store, Problem> {

@@ -12,6 +12,7 @@ use crate::Live;
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
     /// The load, its settings named as in a plan.
+    #[serde(deserialize_with = "object")]
     pub plan: Draft,
     /// Promises, as after `--check`.
     pub check: Vec<String>,
@@ -23,6 +24,13 @@ pub struct Asked {
     pub tag: Vec<String>,
     /// What to remember about it.
     pub note: Option<String>,
+}
+
+/// A plan is an object: a list of its values, in whatever order they stand there, is none.
+fn object<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Draft, D::Error> {
+    use serde::de::Error as _;
+    let value = serde_json::Value::deserialize(deserializer)?;
+    if value.is_object() { serde_json::from_value(value).map_err(D::Error::custom) } else { Err(D::Error::custom("the plan is no object")) }
 }
 
 /// One mistake, worded as on the command line.

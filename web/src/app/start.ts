@@ -157,6 +157,7 @@ class Form {
 
   private async start(): Promise<void> {
     this.tried = true;
+    clearTimeout(this.waiting);
     this.button.disabled = true;
     this.load.textContent = "Looking for the target…";
     try {
@@ -249,7 +250,8 @@ class Form {
     const spec = this.chosen() === "maintained" ? clients(Number(this.value("connections")), seconds(this.value("duration"))) : rates(stages);
     this.picture.hidden = spec === null;
     if (spec === null) return;
-    if (this.chart) { this.chart.update(spec); return; }
+    if (this.chart && this.picture.dataset["shows"] === spec.title) { this.chart.update(spec); return; }
+    this.picture.dataset["shows"] = spec.title;
     this.chart = new Chart(spec);
     this.picture.replaceChildren(this.chart.root);
   }

@@ -16,7 +16,7 @@ use clap::{ArgAction, Args};
 use engine::{Fence, RunError, RunErrorKind, Stop};
 use history::{HistoryError, Kind, Moment, Store};
 use measure::{Counted, Ending, Summary, Tick};
-use plan::{Draft, Load, Plan, PlanError, PlanErrors};
+use plan::{Draft, Given, Plan, PlanError, PlanErrors, Stage};
 use report::page::{self, Shown};
 use serve::{Allowed, Asked, Begun, Checked, Desk, Ended, Guard, House, Live, Mistake, NotStarted, Server, StageShown, Token};
 
@@ -185,7 +185,8 @@ impl Desk for Cabinet {
 
     fn course(&self, result: &str) -> Result<Vec<f64>, String> {
         Ok(match Saved::read(result)? {
-            Saved::Run(run, _) => run.timeline.iter().map(Tick::qps).collect(),
+            // Of the drain there is no rate to show.
+            Saved::Run(run, _) => run.timeline.iter().filter(|tick| tick.from < run.ended.load_until).map(Tick::qps).collect(),
             Saved::Sweep(sweep) => sweep.rows().iter().map(|row| row.qps).collect(),
             Saved::Find(found) => found.trials.iter().map(|trial| trial.summary.qps).collect(),
             Saved::Compare(compared) => compared.pairs.iter().map(|pair| pair.b.qps).collect(),
@@ -194,17 +195,9 @@ impl Desk for Cabinet {
 
     fn check(&self, asked: &Asked) -> Checked {
         let (decided, errors) = self.decided(asked);
-        let plan = decided.as_ref().map(|decided| decided.plan.load());
-        let stages = match plan {
-            Some(Load::Open { timetable, .. }) => timetable
-                .stages()
-                .iter()
-                .map(|stage| StageShown {
-                    from: stage.from.as_per_second(),
-                    to: stage.to.as_per_second(),
-                    seconds: stage.length.map(|length| length.as_secs_f64()),
-                })
-                .collect(),
+        // What can be drawn is drawn, whatever else is wrong.
+        let stages = match &asked.plan.rate {
+            Some(Given::Value(timetable)) => timetable.stages().iter().map(|stage| stage_shown(stage, &asked.plan)).collect(),
             _ => Vec::new(),
         };
         let hidden = plan::Secrets::of_draft(&asked.plan);
@@ -302,6 +295,19 @@ impl Cabinet {
         }
         let plan = plan.filter(|_| errors.is_empty());
         (plan.map(|plan| Decided { plan, checks, guard, name, keeper }), errors)
+    }
+}
+
+/// A stage without a length of its own lasts as long as the test.
+fn stage_shown(stage: &Stage, draft: &Draft) -> StageShown {
+    let lasting = match &draft.duration {
+        Some(Given::Value(duration)) => Some(*duration),
+        _ => None,
+    };
+    StageShown {
+        from: stage.from.as_per_second(),
+        to: stage.to.as_per_second(),
+        seconds: stage.length.or(lasting).map(|length| length.as_secs_f64()),
     }
 }
 

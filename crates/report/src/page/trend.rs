@@ -198,7 +198,8 @@ fn figures(series: &[Series], points: &[Point]) -> Vec<Figure> {
         (Some(before), Some(now)) if before > 0.0 => format!("{} % on the one before", signed(now / before - 1.0)),
         _ => "the last one".to_owned(),
     };
-    let mut figures: Vec<Figure> = series.iter().map(|one| Figure::new(one.id, shown(one.unit, last(one)), note(one))).collect();
+    let mut figures: Vec<Figure> =
+        series.iter().map(|one| Figure::new(if one.id == "qps" { "QPS" } else { one.id }, shown(one.unit, last(one)), note(one))).collect();
     figures.push(Figure::new("runs", points.len().to_string(), "of this name"));
     figures
 }
