@@ -20,6 +20,7 @@ package_of() {
         chromium) echo chromium ;;
         tmux) echo tmux ;;
         gnuplot) echo gnuplot-nox ;;
+        python3) echo python3-venv ;;
         *) echo "tools.sh: no package is known for '$1'" >&2; exit 2 ;;
     esac
 }

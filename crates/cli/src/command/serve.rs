@@ -444,9 +444,9 @@ fn command(asked: &Asked) -> String {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             // What begins with a dash would be read as another flag.
             if text.starts_with('-') {
-                words.push(format!("{flag}={}", quoted(&text)))
+                words.push(format!("{flag}={}", quoted(&text)));
             } else {
-                words.extend([flag.clone(), quoted(&text)])
+                words.extend([flag.clone(), quoted(&text)]);
             }
         };
         match value {
