@@ -62,7 +62,7 @@ impl Query {
     }
 
     fn number(&mut self, name: &str, most: u32) -> Result<Option<u32>, Problem> {
-        let Some(text) = self.word(name)? else { return Ok(None) };
+        let Some(text) = self.one(name)? else { return Ok(None) };
         text.parse()
             .ok()
             .filter(|number| *number <= most)
@@ -143,13 +143,13 @@ fn told(error: &HistoryError) -> Problem {
 }
 
 fn kind(query: &mut Query) -> Result<Option<Kind>, Problem> {
-    let Some(text) = query.word("kind")? else { return Ok(None) };
+    let Some(text) = query.one("kind")? else { return Ok(None) };
     let help = "give run, sweep, find or compare";
     text.parse().map(Some).map_err(|why| Problem::unreadable(format!("'kind' is '{text}', which {why}"), help))
 }
 
 fn filter(query: &mut Query) -> Result<Filter, Problem> {
-    let since = match query.word("since")? {
+    let since = match query.one("since")? {
         None => None,
         Some(text) => {
             let whole = if text.len() == "2026-11-01".len() { format!("{text}T00:00:00Z") } else { text.clone() };
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_query_is_read_to_its_end() {
-        let mut query = Query::new("q=a+b&tag=x&tag=y&limit=&kind=sweep&since=2026-11-01");
+        let mut query = Query::new("q=a+b&tag=x&tag=y&name=&kind=sweep&since=2026-11-01");
         let filter = filter(&mut query).unwrap();
         assert_eq!(
             (filter.text.as_deref(), filter.tags.len(), filter.limit, filter.kind),
@@ -340,7 +340,7 @@ mod tests {
         assert!(filter.since.is_some() && query.end().is_ok());
         let mut query = Query::new("colour=blue");
         assert!(super::filter(&mut query).is_ok() && query.end().is_err());
-        for wrong in ["limit=201", "limit=x", "kind=walk", "since=yesterday", "name=a&name=b", "offset=-1"] {
+        for wrong in ["limit=201", "limit=", "limit=x", "kind=walk", "since=yesterday", "name=a&name=b", "offset=-1"] {
             assert!(super::filter(&mut Query::new(wrong)).is_err(), "{wrong}");
         }
     }
