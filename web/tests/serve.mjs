@@ -50,15 +50,19 @@ const { child: server, url: base } = await started(["serve", "--listen", "127.0.
 seed();
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 
-/** Some runs, a sweep, and one name with a history: the same results with other dates and rates. */
+/** Some runs, a sweep, and one name with a history: the same results with other dates and rates. For pictures they take longer. */
 function seed() {
-  const hostile = "</script><img src=x onerror=alert(1)> & 'quoted'";
-  run("run", `${api}/healthz`, "-c", "4", "-d", "2s", "--tag", "release", "--note", hostile, "--name", "checkout");
-  run("run", `${api}/healthz`, "-c", "8", "-d", "2s", "--tag", "canary", "--name", "checkout");
-  run("run", `${api}/behave?delay=3ms`, "--rate", "200/s", "-d", "3s", "--name", hostile);
-  run("sweep", `${api}/healthz`, "--levels", "1,2,4,8,16", "-d", "300ms", "--no-tui");
+  const pictured = flag === "--pictures";
+  const hostile = pictured ? "before the cache" : "</script><img src=x onerror=alert(1)> & 'quoted'";
+  const api_of = pictured ? `${api}/behave?delay=lognormal:4ms:0.5` : `${api}/healthz`;
+  const lasting = pictured ? "12s" : "2s";
+  const load = (rate) => (pictured ? ["--rate", rate] : ["-c", "4"]);
+  run("run", api_of, ...load("300/s"), "-d", lasting, "--tag", "release", "--note", hostile, "--name", "checkout");
+  run("run", api_of, ...load("400/s"), "-d", lasting, "--tag", "canary", "--name", "checkout");
+  run("run", `${api}/behave?delay=3ms`, "--rate", "200/s", "-d", pictured ? lasting : "3s", "--name", pictured ? "search" : hostile);
+  run("sweep", pictured ? `${api}/behave?pool=8:5ms` : `${api}/healthz`, "--name", "healthz", "--levels", "1,2,4,8,16", "-d", pictured ? "2s" : "300ms", "--no-tui");
   const bases = ["5ms", "8ms"].map((latency, index) => {
-    run("run", `${api}/behave?delay=${latency}`, "-c", "4", "-d", "1s", "--no-save", "--out", `json=base${index}.json`);
+    run("run", `${api}/behave?delay=${pictured ? `lognormal:${latency}:0.3` : latency}`, "-c", "4", "-d", pictured ? "6s" : "1s", "--no-save", "--out", `json=base${index}.json`);
     return JSON.parse(readFileSync(join(home, `base${index}.json`), "utf8"));
   });
   for (let at = 0; at < 24; at++) {
@@ -344,6 +348,8 @@ const tests = {
       for (const [colorScheme, width] of [["light", 1280], ["dark", 360]]) {
         const { page, complaints, close } = await open(path, { colorScheme, viewport: { width, height: 800 } });
         await ready(page);
+        // As wide as it gets: with a mistake that points at its place.
+        if (path === "/new") { await page.getByLabel("Checks").fill("p99 < 200"); await page.locator("#check-wrong .message").waitFor(); }
         const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         if (over > 0) found.push(`${path} at ${width}: ${over} pixels too wide`);
         await page.evaluate(axe);
