@@ -6,7 +6,7 @@ BUILT  := $(or $(CARGO_TARGET_DIR),target)
 BIN    := $(BUILT)/release/loadline
 
 .DEFAULT_GOAL := help
-.PHONY: help web web-test screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean
+.PHONY: help web web-test api-test screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,12 +49,16 @@ test: fmt licences web ## everything that must hold: formatting, licences, lints
 	scripts/peers.sh hey vegeta
 	$(MAKE) --no-print-directory lint doc beside
 	$(CARGO) test --workspace --locked
-	$(MAKE) --no-print-directory web-test
+	$(MAKE) --no-print-directory web-test api-test
 	$(MAKE) --no-print-directory proofs
 
 web-test: ## open a page of every kind in a real Chromium and use it
 	scripts/tools.sh chromium
 	scripts/web.sh test
+
+api-test: ## hold the API of loadline serve against its description (docs/api/openapi.json)
+	scripts/tools.sh python3
+	scripts/api.sh
 
 screenshots: ## take pictures of every kind of page, for the guide
 	scripts/tools.sh chromium

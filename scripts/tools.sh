@@ -23,6 +23,7 @@ package_of() {
         siege) echo siege ;;
         go) echo golang-go ;;
         prometheus) echo prometheus ;;
+        python3) echo python3-venv ;;
         *) echo "tools.sh: no package is known for '$1'" >&2; exit 2 ;;
     esac
 }

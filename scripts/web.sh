@@ -22,6 +22,12 @@ install() {
     fi
 }
 
+# A program with the scripts just built, and where it is.
+program() {
+    cargo build --quiet --locked -p loadline
+    echo "${CARGO_TARGET_DIR:-target}/debug/loadline"
+}
+
 # The pages, made by a program that has the script just built.
 pages() {
     build
@@ -30,7 +36,7 @@ pages() {
 
 build() {
     install
-    (cd web && npx --no-install tsc --noEmit && npx --no-install vite build --logLevel warn)
+    (cd web && npx --no-install tsc --noEmit && npx --no-install vite build --mode page --logLevel warn && npx --no-install vite build --mode app --logLevel warn)
 }
 
 case "${1:-}" in
@@ -51,8 +57,10 @@ case "${1:-}" in
         if [ "$1" = test ]; then
             (cd web && npx --no-install vitest run --reporter=dot)
             node web/tests/browser.mjs target/pages
+            node web/tests/serve.mjs "$(program)"
         else
             node web/tests/browser.mjs target/pages --pictures "${2:?say where the pictures go}"
+            node web/tests/serve.mjs "$(program)" --pictures "$2"
         fi
         ;;
     *)

@@ -1,13 +1,15 @@
-// One script and one style, under fixed names: crates/pages takes them into the binary. `emptyOutDir` stays off because the
-// directory itself is in the repository, so that Cargo can watch it.
+// Two scripts and two styles, under fixed names: `page` stands in every report, `app` is what a server serves. crates/pages takes
+// them into the binary. `emptyOutDir` stays off because the directory itself is in the repository, so that Cargo can watch it.
 import { defineConfig } from "vite";
 
-export default defineConfig({
+const ENTRIES: Record<string, string> = { page: "src/page.ts", app: "src/app/app.ts" };
+
+export default defineConfig(({ mode }) => ({
   build: {
     outDir: "dist",
     emptyOutDir: false,
     target: "es2022",
     cssCodeSplit: false,
-    lib: { entry: "src/page.ts", name: "loadline", formats: ["iife"], fileName: () => "page.js", cssFileName: "page" },
+    lib: { entry: ENTRIES[mode] ?? "src/page.ts", name: "loadline", formats: ["iife"], fileName: () => `${mode}.js`, cssFileName: mode },
   },
-});
+}));

@@ -10,7 +10,7 @@ fn main() {
     let built = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("Cargo tells it")).join("../../web/dist");
     println!("cargo::rerun-if-changed={}", built.display());
     let out = PathBuf::from(env::var("OUT_DIR").expect("Cargo tells it"));
-    for name in ["page.js", "page.css"] {
+    for name in ["page.js", "page.css", "app.js", "app.css"] {
         let bytes = fs::read(built.join(name)).unwrap_or_default();
         fs::write(out.join(name), bytes).expect("the directory for built files can be written to");
     }

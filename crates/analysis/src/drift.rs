@@ -79,21 +79,41 @@ pub struct Stability {
 pub fn stability(slices: &[Slice]) -> Stability {
     let (p50, p99) = (log_quantiles(slices, 0.5), log_quantiles(slices, 0.99));
     let times = |logs: &[f64]| drift(&logs.iter().map(|log| log.exp()).collect::<Vec<_>>());
-    let changes = segments(&p50)
-        .windows(2)
-        .map(|pair| {
-            let typical = |segment: &Segment| median(&p50[segment.from..segment.to]);
-            let (before, after) = (typical(&pair[0]), typical(&pair[1]));
-            ChangePoint {
-                at: slices[pair[1].from].from,
-                before: Nanos(before.exp().round() as u64),
-                after: Nanos(after.exp().round() as u64),
-                change: (after - before).exp_m1(),
-            }
+    let changes = change_points(&p50)
+        .into_iter()
+        .map(|Shift { at, before, after, change }| ChangePoint {
+            at: slices[at].from,
+            before: Nanos(before.round() as u64),
+            after: Nanos(after.round() as u64),
+            change,
         })
-        .filter(|point| point.change.abs() >= CHANGE_MIN)
         .collect();
     Stability { throughput: drift(&throughput(slices)), p50: times(&p50), p99: times(&p99), changes }
+}
+
+/// From one point of a series on it is another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Shift {
+    /// The first point after it.
+    pub at: usize,
+    /// The typical value between the change before and this one.
+    pub before: f64,
+    /// The same from here to the next.
+    pub after: f64,
+    /// By how much it grew, as a share.
+    pub change: f64,
+}
+
+/// Sudden changes of a series of values, given by their logarithms, in order; none with fewer than ten.
+#[must_use]
+pub fn change_points(logs: &[f64]) -> Vec<Shift> {
+    let typical = |segment: &Segment| median(&logs[segment.from..segment.to]);
+    segments(logs)
+        .windows(2)
+        .map(|pair| (pair[1].from, typical(&pair[0]), typical(&pair[1])))
+        .map(|(at, before, after)| Shift { at, before: before.exp(), after: after.exp(), change: (after - before).exp_m1() })
+        .filter(|shift| shift.change.abs() >= CHANGE_MIN)
+        .collect()
 }
 
 /// The drift of evenly spaced points; `None` for fewer than ten, or where the median is nothing.

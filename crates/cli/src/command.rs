@@ -13,6 +13,7 @@ mod man;
 mod report;
 mod run;
 mod runs;
+pub mod serve;
 mod show;
 mod sweep;
 
@@ -72,6 +73,9 @@ enum Command {
     /// List what was measured before: every result is saved on its own
     #[command(about = "List what was measured before: every result is saved on its own")]
     Runs(Box<runs::Runs>),
+    /// Serve pages in a browser: saved runs, comparisons, trends, and a form that starts a test and shows it live
+    #[command(about = "Serve pages in a browser: saved runs, comparisons, trends, and a form that starts a test and shows it live")]
+    Serve(serve::Serve),
     /// Show a saved result again, such as @last
     Show(Box<show::Show>),
     /// Give a saved run words to find it by, or take them away
@@ -142,6 +146,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Report(report)) => report::carry_out(report),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Runs(runs)) => runs::carry_out(*runs),
+        Some(Command::Serve(serve)) => serve::carry_out(serve),
         Some(Command::Show(show)) => show::carry_out(*show),
         Some(Command::Tag(tag)) => curate::tag(tag),
         Some(Command::Note(note)) => curate::note(note),
@@ -171,6 +176,7 @@ and where it starts to fail.
   loadline compare http://old:8080/ http://new:8080/
                                                   find out whether the new one is slower
   loadline runs                                   what was measured before; loadline show @last
+  loadline serve                                  the same in a browser, and tests started from there
 
 Each command tells all it can do with --help.
 ";

@@ -4,7 +4,7 @@
 //! engine by itself. A warm-up that is to be found in the run is left out here too, once.
 
 use analysis::warmup::leave_out;
-use engine::{RunError, Stop};
+use engine::{Fence, Prepared, RunError, Stop};
 use measure::{Counted, Summary, Tick};
 use plan::Plan;
 use script::{DoneArguments, Globals, Script, Source};
@@ -13,6 +13,7 @@ use script::{DoneArguments, Globals, Script, Source};
 pub struct Drive<'a> {
     plan: &'a Plan,
     script: Option<Script>,
+    prepared: Option<Prepared>,
 }
 
 /// What came of it, and the script's last words still to be said.
@@ -40,7 +41,16 @@ impl<'a> Drive<'a> {
             None => None,
             Some(source) => Some(Script::load(&source, Globals::of(plan)?, stop)?),
         };
-        Ok(Self { plan, script })
+        Ok(Self { plan, script, prepared: None })
+    }
+
+    /// Looks at everything a plan without a script needs, its target included, where not every address may be connected to.
+    ///
+    /// # Errors
+    /// As the engine's; and if the target is outside.
+    pub fn within(plan: &'a Plan, fence: &Fence) -> Result<Self, RunError> {
+        debug_assert!(plan.script().is_none(), "a script chooses addresses that no fence sees");
+        Ok(Self { plan, script: None, prepared: Some(engine::prepare_within(plan, fence)?) })
     }
 
     /// Carries it out.
@@ -59,9 +69,13 @@ impl<'a> Drive<'a> {
     }
 
     fn carried_out(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Driven, RunError> {
-        let Self { plan, script } = self;
+        let Self { plan, script, prepared } = self;
         let Some(mut script) = script else {
-            return engine::run_counted(plan, watch, stop).map(|summary| Driven { summary, last: None });
+            let measured = match prepared {
+                Some(prepared) => prepared.run_counted(watch, stop),
+                None => engine::run_counted(plan, watch, stop),
+            };
+            return measured.map(|summary| Driven { summary, last: None });
         };
         let measured = script.run(plan, watch, stop)?;
         let with = DoneArguments::of(&measured);

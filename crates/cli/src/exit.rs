@@ -145,7 +145,7 @@ impl From<PlanError> for Failed {
 impl From<&RunError> for Failed {
     fn from(error: &RunError) -> Self {
         let exit = match error.kind {
-            RunErrorKind::Input => Exit::Usage,
+            RunErrorKind::Input | RunErrorKind::Refused => Exit::Usage,
             RunErrorKind::Run => Exit::NotCarriedOut,
         };
         Self { exit, text: error.to_string() }

@@ -44,15 +44,15 @@ impl Exporting {
     }
 }
 
-/// Opens what was made ready, and says where scrapes are answered.
-pub fn open(ready: Ready, run: &str, name: &str, command: &str, plan: Option<&Plan>, voice: Voice) -> Exports {
+/// Opens what was made ready, and says where scrapes are answered. A run that is not kept has a fresh id.
+pub fn open(ready: Ready, run: Option<String>, name: &str, command: &str, plan: Option<&Plan>, voice: Voice) -> Exports {
     if voice == Voice::Talking {
         for address in ready.addresses() {
             complain(&format!("metrics are at http://{address}/metrics until the end"));
         }
     }
     let target = plan.map_or_else(String::new, |plan| Secrets::of_plan(plan).conceal(&secrets::without(&plan.target().to_string())));
-    ready.open(Identity { run: run.to_owned(), name: name.to_owned(), command: command.to_owned(), target })
+    ready.open(Identity { run: run.unwrap_or_else(|| history::Id::fresh().to_string()), name: name.to_owned(), command: command.to_owned(), target })
 }
 
 /// Delivers the last, and says what did not arrive.

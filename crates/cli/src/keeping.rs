@@ -218,6 +218,11 @@ enum Asked {
 }
 
 impl Keeping {
+    /// As asked for elsewhere than on the command line.
+    pub const fn of(at: At, tag: Vec<String>, note: Option<String>) -> Self {
+        Self { no_save: false, tag, note, at }
+    }
+
     /// Which history is meant.
     pub fn at(&self) -> At {
         self.at.clone()
@@ -269,9 +274,9 @@ impl Keeper {
         kept.begun = Some(Begun { id, revision, journal: Journal::begin(&kept.path, header) });
     }
 
-    /// The id of the run that has begun; a fresh one where nothing is kept.
-    pub fn id(&self) -> Id {
-        self.begun().map_or_else(Id::fresh, |begun| begun.id.clone())
+    /// What it will be called for good; `None` where nothing is kept.
+    pub fn id(&self) -> Option<String> {
+        self.begun().map(|begun| begun.id.to_string())
     }
 
     /// A load begins, called `what`.

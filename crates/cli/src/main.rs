@@ -19,6 +19,7 @@ mod saved;
 mod screen;
 mod secrets;
 mod step_summary;
+mod web;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

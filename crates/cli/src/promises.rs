@@ -28,6 +28,11 @@ pub struct Aborts {
 }
 
 impl Promises {
+    /// As typed elsewhere than on the command line.
+    pub const fn of(check: Vec<String>) -> Self {
+        Self { check }
+    }
+
     /// The checks of a saved result, unless others are given.
     pub fn or(self, saved: Vec<String>) -> Self {
         if self.check.is_empty() { Self { check: saved } } else { self }
@@ -40,6 +45,11 @@ impl Promises {
 }
 
 impl Aborts {
+    /// As typed elsewhere than on the command line.
+    pub const fn of(abort_on: Vec<String>) -> Self {
+        Self { abort_on }
+    }
+
     /// Every condition. Every mistake goes to `errors`, with its place.
     pub fn read(&self, errors: &mut PlanErrors) -> Guard {
         let help = "write it as a check and a time, such as --abort-on 'failed > 50% for 5s'";

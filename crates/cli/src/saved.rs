@@ -200,6 +200,17 @@ impl Saved {
         }
     }
 
+    /// What a browser shows.
+    pub fn page(&self) -> report::page::Shown {
+        use report::page;
+        match self {
+            Self::Run(run, checks) => page::run(&Reading::new(run, checks)),
+            Self::Sweep(sweep) => page::sweep(sweep),
+            Self::Find(found) => page::find(found),
+            Self::Compare(compared) => page::compare(compared),
+        }
+    }
+
     /// What a person reads.
     pub fn text(&self, style: &Style) -> String {
         match self {

@@ -16,10 +16,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Palette, Terminal, View};
 use measure::Tick;
 use plan::{Nanos, Plan, PlanError, PlanErrors};
+use report::page::Shown;
 
 use crate::exit::Exit;
 use crate::outputs::to_stdout;
 use crate::secrets;
+use crate::web::Web;
 
 /// Whether there is anything to show, and where.
 #[derive(Debug, Clone)]
@@ -35,6 +37,7 @@ pub struct Screen {
 struct Stage {
     view: Mutex<Option<Terminal>>,
     held: Mutex<Held>,
+    web: Mutex<Option<Web>>,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +67,10 @@ pub struct Sight {
     /// Show one line of progress instead of the live view
     #[arg(long, overrides_with = "tui", help_heading = "Output")]
     no_tui: bool,
+
+    /// Show the run in a browser while it goes on: a page on a free port of this machine, whose address is printed
+    #[arg(long, help_heading = "Output")]
+    web: bool,
 }
 
 impl Sight {
@@ -103,6 +110,9 @@ impl Screen {
 
     /// The same with the live view of a command, where there is room for it. `q` and Ctrl-C raise `stop`.
     pub fn with_view(self, sight: Sight, command: &str, palette: Palette, stop: &Stop) -> Self {
+        if sight.web {
+            *self.stage.web() = Web::open(command, stop);
+        }
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         if self.voice == Voice::Quiet || sight.no_tui || dumb && !sight.tui || !live::fits() {
             return self;
@@ -117,6 +127,9 @@ impl Screen {
         };
         match Terminal::take(View::new(command, palette), asked) {
             Ok(terminal) => {
+                if let Some(web) = &*self.stage.web() {
+                    terminal.update(|view| view.say(&web.told()));
+                }
                 *self.stage.view() = Some(terminal);
                 Self { bar: ProgressBar::hidden(), ..self }
             }
@@ -168,7 +181,24 @@ impl Screen {
         if let Some(terminal) = &*self.stage.view() {
             terminal.begin(plan, what);
         }
+        if let Some(web) = &*self.stage.web() {
+            web.load(plan, what);
+        }
         Progress { screen: self.clone(), end, requests, warmup: plan.warmup(), ended: 0, failed: 0 }
+    }
+
+    /// Shows all that was measured so far in a browser, if one is served; made only then.
+    pub fn show_result(&self, shown: impl FnOnce() -> Shown) {
+        if let Some(web) = &*self.stage.web() {
+            web.result(&shown());
+        }
+    }
+
+    /// Shows how it came out in a browser, and under what name it is saved.
+    pub fn show_end(&self, shown: impl FnOnce() -> Shown, saved: Option<String>) {
+        if let Some(web) = &*self.stage.web() {
+            web.end(&shown(), saved);
+        }
     }
 
     /// For a thread that outlives the command.
@@ -203,6 +233,10 @@ impl Remote {
 impl Stage {
     fn view(&self) -> MutexGuard<'_, Option<Terminal>> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn web(&self) -> MutexGuard<'_, Option<Web>> {
+        self.web.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -240,6 +274,9 @@ impl Progress {
         self.screen.bar.set_message(self.line(tick));
         if let Some(terminal) = &*self.screen.stage.view() {
             terminal.update(|view| view.tick(tick));
+        }
+        if let Some(web) = &*self.screen.stage.web() {
+            web.tick(tick);
         }
     }
 

@@ -30,6 +30,8 @@ mod report;
 mod run;
 #[path = "end_to_end/script.rs"]
 mod script;
+#[path = "end_to_end/serve.rs"]
+mod serve;
 #[path = "end_to_end/session.rs"]
 mod session;
 #[path = "end_to_end/sweep.rs"]

@@ -23,6 +23,8 @@ pub struct RunError {
 pub enum RunErrorKind {
     /// The plan names something that is not there or not readable, or needs more than this machine has.
     Input,
+    /// Load may not be sent where the plan leads.
+    Refused,
     /// The target cannot be reached, or the run broke off.
     Run,
 }

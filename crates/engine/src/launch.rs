@@ -19,7 +19,7 @@ use crate::net::{self, Network, Wire};
 use crate::program::{Broken, Choice, Fixed, Program};
 use crate::task::Task;
 use crate::worker::{self, Worker};
-use crate::{RunError, Stop, Urgency, body, machine};
+use crate::{Fence, RunError, Stop, Urgency, body, machine};
 
 /// Carries a plan out on this machine and waits for its end. `watch` is called on this thread once an interval.
 ///
@@ -41,9 +41,7 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Sum
 /// # Panics
 /// As [`run`].
 pub fn run_counted(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-    let prepared = prepare(plan)?;
-    let task = prepared.task.clone();
-    prepared.carry_out(move |_| Fixed { task: task.clone() }, Patience::Endless, watch, stop)
+    prepare(plan)?.run_counted(watch, stop)
 }
 
 /// The same with a program that chooses the requests: `program` makes one for each worker, on its thread.
@@ -74,8 +72,16 @@ pub struct Prepared {
 /// # Errors
 /// If the run cannot begin: files, limits, name resolution, preflight.
 pub fn prepare(plan: &Plan) -> Result<Prepared, RunError> {
+    prepare_within(plan, &Fence::open())
+}
+
+/// The same where not every address may be connected to.
+///
+/// # Errors
+/// As [`prepare`]; and if the target is at an address that the fence does not let through.
+pub fn prepare_within(plan: &Plan, fence: &Fence) -> Result<Prepared, RunError> {
     net::check_limits(plan, machine::raise_files_limit())?;
-    let (body, network) = match (body::read(&plan.request().body), Network::prepare(plan)) {
+    let (body, network) = match (body::read(&plan.request().body), Network::prepare_within(plan, fence)) {
         (Ok(body), Ok(network)) => (body, network),
         (body, network) => {
             let errors = [body.err(), network.err()].into_iter().flatten().collect();
@@ -103,6 +109,16 @@ impl Prepared {
     pub fn wired(mut self, wire: Wire) -> Self {
         self.network = self.network.wired(wire);
         self
+    /// Carries the plan out: see [`run_counted`].
+    ///
+    /// # Errors
+    /// None but those of a run that breaks off, with what was measured until then.
+    ///
+    /// # Panics
+    /// As [`run`].
+    pub fn run_counted(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+        let task = self.task.clone();
+        self.carry_out(move |_| Fixed { task: task.clone() }, Patience::Endless, watch, stop)
     }
 
     /// Carries the plan out with a program: see [`run_with`].

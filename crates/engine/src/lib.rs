@@ -9,6 +9,7 @@ mod clock;
 mod collect;
 mod error;
 mod exchange;
+mod fence;
 mod launch;
 pub mod machine;
 pub mod net;
@@ -22,7 +23,8 @@ mod task;
 mod worker;
 
 pub use error::{RunError, RunErrorKind};
-pub use launch::{Prepared, prepare, run, run_counted, run_with};
+pub use fence::Fence;
+pub use launch::{Prepared, prepare, prepare_within, run, run_counted, run_with};
 pub use net::{Naming, Spoken, Wire};
 pub use program::{After, Broken, Choice, Program};
 pub use stop::{Stop, Urgency};

@@ -36,7 +36,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
 
-use crate::RunError;
+use crate::{Fence, RunError, RunErrorKind};
 use socket::{LocalPorts, Sources, is_ipv4_loopback};
 use tls::{Handshakes, Needed};
 
@@ -122,6 +122,7 @@ struct Prepared {
     connect_timeout: Nanos,
     resolution: Resolution,
     warnings: Vec<String>,
+    fence: Fence,
 }
 
 /// Where connections to the target are opened to: itself, what stands in for it, or the proxy.
@@ -142,17 +143,27 @@ impl Network {
     /// If files are unusable (all of them are named), a name has no address, this machine has too few ports, or the
     /// preflight finds nobody.
     pub fn prepare(plan: &Plan) -> Result<Self, RunError> {
+        Self::prepare_within(plan, &Fence::open())
+    }
+
+    /// The same where not every address may be connected to: also not to see whether somebody is there, and not after a
+    /// redirect.
+    ///
+    /// # Errors
+    /// As [`Network::prepare`]; and if the fence does not let an address of the target through.
+    pub fn prepare_within(plan: &Plan, fence: &Fence) -> Result<Self, RunError> {
         let credentials = Credentials::read(plan)?;
         let connection = plan.connection();
         if let Some(path) = &connection.unix_socket {
             let resolution = Resolution { name: path.clone(), addresses: Vec::new(), took: None };
-            return Self::new(plan, credentials, Hop::Unix(path.clone()), resolution, Vec::new()).tried(plan);
+            return Self::new(plan, credentials, Hop::Unix(path.clone()), resolution, Vec::new(), fence).tried(plan);
         }
 
         let at = first_hop(plan);
         let begun = std::time::Instant::now();
         let all = resolve::addresses(&at).map_err(|failed| preflight::unresolved(plan, &at, &failed))?;
         let took = resolve::written(&at).is_none().then(|| begun.elapsed().into());
+        fence.look(&at.host, &all).map_err(|why| RunError { kind: RunErrorKind::Refused, ..RunError::input(why, fence.help()) })?;
         let all = preflight::fitting(plan, &at, all)?;
         let (addresses, warnings) = match connection.preflight {
             Preflight::Connect => preflight::reachable(plan, &at, all)?,
@@ -160,7 +171,7 @@ impl Network {
         };
         limits::check_ports(plan, &addresses, LocalPorts::of_this_machine())?;
         let resolution = Resolution { name: at.host, addresses: addresses.iter().map(ToString::to_string).collect(), took };
-        Self::new(plan, credentials, Hop::Tcp(addresses.into()), resolution, warnings).tried(plan)
+        Self::new(plan, credentials, Hop::Tcp(addresses.into()), resolution, warnings, fence).tried(plan)
     }
 
     /// Where the target's name led.
@@ -204,7 +215,7 @@ impl Network {
         self.prepared.warnings.clone()
     }
 
-    fn new(plan: &Plan, credentials: Credentials, hop: Hop, resolution: Resolution, mut warnings: Vec<String>) -> Self {
+    fn new(plan: &Plan, credentials: Credentials, hop: Hop, resolution: Resolution, mut warnings: Vec<String>, fence: &Fence) -> Self {
         let connection = plan.connection();
         let sources = sources(plan, &hop);
         if credentials.tls.is_some() && connection.tls.verification == Verification::Off {
@@ -226,6 +237,7 @@ impl Network {
             connect_timeout: connection.connect_timeout,
             resolution,
             warnings,
+            fence: fence.clone(),
         };
         Self { prepared: Arc::new(prepared), directed: None, sources, others: RefCell::default() }
     }
@@ -298,9 +310,11 @@ impl Network {
         }
         let limit = self.prepared.connect_timeout;
         let late = DialFailed { failure: Failure::DnsTimeout, text: format!("{}: not resolved within {limit}", at.host) };
+        let host = at.host.clone();
         let lookup = tokio::task::spawn_blocking(move || resolve::addresses(&at));
         let found = timeout_at(Instant::now() + Duration::from(limit), lookup).await.map_err(|_| late)?;
         let found = found.map_err(|error| DialFailed { failure: Failure::ClientInternal, text: error.to_string() })??;
+        self.prepared.fence.look(&host, &found).map_err(|text| DialFailed { failure: Failure::RedirectTarget, text })?;
         let addresses: Arc<[SocketAddr]> = resolve::one_family(found).into();
         self.others.borrow_mut().insert(key, Arc::clone(&addresses));
         Ok(addresses)

@@ -258,6 +258,8 @@ pub struct Entry {
 /// Which runs. What is `None` or empty does not restrict.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
+    /// With each of these words in its name, target, tags, note, revision or outcome, in letters large or small.
+    pub text: Option<String>,
     /// Called exactly so; with `*` in it, like that.
     pub name: Option<String>,
     /// With all of these tags.

@@ -599,13 +599,21 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
 
 fn condition(filter: &Filter) -> (String, Vec<Value>) {
     // Taken apart without `..`, so that a wish nobody heeds does not compile.
-    let Filter { name, tags, target, kind, since, revision, limit: _, offset: _ } = filter;
+    let Filter { text, name, tags, target, kind, since, revision, limit: _, offset: _ } = filter;
     let mut parts = Vec::new();
     let mut values = Vec::new();
     let mut and = |part: &'static str, value: Value| {
         parts.push(part);
         values.push(value);
     };
+    for word in text.iter().flat_map(|text| text.split_whitespace()) {
+        and(
+            "instr(lower(run.name || char(10) || target || char(10) || note || char(10) || outcome || char(10) || coalesce(revision, '')
+                || char(10) || coalesce(branch, '') || char(10)
+                || coalesce((SELECT group_concat(tag, char(10)) FROM tag WHERE tag.run = run.seq), '')), lower(?)) > 0",
+            Value::Text(word.to_owned()),
+        );
+    }
     if let Some(name) = name {
         // In GLOB, `?` and `[` would mean something, and the user means them.
         let pattern: String =

@@ -16,6 +16,27 @@ pub const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/page.js"));
 /// The style of every page; empty where it was not built.
 pub const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.css"));
 
+/// The script of the pages that a server serves; empty where it was not built.
+pub const APP_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/app.js"));
+/// Their style; empty where it was not built.
+pub const APP_STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/app.css"));
+
+macro_rules! shell_of {
+    ($mode:literal) => {
+        concat!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+            "<meta name=\"color-scheme\" content=\"light dark\">\n<title>loadline</title>\n",
+            "<link rel=\"stylesheet\" href=\"/assets/app.css\">\n<link rel=\"icon\" href=\"data:,\">\n</head>\n<body>\n",
+            "<noscript><main><h1>loadline</h1><p>These pages need JavaScript, which is off in this browser. ",
+            "The same is to be had from <code>loadline runs</code> and <code>loadline show</code>.</p></main></noscript>\n",
+            "<div id=\"app\" data-shows=\"",
+            $mode,
+            "\"></div>\n<script src=\"/assets/app.js\" defer></script>\n</body>\n</html>\n"
+        )
+    };
+}
+
 /// What a page looks like that was built without its script.
 const PLAIN_STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;\
 background:#fff}pre{overflow:auto;padding:1rem;background:#f4f5f7;font:13px/1.5 ui-monospace,monospace}\
@@ -58,6 +79,30 @@ pub struct Table {
 #[must_use]
 pub fn document(page: &Page<'_>) -> String {
     if has_charts() { with(page, SCRIPT, STYLE) } else { plain(page) }
+}
+
+/// What a server has to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shell {
+    /// A history, and what is started from it.
+    All,
+    /// The one run under way.
+    OneRun,
+}
+
+/// The page that a server sends for every address: its script and style come from the same server, and the script looks at the
+/// address. The server's policy lets in nothing else, so nothing stands in the page itself.
+#[must_use]
+pub const fn shell(shell: Shell) -> &'static str {
+    match (APP_SCRIPT.is_empty(), shell) {
+        (true, _) => concat!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>loadline</title>\n</head>\n<body>\n<main>\n",
+            "<h1>loadline</h1>\n<p>This loadline was built without its pages (cargo build alone leaves them out; make build needs npm). ",
+            "Its API is there all the same: <a href=\"/api/v1/openapi.json\">/api/v1/openapi.json</a> describes it.</p>\n</main>\n</body>\n</html>\n"
+        ),
+        (false, Shell::All) => shell_of!("all"),
+        (false, Shell::OneRun) => shell_of!("one"),
+    }
 }
 
 fn with(page: &Page<'_>, script: &str, style: &str) -> String {

@@ -36,28 +36,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(dir.join("run.html"), html(&lively(120, &mut random), &checks)?)?;
     fs::write(dir.join("hour.html"), html(&lively(HOUR, &mut random), &[])?)?;
     fs::write(dir.join("run-hostile.html"), html(&hostile(fixture("failures_of_every_side")), &[])?)?;
-    fs::write(dir.join("sweep.html"), page::sweep(&climbed("users")))?;
+    fs::write(dir.join("sweep.html"), page::sweep(&climbed("users")).document())?;
     let mut empty = climbed("nothing");
     empty.trials.clear();
-    fs::write(dir.join("sweep-empty.html"), page::sweep(&empty))?;
+    fs::write(dir.join("sweep-empty.html"), page::sweep(&empty).document())?;
     let mut named = climbed(HOSTILE);
     named.trials.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
     named.stopped = Some(Stopped::cut_short(HOSTILE));
-    fs::write(dir.join("sweep-hostile.html"), page::sweep(&named))?;
-    fs::write(dir.join("find.html"), page::find(&searched("checkout", &mut random)))?;
-    fs::write(dir.join("find-hostile.html"), page::find(&searched(HOSTILE, &mut random)))?;
+    fs::write(dir.join("sweep-hostile.html"), page::sweep(&named).document())?;
+    fs::write(dir.join("find.html"), page::find(&searched("checkout", &mut random)).document())?;
+    fs::write(dir.join("find-hostile.html"), page::find(&searched(HOSTILE, &mut random)).document())?;
     fs::write(
         dir.join("compare.html"),
-        page::compare(&compared("http://old.test/orders", "http://new.test/orders", 1.35, 10, &mut random)?),
+        page::compare(&compared("http://old.test/orders", "http://new.test/orders", 1.35, 10, &mut random)?).document(),
     )?;
-    fs::write(dir.join("compare-hostile.html"), page::compare(&compared(HOSTILE, HOSTILE, 1.0, 3, &mut random)?))?;
+    fs::write(dir.join("compare-hostile.html"), page::compare(&compared(HOSTILE, HOSTILE, 1.0, 3, &mut random)?).document())?;
     let sides = [climbed("before"), faster(climbed("after"))];
     let [a, b] = [0, 1].map(|side| sweep_files::curve(&sides[side]));
-    fs::write(dir.join("diff.html"), page::diff(&a, &b, [Some(&sides[0]), Some(&sides[1])]))?;
+    fs::write(dir.join("diff.html"), page::diff(&a, &b, [Some(&sides[0]), Some(&sides[1])]).document())?;
     let mut hostile = a.clone();
     hostile.name = HOSTILE.to_owned();
     hostile.target = Some(HOSTILE.to_owned());
-    fs::write(dir.join("diff-hostile.html"), page::diff(&hostile, &b, [None, None]))?;
+    fs::write(dir.join("diff-hostile.html"), page::diff(&hostile, &b, [None, None]).document())?;
     fs::write(dir.join("plot.html"), attacked("checkout", &mut random))?;
     fs::write(dir.join("plot-hostile.html"), attacked(HOSTILE, &mut random))?;
     Ok(())

@@ -15,6 +15,8 @@ mod plot;
 mod run;
 mod sweep;
 mod times;
+mod trend;
+mod two;
 
 use serde::Serialize;
 
@@ -24,8 +26,11 @@ pub use find::find;
 pub(crate) use find::text as find_text;
 pub(crate) use plot::{Course, plot};
 pub use run::FORMAT;
+pub use run::{FORMAT, begun, run, tick};
 pub use sweep::sweep;
 pub(crate) use sweep::text as sweep_text;
+pub use trend::{Point, trend};
+pub use two::two_runs;
 
 /// The version of the data in a page.
 const SCHEMA: &str = "loadline.page/1";
@@ -40,6 +45,8 @@ enum Kind {
     Compare,
     Diff,
     Plot,
+    Runs,
+    Trend,
 }
 
 /// A page and the data of its charts.
@@ -171,8 +178,33 @@ impl Table {
     }
 }
 
-/// The page as a file. What an answer says already is not remarked again.
-fn written<D: Serialize>(mut view: View<D>) -> Vec<u8> {
+/// A page that can be shown: as a file, or by a program that has the script already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    title: String,
+    json: String,
+    answers: Vec<String>,
+    text: String,
+    tables: Vec<pages::Table>,
+}
+
+impl Shown {
+    /// What the script of the page draws.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+
+    /// The whole page as one HTML file.
+    #[must_use]
+    pub fn document(&self) -> Vec<u8> {
+        let Self { title, json, answers, text, tables } = self;
+        pages::document(&pages::Page { title, json, answers, text, tables }).into_bytes()
+    }
+}
+
+/// The page. What an answer says already is not remarked again.
+fn written<D: Serialize>(mut view: View<D>) -> Shown {
     let answers = view.answers.clone();
     view.remarks.retain(|remark| !answers.iter().any(|answer| answer.sentence.contains(remark.as_str())));
     let view = &view;
@@ -187,6 +219,5 @@ fn written<D: Serialize>(mut view: View<D>) -> Vec<u8> {
             rows: table.rows.clone(),
         })
         .collect();
-    let title = format!("{} · loadline", view.title);
-    pages::document(&pages::Page { title: &title, json: &json, answers: &answers, text: &view.text, tables: &tables }).into_bytes()
+    Shown { title: format!("{} · loadline", view.title), json, answers, text: view.text.clone(), tables }
 }

@@ -55,7 +55,7 @@ pub const SWEEP_FORMATS: &[Rendering<Sweep>] = &[
         extension: "md",
         render: |it| Ok(sweep::markdown::markdown(it, &scaling(it)).into_bytes()),
     },
-    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::sweep(it)) },
+    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::sweep(it).document()) },
 ];
 
 /// Every format of a capacity search.
@@ -63,7 +63,7 @@ pub const FIND_FORMATS: &[Rendering<Found>] = &[
     Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(page::find_text(it).into_bytes()) },
     Rendering { name: "json", about: JSON, extension: "json", render: |it| Ok(find::json(it)?.bytes) },
     Rendering { name: "markdown", about: MARKDOWN, extension: "md", render: |it| Ok(find::markdown::markdown(it).into_bytes()) },
-    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::find(it)) },
+    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::find(it).document()) },
 ];
 
 /// Every format of a comparison.
@@ -80,7 +80,7 @@ pub const COMPARE_FORMATS: &[Rendering<Compared>] = &[
         },
     },
     Rendering { name: "markdown", about: MARKDOWN, extension: "md", render: |it| Ok(compare::markdown(it).into_bytes()) },
-    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::compare(it)) },
+    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::compare(it).document()) },
 ];
 
 /// Two sweeps; a side without its sweep is a file that holds no single runs.
@@ -109,7 +109,7 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
         extension: "html",
         render: |it| {
             let ([a, b], [from, to]) = (&it.curves, &it.sweeps);
-            Ok(page::diff(a, b, [from.as_ref(), to.as_ref()]))
+            Ok(page::diff(a, b, [from.as_ref(), to.as_ref()]).document())
         },
     },
 ];

@@ -167,4 +167,18 @@ export type DiffPage = Common<"diff", { levels: "users" | "offered"; sides: [{ n
 /** Of each series, pairs of seconds since the start and milliseconds. */
 export type PlotPage = Common<"plot", { courses: { name: string; failed: boolean; points: [number, number][] }[] }>;
 
-export type Page = RunPage | SweepPage | FindPage | ComparePage | DiffPage | PlotPage;
+export type RunsPage = Common<"runs", { names: [string, string]; times: [Times, Times]; timelines: [Timeline, Timeline]; shifts: { q: number; change: number }[] }>;
+
+export type TrendPage = Common<"trend", {
+  kind: string;
+  runs: { id: string; started: string; revision: string | null }[];
+  series: {
+    id: string;
+    name: string;
+    unit: "figure" | "time_ns" | "percent";
+    values: (number | null)[];
+    changes: { at: number; before: number; after: number; change: number }[];
+  }[];
+}>;
+
+export type Page = RunPage | SweepPage | FindPage | ComparePage | DiffPage | PlotPage | RunsPage | TrendPage;

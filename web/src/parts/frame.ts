@@ -11,36 +11,36 @@ const QUESTIONS: Record<Question, string> = {
   limits: "What limits it?",
 };
 
-const KINDS: Record<Page["kind"], string> = { run: "run", sweep: "sweep", find: "capacity search", compare: "comparison", diff: "two sweeps" };
+const KINDS: Record<Page["kind"], string> = { run: "run", sweep: "sweep", find: "capacity search", compare: "comparison", diff: "two sweeps", runs: "two runs", trend: "over time" };
 
 /** Lays out a page; `charts` and `tables` come in the order in which they are to stand. */
-export function frame(page: Page, charts: HTMLElement[]): HTMLElement[] {
+export function frame(page: Page, charts: HTMLElement[], above?: HTMLElement[]): HTMLElement[] {
   const tables = page.tables.map(table);
   const links = [...charts, ...tables].map((section) => {
     const title = section.querySelector("h3")?.textContent ?? section.id;
     return element("li", {}, element("a", { href: `#${section.id}` }, title));
   });
   return [
-    element("a", { class: "skip", href: "#answers" }, "To the answers"),
-    element("header", { class: "top" },
+    ...(page.answers.length > 0 ? [element("a", { class: "skip", href: "#answers" }, "To the answers")] : []),
+    ...(above ?? [element("header", { class: "top" },
       element("span", { class: "brand" }, "loadline", element("span", { class: "kind" }, ` ${KINDS[page.kind]}`)),
       themeSwitch(),
-    ),
+    )]),
     element("main", {},
       element("div", { class: "title" },
         element("h1", {}, page.title),
         page.standing && element("p", { class: `standing tone-${page.standing.tone}` }, element("strong", {}, page.standing.word), ` ${page.standing.why}`),
         ...page.about.map((line) => element("p", { class: "lead" }, line)),
       ),
-      answers(page.answers),
+      page.answers.length > 0 && answers(page.answers),
       page.figures.length > 0 && figures(page.figures),
       page.remarks.length > 0 && remarks(page.remarks),
       element("nav", { class: "contents", "aria-label": "Charts and tables" }, element("ul", {}, ...links)),
       charts.length > 0 && element("div", { class: "charts" }, element("h2", { class: "spoken" }, "Charts"), ...charts),
       tables.length > 0 && element("div", { class: "tables" }, element("h2", { class: "spoken" }, "Tables"), ...tables),
-      element("details", { class: "words" }, element("summary", {}, "The report in words"), element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The report in words" }, element("pre", {}, page.text))),
+      page.text !== "" && element("details", { class: "words" }, element("summary", {}, "The report in words"), element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The report in words" }, element("pre", {}, page.text))),
     ),
-    element("footer", {}, element("p", {}, page.measured_by)),
+    ...(page.measured_by === "" ? [] : [element("footer", {}, element("p", {}, page.measured_by))]),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** A result as a page. A live page calls `update` with every tick; a report never does. */
+/** A result as a page. A live page calls `update` with what has come since; a report never does. */
 
 import type { Page, Tick } from "../data/page";
 import { frame } from "../parts/frame";
@@ -7,16 +7,19 @@ import { find } from "./find";
 import { plot } from "./plot";
 import { run } from "./run";
 import { diff, sweep } from "./sweep";
+import { trend } from "./trend";
+import { two } from "./two";
 
-export interface Shown { update(tick: Tick): void }
+export interface Shown { update(...ticks: Tick[]): void }
 
-export function render(root: HTMLElement, page: Page): Shown {
+/** `above` stands in the place of a report's own head. */
+export function render(root: HTMLElement, page: Page, above?: HTMLElement[]): Shown {
   const drawn = charts(page);
-  root.replaceChildren(...frame(page, drawn.charts));
+  root.replaceChildren(...frame(page, drawn.charts, above));
   return { update: drawn.update };
 }
 
-function charts(page: Page): { charts: HTMLElement[]; update(tick: Tick): void } {
+function charts(page: Page): { charts: HTMLElement[]; update(...ticks: Tick[]): void } {
   const still = (charts: HTMLElement[]) => ({ charts, update: () => undefined });
   switch (page.kind) {
     case "run": return run(page);
@@ -25,5 +28,7 @@ function charts(page: Page): { charts: HTMLElement[]; update(tick: Tick): void }
     case "compare": return still(compare(page));
     case "diff": return still(diff(page));
     case "plot": return still(plot(page));
+    case "runs": return still(two(page));
+    case "trend": return still(trend(page));
   }
 }

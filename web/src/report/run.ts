@@ -6,7 +6,7 @@ import { clock, count, figure, percent, time } from "../data/numbers";
 import { push, type RunPage, type Tick, type Timeline } from "../data/page";
 import { histogram, percentiles, samples } from "./times";
 
-export interface Drawn { charts: HTMLElement[]; update(tick: Tick): void }
+export interface Drawn { charts: HTMLElement[]; update(...ticks: Tick[]): void }
 
 export function run(page: RunPage): Drawn {
   const { timeline, times } = page.data;
@@ -18,8 +18,8 @@ export function run(page: RunPage): Drawn {
   ];
   return {
     charts: [...courses, ...shapes].map((chart) => chart.root),
-    update(tick) {
-      push(timeline, tick);
+    update(...ticks) {
+      for (const tick of ticks) push(timeline, tick);
       courses.forEach((chart, index) => { const spec = COURSES[index]; if (spec) chart.update(spec(page)); });
     },
   };

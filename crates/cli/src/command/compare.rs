@@ -497,6 +497,7 @@ impl Measuring<'_> {
             }
             lost = write(&mut compared, files)?;
             keeper.result_so_far(|| report::compare::json(&compared).expect("memory takes every byte"));
+            self.screen.show_result(|| report::page::compare(&compared));
         }
         self.screen.clear();
         if !compared.pairs.is_empty() {
@@ -512,7 +513,10 @@ impl Measuring<'_> {
             keeper.discard();
             Ok(String::new())
         } else {
-            keeper.save(&report::compare::json(&compared).expect("memory takes every byte"), manner.voice())
+            let id = keeper.id();
+            let kept = keeper.save(&report::compare::json(&compared).expect("memory takes every byte"), manner.voice());
+            self.screen.show_end(|| report::page::compare(&compared), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
+            kept
         };
         if let Some(line) = kept.as_ref().ok().filter(|line| !line.is_empty()) {
             told = told.and(said(&format!("\n{line}")));

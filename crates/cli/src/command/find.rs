@@ -441,8 +441,7 @@ impl Course {
             self.say(&said);
         }
         self.keeper.begin();
-        let id = self.keeper.id();
-        self.exports = exporting::open(ready, id.as_str(), self.files.name(), "find", self.load.first.as_ref(), manner.voice());
+        self.exports = exporting::open(ready, self.keeper.id(), self.files.name(), "find", self.load.first.as_ref(), manner.voice());
         self.say(&format!("\n{}\n", table::header(&self.found, &style)));
         let mut broken_by = None;
         loop {
@@ -493,7 +492,10 @@ impl Course {
             Ok(String::new())
         } else {
             let json = report::find::json(&self.found).expect("memory takes every byte");
-            self.keeper.save(&json.bytes, manner.voice())
+            let id = self.keeper.id();
+            let kept = self.keeper.save(&json.bytes, manner.voice());
+            self.screen.show_end(|| report::page::find(&self.found), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
+            kept
         };
         if let Some(line) = kept.as_ref().ok().filter(|line| !line.is_empty()) {
             self.say(&format!("\n{line}"));
@@ -670,6 +672,7 @@ impl Course {
             let json = report::find::json(&self.found).expect("memory takes every byte");
             self.write(&json);
             self.keeper.result_so_far(|| json.bytes);
+            self.screen.show_result(|| report::page::find(&self.found));
         }
     }
 

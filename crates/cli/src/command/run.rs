@@ -83,7 +83,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     interrupt::raise_on_signal(&stop, &screen)?;
     let mut progress = screen.follow(&plan, "");
     keeper.begin();
-    let mut exports = exporting::open(ready, keeper.id().as_str(), &name, "run", Some(&plan), manner.voice());
+    let mut exports = exporting::open(ready, keeper.id(), &name, "run", Some(&plan), manner.voice());
     exports.load(&plan, &name);
     keeper.load(&plan, name);
     let watch = &mut |tick: &Tick, counted: Counted| {
@@ -108,7 +108,9 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
             .write(&reading, &manner.styles(), manner.voice())
             .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() });
         // The report comes first, and what could not be written is saved all the same.
+        let id = keeper.id();
         let kept = keeper.save(&saved::json(&reading), manner.voice());
+        screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
         if let Ok(line) = &kept {
             outputs.add(line, manner.voice());
         }

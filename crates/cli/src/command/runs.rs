@@ -114,7 +114,7 @@ pub fn carry_out(runs: Runs) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
     let since = since.map(|age| age.before(Moment::now()));
-    let filter = Filter { name, tags: tag, target, kind, since, revision, limit: (!all).then_some(limit), offset: 0 };
+    let filter = Filter { text: None, name, tags: tag, target, kind, since, revision, limit: (!all).then_some(limit), offset: 0 };
     let store = at.open()?;
     let listed = store.list(&filter).map_err(|error| refused(&error))?;
     let total = store.count(&filter).map_err(|error| refused(&error))?;

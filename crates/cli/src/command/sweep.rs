@@ -225,7 +225,7 @@ impl Climb {
         sweep.slo.clone_from(&self.slo);
         sweep.checks.clone_from(&self.checks);
         keeper.begin();
-        let exports = exporting::open(ready, keeper.id().as_str(), files.name(), "sweep", self.plans.first(), manner.voice());
+        let exports = exporting::open(ready, keeper.id(), files.name(), "sweep", self.plans.first(), manner.voice());
         let (told, lost) = (Ok(()), PlanErrors::default());
         let mut ascent = Ascent { climb: self, files, keeper, exports, manner, style, screen, stop, sweep, told, lost, broken: None };
         ascent.header("");
@@ -375,6 +375,7 @@ impl Ascent<'_> {
             self.say(&format!("{row}\n"));
             self.lost = write(&self.sweep, self.files);
             self.keeper.result_so_far(|| json(&self.sweep));
+            self.screen.show_result(|| report::page::sweep(&self.sweep));
         }
         next
     }
@@ -410,7 +411,10 @@ impl Ascent<'_> {
             self.keeper.discard();
             Ok(String::new())
         } else {
-            self.keeper.save(&json(&self.sweep), self.manner.voice())
+            let id = self.keeper.id();
+            let kept = self.keeper.save(&json(&self.sweep), self.manner.voice());
+            self.screen.show_end(|| report::page::sweep(&self.sweep), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
+            kept
         };
         if let Some(line) = kept.as_ref().ok().filter(|line| !line.is_empty()) {
             self.say(&format!("\n{line}"));

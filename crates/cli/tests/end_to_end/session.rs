@@ -149,26 +149,26 @@ impl Running {
 
     /// Waits until standard error says this.
     pub fn once_stderr_says(mut self, text: &str) -> Self {
-        let stderr = self.child.stderr.as_mut().unwrap();
-        let mut said = Vec::new();
-        let mut byte = [0];
-        while !String::from_utf8_lossy(&said).contains(text) {
-            assert_eq!(stderr.read(&mut byte).unwrap(), 1, "it ended, and said only: {}", String::from_utf8_lossy(&said));
-            said.push(byte[0]);
-        }
+        self.stderr_until(text);
         self
     }
 
     /// Waits until standard error says this, and gives the rest of that line.
     pub fn rest_of_stderr_line(mut self, text: &str) -> (Self, String) {
         self = self.once_stderr_says(text);
-        let stderr = self.child.stderr.as_mut().unwrap();
-        let mut rest = Vec::new();
-        let mut byte = [0];
-        while stderr.read(&mut byte).unwrap() == 1 && byte[0] != b'\n' {
-            rest.push(byte[0]);
-        }
-        (self, String::from_utf8(rest).unwrap())
+        let line = self.stderr_until("
+");
+        (self, line.trim_end().to_owned())
+    }
+
+    /// What standard output says until this.
+    pub fn stdout_until(&mut self, text: &str) -> String {
+        until(self.child.stdout.as_mut().unwrap(), text)
+    }
+
+    /// What standard error says until this.
+    pub fn stderr_until(&mut self, text: &str) -> String {
+        until(self.child.stderr.as_mut().unwrap(), text)
     }
 
     /// Stops reading its standard output.
@@ -208,6 +208,24 @@ impl Running {
             }
             std::thread::sleep(Duration::from_millis(2));
         }
+    }
+}
+
+fn until(pipe: &mut dyn std::io::Read, text: &str) -> String {
+    let mut said = Vec::new();
+    let mut byte = [0];
+    while !String::from_utf8_lossy(&said).contains(text) {
+        assert_eq!(pipe.read(&mut byte).unwrap(), 1, "it ended, and said only: {}", String::from_utf8_lossy(&said));
+        said.push(byte[0]);
+    }
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+/// A server that a test did not end goes with the test.
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

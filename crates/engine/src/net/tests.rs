@@ -668,7 +668,7 @@ fn dial(plan: &Plan) -> Opened {
 
 /// As if the target's name had led to these addresses.
 fn to_addresses(plan: &Plan, addresses: Vec<SocketAddr>) -> Network {
-    Network::new(plan, Credentials::read(plan).unwrap(), Hop::Tcp(addresses.into()), Resolution::default(), Vec::new())
+    Network::new(plan, Credentials::read(plan).unwrap(), Hop::Tcp(addresses.into()), Resolution::default(), Vec::new(), &Fence::open())
 }
 
 /// One runtime a thread: a stream lives as long as the runtime it was opened on.

@@ -59,6 +59,8 @@ fn a_filter_lets_through_what_it_says() {
     let listed = |filter: Filter| names(&store.list(&filter).unwrap()).join(" ");
     let some = |text: &str| Some(text.to_owned());
     assert_eq!(listed(Filter::default()), "sum users-new users");
+    assert_eq!(listed(Filter { text: some("USERS-new"), ..Filter::default() }), "users-new");
+    assert_eq!(listed(Filter { text: some("users nothing-like-it"), ..Filter::default() }), "");
     assert_eq!(listed(Filter { name: some("users"), ..Filter::default() }), "users");
     assert_eq!(listed(Filter { name: some("users*"), ..Filter::default() }), "users-new users");
     assert_eq!(listed(Filter { name: some("u?ers*"), ..Filter::default() }), "", "only * stands for anything");

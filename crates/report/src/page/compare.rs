@@ -4,7 +4,7 @@ use measure::{Histogram, Summary};
 use serde::Serialize;
 
 use super::times::{Times, times};
-use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Table, Tone, View, finished, written};
+use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, finished, written};
 use crate::compare::{self, Compared, Side};
 use crate::visible::visible;
 use crate::{Style, story};
@@ -43,7 +43,7 @@ struct Paired {
 
 /// The page.
 #[must_use]
-pub fn compare(compared: &Compared) -> Vec<u8> {
+pub fn compare(compared: &Compared) -> Shown {
     written(view(compared))
 }
 

@@ -5,7 +5,7 @@ use analysis::quantity::{counted, figure, percent};
 use serde::Serialize;
 
 use super::sweep::Point;
-use super::{Answer, Figure, Kind, Question, SCHEMA, Table, View, written};
+use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
 use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint};
 use crate::compare::signed;
 use crate::diff::{judged, level_cells, table};
@@ -27,7 +27,7 @@ struct Drawn {
 
 /// The page; a side without its sweep is a file that holds no single runs.
 #[must_use]
-pub fn diff(a: &SweepCurve, b: &SweepCurve, sweeps: [Option<&Sweep>; 2]) -> Vec<u8> {
+pub fn diff(a: &SweepCurve, b: &SweepCurve, sweeps: [Option<&Sweep>; 2]) -> Shown {
     written(view(a, b, sweeps))
 }
 

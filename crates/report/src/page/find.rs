@@ -6,7 +6,7 @@ use analysis::search::{LimitedBy, Purpose, Standing};
 use plan::Nanos;
 use serde::Serialize;
 
-use super::{Answer, Figure, Kind, Question, SCHEMA, Table, Tone, View, written};
+use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::find::table;
 use crate::visible::visible;
 use crate::{Style, story};
@@ -44,7 +44,7 @@ struct Tried {
 
 /// The page.
 #[must_use]
-pub fn find(found: &Found) -> Vec<u8> {
+pub fn find(found: &Found) -> Shown {
     written(view(found))
 }
 

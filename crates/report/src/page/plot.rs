@@ -28,7 +28,7 @@ struct Data {
 }
 
 /// The page.
-pub(crate) fn plot(title: &str, courses: Vec<Course>) -> Vec<u8> {
+pub(crate) fn plot(title: &str, courses: Vec<Course>) -> Shown {
     let count = |failed: bool| courses.iter().filter(|course| course.failed == failed).map(|course| course.count).sum::<u64>();
     let (well, failed) = (count(false), count(true));
     let longest = courses.iter().map(|course| course.longest_ms).fold(0.0, f64::max);

@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::time::Duration;
 
 use analysis::gate::Verdict;
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
 use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
-use plan::{Load, Scheme};
+use plan::{Load, Plan, Scheme};
 use serde::Serialize;
 
 use super::times::{Times, times};
-use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Table, Tone, View, written};
+use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::reason::reason;
 use crate::visible::{excerpt, visible};
 use crate::{Format, Style, story};
@@ -28,9 +29,61 @@ pub const FORMAT: Format = Format {
 const EXAMPLE_LETTERS_MAX: usize = 400;
 
 fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
+    out.write_all(&run(reading).document())
+}
+
+/// The page of a run.
+#[must_use]
+pub fn run(reading: &Reading<'_>) -> Shown {
     let mut text = Vec::new();
-    (crate::text::FORMAT.render)(reading, &Style::PLAIN, &mut text)?;
-    out.write_all(&written(view(reading, String::from_utf8_lossy(&text).into_owned())))
+    (crate::text::FORMAT.render)(reading, &Style::PLAIN, &mut text).expect("memory takes every byte");
+    written(view(reading, String::from_utf8_lossy(&text).into_owned()))
+}
+
+/// The page of a run that begins: nothing is measured yet, and its charts are filled tick by tick.
+#[must_use]
+pub fn begun(plan: &Plan) -> Shown {
+    let open = matches!(plan.load(), Load::Open { .. });
+    written(View {
+        schema: SCHEMA,
+        kind: Kind::Run,
+        title: story::request_of(plan),
+        about: vec![super::finished(&story::load_of(plan))],
+        standing: None,
+        answers: Vec::new(),
+        remarks: Vec::new(),
+        figures: Vec::new(),
+        tables: Vec::new(),
+        text: String::new(),
+        measured_by: String::new(),
+        data: Data {
+            load: if open { "open" } else { "closed" },
+            started: String::new(),
+            duration_s: Duration::from(plan.duration().unwrap_or_default()).as_secs_f64(),
+            offered_qps: None,
+            load_until_ns: if plan.duration().is_some() { plan.end().0 } else { 0 },
+            threads: plan.threads().get(),
+            timeline: Timeline::default(),
+            times: Vec::new(),
+        },
+    })
+}
+
+/// One interval for a page that fills: the keys of a tick in a result, without the histogram behind its percentiles.
+#[must_use]
+pub fn tick(tick: &Tick) -> String {
+    let times = &tick.response_time;
+    let quantiles: BTreeMap<&str, Option<u64>> =
+        [("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99)].map(|(name, q)| (name, times.known_quantile(q).map(|time| time.0))).into();
+    let failures: BTreeMap<&str, u64> = tick.failures.iter().map(|(class, count)| (class.code(), *count)).collect();
+    serde_json::json!({
+        "from_ns": tick.from.0, "to_ns": tick.to.0, "warmup": tick.warmup,
+        "answered": tick.answered, "due": tick.due, "succeeded": tick.succeeded, "failed": tick.failed, "failures": failures,
+        "unsent": tick.unsent, "bytes_sent": tick.bytes_sent, "bytes_received": tick.bytes_received,
+        "in_flight": tick.in_flight, "connections": tick.connections, "cpu_ns": tick.cpu.0, "lag_max_ns": tick.lag_max.0,
+        "response_time": { "mean_ns": times.mean().map(f64::round), "max_ns": times.max().map(|max| max.0), "quantiles": quantiles },
+    })
+    .to_string()
 }
 
 /// What the charts of a run draw.
@@ -48,7 +101,7 @@ struct Data {
 
 /// The ticks, a list for each of their keys: an hour of them is a third the size, and charts want lists.
 #[derive(Debug, Default, Serialize)]
-struct Timeline {
+pub(super) struct Timeline {
     from_ns: Vec<u64>,
     to_ns: Vec<u64>,
     warmup: Vec<bool>,
@@ -73,7 +126,7 @@ struct Timeline {
 }
 
 impl Timeline {
-    fn of(ticks: &[Tick]) -> Self {
+    pub(super) fn of(ticks: &[Tick]) -> Self {
         let mut all = Self::default();
         let classes: BTreeSet<Failure> = ticks.iter().flat_map(|tick| tick.failures.keys().copied()).collect();
         for class in classes {

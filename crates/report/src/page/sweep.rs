@@ -6,7 +6,7 @@ use analysis::quantity::{counted, figure, percent, time};
 use analysis::{Level, Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
 use serde::Serialize;
 
-use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Table, Tone, View, written};
+use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::sweep::table;
 use crate::visible::visible;
 use crate::{Style, story};
@@ -42,7 +42,7 @@ struct Fit {
 
 /// The page.
 #[must_use]
-pub fn sweep(sweep: &Sweep) -> Vec<u8> {
+pub fn sweep(sweep: &Sweep) -> Shown {
     written(view(sweep))
 }
 

@@ -43,7 +43,7 @@ impl Plot {
                 points: thinned(&points, threshold),
             }
         };
-        plot(title, self.series.into_iter().map(course).collect())
+        plot(title, self.series.into_iter().map(course).collect()).document()
     }
 }
 

@@ -1,0 +1,502 @@
+//! `loadline serve`: the pages in a browser, with history, and a form that starts a test.
+//!
+//! What the command line lets its user do, a browser may not: whoever is at the other end did not log in to this machine. So a
+//! test from there names no file and no way around the addresses that load may go to, and one is carried out at a time.
+
+use std::fmt::Write as _;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use analysis::Reading;
+use analysis::gate::Check;
+use clap::{ArgAction, Args};
+use engine::{Fence, RunError, RunErrorKind, Stop};
+use history::{HistoryError, Kind, Moment, Store};
+use measure::{Counted, Ending, Summary, Tick};
+use plan::{Draft, Given, Plan, PlanError, PlanErrors, Stage};
+use report::page::{self, Shown};
+use serve::{Allowed, Asked, Begun, Checked, Desk, Ended, Guard, House, Live, Mistake, NotStarted, Server, StageShown, Token};
+
+use super::print;
+use crate::calibration::note_ceiling;
+use crate::drive::Drive;
+use crate::exit::{Exit, Failed};
+use crate::inputs::{self, plainly};
+use crate::keeping::{At, Keeper, Keeping};
+use crate::promises::{Aborts, Guard as Watchman, Promises};
+use crate::saved::Saved;
+use crate::screen::{Voice, complain};
+use crate::{interrupt, saved, secrets};
+
+/// Where, for whom, and what may be loaded.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Listen here; anything but this machine asks for a token, which is printed
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7411")]
+    listen: String,
+
+    /// Take the token from this file instead of making one up; with it this machine's browsers are asked for it too
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Answer to this name too, such as that of a proxy in front (repeatable)
+    #[arg(long, value_name = "NAME", action = ArgAction::Append)]
+    host: Vec<String>,
+
+    /// Let tests go here: a name, *.NAME, an address, a network such as 10.1.0.0/16, loopback, private, any; each with :PORT if only that (repeatable) [default: loopback and private]
+    #[arg(long, value_name = "PATTERN", action = ArgAction::Append)]
+    allow_target: Vec<String>,
+
+    #[command(flatten)]
+    at: At,
+}
+
+/// After the end of everything a page that is open gets so long to be told.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// Serves until Ctrl-C; a test under way is ended, and saved.
+pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
+    let Serve { listen, token_file, host, allow_target, at } = serve;
+    let mut errors = PlanErrors::default();
+    let address = match listen.parse::<SocketAddr>() {
+        Ok(address) => Some(address),
+        Err(_) => {
+            let message = format!("--listen '{listen}' is not an address and a port");
+            errors.push(PlanError::new("listen", message, "give both, such as --listen 127.0.0.1:7411"));
+            None
+        }
+    };
+    let allowed = Allowed::read(&allow_target).map_err(|wrong| {
+        for (text, why) in wrong {
+            let message = format!("--allow-target '{text}' {why}");
+            errors.push(PlanError::new("allow-target", message, "give a pattern, such as --allow-target '*.example.com' or 10.1.0.0/16"));
+        }
+    });
+    let chosen = token_file.map(|path| token_in(&path)).transpose().map_err(|error| errors.push(error));
+    let (Some(address), Ok(allowed), Ok(chosen)) = (address, allowed, chosen) else { return Err(errors.into()) };
+    // What is wrong with the history is told now, and runs that were ended from outside are taken in.
+    let path = at.open()?.path().to_owned();
+    let listener = bound(address)?;
+    let address = listener.local_addr().map_err(|why| cannot(address, &why))?;
+    let token = chosen.or_else(|| (!address.ip().is_loopback()).then(Token::fresh));
+    let live = Live::default();
+    let desk = Arc::new(Cabinet { at, path, allowed: Arc::new(allowed), under_way: Mutex::default() });
+    let house = House { guard: Guard::new(address, host, token.clone()), live: live.clone(), desk: Some(desk.clone()) };
+    let server = Server::start(listener, house).map_err(|why| cannot(address, &why))?;
+    print(greeting(address, token.as_ref(), &desk.allowed).as_bytes())?;
+    interrupt::wait()?;
+    if live.stop() {
+        complain("ending: waiting for the last answers of the test under way");
+    }
+    desk.leave();
+    server.finish(FAREWELL);
+    Ok(Exit::Done)
+}
+
+fn greeting(address: SocketAddr, token: Option<&Token>, allowed: &Allowed) -> String {
+    let mut text = "\n".to_owned();
+    // Every address of this machine is one to be opened.
+    let shown = if address.ip().is_unspecified() { format!("<this machine>:{}", address.port()) } else { address.to_string() };
+    match token {
+        None => {
+            let _ = writeln!(text, "  loadline listens at http://{shown}/");
+        }
+        Some(token) => {
+            let _ = writeln!(text, "  loadline listens at http://{shown}/#token={}", token.as_str());
+            let _ = writeln!(
+                text,
+                "  Whoever has this address can start tests. It is not encrypted: put a proxy with TLS or a tunnel in front."
+            );
+        }
+    }
+    let _ = writeln!(text, "  Tests may go to: {allowed}");
+    text + "  Ctrl-C ends it.\n"
+}
+
+/// A listener, before anything else happens.
+///
+/// # Errors
+/// If the port is taken, or not ours to take.
+pub fn bound(address: SocketAddr) -> Result<TcpListener, Failed> {
+    TcpListener::bind(address).map_err(|why| cannot(address, &why))
+}
+
+fn cannot(address: SocketAddr, why: &std::io::Error) -> Failed {
+    let message = format!("the pages cannot be served at {address}: {}", plainly(why));
+    Failed::new(Exit::NotCarriedOut, message, "choose another address with --listen, such as 127.0.0.1:0 for any free port")
+}
+
+fn token_in(path: &std::path::Path) -> Result<Token, PlanError> {
+    let help = "give a file that holds one long word, such as from: openssl rand -hex 32";
+    let wrong = |why: &str| PlanError::new("token-file", format!("--token-file '{}' {why}", path.display()), help);
+    let text = std::fs::read_to_string(path).map_err(|why| wrong(&format!("cannot be read: {}", plainly(&why))))?;
+    Token::chosen(&text).map_err(wrong)
+}
+
+/// What the server does its work with.
+struct Cabinet {
+    at: At,
+    path: PathBuf,
+    allowed: Arc<Allowed>,
+    under_way: Mutex<Option<UnderWay>>,
+}
+
+/// A test from its start to its saving.
+#[derive(Default)]
+struct UnderWay {
+    /// `None` while it is being looked at.
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A test without a mistake.
+struct Decided {
+    plan: Plan,
+    checks: Vec<Check>,
+    guard: Watchman,
+    name: String,
+    keeper: Keeper,
+}
+
+impl Desk for Cabinet {
+    fn store(&self) -> Result<Store, HistoryError> {
+        Store::open(&self.path)
+    }
+
+    fn shown(&self, result: &str) -> Result<Shown, String> {
+        Saved::read(result).map(|saved| saved.page())
+    }
+
+    fn beside(&self, a: (&str, &str), b: (&str, &str)) -> Result<Shown, String> {
+        let read = |(name, result): (&str, &str)| Saved::read(result).map_err(|why| format!("{name} cannot be used: {why}"));
+        match (read(a)?, read(b)?) {
+            (Saved::Run(from, _), Saved::Run(to, _)) => Ok(page::two_runs((a.0, &from), (b.0, &to))),
+            (Saved::Sweep(from), Saved::Sweep(to)) => {
+                let curve =
+                    |name: &str, text: &str| report::diff::read_curve(name, text).map_err(|why| format!("{name} is no sweep: {why}"));
+                let (a, b) = (curve(a.0, a.1)?, curve(b.0, b.1)?);
+                Ok(page::diff(&a, &b, [Some(&from), Some(&to)]))
+            }
+            (from, to) => Err(format!("{} is the result of {}, and {} of {}", a.0, from.kind(), b.0, to.kind())),
+        }
+    }
+
+    fn course(&self, result: &str) -> Result<Vec<f64>, String> {
+        Ok(match Saved::read(result)? {
+            // Of the drain there is no rate to show.
+            Saved::Run(run, _) => run.timeline.iter().filter(|tick| tick.from < run.ended.load_until).map(Tick::qps).collect(),
+            Saved::Sweep(sweep) => sweep.rows().iter().map(|row| row.qps).collect(),
+            Saved::Find(found) => found.trials.iter().map(|trial| trial.summary.qps).collect(),
+            Saved::Compare(compared) => compared.pairs.iter().map(|pair| pair.b.qps).collect(),
+        })
+    }
+
+    fn check(&self, asked: &Asked) -> Checked {
+        let (decided, errors) = self.decided(asked);
+        // What can be drawn is drawn, whatever else is wrong.
+        let stages = match &asked.plan.rate {
+            Some(Given::Value(timetable)) => timetable.stages().iter().map(|stage| stage_shown(stage, &asked.plan)).collect(),
+            _ => Vec::new(),
+        };
+        let hidden = plan::Secrets::of_draft(&asked.plan);
+        Checked {
+            mistakes: mistakes(errors, &asked.plan),
+            command: hidden.conceal(&command(asked)),
+            load: decided.as_ref().map(|decided| report::load_of(&decided.plan)),
+            stages,
+        }
+    }
+
+    fn start(&self, asked: Asked, live: &Live) -> Result<(), NotStarted> {
+        secrets::learn(&asked.plan);
+        let (decided, errors) = self.decided(&asked);
+        let Some(decided) = decided else { return Err(NotStarted::Mistakes(mistakes(errors, &asked.plan))) };
+        {
+            let mut under_way = self.under_way();
+            if under_way.as_ref().is_some_and(|it| it.thread.as_ref().is_none_or(|thread| !thread.is_finished())) {
+                return Err(NotStarted::Busy);
+            }
+            *under_way = Some(UnderWay::default());
+        }
+        let fence = fence(&self.allowed);
+        let (live, (told, heard)) = (live.clone(), mpsc::channel());
+        let thread = std::thread::Builder::new().name("test".to_owned()).spawn(move || decided.carry_out(&fence, &live, &told));
+        let thread = match thread {
+            Ok(thread) => thread,
+            Err(why) => {
+                *self.under_way() = None;
+                return Err(NotStarted::Unable {
+                    message: format!("no thread could be made: {}", plainly(&why)),
+                    help: "raise the limit of threads".to_owned(),
+                });
+            }
+        };
+        *self.under_way() = Some(UnderWay { thread: Some(thread) });
+        // A thread that panicked has told standard error why, and hung up.
+        let begun = heard
+            .recv()
+            .unwrap_or_else(|_| Err(NotStarted::Unable { message: "the test broke off".to_owned(), help: "see the terminal".to_owned() }));
+        if begun.is_err()
+            && let Some(thread) = self.under_way().take().and_then(|under_way| under_way.thread)
+        {
+            let _ = thread.join();
+        }
+        begun
+    }
+}
+
+impl Cabinet {
+    fn under_way(&self) -> MutexGuard<'_, Option<UnderWay>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the test under way to be saved.
+    fn leave(&self) {
+        let thread = self.under_way().take().and_then(|under_way| under_way.thread);
+        let _ = thread.map(JoinHandle::join);
+    }
+
+    /// A test without mistakes; else all of them, as the command line words them.
+    fn decided(&self, asked: &Asked) -> (Option<Decided>, PlanErrors) {
+        let mut errors = PlanErrors::default();
+        let Asked { plan: draft, check, abort_on, name, tag, note } = asked.clone();
+        let refused = refused(&draft);
+        let plan = if refused.is_empty() {
+            inputs::decide(draft, &mut errors)
+        } else {
+            refused.into_iter().for_each(|error| errors.push(error));
+            // The other mistakes are told too, and nothing that is named is looked at.
+            let others = Draft {
+                data: draft.data.filter(|text| !text.starts_with('@')),
+                json: draft.json.filter(|text| !text.starts_with('@')),
+                form: Vec::new(),
+                script: None,
+                sandbox: false,
+                script_arguments: Vec::new(),
+                script_sha256: None,
+                unix_socket: None,
+                proxy: None,
+                cacert: None,
+                cert: None,
+                key: None,
+                ..draft
+            };
+            let _ = inputs::decide(others, &mut errors);
+            None
+        };
+        let checks = Promises::of(check).read(&mut errors);
+        let guard = Aborts::of(abort_on).read(&mut errors);
+        let name = name.filter(|name| !name.trim().is_empty()).or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
+        let keeper = Keeping::of(self.at.clone(), tag, note).decide(Kind::Run, &name, &mut errors);
+        if let Some(plan) = &plan {
+            inputs::look_for_redacted(plan, &mut errors);
+        }
+        let plan = plan.filter(|_| errors.is_empty());
+        (plan.map(|plan| Decided { plan, checks, guard, name, keeper }), errors)
+    }
+}
+
+/// A stage without a length of its own lasts as long as the test.
+fn stage_shown(stage: &Stage, draft: &Draft) -> StageShown {
+    let lasting = match &draft.duration {
+        Some(Given::Value(duration)) => Some(*duration),
+        _ => None,
+    };
+    StageShown {
+        from: stage.from.as_per_second(),
+        to: stage.to.as_per_second(),
+        seconds: stage.length.or(lasting).map(|length| length.as_secs_f64()),
+    }
+}
+
+fn mistakes(errors: PlanErrors, draft: &Draft) -> Vec<Mistake> {
+    let hidden = plan::Secrets::of_draft(draft);
+    let without = |error: PlanError| PlanError { message: hidden.conceal(&error.message), help: hidden.conceal(&error.help), ..error };
+    errors.0.into_iter().map(without).map(Mistake::from).collect()
+}
+
+fn fence(allowed: &Arc<Allowed>) -> Fence {
+    let allowed = allowed.clone();
+    let help = format!("whoever started loadline serve allows {allowed}; more with --allow-target");
+    Fence::new(&help, move |host, address| allowed.lets(host, address))
+}
+
+/// What a browser may not ask for: files of this machine, and ways around the addresses that are allowed.
+fn refused(draft: &Draft) -> Vec<PlanError> {
+    let mut errors = Vec::new();
+    let mut refuse = |setting: &'static str, message: String, help: &str| errors.push(PlanError::new(setting, message, help));
+    let files = [
+        ("script", draft.script.is_some() || draft.script_sha256.is_some() || !draft.script_arguments.is_empty()),
+        ("cacert", draft.cacert.is_some()),
+        ("cert", draft.cert.is_some()),
+        ("key", draft.key.is_some()),
+        ("unix-socket", draft.unix_socket.is_some()),
+    ];
+    for (setting, _) in files.into_iter().filter(|(_, given)| *given) {
+        let message = format!("--{setting} names a file of the machine that serves, and is not taken from a browser");
+        refuse(setting, message, "leave it out, or start the test on the command line");
+    }
+    if draft.proxy.is_some() {
+        let message = "--proxy leads where this server cannot see, and is not taken from a browser".to_owned();
+        refuse("proxy", message, "leave it out, or start the test on the command line");
+    }
+    let bodies = [("data", draft.data.as_deref()), ("json", draft.json.as_deref())];
+    for (setting, _) in bodies.into_iter().filter(|(_, text)| text.is_some_and(|text| text.starts_with('@'))) {
+        let message = format!("--{setting} @… names a file of the machine that serves, and is not taken from a browser");
+        refuse(setting, message, "give the text itself");
+    }
+    if draft.form.iter().any(|field| field.split_once('=').is_some_and(|(_, value)| value.starts_with('@'))) {
+        let message = "--form name=@… names a file of the machine that serves, and is not taken from a browser".to_owned();
+        refuse("form", message, "give the value itself");
+    }
+    errors
+}
+
+impl Decided {
+    /// Measures, tells and saves. `told` hears whether it began.
+    fn carry_out(self, fence: &Fence, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) {
+        let Self { plan, checks, mut guard, name, mut keeper } = self;
+        let drive = match Drive::within(&plan, fence) {
+            Ok(drive) => drive,
+            Err(error) => {
+                let _ = told.send(Err(not_started(&error)));
+                return;
+            }
+        };
+        let stop = Stop::new();
+        let raised = stop.clone();
+        live.begin(begun(Kind::Run, &name, &plan), move || raised.raise());
+        live.load("", page::begun(&plan).json());
+        keeper.begin();
+        keeper.load(&plan, name);
+        let _ = told.send(Ok(()));
+        let watch = &mut |tick: &Tick, counted: Counted| {
+            live.tick(&page::tick(tick));
+            keeper.second(counted);
+            if guard.tick(tick) {
+                stop.raise();
+            }
+        };
+        let (mut measured, trouble) = match drive.run(watch, &stop) {
+            Ok(driven) => (Some(driven.summary), None),
+            Err(mut error) => (error.measured.take().map(|summary| *summary), Some(secrets::without(&error.message))),
+        };
+        let aborted_by = guard.came_true();
+        let ended = match &mut measured {
+            None => {
+                keeper.discard();
+                Ended { trouble, ..Ended::default() }
+            }
+            Some(summary) => told_and_saved(summary, &checks, aborted_by, keeper, trouble),
+        };
+        live.end(&ended);
+    }
+}
+
+fn told_and_saved(
+    summary: &mut Summary,
+    checks: &[Check],
+    aborted_by: Option<analysis::gate::AbortRule>,
+    mut keeper: Keeper,
+    trouble: Option<String>,
+) -> Ended {
+    note_ceiling(summary);
+    if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
+        summary.ended.how = Ending::Aborted;
+    }
+    let reading = Reading::new(summary, checks).aborted_by(aborted_by);
+    let id = keeper.id();
+    let (saved, unsaved) = match keeper.save(&saved::json(&reading), Voice::Talking) {
+        Ok(line) if !line.is_empty() => (id, None),
+        Ok(_) => (None, Some("the result could not be saved; the terminal says why".to_owned())),
+        Err(failed) => (None, Some(failed.text)),
+    };
+    Ended { page: Some(page::run(&reading).json().to_owned()), saved, trouble: trouble.or(unsaved) }
+}
+
+fn not_started(error: &RunError) -> NotStarted {
+    let (message, help) = (secrets::without(&error.message), secrets::without(&error.help));
+    match error.kind {
+        RunErrorKind::Refused => NotStarted::Refused { message, help },
+        RunErrorKind::Input | RunErrorKind::Run => NotStarted::Unable { message, help },
+    }
+}
+
+/// What is said of a run that begins now.
+pub fn begun(kind: Kind, name: &str, plan: &Plan) -> Begun {
+    Begun { kind: kind.to_string(), name: report::visible(name), title: report::request_of(plan), started: Moment::now().to_string() }
+}
+
+/// The test as it would be typed.
+fn command(asked: &Asked) -> String {
+    let Asked { plan, check, abort_on, name, tag, note } = asked;
+    let mut words = vec!["loadline".to_owned(), "run".to_owned()];
+    let settings = match serde_json::to_value(plan) {
+        Ok(serde_json::Value::Object(settings)) => settings,
+        _ => serde_json::Map::new(),
+    };
+    words.extend(settings.get("url").and_then(|url| url.as_str()).map(quoted));
+    for (key, value) in settings.iter().filter(|(key, _)| *key != "url") {
+        let flag = format!("--{}", key.replace('_', "-"));
+        let mut give = |value: &serde_json::Value| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            // What begins with a dash would be read as another flag.
+            if text.starts_with('-') {
+                words.push(format!("{flag}={}", quoted(&text)));
+            } else {
+                words.extend([flag.clone(), quoted(&text)]);
+            }
+        };
+        match value {
+            serde_json::Value::Bool(_) => words.push(flag),
+            serde_json::Value::Array(all) => all.iter().for_each(give),
+            one => give(one),
+        }
+    }
+    let named = [("--name", name), ("--note", note)].into_iter().filter_map(|(flag, text)| Some((flag, text.as_ref()?)));
+    let lists = [("--check", check), ("--abort-on", abort_on), ("--tag", tag)];
+    let lists = lists.into_iter().flat_map(|(flag, all)| all.iter().map(move |text| (flag, text)));
+    for (flag, text) in lists.chain(named).filter(|(_, text)| !text.is_empty()) {
+        words.extend([flag.to_owned(), quoted(text)]);
+    }
+    words.join(" ")
+}
+
+/// As a shell takes it for one word.
+fn quoted(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_told_as_it_would_be_typed() {
+        let asked: Asked = serde_json::from_value(serde_json::json!({
+            "plan": {"url": "http://127.0.0.1/?a=1&b=2", "rate": "0/s to 50/s for 1m", "header": ["X-A: it's"], "insecure": true, "threads": 2, "pause": "-1"},
+            "check": ["p99 < 200ms"], "name": "x", "tag": ["a", "b"],
+        }))
+        .unwrap();
+        assert_eq!(
+            command(&asked),
+            "loadline run 'http://127.0.0.1/?a=1&b=2' --header 'X-A: it'\\''s' --insecure --pause=-1 --rate '0/s to 50/s for 1m' \
+             --threads 2 --check 'p99 < 200ms' --tag a --tag b --name x"
+        );
+    }
+
+    #[test]
+    fn files_and_ways_around_are_refused_each_by_name() {
+        let draft: Draft = serde_json::from_value(serde_json::json!({
+            "url": "http://127.0.0.1/", "script": "/etc/passwd", "cacert": "a", "cert": "b", "key": "c", "unix_socket": "/run/docker.sock",
+            "proxy": "http://10.0.0.1:3128", "data": "@/etc/shadow", "json": "@-", "form": ["a=@/etc/shadow;type=text/plain"],
+        }))
+        .unwrap();
+        let settings: Vec<&str> = refused(&draft).iter().map(|error| error.setting).collect();
+        assert_eq!(settings, ["script", "cacert", "cert", "key", "unix-socket", "proxy", "data", "json", "form"]);
+        assert!(refused(&Draft { data: Some("a=@b".to_owned()), ..Draft::default() }).is_empty());
+    }
+}

@@ -1,0 +1,431 @@
+//! The server: its API as a program uses it, and everything it must refuse.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::session::{Running, Session, server};
+
+/// Waiting longer is waiting for something that will not happen.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server under test.
+struct Served {
+    running: Running,
+    address: SocketAddr,
+    /// What it said when it began.
+    said: String,
+}
+
+/// An answer.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Served {
+    fn new(session: &mut Session, flags: &str) -> Self {
+        let mut running = session.start(&format!("serve --listen 127.0.0.1:0 {flags}"));
+        let said = running.stdout_until("Ctrl-C ends it.");
+        let at = said.split("http://").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
+        Self { running, address: at.parse().unwrap(), said }
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, "", "")
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, "content-type: application/json\r\n", &body.to_string())
+    }
+
+    fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
+        self.send_to(&self.address.to_string(), method, path, headers, body)
+    }
+
+    fn send_to(&self, host: &str, method: &str, path: &str, headers: &str, body: &str) -> Answer {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let length = body.len();
+        let head = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        // What is refused by its head may hang up on its body.
+        let _ = stream.write_all(body.as_bytes());
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer to {method} {path}: {text:?}"));
+        Answer { status: head[9..12].parse().unwrap(), head: head.to_owned(), body: body.to_owned() }
+    }
+
+    /// Lines of the events, as they come.
+    fn listen(&self) -> BufReader<TcpStream> {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        write!(stream, "GET /api/v1/live/stream HTTP/1.1\r\nhost: {}\r\n\r\n", self.address).unwrap();
+        BufReader::new(stream)
+    }
+
+    /// Once nothing is under way.
+    fn idle(&self) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let state = self.get("/api/v1/live").json();
+            if state["state"] != "running" {
+                return state;
+            }
+            assert!(Instant::now() < deadline, "{state}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|why| panic!("{why}: {}", self.body))
+    }
+
+    #[track_caller]
+    fn is(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}\n{}", self.head, self.body);
+        self
+    }
+}
+
+/// The next event of this name; the data of it.
+fn event(lines: &mut BufReader<TcpStream>, name: &str) -> Value {
+    let mut line = String::new();
+    let mut current = String::new();
+    loop {
+        line.clear();
+        assert!(lines.read_line(&mut line).unwrap() > 0, "the events ended without '{name}'");
+        if let Some(found) = line.trim_end().strip_prefix("event: ") {
+            current = found.to_owned();
+        } else if let Some(data) = line.strip_prefix("data: ")
+            && current == name
+        {
+            return serde_json::from_str(data).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_test_is_started_followed_read_and_compared_over_the_api() {
+    let target = server();
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "");
+    assert_eq!(served.get("/api/v1/live").is(200).json(), json!({"state": "idle"}));
+    assert_eq!(served.get("/api/v1/runs").is(200).json()["total"], 0);
+    let test = |users: u32| json!({"plan": {"url": target.url("/healthz"), "connections": users, "duration": "1200ms"}, "name": "api", "tag": ["x"], "check": ["p99 < 10s"]});
+    let mut lines = served.listen();
+    served.post("/api/v1/runs", &test(2)).is(202);
+    assert_eq!(
+        served.post("/api/v1/runs", &test(2)).is(409).json()["message"],
+        "a test is under way, and two at once would measure each other"
+    );
+    assert_eq!(event(&mut lines, "begun")["name"], "api");
+    assert_eq!(event(&mut lines, "load")["page"]["kind"], "run");
+    assert!(event(&mut lines, "tick")["answered"].as_u64().unwrap() > 0);
+    let ended = event(&mut lines, "ended");
+    let id = ended["saved"].as_str().unwrap().to_owned();
+    assert_eq!((&ended["page"]["kind"], &ended["trouble"]), (&"run".into(), &Value::Null));
+    assert_eq!(served.idle()["state"], "ended");
+    // Whoever saw all of it is told that there is no more.
+    let all = served.get("/api/v1/live/stream").is(200).body;
+    let last = all.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap().to_owned();
+    served.send("GET", "/api/v1/live/stream", &format!("last-event-id: {last}\r\n"), "").is(204);
+    let entry = served.get(&format!("/api/v1/runs/{}", &id[..4])).is(200).json();
+    assert_eq!((&entry["id"], &entry["tags"], &entry["plan"]["connections"]), (&id.as_str().into(), &json!(["x"]), &2.into()));
+    assert_eq!(served.get("/api/v1/runs/@last/page").is(200).json()["schema"], "loadline.page/1");
+    assert_eq!(served.get("/api/v1/runs/@last/result").is(200).json()["schema"], "loadline.run/1");
+    assert!(!served.get("/api/v1/runs/@last/course").is(200).json()["values"].as_array().unwrap().is_empty());
+    assert!(served.get("/api/v1/runs/@last/html").is(200).head.contains("attachment; filename="));
+    served.post("/api/v1/runs", &test(3)).is(202);
+    served.idle();
+    let page = served.get("/api/v1/compare?a=@last-1&b=@last").is(200).json();
+    assert_eq!((&page["kind"], page["data"]["times"].as_array().unwrap().len()), (&"runs".into(), 2));
+    assert_eq!(served.get("/api/v1/trend?name=api").is(200).json()["data"]["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(served.get("/api/v1/runs?q=API&tag=x&kind=run&limit=1").is(200).json()["total"], 2);
+    let ran = served.running.signal(Signal::INT).end().exits(0);
+    assert_eq!(ran.stderr, "");
+    session.loadline("runs --name api").exits(0).says("none failed");
+}
+
+#[test]
+fn a_test_is_stopped_and_one_under_way_is_saved_when_the_server_ends() {
+    let target = server();
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "");
+    let test = json!({"plan": {"url": target.url("/healthz"), "connections": 1, "duration": "10m"}, "name": "long"});
+    served.post("/api/v1/live/stop", &json!({})).is(409);
+    served.post("/api/v1/runs", &test).is(202);
+    let mut lines = served.listen();
+    event(&mut lines, "tick");
+    // A listener that goes away in the middle is no matter.
+    drop(lines);
+    served.send("POST", "/api/v1/live/stop", "", "").is(202);
+    served.idle();
+    assert!(served.get("/api/v1/runs/@last").is(200).json()["outcome"].as_str().unwrap().starts_with("interrupted"));
+    served.post("/api/v1/runs", &test).is(202);
+    let mut lines = served.listen();
+    event(&mut lines, "tick");
+    served.running.signal(Signal::TERM).end().exits(0).complains("ending: waiting for the last answers");
+    event(&mut lines, "ended");
+    let runs = session.loadline("runs --json --name long").exits(0);
+    assert_eq!(serde_json::from_str::<Value>(&runs.stdout).unwrap()["total"], 2);
+}
+
+#[test]
+fn all_mistakes_are_told_as_the_command_line_tells_them_and_nothing_is_started() {
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "");
+    let wrong = json!({"plan": {"url": "127.0.0.1", "connections": "0", "timeout": "soon"}, "check": ["p99 < 5"], "tag": ["a b"]});
+    let checked = served.post("/api/v1/check", &wrong).is(200).json();
+    let refused = served.post("/api/v1/runs", &wrong).is(422).json();
+    assert_eq!(checked["mistakes"], refused["mistakes"]);
+    let ran = session.loadline("run 127.0.0.1 -c 0 --timeout soon --check 'p99 < 5' --tag 'a b'").exits(2);
+    let mistakes = checked["mistakes"].as_array().unwrap();
+    let settings: Vec<&str> = mistakes.iter().map(|mistake| mistake["setting"].as_str().unwrap()).collect();
+    assert_eq!(settings, ["url", "connections", "timeout", "check", "tag"]);
+    for mistake in mistakes {
+        let said = format!("error: {}\n  help: {}", mistake["message"].as_str().unwrap(), mistake["help"].as_str().unwrap());
+        assert!(ran.stderr.contains(&said), "{said}\nis not in\n{}", ran.stderr);
+    }
+    assert_eq!(served.get("/api/v1/live").json()["state"], "idle");
+    let well = json!({"plan": {"url": "http://127.0.0.1/", "rate": "0/s to 50/s for 1m, 50/s for 10s", "bearer": "s3cret-s3cret"}});
+    let checked = served.post("/api/v1/check", &well).is(200).json();
+    assert_eq!(checked["stages"], json!([{"from": 0.0, "to": 50.0, "seconds": 60.0}, {"from": 50.0, "to": 50.0, "seconds": 10.0}]));
+    assert_eq!(checked["command"], "loadline run http://127.0.0.1/ --bearer *** --rate '0/s to 50/s for 1m, 50/s for 10s'");
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_with_a_status_that_says_why() {
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "");
+    let json_kind = "content-type: application/json\r\n";
+    let post = |headers: &str, body: &str| served.send("POST", "/api/v1/check", headers, body);
+    assert_eq!(post(json_kind, "{").is(400).json()["help"], "see /api/v1/openapi.json for its keys");
+    assert!(post(json_kind, r#"{"plan": {"uri": "x"}}"#).is(400).body.contains("unknown field `uri`"));
+    assert!(post(json_kind, r#"{"plans": {}}"#).is(400).body.contains("unknown field `plans`"));
+    post(json_kind, "[]").is(400);
+    post("content-type: text/plain\r\n", "{}").is(415);
+    post("", "{}").is(415);
+    post(json_kind, &format!("{{\"note\": \"{}\"}}", "x".repeat(1 << 20))).is(413);
+    served.get("/api/v1/runs?limit=many").is(400);
+    served.get("/api/v1/runs?colour=blue").is(400);
+    served.get("/api/v1/runs/nobody!").is(404);
+    served.get("/api/v1/runs/@nobody/page").is(404);
+    served.get("/api/v1/trend?name=nobody").is(404);
+    served.get("/nothing").is(404);
+    assert!(served.send("DELETE", "/api/v1/runs", "", "").is(405).head.contains("allow: GET, POST"));
+    // What is no HTTP at all ends only its own connection.
+    TcpStream::connect(served.address).unwrap().write_all(b"\x16\x03\x01 hello\r\n\r\n").unwrap();
+    served.get("/api/v1/openapi.json").is(200);
+}
+
+#[test]
+fn other_names_and_other_origins_are_refused() {
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "--host load.example.com");
+    let port = served.address.port();
+    let as_host = |host: &str| served.send_to(host, "GET", "/api/v1/runs", "", "").status;
+    assert_eq!(as_host(&format!("evil.test:{port}")), 403, "a name that leads here by its owner's will");
+    assert_eq!(as_host(&format!("127.0.0.1.evil.test:{port}")), 403);
+    assert_eq!(as_host(&format!("localhost:{port}")), 200);
+    assert_eq!(as_host("load.example.com"), 200, "it was named");
+    let page = served.send_to("evil.test", "GET", "/", "", "");
+    assert_eq!(page.status, 403, "not even a page");
+    let start = |headers: &str| served.send("POST", "/api/v1/live/stop", headers, "").status;
+    assert_eq!(start("origin: http://evil.test\r\n"), 403);
+    assert_eq!(start("origin: null\r\n"), 403);
+    assert_eq!(start("sec-fetch-site: cross-site\r\n"), 403);
+    assert_eq!(
+        start(&format!("origin: http://{}\r\nsec-fetch-site: same-origin\r\n", served.address)),
+        409,
+        "let through, and nothing is under way"
+    );
+    let head = served.get("/").head;
+    for header in [
+        "content-security-policy: default-src 'none'; script-src 'self'",
+        "x-content-type-options: nosniff",
+        "cross-origin-resource-policy: same-origin",
+    ] {
+        assert!(head.contains(header), "{header}: {head}");
+    }
+    assert!(!head.contains("access-control"), "{head}");
+}
+
+#[test]
+fn a_server_that_others_can_reach_has_a_token() {
+    let mut session = Session::new();
+    let mut running = session.start("serve --listen 0.0.0.0:0");
+    let said = running.stdout_until("Ctrl-C ends it.");
+    let token = said.split("#token=").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap().to_owned();
+    assert_eq!(token.len(), 43);
+    let port: u16 = said.split("<this machine>:").nth(1).and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap();
+    let served = Served { running, address: SocketAddr::from(([127, 0, 0, 1], port)), said };
+    assert!(served.said.contains("not encrypted"), "{}", served.said);
+    served.get("/").is(200);
+    assert!(served.get("/api/v1/runs").is(401).head.contains("www-authenticate: Bearer"));
+    served.send("POST", "/api/v1/live/stop", "", "").is(401);
+    let bearer = |token: &str| served.send("GET", "/api/v1/runs", &format!("authorization: Bearer {token}\r\n"), "").status;
+    assert_eq!((bearer(&token), bearer(&token[1..]), bearer("")), (200, 401, 401));
+    served.post("/api/v1/session", &json!({"token": "wrong"})).is(401);
+    let signed_in = served.post("/api/v1/session", &json!({"token": token})).is(204);
+    let cookie = signed_in.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
+    let pair = cookie.split(';').next().unwrap();
+    assert_eq!(served.send("GET", "/api/v1/runs", &format!("cookie: {pair}\r\n"), "").status, 200);
+}
+
+#[test]
+fn load_goes_only_where_it_is_allowed_also_by_name_and_by_redirect() {
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "--allow-target 127.0.0.1");
+    let start = |plan: Value| served.post("/api/v1/runs", &json!({"plan": plan}));
+    // Nobody is even asked whether they are there.
+    let (elsewhere, heard) = counting("127.0.0.2", None);
+    let said = start(json!({"url": format!("http://{elsewhere}/")})).is(403).json();
+    assert_eq!(said["message"], format!("load may not be sent to {elsewhere}"));
+    assert_eq!(said["help"], "whoever started loadline serve allows 127.0.0.1; more with --allow-target");
+    start(json!({"url": "http://127.0.0.1/", "connect_to": elsewhere.to_string()})).is(403);
+    // A redirect from a place that is allowed leads nowhere else.
+    let (redirecting, asked) = counting("127.0.0.1", Some(format!("http://{elsewhere}/")));
+    start(json!({"url": format!("http://{redirecting}/"), "follow": 3, "requests": 2, "connections": 1})).is(202);
+    served.idle();
+    let result = served.get("/api/v1/runs/@last/result").is(200).json();
+    assert_eq!(
+        (&result["requests"]["succeeded"], &result["failures"][0]["class"]),
+        (&0.into(), &"redirect.target".into()),
+        "{}",
+        result["failures"]
+    );
+    assert!(asked.load(Ordering::SeqCst) > 0);
+    assert_eq!(heard.load(Ordering::SeqCst), 0);
+    drop(served);
+    // A name is judged by where it leads.
+    let served = Served::new(&mut session, "--allow-target 10.0.0.0/8");
+    let answer = served.post("/api/v1/runs", &json!({"plan": {"url": format!("http://localhost:{}/", redirecting.port())}})).is(403);
+    assert!(answer.body.contains("load may not be sent to localhost, which is at "), "{}", answer.body);
+}
+
+/// A listener that counts whoever connects, and redirects or hangs up.
+fn counting(ip: &str, location: Option<String>) -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind((ip, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = count.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let (Ok(mut stream), Some(location)) = (stream, location.clone()) else { continue };
+            std::thread::spawn(move || {
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                if lines.any(|line| line.is_ok_and(|line| line.is_empty())) {
+                    let _ = write!(stream, "HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+                }
+            });
+        }
+    });
+    (address, count)
+}
+
+#[test]
+fn a_browser_names_no_file_of_this_machine() {
+    let mut session = Session::new().file("secret.txt", "top secret").file("s.lua", "wrk.method = 'POST'");
+    let served = Served::new(&mut session, "");
+    let path = session.path("secret.txt").display().to_string();
+    for plan in [
+        json!({"data": format!("@{path}")}),
+        json!({"json": "@-"}),
+        json!({"form": [format!("a=@{path}")]}),
+        json!({"script": session.path("s.lua")}),
+        json!({"cacert": path}),
+        json!({"unix_socket": path}),
+        json!({"proxy": "http://127.0.0.1:3128"}),
+    ] {
+        let mut whole = json!({"url": "http://127.0.0.1/"});
+        whole.as_object_mut().unwrap().extend(plan.as_object().unwrap().clone());
+        let answer = served.post("/api/v1/runs", &json!({"plan": whole})).is(422);
+        assert!(answer.body.contains("is not taken from a browser") && !answer.body.contains("top secret"), "{}", answer.body);
+        // Nor is told whether a file is there.
+        assert!(!answer.body.contains("no such file"), "{}", answer.body);
+    }
+}
+
+#[test]
+fn what_is_secret_is_neither_saved_nor_shown() {
+    let target = server();
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "");
+    let secret = "correct-horse-battery";
+    let plan = json!({"url": format!("{}?api_key={secret}", target.url("/healthz")), "requests": 3, "connections": 1, "header": [format!("X-Auth-Token: {secret}")]});
+    let mut lines = served.listen();
+    let started = served.post("/api/v1/runs", &json!({"plan": plan})).is(202);
+    let ended = event(&mut lines, "ended").to_string();
+    let checked = served.post("/api/v1/check", &json!({"plan": plan})).body;
+    let saved = ["", "/page", "/result", "/html"].map(|part| served.get(&format!("/api/v1/runs/@last{part}")).is(200).body);
+    for text in saved.iter().chain([&started.body, &ended, &checked]) {
+        assert!(!text.contains(secret), "{text}");
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_and_a_file_that_is_no_history_are_told_before_anything_is_served() {
+    let mut session = Session::new().file("foreign.db", "this is no database, whatever its name says").file("short", "word\n");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    session.loadline(&format!("serve --listen {address}")).exits(3).complains("cannot be served at").complains("address already in use");
+    session.loadline("serve --listen 127.0.0.1:0 --db foreign.db").exits(2).complains("is not a history of loadline");
+    fs::create_dir(session.path("closed")).unwrap();
+    session.loadline("serve --listen 127.0.0.1:0 --db closed").exits(3).complains("it is a directory");
+    let ran = session.loadline("serve --listen here --allow-target http://a/ --token-file short").exits(2);
+    for part in
+        ["--listen 'here' is not an address", "--allow-target 'http://a/' is a URL", "--token-file 'short' holds fewer than 16 letters"]
+    {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_target_that_is_not_there_is_told_to_whoever_asked() {
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "");
+    let answer = served.post("/api/v1/runs", &json!({"plan": {"url": format!("http://{nobody}/")}})).is(422);
+    assert!(answer.body.contains("refused"), "{}", answer.body);
+    assert_eq!(served.get("/api/v1/runs").json()["total"], 0);
+    // And the next one can start.
+    let target = server();
+    served.post("/api/v1/runs", &json!({"plan": {"url": target.url("/healthz"), "requests": 1}})).is(202);
+    served.idle();
+}
+
+#[test]
+fn the_live_page_of_a_run_has_its_last_event_and_costs_it_nothing_it_counts() {
+    let target = server();
+    let mut session = Session::new();
+    let mut running = session.start(&format!("run {} -c 2 -d 3s --web", target.url("/healthz")));
+    let said = running.stderr_until("live at http://127.0.0.1:");
+    assert!(said.ends_with("127.0.0.1:"));
+    let port: u16 = running.stderr_until("/").trim_end_matches('/').parse().unwrap();
+    let served = Served { running, address: SocketAddr::from(([127, 0, 0, 1], port)), said };
+    let mut lines = served.listen();
+    served.get("/").is(200);
+    served.get("/api/v1/runs").is(404);
+    served.post("/api/v1/runs", &json!({"plan": {}})).is(404);
+    let mut ticked = event(&mut lines, "tick")["answered"].as_u64().unwrap();
+    ticked += event(&mut lines, "tick")["answered"].as_u64().unwrap();
+    let ended = event(&mut lines, "ended");
+    assert_eq!(ended["page"]["kind"], "run");
+    assert!(ended["saved"].is_string());
+    assert!(ended["page"]["data"]["timeline"]["answered"].as_array().unwrap().iter().filter_map(Value::as_u64).sum::<u64>() >= ticked);
+    served.running.end();
+}

@@ -1,0 +1,74 @@
+//! Where load may be sent: looked at once an address is known, and before it is connected to.
+//!
+//! Who carries out what others ask for must not become their way into a network. A list of names does not help: a name leads
+//! wherever its owner says, and somewhere else a second later, and a redirect leads on. So what is judged is the pair of a name
+//! and the very address that would be connected to, after it was looked up, and that address stays for the whole run.
+//!
+//! What a script chooses and what lies behind a proxy is not seen here: whoever sets up a fence has to refuse both.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// Judges addresses before they are connected to. A clone is the same fence.
+#[derive(Clone)]
+pub struct Fence {
+    lets: Arc<Lets>,
+    help: Arc<str>,
+}
+
+type Lets = dyn Fn(&str, SocketAddr) -> bool + Send + Sync;
+
+impl Fence {
+    /// Lets everything through.
+    #[must_use]
+    pub fn open() -> Self {
+        Self::new("", |_, _| true)
+    }
+
+    /// Lets those pairs of a host as written and an address through of which `lets` says so; `help` is what whoever is refused
+    /// can do about it.
+    #[must_use]
+    pub fn new(help: &str, lets: impl Fn(&str, SocketAddr) -> bool + Send + Sync + 'static) -> Self {
+        Self { lets: Arc::new(lets), help: help.into() }
+    }
+
+    /// What a refused user can do.
+    pub(crate) fn help(&self) -> &str {
+        &self.help
+    }
+
+    /// Looks at all addresses of a host.
+    ///
+    /// # Errors
+    /// In words, if one of them is outside: a name that leads to two places is not to choose between them.
+    pub(crate) fn look(&self, host: &str, addresses: &[SocketAddr]) -> Result<(), String> {
+        match addresses.iter().find(|address| !(self.lets)(host, **address)) {
+            None => Ok(()),
+            Some(address) if address.ip().to_string() == host => Err(format!("load may not be sent to {address}")),
+            Some(address) => Err(format!("load may not be sent to {host}, which is at {address}")),
+        }
+    }
+}
+
+impl fmt::Debug for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fence").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_address_outside_is_enough_to_refuse_a_name() {
+        let fence = Fence::new("ask", |_, address| address.ip().is_loopback());
+        let of = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<SocketAddr>>();
+        assert_eq!(fence.look("a.test", &of(&["127.0.0.1:80"])), Ok(()));
+        let why = fence.look("a.test", &of(&["127.0.0.1:80", "192.0.2.1:80"])).unwrap_err();
+        assert_eq!(why, "load may not be sent to a.test, which is at 192.0.2.1:80");
+        assert_eq!(fence.look("192.0.2.1", &of(&["192.0.2.1:80"])).unwrap_err(), "load may not be sent to 192.0.2.1:80");
+        assert_eq!(Fence::open().look("a.test", &of(&["192.0.2.1:80"])), Ok(()));
+    }
+}

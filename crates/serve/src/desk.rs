@@ -1,0 +1,134 @@
+//! What the server is handed to do its work with: results shown, plans checked, runs started.
+
+use history::{HistoryError, Store};
+use plan::{Draft, PlanError};
+use report::page::Shown;
+use serde::{Deserialize, Serialize};
+
+use crate::Live;
+
+/// A test that is asked for, as the form sends it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Asked {
+    /// The load, its settings named as in a plan.
+    #[serde(deserialize_with = "object")]
+    pub plan: Draft,
+    /// Promises, as after `--check`.
+    pub check: Vec<String>,
+    /// Conditions to give up on, as after `--abort-on`.
+    pub abort_on: Vec<String>,
+    /// What to call it.
+    pub name: Option<String>,
+    /// Words to find it by.
+    pub tag: Vec<String>,
+    /// What to remember about it.
+    pub note: Option<String>,
+}
+
+/// A plan is an object: a list of its values, in whatever order they stand there, is none.
+fn object<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Draft, D::Error> {
+    use serde::de::Error as _;
+    let value = serde_json::Value::deserialize(deserializer)?;
+    if value.is_object() { serde_json::from_value(value).map_err(D::Error::custom) } else { Err(D::Error::custom("the plan is no object")) }
+}
+
+/// One mistake, worded as on the command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Mistake {
+    /// The setting's flag without dashes; `url` for the target.
+    pub setting: &'static str,
+    /// The thing and its value.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl From<PlanError> for Mistake {
+    fn from(error: PlanError) -> Self {
+        Self { setting: error.setting, message: error.message, help: error.help }
+    }
+}
+
+/// What is said of a test before it starts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Checked {
+    /// Every mistake; none if it can start.
+    pub mistakes: Vec<Mistake>,
+    /// The same on a command line, without its secrets.
+    pub command: String,
+    /// How much load it is, in words; `None` while there are mistakes.
+    pub load: Option<String>,
+    /// Rates over time, for open load that can be read.
+    pub stages: Vec<StageShown>,
+}
+
+/// A stage of a timetable.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct StageShown {
+    /// A second, when it begins.
+    pub from: f64,
+    /// A second, when it ends.
+    pub to: f64,
+    /// Its length in seconds; `None`: as long as the run.
+    pub seconds: Option<f64>,
+}
+
+/// Why a test was not started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotStarted {
+    /// It has mistakes.
+    Mistakes(Vec<Mistake>),
+    /// Another one is under way.
+    Busy,
+    /// Load may not go there.
+    Refused {
+        /// Where it leads.
+        message: String,
+        /// Who can allow it.
+        help: String,
+    },
+    /// It could not begin: nobody listens, too few ports.
+    Unable {
+        /// What is in the way.
+        message: String,
+        /// What to do.
+        help: String,
+    },
+}
+
+/// What the server can do beside answering. Called on threads that may wait.
+pub trait Desk: Send + Sync + 'static {
+    /// The history.
+    ///
+    /// # Errors
+    /// If it cannot be used.
+    fn store(&self) -> Result<Store, HistoryError>;
+
+    /// The page of a saved result.
+    ///
+    /// # Errors
+    /// In words, if the result cannot be read.
+    fn shown(&self, result: &str) -> Result<Shown, String>;
+
+    /// The page of two saved results side by side, each with what to call it.
+    ///
+    /// # Errors
+    /// In words, if one cannot be read, or they are of kinds that cannot be compared.
+    fn beside(&self, a: (&str, &str), b: (&str, &str)) -> Result<Shown, String>;
+
+    /// The course of a saved result in some values: a run's answers a second, a sweep's levels.
+    ///
+    /// # Errors
+    /// In words, if the result cannot be read.
+    fn course(&self, result: &str) -> Result<Vec<f64>, String>;
+
+    /// Says what is wrong with a test, and how else it could be written.
+    fn check(&self, asked: &Asked) -> Checked;
+
+    /// Starts a test and returns once it is under way; `live` is told what happens.
+    ///
+    /// # Errors
+    /// If it was not started.
+    fn start(&self, asked: Asked, live: &Live) -> Result<(), NotStarted>;
+}

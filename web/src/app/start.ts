@@ -1,0 +1,416 @@
+/** The form that starts a test: what the command line can say of a request and its load, checked while it is typed. */
+
+import { Chart, type Spec } from "../charts/chart";
+import { clock, count, figure } from "../data/numbers";
+import { element } from "../parts/element";
+import { Refused, check, read, startTest, type Checked, type Mistake, type Plan, type Stage, type Test } from "./api";
+import { failed, frame, sentence, titled } from "./frame";
+
+/** Typing is waited for that long before it is checked. */
+const PAUSE_MS = 150;
+
+type Kind = "test" | "second" | "maintained" | "stages";
+const KINDS: readonly { kind: Kind; name: string; about: string }[] = [
+  { kind: "maintained", name: "Maintained clients", about: "So many clients, each asking again as soon as it is answered. Finds out how much the server carries." },
+  { kind: "second", name: "Clients per second", about: "So many new clients every second, whether the server keeps up or not. Shows what independent users feel." },
+  { kind: "test", name: "Clients per test", about: "So many clients, spread evenly over the whole test." },
+  { kind: "stages", name: "Stages", about: "A rate that rises and falls: each stage goes from one rate to another." },
+];
+
+interface Field { root: HTMLElement; input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement; wrong: HTMLElement; touched: boolean }
+
+export async function start(root: HTMLElement): Promise<void> {
+  titled("Start a test");
+  const form = new Form();
+  frame(root, "all", "/new", form.root);
+  const from = new URLSearchParams(location.search).get("from");
+  if (from !== null) {
+    const entry = await read(from);
+    form.take(entry.plan ?? {}, entry.name);
+  }
+  await form.check();
+}
+
+class Form {
+  readonly root = element("form", { class: "start", novalidate: true, "aria-label": "Start a test" });
+  private readonly fields = new Map<string, Field>();
+  private readonly kinds = new Map<Kind, { radio: HTMLInputElement; part: HTMLElement }>();
+  private readonly stages: StageRows;
+  private readonly others = element("div", { class: "others" });
+  private readonly command = element("code", {});
+  private readonly load = element("p", { class: "quiet", role: "status" });
+  private readonly button = element("button", { class: "primary", id: "start" }, "Start");
+  private readonly picture = element("div", { class: "preview" });
+  private chart: Chart | null = null;
+  private waiting = 0;
+  private asked = 0;
+  private tried = false;
+  private kept: Plan = {};
+
+  constructor() {
+    this.stages = new StageRows(() => this.changed());
+    const request = element("fieldset", {}, element("legend", {}, "Request"),
+      this.text("url", "Target", { placeholder: "http://127.0.0.1:8080/healthz", inputmode: "url" }, "wide"),
+      this.text("method", "Method", { placeholder: "GET, or POST with a body", list: "methods" }),
+      element("datalist", { id: "methods" }, ...["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].map((value) => element("option", { value }))),
+      this.area("header", "Headers", "One a line, such as X-Trace: 1", 2),
+      this.select("body", "Body", [["", "none"], ["data", "text"], ["json", "JSON"]]),
+      this.area("content", "Content of the body", "", 4),
+    );
+    const load = element("fieldset", { class: "load" }, element("legend", {}, "Load"),
+      element("div", { class: "kinds", role: "radiogroup", "aria-label": "Kind of load" }, ...KINDS.map((kind) => this.kind(kind))),
+      this.part("maintained", this.text("connections", "Clients", { inputmode: "numeric" }), this.text("pause", "Pause between requests", { placeholder: "none, 200ms, 100ms..300ms" })),
+      this.part("second", this.text("per_second", "Clients per second", { inputmode: "decimal" })),
+      this.part("test", this.text("per_test", "Clients in the whole test", { inputmode: "numeric" })),
+      this.part("stages", this.stages.root),
+      this.text("duration", "For", { placeholder: "10s, 5m" }),
+      this.text("warmup", "Warm-up before", { placeholder: "none, 5s, auto" }),
+      this.select("arrivals", "Arrivals", [["", "poisson: as independent users come"], ["even", "even: at equal distances"]]),
+      this.picture,
+    );
+    const checks = element("fieldset", {}, element("legend", {}, "Promises"),
+      this.area("check", "Checks", "One a line, such as p99 < 200ms", 2, "wrong-lines"),
+      this.area("abort-on", "Give up once", "One a line, such as failed > 50% for 5s", 2, "wrong-lines"),
+    );
+    const more = element("details", { class: "more" }, element("summary", {}, "Connections, limits, and how it is saved"), element("fieldset", {}, element("legend", { class: "spoken" }, "More settings"),
+      this.text("name", "Name", { placeholder: "from the path of the target" }),
+      this.text("tag", "Tags", { placeholder: "words, with spaces between" }),
+      this.text("note", "Note", {}, "wide"),
+      this.text("max_connections", "Connections at most", { inputmode: "numeric", placeholder: "for loads by rate" }),
+      this.text("timeout", "Give a request up after", { placeholder: "30s" }),
+      this.text("connect-timeout", "Give connecting up after", { placeholder: "5s" }),
+      this.text("follow", "Redirects followed", { placeholder: "0", inputmode: "numeric" }),
+      this.text("threads", "Threads", { inputmode: "numeric", placeholder: "as many as cores" }),
+      this.text("seed", "Seed", { inputmode: "numeric", placeholder: "1" }),
+      this.text("connect-to", "Connect to", { placeholder: "HOST:PORT instead of the target's" }),
+      this.text("user", "User and password", { placeholder: "name:password", autocomplete: "off", type: "password" }),
+      this.text("bearer", "Bearer token", { autocomplete: "off", type: "password" }),
+      this.text("sni", "Name in TLS", { placeholder: "the target's" }),
+      this.box("no_keepalive", "A new connection for every request"),
+      this.box("insecure", "Accept any certificate"),
+    ));
+    this.root.append(
+      element("h1", {}, "Start a test"), request, load, checks, more,
+      element("section", { class: "typed", "aria-label": "The same on a command line" }, element("h2", {}, "The same on a command line"),
+        element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Command" }, element("pre", {}, this.command))),
+      this.others, element("div", { class: "go" }, this.button, this.load));
+    this.choose("maintained");
+    this.set("connections", "50");
+    this.set("per_second", "100");
+    this.set("per_test", "1000");
+    this.set("duration", "10s");
+    this.show_body();
+    this.root.addEventListener("input", (event) => this.touch(event.target));
+    this.root.addEventListener("change", (event) => this.touch(event.target));
+    this.root.addEventListener("submit", (event) => { event.preventDefault(); void this.start(); });
+  }
+
+  /** Fills in a plan that was carried out before. What has no field here is sent along as it was. */
+  take(plan: Plan, name: string): void {
+    this.kept = { ...plan };
+    const move = (key: string, field: string) => {
+      const value = this.kept[key];
+      if (value === undefined) return;
+      delete this.kept[key];
+      this.set(field, Array.isArray(value) ? value.join("\n") : String(value));
+    };
+    const rate = typeof plan["rate"] === "string" ? plan["rate"] : null;
+    for (const key of ["url", "method", "header", "duration", "warmup", "pause", "timeout", "follow", "threads", "seed", "sni"]) move(key, key);
+    move("connect_timeout", "connect-timeout");
+    move("connect_to", "connect-to");
+    for (const key of ["data", "json"]) if (plan[key] !== undefined) { this.set("body", key); move(key, "content"); }
+    for (const key of ["no_keepalive", "insecure"]) { if (this.kept[key] === true) this.tick(key); delete this.kept[key]; }
+    if (this.kept["arrivals"] === "even") this.set("arrivals", "even");
+    delete this.kept["arrivals"];
+    delete this.kept["rate"];
+    move("connections", rate === null ? "connections" : "max_connections");
+    const steady = rate === null ? null : /^([\d.]+)\/s(?: for (\S+))?$/.exec(rate);
+    if (steady) {
+      this.choose("second");
+      this.set("per_second", steady[1] ?? "");
+      if (steady[2]) this.set("duration", steady[2]);
+    } else if (rate !== null) {
+      this.choose("stages");
+      this.stages.take(rate);
+      this.set("duration", "");
+    }
+    this.set("name", name);
+    this.show_body();
+  }
+
+  async check(): Promise<void> {
+    const mine = ++this.asked;
+    let found: Checked;
+    try {
+      found = await check(this.test());
+    } catch (error) {
+      if (mine === this.asked) this.others.replaceChildren(failed(error));
+      return;
+    }
+    if (mine !== this.asked) return;
+    this.command.textContent = found.command;
+    this.mistakes(found.mistakes);
+    this.load.textContent = found.load === null ? "" : sentence(found.load);
+    this.preview(found.stages);
+    this.root.dataset["checked"] = String(mine);
+  }
+
+  private async start(): Promise<void> {
+    this.tried = true;
+    clearTimeout(this.waiting);
+    this.button.disabled = true;
+    this.load.textContent = "Looking for the target…";
+    try {
+      await startTest(this.test());
+      location.href = "/live";
+    } catch (error) {
+      this.button.disabled = false;
+      this.load.textContent = "";
+      this.asked++;
+      if (error instanceof Refused && error.problem.mistakes) this.mistakes(error.problem.mistakes);
+      else this.others.replaceChildren(failed(error), error instanceof Refused && error.status === 409 ? element("p", {}, element("a", { href: "/live" }, "Watch the test under way")) : "");
+      (this.root.querySelector<HTMLElement>('[aria-invalid="true"]') ?? this.others).focus();
+    }
+  }
+
+  private changed(): void {
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => void this.check(), PAUSE_MS);
+  }
+
+  private touch(target: EventTarget | null): void {
+    for (const field of this.fields.values()) if (field.input === target) field.touched = true;
+    this.show_body();
+    this.changed();
+  }
+
+  private show_body(): void {
+    const content = this.fields.get("content");
+    if (content) content.root.hidden = this.value("body") === "";
+    const arrivals = this.fields.get("arrivals");
+    if (arrivals) arrivals.root.hidden = this.chosen() === "maintained";
+    const most = this.fields.get("max_connections");
+    if (most) most.root.hidden = this.chosen() === "maintained";
+    const duration = this.fields.get("duration");
+    if (duration) duration.root.hidden = this.chosen() === "stages";
+  }
+
+  /** What is typed, under the names of a plan; empty fields are left out, and nothing is put right on the way. */
+  private test(): Test {
+    const plan: Plan = { ...this.kept };
+    const give = (key: string, field: string) => { const value = this.value(field).trim(); if (value !== "") plan[key] = value; };
+    for (const key of ["url", "method", "warmup", "timeout", "follow", "threads", "seed", "user", "bearer", "sni"]) give(key, key);
+    give("connect_timeout", "connect-timeout");
+    give("connect_to", "connect-to");
+    const lines = (field: string) => this.value(field).split("\n").map((line) => line.trim()).filter((line) => line !== "");
+    if (lines("header").length > 0) plan["header"] = lines("header");
+    const body = this.value("body");
+    if (body !== "") plan[body] = this.value("content");
+    for (const key of ["no_keepalive", "insecure"]) if ((this.fields.get(key)?.input as HTMLInputElement).checked) plan[key] = true;
+    const kind = this.chosen();
+    if (kind !== "stages") give("duration", "duration");
+    if (kind === "maintained") { give("connections", "connections"); give("pause", "pause"); } else { give("arrivals", "arrivals"); give("connections", "max_connections"); }
+    if (kind === "second") plan["rate"] = `${this.value("per_second").trim()}/s`;
+    if (kind === "stages") plan["rate"] = this.stages.text();
+    if (kind === "test") {
+      plan["rate"] = `${spread(this.value("per_test"), this.value("duration"))}/s`;
+      plan["arrivals"] ??= "even";
+    }
+    const words = (field: string) => this.value(field).split(/\s+/).filter((word) => word !== "");
+    const text = (field: string) => { const value = this.value(field).trim(); return value === "" ? null : value; };
+    return { plan, check: lines("check"), abort_on: lines("abort-on"), name: text("name"), tag: words("tag"), note: text("note") };
+  }
+
+  /** Each beside its field; what has none stands above the button. */
+  private mistakes(all: Mistake[]): void {
+    const kind = this.chosen();
+    const places: Record<string, string> = { data: "content", json: "content", connections: kind === "maintained" ? "connections" : "max_connections", rate: kind === "test" ? "per_test" : kind === "second" ? "per_second" : "stages" };
+    const left: Mistake[] = [];
+    const said = new Map<string, Mistake[]>();
+    for (const mistake of all) {
+      const name = places[mistake.setting] ?? mistake.setting;
+      const field = this.fields.get(name);
+      if (!field || field.root.hidden) left.push(mistake);
+      else said.set(name, [...(said.get(name) ?? []), mistake]);
+    }
+    this.stages.wrong(kind === "stages" ? left.filter((mistake) => mistake.setting === "rate") : []);
+    for (const [name, field] of this.fields) {
+      const mine = field.touched || this.tried ? (said.get(name) ?? []) : [];
+      field.wrong.replaceChildren(...mine.flatMap(worded));
+      field.wrong.hidden = mine.length === 0;
+      if (mine.length > 0) field.input.setAttribute("aria-invalid", "true"); else field.input.removeAttribute("aria-invalid");
+    }
+    const elsewhere = left.filter((mistake) => kind !== "stages" || mistake.setting !== "rate");
+    this.others.replaceChildren(...(elsewhere.length === 0 ? [] : [element("div", { class: "trouble", role: "alert" }, ...elsewhere.flatMap(worded))]));
+    this.button.disabled = false;
+  }
+
+  /** Rates over time, or so many clients. */
+  private preview(stages: Stage[]): void {
+    const spec = this.chosen() === "maintained" ? clients(Number(this.value("connections")), seconds(this.value("duration"))) : rates(stages);
+    this.picture.hidden = spec === null;
+    if (spec === null) return;
+    if (this.chart && this.picture.dataset["shows"] === spec.title) { this.chart.update(spec); return; }
+    this.picture.dataset["shows"] = spec.title;
+    this.chart = new Chart(spec);
+    this.picture.replaceChildren(this.chart.root);
+  }
+
+  private chosen(): Kind {
+    for (const [kind, { radio }] of this.kinds) if (radio.checked) return kind;
+    return "maintained";
+  }
+
+  private choose(chosen: Kind): void {
+    for (const [kind, { radio, part }] of this.kinds) { radio.checked = kind === chosen; part.hidden = kind !== chosen; }
+    this.show_body();
+  }
+
+  private kind({ kind, name, about }: { kind: Kind; name: string; about: string }): HTMLElement {
+    const radio = element("input", { type: "radio", name: "kind", value: kind, id: `kind-${kind}`, "aria-describedby": `kind-${kind}-about` });
+    radio.addEventListener("change", () => this.choose(kind));
+    this.kinds.set(kind, { radio, part: element("div", { class: "part" }) });
+    return element("div", { class: "kind-choice" }, radio, element("label", { for: radio.id }, name), element("p", { class: "quiet", id: `kind-${kind}-about` }, about));
+  }
+
+  private part(kind: Kind, ...inside: HTMLElement[]): HTMLElement {
+    const part = this.kinds.get(kind)?.part ?? element("div");
+    part.append(...inside);
+    return part;
+  }
+
+  private text(name: string, label: string, attributes: Record<string, string>, kind = ""): HTMLElement {
+    return this.field(name, label, element("input", { type: "text", autocomplete: "off", spellcheck: "false", ...attributes }), kind);
+  }
+
+  private area(name: string, label: string, placeholder: string, rows: number, kind = ""): HTMLElement {
+    return this.field(name, label, element("textarea", { rows, placeholder, spellcheck: "false" }), `wide ${kind}`);
+  }
+
+  private select(name: string, label: string, options: [string, string][]): HTMLElement {
+    return this.field(name, label, element("select", {}, ...options.map(([value, text]) => element("option", { value }, text))), "");
+  }
+
+  private box(name: string, label: string): HTMLElement {
+    return this.field(name, label, element("input", { type: "checkbox" }), "box");
+  }
+
+  private field(name: string, label: string, input: Field["input"], kind: string): HTMLElement {
+    const wrong = element("div", { class: "wrong", id: `${name}-wrong`, hidden: true, role: "status" });
+    input.id = `field-${name}`;
+    input.setAttribute("name", name);
+    input.setAttribute("aria-describedby", wrong.id);
+    const root = element("div", { class: `field ${kind}` }, element("label", { for: input.id }, label), input, wrong);
+    this.fields.set(name, { root, input, wrong, touched: false });
+    return root;
+  }
+
+  private value(name: string): string {
+    return this.fields.get(name)?.input.value ?? "";
+  }
+
+  private set(name: string, value: string): void {
+    const field = this.fields.get(name);
+    if (field) field.input.value = value;
+  }
+
+  private tick(name: string): void {
+    const field = this.fields.get(name);
+    if (field) (field.input as HTMLInputElement).checked = true;
+  }
+}
+
+/** Stages as rows: from one rate to another, for a time. */
+class StageRows {
+  readonly root = element("div", { class: "stages", id: "stages" });
+  private readonly rows = element("ol", {});
+  private readonly mistaken = element("div", { class: "wrong", hidden: true, role: "status" });
+
+  constructor(private readonly changed: () => void) {
+    const add = element("button", { type: "button" }, "Add a stage");
+    add.addEventListener("click", () => { const last = this.values().at(-1); this.add(last?.[1] ?? "100", last?.[1] ?? "100", "30s"); this.changed(); });
+    this.root.append(this.rows, add, this.mistaken);
+    this.add("0", "100", "10s");
+    this.add("100", "100", "20s");
+  }
+
+  text(): string {
+    return this.values().map(([from, to, length]) => `${from === to || to === "" ? `${from}/s` : `${from}/s to ${to}/s`}${length === "" ? "" : ` for ${length}`}`).join(", ");
+  }
+
+  take(text: string): void {
+    this.rows.replaceChildren();
+    for (const stage of text.split(",")) {
+      const found = /^\s*([\d.]+)\/s(?: to ([\d.]+)\/s)?(?: for (\S+))?\s*$/.exec(stage);
+      this.add(found?.[1] ?? stage.trim(), found?.[2] ?? found?.[1] ?? "", found?.[3] ?? "");
+    }
+  }
+
+  wrong(mistakes: Mistake[]): void {
+    this.mistaken.replaceChildren(...mistakes.flatMap(worded));
+    this.mistaken.hidden = mistakes.length === 0;
+  }
+
+  private values(): [string, string, string][] {
+    return [...this.rows.children].map((row) => [...row.querySelectorAll("input")].map((input) => input.value.trim()) as [string, string, string]);
+  }
+
+  private add(from: string, to: string, length: string): void {
+    const input = (label: string, value: string) => {
+      const made = element("input", { type: "text", "aria-label": label, autocomplete: "off", inputmode: label === "lasting" ? "text" : "decimal" });
+      made.value = value;
+      return made;
+    };
+    const remove = element("button", { type: "button", class: "tool", "aria-label": "Remove this stage" }, "Remove");
+    const row = element("li", {}, element("span", {}, "from"), input("from, a second", from), element("span", {}, "/s to"), input("to, a second", to), element("span", {}, "/s for"), input("lasting", length), remove);
+    remove.addEventListener("click", () => { if (this.rows.children.length > 1) { row.remove(); this.changed(); } });
+    this.rows.append(row);
+  }
+}
+
+/** As the command line words it. */
+const worded = (mistake: Mistake): HTMLElement[] => [element("p", { class: "message" }, mistake.message), element("p", { class: "help" }, mistake.help)];
+
+const UNITS: Record<string, number> = { ms: 1e-3, s: 1, m: 60, h: 3600 };
+
+/** A time as it is typed; null if it is none. Only for the picture: what is sent is what was typed. */
+function seconds(text: string): number | null {
+  let sum = 0;
+  const rest = text.trim().replace(/([\d.]+)\s*(ms|s|m|h)/g, (_, number: string, unit: string) => { sum += Number(number) * (UNITS[unit] ?? NaN); return ""; });
+  return rest === "" && sum > 0 ? sum : null;
+}
+
+/** So many clients over such a time, a second; what is no number goes on as it is, for the server to say so. */
+function spread(clients: string, lasting: string): string {
+  const number = Number(clients.trim());
+  const length = seconds(lasting);
+  return clients.trim() === "" || !Number.isFinite(number) || length === null ? clients.trim() : String(Number((number / length).toPrecision(9)));
+}
+
+function rates(stages: Stage[]): Spec | null {
+  if (stages.length === 0) return null;
+  const [x, y]: [number[], number[]] = [[], []];
+  let at = 0;
+  for (const stage of stages) {
+    const length = stage.seconds ?? 10;
+    x.push(at, at + length);
+    y.push(stage.from, stage.to);
+    at += length;
+  }
+  return preview("Requests due a second", figure, x, y, at);
+}
+
+function clients(number: number, length: number | null): Spec | null {
+  if (!Number.isFinite(number) || number <= 0) return null;
+  const to = length ?? 10;
+  return preview("Clients at once", count, [0, to], [number, number], to);
+}
+
+function preview(title: string, show: (value: number) => string, x: number[], y: number[], to: number): Spec {
+  return {
+    id: "preview", title, about: "What is asked for, over the time of the test.",
+    x: { title: "time since the start", show: clock, unit: "clock", from: 0, to },
+    left: { title: title.toLowerCase(), show, zero: true },
+    series: [{ name: title.toLowerCase(), ink: "a", kind: "area", x, y }],
+  };
+}
