@@ -11,6 +11,7 @@ mod error;
 mod exchange;
 mod launch;
 pub mod machine;
+mod neighbours;
 pub mod net;
 mod program;
 pub mod protocol;
