@@ -105,7 +105,7 @@ impl Known {
         let model = self.model();
         match self.beyond {
             Beyond::Waits => self.truth(),
-            _ => model.true_capacity(&promises(model.limit_s)),
+            _ => model.true_capacity(&promises(model.limit_s), TRUTH_REQUESTS),
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
     fn the_model_and_the_real_server_have_one_truth() {
         for known in &SERVERS[..3] {
             let model = known.model();
-            let of_model = model.true_capacity(&promises(model.limit_s));
+            let of_model = model.true_capacity(&promises(model.limit_s), TRUTH_REQUESTS);
             // Late requests come in clusters: of a million, some hundreds.
             assert!((known.truth() / of_model - 1.0).abs() < 0.025, "{}: {} against {of_model}", known.name, known.truth());
         }

@@ -10,6 +10,10 @@
 //! standing. Where the server runs on the same machine, both wait for the same cores, and a thread that waits for one is as
 //! much the server's doing as anybody's: there the wait is said and does not condemn, since what it does to sends is in the lag;
 //! unless the thread got less than a fifth of the processor time it asked for, which is starvation whoever had the rest.
+//!
+//! A *server* without a core looks like a slow one too. Where it runs beside us, the kernel tells how long its threads waited and
+//! what programs of neither side used; both together make its times longer than its own, and degrade the run. A server that only
+//! waits is one with more threads than cores, or one beside a busy generator: its own doing, or the load's.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -33,6 +37,11 @@ const RUN_MIN: Nanos = Nanos::SECOND;
 const RUN_QUEUE_SHARE_MAX: f64 = 0.01;
 /// A host that takes more than this share away makes two runs incomparable (docs/measurement.md §1.9).
 const STEAL_SHARE_MAX: f64 = 0.01;
+/// What a system does beside its work: less than this share of its processor time (idle desktops and build machines: 1 to 4 %).
+const OTHERS_SHARE_NOTICED: f64 = 0.1;
+/// Alternating with a busy generator on one core, a server waits for a quarter to a half of the time it wants to run; this much
+/// beside programs of others is theirs in part.
+const SERVER_WAIT_SHARE_MAX: f64 = 0.2;
 
 /// Sends later than this share of the slow answers leave nothing to read from them (docs/measurement.md §1.9).
 const LAG_OF_RESPONSE_MAX: f64 = 0.25;
@@ -136,6 +145,13 @@ pub enum What {
         /// From 0 to 1.
         share: f64,
     },
+    /// Programs that are neither loadline nor the server, which runs on this machine too, used processor time.
+    Others {
+        /// The share of the machine's that they used, from 0 to 1.
+        share: f64,
+        /// Of the time in which the server's threads wanted a core, the share they waited, from 0 to 1.
+        server_waited: Option<f64>,
+    },
 }
 
 impl Validity {
@@ -145,7 +161,10 @@ impl Validity {
         let mut causes: Vec<Cause> = if run.requests.due == 0 {
             Vec::new()
         } else {
-            [lateness(run), shortfall(run), exhaustion(run), processor(run), run_queue(run), steal(run)].into_iter().flatten().collect()
+            [lateness(run), shortfall(run), exhaustion(run), processor(run), run_queue(run), steal(run), others(run)]
+                .into_iter()
+                .flatten()
+                .collect()
         };
         causes.sort_by_key(|cause| std::cmp::Reverse(cause.standing));
         Self { standing: causes.first().map_or(Standing::Valid, |cause| cause.standing), causes }
@@ -242,6 +261,13 @@ fn steal(run: &Summary) -> Option<Cause> {
     cause(Standing::Degraded, What::Steal { share })
 }
 
+fn others(run: &Summary) -> Option<Cause> {
+    let share = run.generator.others_share.filter(|share| *share > OTHERS_SHARE_NOTICED && processor_share_is_known(run))?;
+    let server_waited = run.generator.server_wait_share;
+    let hurt = server_waited.is_some_and(|waited| waited > SERVER_WAIT_SHARE_MAX);
+    cause(if hurt { Standing::Degraded } else { Standing::Valid }, What::Others { share, server_waited })
+}
+
 /// Whether every request went to this very machine.
 fn shares_cores_with_the_server(run: &Summary) -> bool {
     if run.plan.connection().unix_socket.is_some() {
@@ -293,6 +319,17 @@ impl fmt::Display for What {
                 "the host of this machine gave {} % of its processor time to others: repeat the run before comparing it with another",
                 share(*stolen)
             ),
+            Self::Others { share: used, server_waited } => {
+                write!(f, "other programs used {:.0} % of this machine's processors", used * 100.0)?;
+                match server_waited.filter(|waited| *waited > SERVER_WAIT_SHARE_MAX) {
+                    Some(waited) => write!(
+                        f,
+                        ", and the server got no core for {:.0} % of the time it was ready to work: it may be faster than this",
+                        waited * 100.0
+                    ),
+                    None => Ok(()),
+                }
+            }
         }
     }
 }
@@ -492,6 +529,29 @@ mod tests {
         let (standing, why) = judged(|run| run.timeline[3].cpu = Nanos::from_millis(1_860));
         assert_eq!(standing, Standing::Degraded);
         assert!(why.contains("used 93 % of their cores in the 1 s from 3 s on"), "{why}");
+    }
+
+    #[test]
+    fn a_server_that_others_keep_from_its_cores_is_not_called_slow() {
+        let beside = |others: Option<f64>, waited: Option<f64>| {
+            let mut run = healthy();
+            local(&mut run);
+            (run.generator.others_share, run.generator.server_wait_share) = (others, waited);
+            let validity = Validity::of(&run);
+            (validity.standing, validity.why(), disturbances(&validity))
+        };
+        let (standing, why, _) = beside(Some(0.43), Some(0.61));
+        assert_eq!(standing, Standing::Degraded);
+        assert_eq!(
+            why,
+            "other programs used 43 % of this machine's processors, and the server got no core for 61 % of the time it was ready to \
+             work: it may be faster than this"
+        );
+        let (standing, _, noticed) = beside(Some(0.43), Some(0.05));
+        assert_eq!((standing, noticed), (Standing::Valid, vec!["other programs used 43 % of this machine's processors".to_owned()]));
+        for (others, waited) in [(Some(0.03), Some(0.6)), (None, None), (Some(0.03), None)] {
+            assert_eq!(beside(others, waited), (Standing::Valid, String::new(), Vec::new()), "with threads of its own it waits for itself");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! listening) goes wrong here, before the first request.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -15,6 +16,7 @@ use tokio::task::LocalSet;
 
 use crate::clock::Monotonic;
 use crate::collect::{Message, collect};
+use crate::neighbours::Neighbours;
 use crate::net::{self, Network, Wire};
 use crate::program::{Broken, Choice, Fixed, Program};
 use crate::task::Task;
@@ -144,6 +146,10 @@ impl Prepared {
         watch: &mut dyn FnMut(&Tick, Counted),
         stop: &Stop,
     ) -> Result<Summary, RunError> {
+        let neighbours = {
+            let unix_socket = self.task.plan.connection().unix_socket.as_deref().map(Path::new);
+            Neighbours::look(&self.addresses(), unix_socket)
+        };
         let Self { task, network } = self;
         let plan = &task.plan;
         let started = jiff::Timestamp::now();
@@ -167,6 +173,10 @@ impl Prepared {
         let (mut summary, broken) = collect(plan, threads.get(), &mut messages, watch);
         let silent = messages.silent();
         summary.generator.steal_share = machine::ProcessorTime::now().zip(before).and_then(|(after, before)| after.stolen_since(before));
+        if let Some(seen) = neighbours.and_then(|neighbours| neighbours.since()) {
+            summary.generator.others_share = Some(seen.others_share);
+            summary.generator.server_wait_share = seen.server_wait_share;
+        }
         for (worker, is_silent) in workers.into_iter().zip(&silent) {
             // A thread whose program never returns cannot be ended; it goes with the process.
             if !is_silent && let Err(panic) = worker.join() {

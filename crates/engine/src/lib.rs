@@ -12,6 +12,7 @@ mod exchange;
 mod fence;
 mod launch;
 pub mod machine;
+mod neighbours;
 pub mod net;
 mod program;
 pub mod protocol;

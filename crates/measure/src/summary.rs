@@ -207,6 +207,13 @@ pub struct Generator {
     pub run_queue_share: Option<f64>,
     /// The share of this machine's processor time that its host gave to others; `None` where the system does not tell.
     pub steal_share: Option<f64>,
+    /// The share of this machine's processor time that went to programs other than loadline and the server; `None` where the
+    /// server is not on this machine, or its process not to be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_share: Option<f64>,
+    /// Of the time in which the server's threads wanted a core, the share they waited for one; `None` as above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_wait_share: Option<f64>,
     /// Requests a second this machine could have sent in the place of this run, where that was measured before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling_qps: Option<f64>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Answer {
     /// The highest rate proven by full-length trials below the lowest rate refuted.
     pub carries: Option<f64>,
-    /// Where the capacity lies, at a nominal 95 %; docs/validation.md tells how often it does. `high` is missing when nothing failed.
+    /// Where the capacity lies, at 95 %; docs/validation.md tells how often it did on servers of known capacity. `high` is missing when nothing failed.
     pub capacity: Capacity,
     /// What kept it from being more.
     pub limited_by: LimitedBy,

@@ -81,8 +81,6 @@ pub struct Server {
     random: Random,
 }
 
-/// So many show a capacity to some tenths of a per cent.
-const TRUTH_REQUESTS: f64 = 1_000_000.0;
 /// A client that waited this long goes away.
 pub const TIMEOUT_S: f64 = 2.0;
 
@@ -217,10 +215,10 @@ impl Server {
     }
 
     /// The share of bad requests at `rate` in the long run, the worse promise counted in units of what it allows.
-    fn excess(&self, rate: f64, promises: &[Promise]) -> f64 {
+    fn excess(&self, rate: f64, promises: &[Promise], requests: f64) -> f64 {
         let mut server = self.seeded(4711);
         let (mut late, mut failed, mut due) = (0.0, 0.0, 0.0);
-        for at in server.arrivals(rate, TRUTH_REQUESTS / rate) {
+        for at in server.arrivals(rate, requests / rate) {
             let answer = server.answer(at);
             failed += f64::from(u8::from(answer.is_none()));
             late += f64::from(u8::from(answer.is_none_or(|it| it > server.limit_s)));
@@ -229,9 +227,10 @@ impl Server {
         (late / due / promises[0].bad_share_max).max(failed / due / promises[1].bad_share_max)
     }
 
-    /// The highest rate at which it keeps them in the long run, requests a second.
+    /// The highest rate at which it keeps them over so many requests, in requests a second. A million show a capacity to some tenths
+    /// of a per cent.
     #[must_use]
-    pub fn true_capacity(&self, promises: &[Promise]) -> f64 {
+    pub fn true_capacity(&self, promises: &[Promise], requests: f64) -> f64 {
         let most = match self.temper {
             Temper::Limited { rate, .. } => rate,
             _ => self.workers as f64 / self.service.mean(),
@@ -239,7 +238,7 @@ impl Server {
         let (mut low, mut high) = (most * 0.05, most * 1.1);
         for _ in 0..10 {
             let middle = (low + high) / 2.0;
-            if self.excess(middle, promises) <= 1.0 { low = middle } else { high = middle }
+            if self.excess(middle, promises, requests) <= 1.0 { low = middle } else { high = middle }
         }
         (low + high) / 2.0
     }

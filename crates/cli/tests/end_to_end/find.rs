@@ -93,6 +93,45 @@ fn a_server_that_carries_all_that_is_allowed_is_not_loaded_beyond_it() {
     assert_eq!(result["capacity"]["high"], Value::Null);
 }
 
+/// Whether a rate is the generator's limit depends on this machine; so it is told that it was seen to send fifty a second.
+#[test]
+fn what_this_machine_can_send_is_not_exceeded_and_bounds_the_answer_from_below_only() {
+    let server = server();
+    let mut session = Session::new();
+    session.loadline("calibrate -d 100ms").exits(0);
+    let kept = session.data("loadline/calibration.json");
+    let mut calibration: Value = serde_json::from_str(&fs::read_to_string(&kept).unwrap()).unwrap();
+    for ceiling in calibration["ceilings"].as_array_mut().unwrap() {
+        (ceiling["qps_reached"], ceiling["cpu_share_busiest"]) = (50.into(), 1.into());
+    }
+    fs::write(&kept, calibration.to_string()).unwrap();
+    let ran = session.loadline(&format!("find {} --slo 'p90 < 2s' {SHORT}", server.url("/healthz"))).exits(4);
+    for part in [
+        "At most 35/s, 70 % of what this machine was seen to send (loadline calibrate).",
+        "It carries at least 35 req/s with p90 < 2s; the load generator is the limit.",
+    ] {
+        assert!(prose(&ran.stdout).contains(part), "{part}:\n{}", ran.stdout);
+    }
+    let result = session.json("_output/loadline/healthz.find.json");
+    assert_eq!((&result["limited_by"]["by"], &result["capacity"]["high"]), (&"generator".into(), &Value::Null));
+    assert!(result["trials"].as_array().unwrap().iter().all(|trial| trial["rate"].as_f64().unwrap() <= 35.0));
+}
+
+#[test]
+fn a_check_that_breaks_at_the_rate_found_ends_with_one_and_one_that_holds_does_not() {
+    let server = server();
+    let mut session = Session::new();
+    let line = format!("find {} --slo 'p90 < 2s' --rate-max 40/s {SHORT} --quiet --check 'service_time.p95 < 10s'", server.url("/healthz"));
+    let ran = session.loadline(&line).exits(0);
+    assert!(prose(&ran.stdout).contains("Check 'service_time.p95 < 10s' held (at 40 req/s): "), "{}", ran.stdout);
+    let ran = session.loadline(&format!("{line} --check 'mean < 1us' --force")).exits(1);
+    for part in ["Check 'service_time.p95 < 10s' held (at 40 req/s): ", "Check 'mean < 1us' broken (at 40 req/s): "] {
+        assert!(prose(&ran.stdout).contains(part), "{part}:\n{}", ran.stdout);
+    }
+    let result = session.json("_output/loadline/healthz.find.json");
+    assert_eq!(result["checks"].as_array().unwrap().len(), 2, "{}", result["checks"]);
+}
+
 #[test]
 fn a_promise_that_no_rate_keeps_is_broken() {
     let server = server();

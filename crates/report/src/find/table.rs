@@ -55,7 +55,7 @@ pub fn legend(found: &Found) -> String {
     } else {
         ""
     };
-    format!("{good}{times} In brackets: where the capacity lies; on simulated servers nine such intervals in ten held it.")
+    format!("{good}{times} In brackets: where the capacity lies; on simulated servers 19 such intervals in 20 held it.")
 }
 
 /// A rate as it is printed everywhere.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Answer, Kind, Question, SCHEMA, Table, View, written};
+use super::{Answer, Kind, Question, SCHEMA, Shown, Table, View, written};
 use crate::visible::visible;
 
 /// One series: when each request began, in seconds since the first of its attack, and how long it took, in milliseconds.
