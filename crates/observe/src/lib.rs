@@ -1,0 +1,22 @@
+//! The server while it is loaded: which processes serve, what they and their machine do, second by second.
+//!
+//! Load generators tell that a server slows down, and leave their users alone with why. What explains it is written down by the
+//! kernel already: a thread at 100 % of a core, a queue that overflows, a quota, a disk. So it is read from `/proc` beside the load,
+//! here or over ssh, and from metrics the server offers itself, with nothing installed on its machine. An agent there was rejected:
+//! who may not install one is who asks.
+//!
+//! Sampling is pure over [`Files`]; [`Watcher`] alone has threads and a clock. Invariant: nothing that goes wrong while watching
+//! ends a run or blocks its end. It becomes a sentence.
+
+mod cgroup;
+mod change;
+mod family;
+mod files;
+mod listener;
+mod machine;
+mod process;
+
+pub use files::{Files, Folder, Recorded};
+mod asked;
+mod subject;
+pub use asked::{Asked, FORMS, Remote};
