@@ -94,7 +94,9 @@ impl Remote {
     fn read(text: &str) -> Option<Self> {
         let text = text.trim_start_matches("//");
         let (to, port) = match text.rsplit_once(':') {
-            Some((to, port)) if !to.is_empty() && !to.ends_with(':') && (!to.contains(':') || to.ends_with(']')) => (to, Some(port.parse().ok()?)),
+            Some((to, port)) if !to.is_empty() && !to.ends_with(':') && (!to.contains(':') || to.ends_with(']')) => {
+                (to, Some(port.parse().ok()?))
+            }
             _ => (text, None),
         };
         let to = to.replace(['[', ']'], "");

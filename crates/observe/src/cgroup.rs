@@ -100,11 +100,11 @@ impl Cgroup {
         let inner = path.trim_matches('/');
         let whole = if path.starts_with(MOUNT) { format!("/{inner}") } else { format!("{MOUNT}/{inner}") };
         files.text(&format!("{whole}/cgroup.procs")).ok()?;
-        let version_1 = files.text(&format!("{whole}/cpu.cfs_quota_us")).is_ok() || files.text(&format!("{whole}/memory.usage_in_bytes")).is_ok();
+        let version_1 =
+            files.text(&format!("{whole}/cpu.cfs_quota_us")).is_ok() || files.text(&format!("{whole}/memory.usage_in_bytes")).is_ok();
         let cgroup = if version_1 {
-            let folder = |file: &str| {
-                files.text(&format!("{whole}/{file}")).ok().map(|_| Folder { path: whole.clone(), version: Version::One })
-            };
+            let folder =
+                |file: &str| files.text(&format!("{whole}/{file}")).ok().map(|_| Folder { path: whole.clone(), version: Version::One });
             Self { cpu: folder("cpu.stat"), memory: folder("memory.usage_in_bytes"), pressure: None }
         } else {
             Self::two(whole.clone())
@@ -195,7 +195,11 @@ pub fn processes(files: &dyn Files, folder: &str) -> Vec<Pid> {
         found.extend(text.lines().filter_map(|line| line.parse::<Pid>().ok()));
         if depth < DEPTH_MAX {
             // A file has no names; so whatever has some is a folder, and whichever has no processes is left at once.
-            let inner = files.names(&folder).unwrap_or_default().into_iter().filter(|name| !name.contains('.') || name.contains("slice") || name.contains("scope") || name.contains("service"));
+            let inner = files
+                .names(&folder)
+                .unwrap_or_default()
+                .into_iter()
+                .filter(|name| !name.contains('.') || name.contains("slice") || name.contains("scope") || name.contains("service"));
             left.extend(inner.map(|name| (format!("{folder}/{name}"), depth + 1)));
         }
     }
@@ -282,7 +286,10 @@ mod tests {
     #[test]
     fn processes_of_inner_cgroups_belong_to_it() {
         let told = version_two();
-        assert_eq!(processes(&told, "/sys/fs/cgroup/system.slice/docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope"), [10, 12]);
+        assert_eq!(
+            processes(&told, "/sys/fs/cgroup/system.slice/docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope"),
+            [10, 12]
+        );
         let (_, folder) = Cgroup::at(&told, &format!("system.slice/docker-{ID}.scope")).unwrap();
         assert!(folder.starts_with("/sys/fs/cgroup/system.slice/"));
         assert!(Cgroup::at(&told, "no/such").is_none());

@@ -138,7 +138,9 @@ fn processes(before: &Sample, after: &Sample, found: &mut Found) {
     let of_ended = from_children.saturating_sub(seen_of_gone);
     // What ended children used is not told apart any more; it is shared out as the living used theirs.
     let living = (user + system).max(1) as f64;
-    let cores = |ticks: u64| (ticks as f64 + of_ended as f64 * if user + system == 0 { 0.5 } else { ticks as f64 / living }) / TICKS_PER_SECOND / found.span;
+    let cores = |ticks: u64| {
+        (ticks as f64 + of_ended as f64 * if user + system == 0 { 0.5 } else { ticks as f64 / living }) / TICKS_PER_SECOND / found.span
+    };
     let (user, system) = (cores(user), cores(system));
     let limit = Some(after.machine.cores.len() as f64).filter(|cores| *cores > 0.0);
     found.put("cpu_user", None, user, limit);
@@ -146,7 +148,10 @@ fn processes(before: &Sample, after: &Sample, found: &mut Found) {
     if !by_thread.is_empty() {
         by_thread.sort_by(|a, b| b.0.total_cmp(&a.0));
         found.put("thread_cpu_busiest", None, by_thread[0].0, Some(1.0));
-        let worth = by_thread.iter().enumerate().take_while(|(at, it)| *at < THREADS_EACH && (by_thread.len() <= THREADS_EACH || it.0 >= THREAD_WORTH_A_SERIES));
+        let worth = by_thread
+            .iter()
+            .enumerate()
+            .take_while(|(at, it)| *at < THREADS_EACH && (by_thread.len() <= THREADS_EACH || it.0 >= THREAD_WORTH_A_SERIES));
         for (_, (ran, thread, name)) in worth {
             found.put("thread_cpu", Some(format!("{name} {thread}")), *ran, Some(1.0));
         }
@@ -256,7 +261,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn process(user: u64, system: u64, children: u64) -> ProcessSample {
-        let stat = Stat { name: "app".to_owned(), user_ticks: user, system_ticks: system, children_ticks: children, threads: 1, ..Stat::default() };
+        let stat = Stat {
+            name: "app".to_owned(),
+            user_ticks: user,
+            system_ticks: system,
+            children_ticks: children,
+            threads: 1,
+            ..Stat::default()
+        };
         ProcessSample { stat, resident_bytes: Some(1_000), files: Some(5), ..ProcessSample::default() }
     }
 
@@ -306,7 +318,13 @@ mod tests {
 
     #[test]
     fn threads_wait_for_cores_and_the_busiest_is_named() {
-        let thread = |ran: u64, waited: u64| ThreadSample { name: "io".to_owned(), ran_ns: ran, waited_ns: waited, switches_voluntary: ran / 1_000_000, ..ThreadSample::default() };
+        let thread = |ran: u64, waited: u64| ThreadSample {
+            name: "io".to_owned(),
+            ran_ns: ran,
+            waited_ns: waited,
+            switches_voluntary: ran / 1_000_000,
+            ..ThreadSample::default()
+        };
         let with = |threads: &[(Pid, ThreadSample)]| ProcessSample { by_thread: threads.iter().cloned().collect(), ..process(0, 0, 0) };
         let before = sample(1, &[(1, 5, with(&[(1, thread(0, 0)), (2, thread(0, 0))]))]);
         let after = sample(2, &[(1, 5, with(&[(1, thread(250_000_000, 0)), (2, thread(990_000_000, 500_000_000))]))]);
@@ -318,7 +336,13 @@ mod tests {
 
     #[test]
     fn the_file_limit_is_that_of_the_process_nearest_to_it() {
-        let mut after = sample(2, &[(1, 5, ProcessSample { files: Some(900), ..process(0, 0, 0) }), (2, 5, ProcessSample { files: Some(90), ..process(0, 0, 0) })]);
+        let mut after = sample(
+            2,
+            &[
+                (1, 5, ProcessSample { files: Some(900), ..process(0, 0, 0) }),
+                (2, 5, ProcessSample { files: Some(90), ..process(0, 0, 0) }),
+            ],
+        );
         after.files_max = [(Identity { pid: 1, began_ticks: 5 }, 100_000), (Identity { pid: 2, began_ticks: 5 }, 100)].into();
         let values = values(&sample(1, &[]), &after);
         let files = values.iter().find(|it| it.name == "files").unwrap();

@@ -102,7 +102,15 @@ mod tests {
 
     #[test]
     fn a_master_and_its_workers_are_one_tree() {
-        let all = machine(&[(1, 0, "init"), (5, 1, "sh"), (10, 5, "nginx"), (11, 10, "nginx"), (12, 10, "nginx"), (13, 12, "helper"), (20, 5, "db")]);
+        let all = machine(&[
+            (1, 0, "init"),
+            (5, 1, "sh"),
+            (10, 5, "nginx"),
+            (11, 10, "nginx"),
+            (12, 10, "nginx"),
+            (13, 12, "helper"),
+            (20, 5, "db"),
+        ]);
         let heads = all.heads(&[10, 11, 12]);
         assert_eq!(numbers(&heads), [10]);
         assert_eq!(numbers(&all.family(&heads, None)), [10, 11, 12, 13]);

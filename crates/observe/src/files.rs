@@ -176,6 +176,13 @@ impl Recorded {
         self.texts.insert(path.into(), text.into());
     }
 
+    /// Takes away what is about to be told anew: the file, or all that a pattern of a shell may mean.
+    pub fn forget_like(&mut self, pattern: &str) {
+        let begin = pattern.split(['*', '[', '?']).next().unwrap_or_default();
+        let is_pattern = begin.len() < pattern.len();
+        self.texts.retain(|path, _| if is_pattern { !path.starts_with(begin) } else { path != pattern });
+    }
+
     /// Takes everything of a process away, as when it ends.
     pub fn forget(&mut self, pid: u32) {
         let gone = format!("/proc/{pid}/");
@@ -265,7 +272,9 @@ mod tests {
     #[test]
     fn what_grep_and_ls_tell_are_files_again() {
         let mut told = Recorded::default();
-        told.add_lines("/proc/1/stat:1 (a:b) S 0\n/proc/net/tcp:  sl\n/proc/net/tcp:   0: 0100007F:1F90\ngrep: /proc/2/io: Permission denied\n");
+        told.add_lines(
+            "/proc/1/stat:1 (a:b) S 0\n/proc/net/tcp:  sl\n/proc/net/tcp:   0: 0100007F:1F90\ngrep: /proc/2/io: Permission denied\n",
+        );
         told.add_lines("/sys/fs/cgroup/kubepods.slice:cri-containerd:ab/cpu.stat:nr_periods 12\n");
         told.add_links("/proc/1/fd/:\ntotal 0\nlrwx------ 1 root root 64 Nov 21 08:40 3 -> socket:[123]\nlr-x 1 root 4 -> /dev/null\n");
         told.add_counts("/proc/1/fd:12\n");

@@ -8,15 +8,24 @@
 //! Sampling is pure over [`Files`]; [`Watcher`] alone has threads and a clock. Invariant: nothing that goes wrong while watching
 //! ends a run or blocks its end. It becomes a sentence.
 
+mod asked;
 mod cgroup;
 mod change;
 mod family;
 mod files;
 mod listener;
+mod local;
 mod machine;
 mod process;
-
-pub use files::{Files, Folder, Recorded};
-mod asked;
+pub mod prometheus;
+pub mod ssh;
 mod subject;
+mod watcher;
+
 pub use asked::{Asked, FORMS, Remote};
+pub use change::{Sample, values};
+pub use files::{Files, Folder, Recorded};
+pub use listener::Wanted;
+pub use local::Local;
+pub use subject::{NotFound, Patterns, Subject};
+pub use watcher::{Outcome, Source, Watcher, cost};

@@ -171,10 +171,7 @@ fn disk(line: &str) -> Option<(String, DiskSample)> {
         _ => !ends_in_digit,
     };
     is_whole.then_some(())?;
-    Some((
-        name.to_owned(),
-        DiskSample { read: number(5)? * SECTOR_BYTES, written: number(9)? * SECTOR_BYTES, busy_ms: number(12)? },
-    ))
+    Some((name.to_owned(), DiskSample { read: number(5)? * SECTOR_BYTES, written: number(9)? * SECTOR_BYTES, busy_ms: number(12)? }))
 }
 
 /// TCP as one network namespace sees it.
@@ -231,7 +228,13 @@ mod tests {
         assert_eq!(seen.loopback, Some(187_088_898_479));
         assert_eq!(
             seen.tcp,
-            Tcp { established: Some(8), time_wait: Some(135), retransmits: Some(25_496), listen_overflows: Some(104), listen_drops: Some(104) }
+            Tcp {
+                established: Some(8),
+                time_wait: Some(135),
+                retransmits: Some(25_496),
+                listen_overflows: Some(104),
+                listen_drops: Some(104)
+            }
         );
         assert_eq!(seen.conntrack, Some((12, Some(262_144))));
         assert_eq!(seen.pressure.cpu_us, Some(11_530_004_643));

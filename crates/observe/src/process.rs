@@ -201,7 +201,8 @@ mod tests {
         let until = enough.clone();
         let spin = move || while !until.load(std::sync::atomic::Ordering::Relaxed) {};
         let busy = std::thread::Builder::new().name("spinning".into()).spawn(spin).unwrap();
-        let spins = || sample(&here, pid, 1_000).unwrap().by_thread.into_values().find(|thread| thread.name == "spinning" && thread.ran_ns > 0);
+        let spins =
+            || sample(&here, pid, 1_000).unwrap().by_thread.into_values().find(|thread| thread.name == "spinning" && thread.ran_ns > 0);
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while spins().is_none() {
             assert!(std::time::Instant::now() < deadline, "the thread never ran");

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use measure::observed::{Place, Process};
+use measure::observed::Process;
 use plan::Nanos;
 
 use crate::cgroup::{self, Cgroup};
@@ -114,7 +114,10 @@ impl Subject {
     /// If there is no such cgroup.
     pub fn in_cgroup(files: &dyn Files, path: &str) -> Result<Self, NotFound> {
         let (cgroup, folder) = Cgroup::at(files, path).ok_or_else(|| {
-            not_found(format!("there is no cgroup '{path}' below /sys/fs/cgroup"), "systemd-cgls lists them; systemctl status NAME tells that of a service")
+            not_found(
+                format!("there is no cgroup '{path}' below /sys/fs/cgroup"),
+                "systemd-cgls lists them; systemctl status NAME tells that of a service",
+            )
         })?;
         let all = Population::of(files);
         let mut subject = Self::new(files, Members::Cgroup(folder), None, &all, None);
@@ -128,7 +131,10 @@ impl Subject {
     /// If no process is in one with this id.
     pub fn container(files: &dyn Files, id: &str) -> Result<Self, NotFound> {
         let missing = || {
-            not_found(format!("no process runs in a container whose id begins with '{id}'"), "docker ps or crictl ps lists the ids of those that run here")
+            not_found(
+                format!("no process runs in a container whose id begins with '{id}'"),
+                "docker ps or crictl ps lists the ids of those that run here",
+            )
         };
         let pid = cgroup::of_container(files, id).ok_or_else(missing)?;
         let folder = Cgroup::of(files, pid).and_then(|cgroup| {
@@ -215,7 +221,12 @@ impl Subject {
                 if let Some(stat) = all.stat(identity.pid)
                     && self.known.len() < PROCESSES_MAX
                 {
-                    self.known.push(Process { pid: identity.pid, parent: stat.parent, name: stat.name.clone(), listens: self.listeners.contains(&identity.pid) });
+                    self.known.push(Process {
+                        pid: identity.pid,
+                        parent: stat.parent,
+                        name: stat.name.clone(),
+                        listens: self.listeners.contains(&identity.pid),
+                    });
                 }
             }
         }
@@ -242,7 +253,8 @@ impl Subject {
     }
 
     fn words(&self, all: &Population) -> String {
-        let named = |identity: &Identity| all.stat(identity.pid).map_or_else(String::new, |stat| format!("{} ({})", stat.name, identity.pid));
+        let named =
+            |identity: &Identity| all.stat(identity.pid).map_or_else(String::new, |stat| format!("{} ({})", stat.name, identity.pid));
         let heads: &[Identity] = match &self.members {
             Members::Trees(heads) => heads,
             _ => &self.family[..self.family.len().min(1)],
@@ -267,6 +279,21 @@ impl Subject {
             _ if is_proxy => format!("{said}, which only passes connections on: --observe container:ID watches what is behind it"),
             _ => said,
         }
+    }
+
+    /// Puts the tree together anew, with files that were not there before.
+    pub fn gather_again(&mut self, files: &dyn Files) {
+        self.files_max.retain(|_, most| most.is_some());
+        self.known.clear();
+        self.gather(files, &Population::of(files));
+        let listeners = &self.listeners;
+        self.known.iter_mut().for_each(|process| process.listens = listeners.contains(&process.pid));
+    }
+
+    /// Whether nobody is left of it.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.family.is_empty() && self.members != Members::Nobody
     }
 
     /// In words: `nginx (812) and 4 more processes`.
@@ -295,7 +322,9 @@ impl Subject {
         texts.push("/proc/[0-9]*/stat".to_owned());
         let mut counts = Vec::new();
         for Identity { pid, .. } in &self.family {
-            texts.extend(["status", "io", "limits", "cgroup", "task/*/schedstat", "task/*/status"].map(|file| format!("/proc/{pid}/{file}")));
+            texts.extend(
+                ["status", "io", "limits", "cgroup", "task/*/schedstat", "task/*/status"].map(|file| format!("/proc/{pid}/{file}")),
+            );
             counts.push(format!("/proc/{pid}/fd"));
         }
         for folder in self.cgroup.iter().flat_map(Cgroup::folders) {
@@ -415,11 +444,6 @@ const MACHINE_FILES: &[&str] = &[
     "/proc/sys/net/netfilter/nf_conntrack_max",
 ];
 
-/// Where a machine of this kind stands to the load.
-pub(crate) fn place(apart: Option<Pid>) -> Place {
-    if apart.is_some() { Place::ThisMachine } else { Place::Elsewhere }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -441,7 +465,10 @@ mod tests {
     }
 
     fn add(told: &mut Recorded, pid: Pid, parent: Pid, name: &str, began: u64) {
-        told.add_text(format!("/proc/{pid}/stat"), format!("{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 7 2 0 0 20 0 1 0 {began} 0 0 0\n"));
+        told.add_text(
+            format!("/proc/{pid}/stat"),
+            format!("{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 7 2 0 0 20 0 1 0 {began} 0 0 0\n"),
+        );
         told.add_text(format!("/proc/{pid}/status"), format!("Name:\t{name}\nVmRSS:\t   100 kB\nvoluntary_ctxt_switches:\t3\n"));
         told.add_text(format!("/proc/{pid}/task/{pid}/schedstat"), "5 6 7\n");
         told.add_text(format!("/proc/{pid}/task/{pid}/status"), format!("Name:\t{name}\n"));
