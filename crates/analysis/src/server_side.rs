@@ -223,3 +223,93 @@ impl<'a> ServerSide<'a> {
         ))
     }
 }
+
+/// The server's side of all runs at one level of load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelSide {
+    /// Cores the server used: the mean of the runs.
+    pub cpu: f64,
+    /// The share of a core its busiest thread used, at most.
+    pub busiest_thread: Option<f64>,
+    /// Threads that were ready and got no core: the mean.
+    pub waiting: Option<f64>,
+    /// Resident memory at most, in bytes.
+    pub memory_bytes: Option<f64>,
+    /// Connections that waited to be accepted, at most.
+    pub accept_queue: Option<f64>,
+    /// Connections that were lost since too many waited.
+    pub overflows: f64,
+    /// The share of its quota's periods in which it had to stop: the mean.
+    pub throttled: Option<f64>,
+    /// Busy cores of its machine: the mean.
+    pub machine_cpu: Option<f64>,
+}
+
+impl LevelSide {
+    /// From every run at that level; `None` where no server was seen.
+    #[must_use]
+    pub fn of(runs: &[&Summary]) -> Option<Self> {
+        let sides: Vec<ServerSide<'_>> = runs.iter().filter_map(|run| ServerSide::of_processes(run)).collect();
+        let mean = |figure: &dyn Fn(&ServerSide<'_>) -> Option<f64>| measure::observed::mean(sides.iter().map(figure));
+        let most = |figure: &dyn Fn(&ServerSide<'_>) -> Option<f64>| sides.iter().filter_map(figure).reduce(f64::max);
+        Some(Self {
+            cpu: mean(&|side| side.cpu())?,
+            busiest_thread: most(&|side| side.busiest_thread().map(|(_, used)| used)),
+            waiting: mean(&|side| side.mean("run_queue_wait")),
+            memory_bytes: most(&|side| side.most("memory")),
+            accept_queue: most(&|side| side.most("accept_queue")),
+            overflows: sides.iter().map(|side| side.total("listen_overflows")).sum(),
+            throttled: mean(&|side| side.mean("cgroup_throttled")),
+            machine_cpu: mean(&|side| side.mean("machine_cpu")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::fixtures;
+
+    fn watched() -> Summary {
+        fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").expect("it is one of them").1
+    }
+
+    #[test]
+    fn means_are_of_the_measured_span() {
+        let mut run = watched();
+        let side = ServerSide::of_processes(&run).unwrap();
+        let whole = side.cpu().unwrap();
+        assert!(whole > 0.9 && whole < 1.1, "{whole}");
+        let (name, used) = side.busiest_thread().unwrap();
+        assert!(name == "app-main 812" && used > 0.9, "{name} {used}");
+        // The first interval is half idle; without it the mean is higher.
+        run.excluded.duration_s = 1.0;
+        assert!(ServerSide::of_processes(&run).unwrap().cpu().unwrap() > whole);
+    }
+
+    #[test]
+    fn the_lines_name_the_server_and_what_overflowed() {
+        let run = watched();
+        let said: Vec<String> = ServerSide::of(&run).iter().flat_map(ServerSide::lines).collect();
+        let said = said.join("\n");
+        for part in [
+            "app (812) and one more process",
+            "--observe auto",
+            "of 4 cores",
+            "app-main 812",
+            "overflowed 60 times",
+            "go_goroutines: 40",
+            "hits{path=\"/\"}",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_level_is_all_its_runs() {
+        let run = watched();
+        let level = LevelSide::of(&[&run, &run]).unwrap();
+        assert!((level.overflows - 120.0).abs() < 1.0 && level.accept_queue == Some(129.0), "{level:?}");
+        assert_eq!(LevelSide::of(&[]), None);
+    }
+}

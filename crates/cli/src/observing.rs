@@ -10,6 +10,8 @@ use std::time::Instant;
 
 use clap::{ArgAction, Args};
 use measure::{Summary, Tick};
+use observe::prometheus::Endpoint;
+use observe::ssh::{Program, Ssh};
 use observe::{Asked, Folder, Local, NotFound, Source, Subject, Wanted, Watcher};
 use plan::{Plan, PlanError, PlanErrors};
 
@@ -76,6 +78,9 @@ pub struct Watch {
 }
 
 impl Eyes {
+    /// Nothing is watched.
+    pub const CLOSED: Self = Self { asked: Vec::new(), metrics: Vec::new() };
+
     /// Begins to watch for a run of this plan.
     ///
     /// # Errors
@@ -88,6 +93,14 @@ impl Eyes {
                 Err(Failed::new(Exit::Usage, format_args!("--observe {asked}: {message}"), format_args!("{help}")))
             }
         }
+    }
+
+    /// Whether everything that was asked for can be watched, before many runs.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn check(&self, plan: &Plan) -> Result<(), Failed> {
+        self.open(plan).map(drop)
     }
 
     /// The same where runs went before: what cannot be watched any more is a warning.
@@ -137,7 +150,7 @@ impl Watch {
 }
 
 /// What watches it; `None` where there is nothing that was asked for by name.
-fn source(asked: &Asked, _metrics: &[String], plan: &Plan) -> Result<Option<Box<dyn Source>>, NotFound> {
+fn source(asked: &Asked, metrics: &[String], plan: &Plan) -> Result<Option<Box<dyn Source>>, NotFound> {
     let here = Folder::of_this_machine();
     let me = Some(std::process::id());
     let subject = match asked {
@@ -155,7 +168,11 @@ fn source(asked: &Asked, _metrics: &[String], plan: &Plan) -> Result<Option<Box<
         Asked::Port(port) => Subject::listening(&here, Wanted::Port(*port), me)?,
         Asked::Cgroup(path) => Subject::in_cgroup(&here, path)?,
         Asked::Container(id) => Subject::container(&here, id)?,
-        Asked::Prometheus(_) | Asked::Ssh(_) => return Ok(None),
+        Asked::Prometheus(url) => return Ok(Some(Box::new(Endpoint::open(url, metrics)?))),
+        Asked::Ssh(remote) => {
+            let port = plan.connection().connect_to.as_ref().map_or(plan.target().port(), |at| at.port);
+            return Ok(Some(Box::new(Ssh::open(remote, port, &Program::default())?)));
+        }
     };
     Ok(Some(Box::new(Local::new(asked.to_string(), subject))))
 }

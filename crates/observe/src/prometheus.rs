@@ -105,7 +105,10 @@ impl Endpoint {
     pub fn open(url: &Url, wanted: &[String]) -> Result<Self, NotFound> {
         let asked = Asked::Prometheus(url.clone()).to_string();
         let client = Client::new(url.clone()).map_err(|why| NotFound { message: why, help: "give another URL".to_owned() })?;
-        let read = client.read().map_err(|why| NotFound { message: why, help: format!("look at it with: curl -s {}", asked.trim_start_matches("prometheus:")) })?;
+        let read = client.read().map_err(|why| NotFound {
+            message: why,
+            help: format!("look at it with: curl -s {}", asked.trim_start_matches("prometheus:")),
+        })?;
         let found = metrics(&read);
         if found.is_empty() {
             let message = "there is no metric on this page".to_owned();
@@ -118,7 +121,10 @@ impl Endpoint {
                 let mut names: Vec<&str> = found.iter().map(|metric| metric.name.as_str()).collect();
                 names.dedup();
                 names.truncate(NAMES_TOLD);
-                return Err(NotFound { message: format!("no metric there is called '{}'", pattern.0), help: format!("there are, among others: {}", names.join(", ")) });
+                return Err(NotFound {
+                    message: format!("no metric there is called '{}'", pattern.0),
+                    help: format!("there are, among others: {}", names.join(", ")),
+                });
             }
         }
         Ok(endpoint)
@@ -129,7 +135,11 @@ impl Endpoint {
         let plain = all.iter().filter(|metric| metric.family != Family::Bucket);
         let mut chosen: Vec<&Metric> = if self.wanted.is_empty() {
             let few: Vec<&Metric> = plain.collect();
-            if few.len() <= SERIES_MAX { few } else { few.into_iter().filter(|metric| USUAL.iter().any(|begin| metric.name.starts_with(begin))).collect() }
+            if few.len() <= SERIES_MAX {
+                few
+            } else {
+                few.into_iter().filter(|metric| USUAL.iter().any(|begin| metric.name.starts_with(begin))).collect()
+            }
         } else {
             all.iter().filter(|metric| self.wanted.iter().any(|pattern| pattern.holds(metric))).collect()
         };
@@ -154,7 +164,8 @@ impl Source for Endpoint {
             return Err("there is no metric on the page any more".to_owned());
         }
         let chosen = self.chosen(&all);
-        let now: BTreeMap<String, f64> = chosen.iter().map(|metric| (format!("{}{{{}}}", metric.name, metric.labels), metric.value)).collect();
+        let now: BTreeMap<String, f64> =
+            chosen.iter().map(|metric| (format!("{}{{{}}}", metric.name, metric.labels), metric.value)).collect();
         let mut found = Vec::new();
         if let Some((then, before)) = &self.before {
             let span = at.since(*then).as_secs_f64();
@@ -180,7 +191,8 @@ impl Source for Endpoint {
 
     fn describe(&self) -> Observed {
         let place = self.asked.trim_start_matches("prometheus:").to_owned();
-        let about = format!("{} of the page {place}", if self.kept == 1 { "1 metric".to_owned() } else { format!("{} metrics", self.kept) });
+        let about =
+            format!("{} of the page {place}", if self.kept == 1 { "1 metric".to_owned() } else { format!("{} metrics", self.kept) });
         Observed { asked: self.asked.clone(), about, place: Place::Elsewhere, ..Observed::default() }
     }
 
@@ -267,7 +279,14 @@ mod tests {
 
     #[test]
     fn stars_stand_for_any_letters() {
-        for (pattern, text, holds) in [("go_*", "go_gc", true), ("*", "", true), ("a*b*c", "axxbyyc", true), ("a*b", "axxbc", false), ("ab", "abc", false), ("a**", "a", true)] {
+        for (pattern, text, holds) in [
+            ("go_*", "go_gc", true),
+            ("*", "", true),
+            ("a*b*c", "axxbyyc", true),
+            ("a*b", "axxbc", false),
+            ("ab", "abc", false),
+            ("a**", "a", true),
+        ] {
             assert_eq!(matches(pattern.as_bytes(), text.as_bytes()), holds, "{pattern} {text}");
         }
     }

@@ -165,7 +165,10 @@ impl Wire {
         let mut wire = Self { child, questions, answers };
         match wire.ask("texts /proc/uptime") {
             Ok(told) if told.starts_with("/proc/uptime:") => Ok(wire),
-            Ok(_) => Err(NotFound { message: format!("{} has no /proc/uptime", remote.to), help: "only machines running Linux can be watched so".to_owned() }),
+            Ok(_) => Err(NotFound {
+                message: format!("{} has no /proc/uptime", remote.to),
+                help: "only machines running Linux can be watched so".to_owned(),
+            }),
             Err(why) => Err(NotFound { message: why, help: format!("try it: ssh -o BatchMode=yes {} true", remote.to) }),
         }
     }

@@ -20,6 +20,7 @@ pub mod page;
 pub mod png;
 mod reason;
 mod rendering;
+pub mod server_side;
 mod story;
 pub mod sweep;
 pub mod text;

@@ -486,7 +486,7 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
 fn server_side(summary: &Summary, page: &mut Page) {
     for side in ServerSide::of(summary) {
         page.gap();
-        let mut name = "the server's side";
+        let mut name = "server's side";
         for line in side.lines() {
             page.entry(name, Tone::Normal, &visible(&line));
             name = "";

@@ -25,6 +25,7 @@ use measure::{Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
 use report::FIND_FORMATS;
 use report::find::table;
+use report::server_side;
 
 use super::Manner;
 use super::sweep::{broken, name_of};
@@ -33,6 +34,7 @@ use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
+use crate::observing::{Eyes, Observing};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
@@ -84,6 +86,9 @@ pub struct Find {
     keeping: Keeping,
 
     #[command(flatten)]
+    observing: Observing,
+
+    #[command(flatten)]
     promises: Promises,
 
     #[command(flatten)]
@@ -118,7 +123,7 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, promises, keeping, sight, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, promises, keeping, observing, sight, manner } = find;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
@@ -137,6 +142,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         mistakes.for_each(|mistake| errors.push(refused(mistake, preset)));
     });
     let keeper = keeping.decide(Kind::Find, &name, &mut errors);
+    let eyes = observing.decide(&mut errors);
     sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     let existing = if force { Existing::Replace } else { Existing::Keep };
@@ -147,12 +153,13 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
     load.check_machine()?;
+    load.first.as_ref().map_or(Ok(()), |plan| eyes.check(plan))?;
 
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "find", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
     let found = Found { checks, ..Found::new(files.name().to_owned(), &slos, settings, search.answer()) };
-    let course = Course { load, slos, search, found, files, outs, keeper, screen, stop, lost: PlanErrors::default(), untold: None };
+    let course = Course { load, slos, search, found, files, outs, keeper, eyes, screen, stop, lost: PlanErrors::default(), untold: None };
     course.carry_out(manner)
 }
 
@@ -404,6 +411,7 @@ struct Course {
     found: Found,
     files: Files,
     keeper: Keeper,
+    eyes: Eyes,
     outs: Renderings<Found>,
     screen: Screen,
     /// Raised by the user. Each trial has a signal of its own, because it may also be ended early.
@@ -461,6 +469,9 @@ impl Course {
             text += &broken(&said, style.width);
         }
         text += &format!("\n{}", broken(&table::legend(&self.found), style.width));
+        let loads: Vec<(String, Vec<&Summary>)> =
+            self.found.trials.iter().map(|trial| (format!("{}/s", table::rate(trial.rate)), vec![&trial.summary])).collect();
+        text += &server_side::table("", &loads);
         self.say(&text);
         if !self.found.trials.is_empty() && self.lost.is_empty() {
             self.say(&self.files.listed());
@@ -550,7 +561,9 @@ impl Course {
         let mut seen: Vec<Tick> = Vec::new();
         let mut early = None;
         let begun = Instant::now();
+        let mut server = self.eyes.open_again(&plan);
         let mut summary = self.run(&plan, &what, &mut |tick| {
+            server.tick(tick);
             seen.push(tick.clone());
             let may_end = tick.to >= EARLY_FROM && tick.to < plan.end() && early.is_none();
             if may_end && lost(&self.slos, &seen, expected, purpose) {
@@ -564,6 +577,7 @@ impl Course {
         if self.found.started.is_empty() {
             self.found.started.clone_from(&summary.started);
         }
+        server.close(&mut summary);
         note_ceiling(&mut summary);
         let (result, doubt) = learnt(&self.slos, &summary, begun.elapsed().as_secs_f64(), early);
         self.search.learn(result);

@@ -35,11 +35,13 @@ impl Client {
     pub fn new(url: Url) -> Result<Self, String> {
         let host = url.host_str().unwrap_or_default().to_owned();
         let tls = if url.scheme() == "https" {
-            let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned()).map_err(|_| format!("'{host}' is not a name a certificate can be for"))?;
+            let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
+                .map_err(|_| format!("'{host}' is not a name a certificate can be for"))?;
             let mut roots = RootCertStore::empty();
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
             let provider = Arc::new(rustls::crypto::ring::default_provider());
-            let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(|why| why.to_string())?;
+            let config =
+                ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(|why| why.to_string())?;
             Some((Arc::new(config.with_root_certificates(roots).with_no_client_auth()), name))
         } else {
             None
@@ -101,7 +103,9 @@ impl Client {
                 Ok(read) => answer.extend_from_slice(&piece[..read]),
                 Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
                 // Many a server closes without taking its leave of TLS, or resets once it has said everything.
-                Err(why) if matches!(why.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) && !answer.is_empty() => break,
+                Err(why) if matches!(why.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) && !answer.is_empty() => {
+                    break;
+                }
                 Err(why) => return Err(told(&why)),
             }
             if answer.len() > BYTES_MAX {
@@ -128,7 +132,9 @@ fn body(answer: &[u8]) -> Result<String, String> {
     if !(200..300).contains(&status) {
         return Err(format!("the page was answered with status {status}"));
     }
-    let field = |name: &str| head.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name)).and_then(|field| std::str::from_utf8(field.value).ok());
+    let field = |name: &str| {
+        head.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name)).and_then(|field| std::str::from_utf8(field.value).ok())
+    };
     let body = &answer[length..];
     if let Some(announced) = field("content-length").and_then(|text| text.trim().parse::<usize>().ok())
         && body.len() < announced

@@ -124,7 +124,8 @@ odd line here
 cut{a=\"b\" 1
 # EOF
 ";
-        let found: Vec<(String, String, f64, Family)> = metrics(page).into_iter().map(|it| (it.name, it.labels, it.value, it.family)).collect();
+        let found: Vec<(String, String, f64, Family)> =
+            metrics(page).into_iter().map(|it| (it.name, it.labels, it.value, it.family)).collect();
         let line = |name: &str, labels: &str, value, family| (name.to_owned(), labels.to_owned(), value, family);
         assert_eq!(
             found,
