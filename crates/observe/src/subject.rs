@@ -451,7 +451,7 @@ mod tests {
 
     fn machine() -> Recorded {
         let mut told = Recorded::default();
-        told.add_lines(crate::machine::RECORDED);
+        told.add_lines(machine::RECORDED);
         told.add_text("/proc/uptime", "100.00 50.0\n");
         told.add_text(
             "/proc/net/tcp",

@@ -159,7 +159,7 @@ fn charts(summary: &Summary) -> Vec<Chart> {
                     .iter()
                     .filter_map(|series| SERIES.iter().find(|known| known.name == series.name))
                     .map(|known| format!("{}: {}", label(known.name), known.about))
-                    .collect::<std::collections::BTreeSet<_>>()
+                    .collect::<BTreeSet<_>>()
                     .into_iter()
                     .collect::<Vec<_>>()
                     .join(". "),
