@@ -150,10 +150,10 @@ fn a_reset_has_its_class_at_each_point() {
 
 #[test]
 fn a_reset_after_a_whole_answer_takes_nothing_from_it() {
-    let actions = [Action::ExpectRequest, Action::Send(ANSWER.into()), Action::Pause(ms(20)), Action::Reset];
+    let actions = [Action::ExpectRequest, Action::Send(ANSWER.into()), Action::Pause(ms(300)), Action::Reset];
     let server = Scripted::start(Script::new(actions.clone())).expect("a server");
-    let summary = one_user(server.url("/"), 4, |draft| draft.pause = given("200ms"));
-    assert_eq!((summary.requests.succeeded, summary.connections.opened), (4, 4), "{:?}", summary.failures);
+    let summary = one_user(server.url("/"), 3, |draft| draft.pause = given("1s"));
+    assert_eq!((summary.requests.succeeded, summary.connections.opened), (3, 3), "{:?}", summary.failures);
 
     // Used again before the reset comes.
     let actions = [Action::ExpectRequest, Action::Send(ANSWER.into()), Action::ExpectRequest, Action::Pause(ms(20)), Action::Reset];
@@ -180,12 +180,13 @@ fn an_early_answer_to_an_upload_is_taken() {
 #[test]
 fn what_nobody_asked_for_goes_to_no_request() {
     let unasked = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    let actions = [Action::ExpectRequest, Action::Send(ANSWER.into()), Action::Pause(ms(20)), Action::Send(unasked.into()), Action::Fin];
+    let actions = [Action::ExpectRequest, Action::Send(ANSWER.into()), Action::Pause(ms(300)), Action::Send(unasked.into()), Action::Fin];
     let server = Scripted::start(Script::new(actions)).expect("a server");
-    let summary = one_user(server.url("/"), 4, |draft| draft.pause = given("300ms"));
-    assert_eq!((summary.requests.succeeded, summary.connections.opened), (4, 4), "{:?}", summary.failures);
+    // The answer is read long before the rest is sent, and that long before the next request, also where others keep us from running.
+    let summary = one_user(server.url("/"), 3, |draft| draft.pause = given("1s"));
+    assert_eq!((summary.requests.succeeded, summary.connections.opened), (3, 3), "{:?}", summary.failures);
     let unsolicited = summary.quirks.iter().find(|count| count.quirk == Quirk::Unsolicited.code());
-    assert!(unsolicited.is_some_and(|count| count.count >= 3), "{:?}", summary.quirks);
+    assert!(unsolicited.is_some_and(|count| count.count >= 2), "{:?}", summary.quirks);
 }
 
 /// All requests end as this timeout, exactly at the limit.
