@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use measure::observed::{SERIES, Unit};
 use measure::{Failure, Quirk, Side, fixtures};
 use report::FORMATS;
 use serde_json::Value;
@@ -43,6 +44,13 @@ fn the_page_of_failures_lists_every_oddity() {
 fn the_page_of_the_report_lists_every_format() {
     let rows: String = FORMATS.iter().map(|format| format!("| `{}` | {} | .{} |\n", format.name, format.about, format.extension)).collect();
     holds("docs/guide/reading-a-report.md", "formats", &format!("| format | is | usual ending |\n|---|---|---|\n{}", rows.trim_end()));
+}
+
+#[test]
+fn the_page_of_the_servers_side_lists_every_figure() {
+    let unit = |unit: &Unit| serde_json::to_value(unit).expect("a unit is a word").as_str().unwrap_or_default().replace('_', " ");
+    let rows: String = SERIES.iter().map(|known| format!("| `{}` | {} | {} |\n", known.name, unit(&known.unit), known.about)).collect();
+    holds("docs/guide/server-side.md", "series", &format!("| series | unit | is |\n|---|---|---|\n{}", rows.trim_end()));
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod reading;
 pub mod scaling;
 pub mod search;
 pub mod search_words;
+pub mod server_side;
 pub mod simulated;
 pub mod sparse;
 mod sweep;

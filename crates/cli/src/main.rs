@@ -13,6 +13,7 @@ mod files;
 mod inputs;
 mod interrupt;
 mod keeping;
+mod observing;
 mod outputs;
 mod promises;
 mod saved;

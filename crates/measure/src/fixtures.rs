@@ -5,8 +5,10 @@ use std::collections::BinaryHeap;
 
 use plan::{Draft, Given, Nanos, Plan, Random};
 
+use crate::observed::{Place, Process, SERIES, Unit, Value};
 use crate::{
-    Closer, Collector, End, Ending, Failure, Machine, Outcome, Quirk, Quirks, Recorder, Resolution, Snapshot, SourceId, Span, Summary,
+    Closer, Collector, End, Ending, Failure, Machine, Observed, Outcome, Quirk, Quirks, Recorder, Resolution, Snapshot, SourceId, Span,
+    Summary,
 };
 
 /// A plan for the URL, with everything else as by default and two threads.
@@ -40,6 +42,7 @@ pub fn summaries() -> Vec<(&'static str, Summary)> {
         ("a_single_request", a_single_request()),
         ("nothing_answered", nothing_answered()),
         ("interrupted_with_warmup", interrupted_with_warmup()),
+        ("a_server_that_was_watched", a_server_that_was_watched()),
     ]
 }
 
@@ -252,6 +255,85 @@ fn nothing_answered() -> Summary {
         making.answer(due, Nanos::ZERO, Nanos(1_999_991_000), Err(Failure::RecvIdleTimeout));
     }
     making.finish(Ending::Finished, Nanos::from_secs(10), Nanos::from_secs(10))
+}
+
+/// A server with one thread on four cores: that thread is busy, everything else is idle, and connections pile up before it.
+fn a_server_that_was_watched() -> Summary {
+    let plan = decided(Draft {
+        url: Some("http://127.0.0.1:8080/healthz".to_owned()),
+        connections: given("200"),
+        duration: given("6s"),
+        ..Draft::default()
+    });
+    let mut making = Making::new(plan);
+    let mut random = Random::new(5, 9);
+    for _ in 0..200 {
+        making.recorder.opened(Nanos::from_micros(90), None);
+    }
+    for k in 0..12_000u64 {
+        let due = Nanos(k * 500_000);
+        making.until(due);
+        making.answer(due, Nanos::ZERO, exponential(&mut random, 9_000.0), Ok(200));
+    }
+    let mut summary = making.finish(Ending::Finished, Nanos::from_secs(6), Nanos::from_millis(6_010));
+    let process = |pid, parent, name: &str, listens| Process { pid, parent, name: name.to_owned(), listens };
+    let mut server = Observed {
+        asked: "auto".to_owned(),
+        about: "app (812) and one more process".to_owned(),
+        place: Place::ThisMachine,
+        cores: Some(4),
+        processes: vec![process(812, 1, "app", true), process(813, 812, "logger", false)],
+        cost_cpu_ns: 18_000_000,
+        ..Observed::default()
+    };
+    let mut page = Observed {
+        asked: "prometheus:http://127.0.0.1:8080/metrics".to_owned(),
+        about: "2 metrics of the page http://127.0.0.1:8080/metrics".to_owned(),
+        place: Place::Elsewhere,
+        cost_cpu_ns: 3_000_000,
+        ..Observed::default()
+    };
+    for second in 0..6u64 {
+        let (from, to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
+        let busy = if second == 0 { 0.5 } else { 0.99 };
+        let value = |name: &'static str, of: Option<&str>, limit: Option<f64>, value: f64| {
+            let unit = SERIES.iter().find(|known| known.name == name).map_or(Unit::Number, |known| known.unit);
+            Value { name: name.into(), of: of.map(str::to_owned), unit, limit, value }
+        };
+        server.add(
+            from,
+            to,
+            [
+                value("cpu_user", None, Some(4.0), busy * 0.8),
+                value("cpu_system", None, Some(4.0), busy * 0.25),
+                value("process_cpu", Some("app 812"), None, busy),
+                value("process_cpu", Some("logger 813"), None, busy * 0.05),
+                value("thread_cpu", Some("app-main 812"), Some(1.0), busy),
+                value("thread_cpu_busiest", None, Some(1.0), busy),
+                value("run_queue_wait", None, None, 0.02),
+                value("switches_voluntary", None, None, 310.0),
+                value("switches_involuntary", None, None, 24.0),
+                value("memory", None, None, 41e6 + second as f64 * 1e5),
+                value("files", None, Some(1_024.0), 209.0),
+                value("threads", None, None, 6.0),
+                value("processes", None, None, 2.0),
+                value("accept_queue", None, Some(4_096.0), if second < 2 { 0.0 } else { 129.0 }),
+                value("listen_overflows", None, None, if second < 2 { 0.0 } else { 15.0 }),
+                value("listen_drops", None, None, if second < 2 { 0.0 } else { 15.0 }),
+                value("machine_cpu", None, Some(4.0), busy + 0.4),
+                value("core_cpu", Some("core 0"), Some(1.0), busy),
+                value("core_cpu", Some("core 1"), Some(1.0), 0.3),
+                value("machine_memory", None, Some(8e9), 3e9),
+                value("steal", None, None, 0.0),
+                value("tcp_retransmits", None, None, 0.0),
+            ],
+        );
+        let hits = Value { unit: Unit::PerSecond, ..value("hits", Some("path=\"/\""), None, 2_000.0) };
+        page.add(from, to, [value("go_goroutines", None, None, 40.0), hits]);
+    }
+    summary.observed = vec![server, page];
+    summary.warnings.push("--observe auto: the server has more than 256 threads".to_owned());
+    summary
 }
 
 fn interrupted_with_warmup() -> Summary {

@@ -9,7 +9,7 @@ use plan::{Load, Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
-use crate::{Connections, Example, Failure, Histogram, Quirk, Rates, Side, Snapshot, Tick, WarmUp};
+use crate::{Connections, Example, Failure, Histogram, Observed, Quirk, Rates, Side, Snapshot, Tick, WarmUp};
 
 /// The version of the result file. A reader of this version refuses any other by name.
 pub const SCHEMA: &str = "loadline.run/1";
@@ -80,6 +80,9 @@ pub struct Summary {
     pub worker_rates: Rates,
     /// What the load cost this machine.
     pub generator: Generator,
+    /// The server's side of the same time, where it was watched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observed: Vec<Observed>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
     /// What it takes to leave a warm-up out that is found only now; nothing once that is decided, and never written.
@@ -317,6 +320,7 @@ impl Summary {
                 threads,
                 ..Generator::default()
             },
+            observed: Vec::new(),
             warnings: Vec::new(),
             early: None,
             ended: end,

@@ -23,6 +23,7 @@ pub mod page;
 pub mod png;
 mod reason;
 mod rendering;
+pub mod server_side;
 pub mod siege;
 mod story;
 pub mod sweep;

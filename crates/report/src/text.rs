@@ -12,6 +12,7 @@ use std::io;
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Verdict;
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
+use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
 use measure::{Failure, FailureCount, Histogram, QUANTILES, Summary, WarmUp, quantile_is_known};
@@ -50,6 +51,7 @@ fn render(reading: &Reading<'_>, style: &Style, out: &mut dyn io::Write) -> io::
     answers(summary, &mut page);
     failures(summary, &mut page);
     traffic(reading, &mut page);
+    server_side(summary, &mut page);
     trust(reading, &mut page);
     out.write_all(page.text.as_bytes())
 }
@@ -478,6 +480,18 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
         text.push_str(&format!(", {} open to the end", count(left)));
     }
     page.entry("connections", Tone::Normal, &text);
+}
+
+/// What the server's side showed, where it was watched.
+fn server_side(summary: &Summary, page: &mut Page) {
+    for side in ServerSide::of(summary) {
+        page.gap();
+        let mut name = "server's side";
+        for line in side.lines() {
+            page.entry(name, Tone::Normal, &visible(&line));
+            name = "";
+        }
+    }
 }
 
 fn trust(reading: &Reading<'_>, page: &mut Page) {

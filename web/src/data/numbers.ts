@@ -46,6 +46,15 @@ export function percent(value: number): string {
   return `${trimmed(value.toFixed(places))} %`;
 }
 
+/** Bytes in powers of a thousand, as the report writes them. */
+export function bytes(value: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let size = value;
+  let unit = 0;
+  while (Math.abs(size) >= 999.5 && unit < units.length - 1) { size /= 1000; unit += 1; }
+  return `${figure(size)} ${units[unit]}`;
+}
+
 /** A change with its sign, from a share. */
 export function signed(share: number): string {
   const size = Math.abs(share * 100);

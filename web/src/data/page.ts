@@ -119,7 +119,20 @@ export type RunPage = Common<"run", {
   threads: number;
   timeline: Timeline;
   times: Times[];
+  /** What was seen of the server's side; a page written by an earlier version has none. */
+  observed?: Observed[];
 }>;
+
+/** Series of the server's side that are drawn together. */
+export interface Observed {
+  id: string;
+  title: string;
+  about: string;
+  unit: "cores" | "share" | "count" | "per_second" | "bytes" | "bytes_per_second" | "number";
+  from_ns: number[];
+  to_ns: number[];
+  lines: { name: string; values: (number | null)[] }[];
+}
 
 export interface Point {
   level: number;

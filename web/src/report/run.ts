@@ -2,8 +2,8 @@
 
 import { Chart, type Axis, type Ink, type Spec } from "../charts/chart";
 import { Group } from "../charts/group";
-import { clock, count, figure, percent, time } from "../data/numbers";
-import { push, type RunPage, type Tick, type Timeline } from "../data/page";
+import { bytes, clock, count, figure, percent, time } from "../data/numbers";
+import { push, type Observed, type RunPage, type Tick, type Timeline } from "../data/page";
 import { histogram, percentiles, samples } from "./times";
 
 export interface Drawn { charts: HTMLElement[]; update(...ticks: Tick[]): void }
@@ -16,8 +16,9 @@ export function run(page: RunPage): Drawn {
     new Chart(histogram("latency", "How long requests took", `How many of ${samples(times[0])} took how long, on a logarithmic axis.`, times)),
     new Chart(percentiles("percentile-curve", "Times by percentile, to the last nines", "Each step to the right is one more nine: the far end is the slowest request of all.", times)),
   ];
+  const server = (page.data.observed ?? []).map((seen) => new Chart(observed(page, seen), over_time));
   return {
-    charts: [...courses, ...shapes].map((chart) => chart.root),
+    charts: [...courses, ...server, ...shapes].map((chart) => chart.root),
     update(...ticks) {
       for (const tick of ticks) push(timeline, tick);
       courses.forEach((chart, index) => { const spec = COURSES[index]; if (spec) chart.update(spec(page)); });
@@ -118,6 +119,28 @@ function in_flight(page: RunPage): Spec {
       { name: "requests", ink: "a", kind: "line", x, y: timeline.in_flight },
       { name: "connections", ink: "c", kind: "line", dashed: true, x, y: timeline.connections },
     ],
+  });
+}
+
+const INKS: readonly Ink[] = ["a", "b", "c", "d", "e"];
+const UNITS: Record<Observed["unit"], { title: string; show: (value: number) => string; scale?: number }> = {
+  cores: { title: "cores", show: figure },
+  share: { title: "share", show: percent, scale: 100 },
+  count: { title: "at once", show: figure },
+  per_second: { title: "a second", show: figure },
+  bytes: { title: "bytes", show: bytes },
+  bytes_per_second: { title: "bytes a second", show: bytes },
+  number: { title: "value", show: figure },
+};
+
+/** What was seen of the server's side, over the same seconds. */
+function observed(page: RunPage, seen: Observed): Spec {
+  const x = seen.from_ns.map((from, index) => (from + (seen.to_ns[index] ?? from)) / 2e9);
+  const { title, show, scale = 1 } = UNITS[seen.unit];
+  return course(page, {
+    id: seen.id, title: seen.title, about: seen.about,
+    left: { title, show, zero: true },
+    series: seen.lines.map((line, index) => ({ name: line.name, ink: INKS[index] ?? "faint", kind: "line", x, y: line.values.map((value) => (value === null ? null : value * scale)) })),
   });
 }
 

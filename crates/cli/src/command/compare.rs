@@ -19,7 +19,7 @@ use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use history::Kind;
-use measure::{Ending, Summary};
+use measure::{Ending, Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Warmup};
 use report::COMPARE_FORMATS;
 use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, header, row, without_charts};
@@ -33,6 +33,7 @@ use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{At, Keeper, Keeping};
+use crate::observing::{Eyes, Observing};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
@@ -101,6 +102,9 @@ pub struct Compare {
     keeping: Keeping,
 
     #[command(flatten)]
+    observing: Observing,
+
+    #[command(flatten)]
     sight: Sight,
 
     #[command(flatten)]
@@ -163,6 +167,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         force,
         promises,
         keeping,
+        observing,
         sight,
         manner,
     } = compare;
@@ -197,6 +202,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     }
     let name = name.unwrap_or_else(|| suggested(&sides));
     let keeper = keeping.decide(Kind::Compare, &name, &mut errors);
+    let eyes = observing.decide(&mut errors);
     sight.check(&mut errors);
     let files = Files::new(dir, name.clone(), ENDINGS);
     let existing = if force { Existing::Replace } else { Existing::Keep };
@@ -213,6 +219,10 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     compared.promises = promises;
     for ((side, plan), letter) in sides.iter().zip([first_a, first_b]).zip(["A", "B"]) {
         look(side, plan).map_err(|failed| of_side(letter, &failed))?;
+        // A server with a command is not there yet.
+        if side.subject.command.is_none() {
+            eyes.check(plan).map_err(|failed| of_side(letter, &failed))?;
+        }
     }
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "compare", &stop);
@@ -220,7 +230,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     if pairs.get() < PAIRS_MIN as u32 {
         screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
     }
-    let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within, seed, screen: &screen, stop: &stop };
+    let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within, seed, eyes: &eyes, screen: &screen, stop: &stop };
     measuring.carry_out(compared, pairs.get() as usize, (&files, &outs), keeper, manner)
 }
 
@@ -260,7 +270,16 @@ pub fn with_itself(
     let screen = manner.screen();
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, &screen)?;
-    let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within: READY_WITHIN, seed, screen: &screen, stop: &stop };
+    let measuring = Measuring {
+        sides: &sides,
+        plans: &plans,
+        cooldown,
+        ready_within: READY_WITHIN,
+        seed,
+        eyes: &Eyes::CLOSED,
+        screen: &screen,
+        stop: &stop,
+    };
     let mut order = Order::new(seed);
     let mut measured = WithItself { pairs: Vec::new(), interrupted: false };
     for (number, plans) in plans.iter().enumerate() {
@@ -450,6 +469,7 @@ struct Measuring<'a> {
     cooldown: Nanos,
     ready_within: Nanos,
     seed: u64,
+    eyes: &'a Eyes,
     screen: &'a Screen,
     stop: &'a Stop,
 }
@@ -574,7 +594,15 @@ impl Measuring<'_> {
             },
         };
         let mut progress = self.screen.follow(plan, what);
-        let ran = drive::run(plan, &mut |tick, _| progress.tick(tick), self.stop);
+        let mut watch = self.eyes.open_again(plan);
+        let seen = &mut |tick: &Tick, _| {
+            progress.tick(tick);
+            watch.tick(tick);
+        };
+        let ran = drive::run(plan, seen, self.stop).map(|mut summary| {
+            watch.close(&mut summary);
+            summary
+        });
         // That the server is gone explains more than what its absence did to the run.
         if let Some(server) = server {
             server.stop()?;

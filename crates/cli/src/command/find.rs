@@ -26,6 +26,7 @@ use measure::{Counted, Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
 use report::FIND_FORMATS;
 use report::find::table;
+use report::server_side;
 
 use super::Manner;
 use super::sweep::{broken, name_of};
@@ -35,6 +36,7 @@ use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
+use crate::observing::{Eyes, Observing};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
@@ -89,6 +91,9 @@ pub struct Find {
     exporting: Exporting,
 
     #[command(flatten)]
+    observing: Observing,
+
+    #[command(flatten)]
     promises: Promises,
 
     #[command(flatten)]
@@ -123,7 +128,7 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, promises, keeping, exporting, sight, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, promises, keeping, exporting, observing, sight, manner } = find;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
@@ -142,6 +147,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         mistakes.for_each(|mistake| errors.push(refused(mistake, preset)));
     });
     let keeper = keeping.decide(Kind::Find, &name, &mut errors);
+    let eyes = observing.decide(&mut errors);
     sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     let existing = if force { Existing::Replace } else { Existing::Keep };
@@ -153,6 +159,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
     load.check_machine()?;
+    load.first.as_ref().map_or(Ok(()), |plan| eyes.check(plan))?;
 
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "find", &stop);
@@ -167,6 +174,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         outs,
         keeper,
         exports: Exports::default(),
+        eyes,
         screen,
         stop,
         lost: PlanErrors::default(),
@@ -424,6 +432,7 @@ struct Course {
     files: Files,
     keeper: Keeper,
     exports: Exports,
+    eyes: Eyes,
     outs: Renderings<Found>,
     screen: Screen,
     /// Raised by the user. Each trial has a signal of its own, because it may also be ended early.
@@ -482,6 +491,9 @@ impl Course {
             text += &broken(&said, style.width);
         }
         text += &format!("\n{}", broken(&table::legend(&self.found), style.width));
+        let loads: Vec<(String, Vec<&Summary>)> =
+            self.found.trials.iter().map(|trial| (format!("{}/s", table::rate(trial.rate)), vec![&trial.summary])).collect();
+        text += &server_side::table("", &loads);
         self.say(&text);
         if !self.found.trials.is_empty() && self.lost.is_empty() {
             self.say(&self.files.listed());
@@ -576,7 +588,9 @@ impl Course {
         let mut early = None;
         let begun = Instant::now();
         self.exports.load(&plan, &what);
+        let mut server = self.eyes.open_again(&plan);
         let mut summary = self.run(&plan, &what, Some(&self.exports), &mut |tick| {
+            server.tick(tick);
             seen.push(tick.clone());
             let may_end = tick.to >= EARLY_FROM && tick.to < plan.end() && early.is_none();
             if may_end && lost(&self.slos, &seen, expected, purpose) {
@@ -590,6 +604,7 @@ impl Course {
         if self.found.started.is_empty() {
             self.found.started.clone_from(&summary.started);
         }
+        server.close(&mut summary);
         note_ceiling(&mut summary);
         let (result, doubt) = learnt(&self.slos, &summary, begun.elapsed().as_secs_f64(), early);
         self.search.learn(result);

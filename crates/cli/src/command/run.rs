@@ -17,6 +17,7 @@ use crate::drive::Drive;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::keeping::{At, Keeping};
+use crate::observing::Observing;
 use crate::outputs::{Existing, Out, Outputs};
 use crate::promises::{Aborts, Promises};
 use crate::screen::{Sight, complain};
@@ -48,6 +49,9 @@ pub struct Run {
     #[command(flatten)]
     exporting: Exporting,
 
+    #[command(flatten)]
+    observing: Observing,
+
     /// Write the result also as FORMAT=FILE (repeatable)
     #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(), help_heading = "Output")]
     out: Vec<Out>,
@@ -65,7 +69,7 @@ pub struct Run {
 
 /// Measures and reports.
 pub fn carry_out(run: Run) -> Result<Exit, Failed> {
-    let Run { draft, promises, aborts, from, name, keeping, exporting, out, force, sight, manner } = run;
+    let Run { draft, promises, aborts, from, name, keeping, exporting, observing, out, force, sight, manner } = run;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let (plan, promises) = decide(draft, promises, from.map(|from| (from, keeping.at())), &mut errors);
@@ -74,10 +78,12 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let name = name.or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
     let mut keeper = keeping.decide(Kind::Run, &name, &mut errors);
+    let eyes = observing.decide(&mut errors);
     sight.check(&mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
+    let mut server = eyes.open(&plan)?;
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "run", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
@@ -89,14 +95,22 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let watch = &mut |tick: &Tick, counted: Counted| {
         progress.tick(tick);
         exports.second(tick, &counted);
+        server.tick(tick);
         keeper.second(counted);
         if guard.tick(tick) {
             stop.raise();
         }
     };
-    let ended = Drive::new(&plan, &stop).and_then(|drive| drive.run(watch, &stop));
+    let mut ended = Drive::new(&plan, &stop).and_then(|drive| drive.run(watch, &stop));
     screen.clear();
     exporting::close(&mut exports, manner.voice());
+    let measured = match &mut ended {
+        Ok(driven) => Some(&mut driven.summary),
+        Err(error) => error.measured.as_deref_mut(),
+    };
+    if let Some(summary) = measured {
+        server.close(summary);
+    }
 
     let mut report = |summary: &mut Summary| {
         let aborted_by = guard.came_true();

@@ -18,8 +18,9 @@ use engine::net::Network;
 use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
 use export::{Exports, Ready};
 use history::Kind;
-use measure::{Counted, Ending, Tick};
+use measure::{Counted, Ending, Summary, Tick};
 use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Random, Rung, Stage, Target, Timetable};
+use report::server_side;
 use report::sweep::table;
 use report::{SWEEP_FORMATS, Style};
 
@@ -30,6 +31,7 @@ use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{DIRECTORY, Files};
 use crate::keeping::{Keeper, Keeping};
+use crate::observing::{Eyes, Observing};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
@@ -74,6 +76,9 @@ pub struct Sweep {
     exporting: Exporting,
 
     #[command(flatten)]
+    observing: Observing,
+
+    #[command(flatten)]
     sight: Sight,
 
     #[command(flatten)]
@@ -85,7 +90,7 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, slo, promises, name, dir, out, force, keeping, exporting, sight, manner } = sweep;
+    let Sweep { draft, ladder, slo, promises, name, dir, out, force, keeping, exporting, observing, sight, manner } = sweep;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
@@ -96,6 +101,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let outs = Renderings::check(&out, SWEEP_FORMATS, existing, StandardOutput::Taken, &mut errors);
     let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, checks, outs, ..climb });
     let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
+    let eyes = observing.decide(&mut errors);
     sight.check(&mut errors);
     let files = Files::new(dir, name, ENDINGS);
     files.check(existing, &mut errors);
@@ -105,7 +111,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "sweep", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
-    climb.fitted(asked)?.carry_out(&files, (keeper, ready), manner, &screen, &stop)
+    climb.fitted(asked)?.watched_by(eyes)?.carry_out(&files, (keeper, ready), manner, &screen, &stop)
 }
 
 /// What the best level is to keep.
@@ -141,6 +147,8 @@ pub struct Climb {
     checks: Vec<Check>,
     /// Where the result goes besides.
     outs: Renderings<analysis::Sweep>,
+    /// What of the server's side is watched at every level.
+    eyes: Eyes,
 }
 
 impl Climb {
@@ -174,7 +182,9 @@ impl Climb {
             }
         }
         match ladder {
-            Some(ladder) => Some(Self { ladder, plans, draft, slo: Vec::new(), checks: Vec::new(), outs: Renderings::none() }),
+            Some(ladder) => {
+                Some(Self { ladder, plans, draft, slo: Vec::new(), checks: Vec::new(), outs: Renderings::none(), eyes: Eyes::CLOSED })
+            }
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
                 inputs::decide(draft, errors);
@@ -202,6 +212,15 @@ impl Climb {
             self.ladder.levels.pop();
         }
         Ok(self)
+    }
+
+    /// The same with the server's side watched.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    pub fn watched_by(self, eyes: Eyes) -> Result<Self, Failed> {
+        self.plans.first().map_or(Ok(()), |plan| eyes.check(plan))?;
+        Ok(Self { eyes, ..self })
     }
 
     /// Measures level by level: a row on standard output and all files after each, the conclusion at the end.
@@ -343,10 +362,12 @@ impl Ascent<'_> {
         let mut progress = self.screen.follow(plan, &format!("{level}, {place}"));
         self.keeper.load(plan, saved::level(level, repetition));
         self.exports.load(plan, &format!("{level}, round {repetition}"));
+        let mut server = self.climb.eyes.open_again(plan);
         let (keeper, exports) = (&self.keeper, &self.exports);
         let watch = &mut |tick: &Tick, counted: Counted| {
             progress.tick(tick);
             exports.second(tick, &counted);
+            server.tick(tick);
             keeper.second(counted);
         };
         let measured = match drive::run(plan, watch, self.stop) {
@@ -360,6 +381,7 @@ impl Ascent<'_> {
             }
         };
         let Some(mut summary) = measured else { return next };
+        server.close(&mut summary);
         note_ceiling(&mut summary);
         if summary.ended.how == Ending::Interrupted {
             self.sweep.stopped = Some(Stopped::interrupted());
@@ -519,7 +541,14 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     if let Some(used) = CeilingUse::greatest(sweep.trials.iter().map(|trial| &trial.summary)) {
         text += &broken(&format!("At its highest, loadline {}.", used.in_words()), width);
     }
+    let loads: Vec<(String, Vec<&Summary>)> = rows.iter().map(|row| (row.level.to_string(), runs_of(sweep, row.level))).collect();
+    text += &server_side::table("", &loads);
     text
+}
+
+/// Every run at a level.
+fn runs_of(sweep: &analysis::Sweep, level: Level) -> Vec<&Summary> {
+    sweep.trials.iter().filter(|trial| trial.level == level).map(|trial| &trial.summary).collect()
 }
 
 /// Prose in lines of at most so many columns, indented by two. A figure and its unit stay together.

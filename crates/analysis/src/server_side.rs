@@ -1,0 +1,315 @@
+//! The server's side of a run: figures over the measured span, and a few lines of them in words.
+//!
+//! Forty series are for whoever looks for something. Who reads a report wants to know whether the server was busy, with what, and
+//! whether anything overflowed; so these stand in three lines, and what is as it should be is left out of them.
+
+use measure::observed::{Place, Series, Unit};
+use measure::{Observed, Summary};
+use plan::Nanos;
+
+use crate::quantity::{bytes, count, counted, decimal, figure, percent};
+
+/// Of a metrics page, so many are worth a line in a report; the result has all.
+const METRICS_SHOWN: usize = 8;
+/// A share below this is not worth a word.
+const SHARE_WORTH_SAYING: f64 = 0.01;
+/// Waiting for a core is worth a word when it is so many threads at once.
+const WAITING_WORTH_SAYING: f64 = 0.1;
+
+/// One thing that was watched, over the span that was measured.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerSide<'a> {
+    /// What was seen.
+    pub seen: &'a Observed,
+    from: Nanos,
+    until: Nanos,
+}
+
+impl<'a> ServerSide<'a> {
+    /// Everything that was watched in a run.
+    #[must_use]
+    pub fn of(run: &'a Summary) -> Vec<Self> {
+        let from = Nanos((run.excluded.duration_s * 1e9) as u64);
+        run.observed.iter().map(|seen| Self { seen, from, until: run.ended.load_until }).collect()
+    }
+
+    /// That which has processes of the server, rather than a page of metrics.
+    #[must_use]
+    pub fn of_processes(run: &'a Summary) -> Option<Self> {
+        Self::of(run).into_iter().find(|side| side.seen.whole("cpu_user").is_some())
+    }
+
+    /// Values of a series with the length of their intervals; those of the measured span, or all where none lies in it.
+    pub fn values(&self, series: &'a Series) -> impl Iterator<Item = (f64, f64)> {
+        let middle = |at: usize| Nanos(self.seen.from_ns[at].0 / 2 + self.seen.to_ns[at].0 / 2);
+        let within = move |at: usize| middle(at) >= self.from && middle(at) <= self.until;
+        let any = (0..self.seen.to_ns.len()).any(within);
+        let length = move |at: usize| self.seen.to_ns[at].since(self.seen.from_ns[at]).as_secs_f64();
+        let values = series.values.iter().enumerate().filter(move |(at, _)| !any || within(*at));
+        values.filter_map(move |(at, value)| Some(((*value)?, length(at))))
+    }
+
+    /// The mean of a series over all that was watched.
+    #[must_use]
+    pub fn mean(&self, name: &str) -> Option<f64> {
+        self.mean_of(self.seen.whole(name)?)
+    }
+
+    /// Its greatest value.
+    #[must_use]
+    pub fn most(&self, name: &str) -> Option<f64> {
+        self.most_of(self.seen.whole(name)?)
+    }
+
+    /// The mean of one series, each interval by its length.
+    #[must_use]
+    pub fn mean_of(&self, series: &'a Series) -> Option<f64> {
+        let (sum, span) = self.values(series).fold((0.0, 0.0), |(sum, span), (value, length)| (sum + value * length, span + length));
+        (span > 0.0).then(|| sum / span)
+    }
+
+    /// The greatest value of one series.
+    #[must_use]
+    pub fn most_of(&self, series: &'a Series) -> Option<f64> {
+        self.values(series).map(|(value, _)| value).reduce(f64::max)
+    }
+
+    /// How often something happened that is counted a second.
+    fn total(&self, name: &str) -> f64 {
+        self.seen.whole(name).map_or(0.0, |series| self.values(series).map(|(value, length)| value * length).sum())
+    }
+
+    /// Cores the server used, on average.
+    #[must_use]
+    pub fn cpu(&self) -> Option<f64> {
+        Some(self.mean("cpu_user")? + self.mean("cpu_system")?)
+    }
+
+    /// The thread that used most over the whole span, and how much of a core.
+    #[must_use]
+    pub fn busiest_thread(&self) -> Option<(&'a str, f64)> {
+        // A thread that was not there for a while did nothing then.
+        let whole: f64 = self.values(self.seen.whole("thread_cpu_busiest")?).map(|(_, length)| length).sum();
+        let used = |series: &'a Series| self.values(series).map(|(value, length)| value * length).sum::<f64>() / whole;
+        let threads = self.seen.series.iter().filter(|series| series.name == "thread_cpu");
+        threads
+            .filter_map(|series| Some((series.of.as_deref()?, used(series))))
+            .filter(|(_, used)| used.is_finite())
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The server's side in a few lines, the first of which names it.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut said = vec![self.name()];
+        said.extend(self.processor());
+        said.extend(self.resources());
+        said.extend(self.machine());
+        said.extend(self.metrics());
+        said
+    }
+
+    fn name(&self) -> String {
+        let seen = self.seen;
+        let span = seen.from_ns.first().zip(seen.to_ns.last()).map_or(0.0, |(from, to)| to.since(*from).as_secs_f64());
+        let cost = if span > 0.0 {
+            format!(", at {} % of a core", percent((seen.cost_cpu_ns as f64 / 1e9 / span * 1e3).round() / 10.0))
+        } else {
+            String::new()
+        };
+        format!("{}; watched by --observe {}{cost}", seen.about, seen.asked)
+    }
+
+    fn processor(&self) -> Option<String> {
+        let (user, system) = (self.mean("cpu_user")?, self.mean("cpu_system")?);
+        let cores = self.seen.cores.map_or_else(String::new, |cores| format!(" of {}", counted(cores.into(), "core")));
+        let unit = if cores.is_empty() { " cores" } else { "" };
+        let mut said = format!("it used {}{unit}{cores} ({} of that in the kernel)", decimal(user + system, 2), decimal(system, 2));
+        if let Some((name, used)) = self.busiest_thread() {
+            said.push_str(&format!("; its busiest thread, {name}, {:.0} % of one", used * 100.0));
+        }
+        if let Some(waiting) = self.mean("run_queue_wait").filter(|waiting| *waiting >= WAITING_WORTH_SAYING) {
+            said.push_str(&format!("; {} of its threads were ready and got no core, on average", decimal(waiting, 1)));
+        }
+        if let Some(quota) = self.seen.whole("cgroup_cpu").and_then(|series| series.limit) {
+            said.push_str(&format!("; its quota is {}", decimal(quota, 2)));
+            if let Some(share) = self.mean("cgroup_throttled").filter(|share| *share >= SHARE_WORTH_SAYING) {
+                said.push_str(&format!(", and it had to stop in {:.0} % of the quota's periods", share * 100.0));
+            }
+        }
+        Some(said)
+    }
+
+    fn resources(&self) -> Option<String> {
+        let mut said = Vec::new();
+        if let Some(most) = self.most("memory") {
+            let limit = self.seen.whole("cgroup_memory").and_then(|series| series.limit);
+            let of = limit.map_or_else(String::new, |limit| format!(" of {} allowed", bytes(limit)));
+            said.push(format!("{}{of} of memory at most", bytes(most)));
+        }
+        if let Some(files) = self.seen.whole("files")
+            && let Some(most) = self.most_of(files)
+        {
+            let of = files.limit.map_or_else(String::new, |limit| format!(" of {}", count(limit as u64)));
+            said.push(format!("{}{of} files", count(most as u64)));
+        }
+        if let Some(threads) = self.most("threads") {
+            said.push(counted(threads as u64, "thread"));
+        }
+        if let Some(switches) = self.mean("switches_involuntary").zip(self.mean("switches_voluntary")) {
+            said.push(format!(
+                "{} switches a second because it waited and {} because it had to",
+                figure(switches.1.round()),
+                figure(switches.0.round())
+            ));
+        }
+        (!said.is_empty()).then(|| said.join(", "))
+    }
+
+    fn machine(&self) -> Option<String> {
+        let mut said = Vec::new();
+        if let Some((busy, cores)) = self.mean("machine_cpu").zip(self.seen.cores) {
+            let shared = if self.seen.place == Place::ThisMachine { ", loadline's part among them" } else { "" };
+            said.push(format!("its machine: {} of {} busy{shared}", decimal(busy, 2), counted(cores.into(), "core")));
+        }
+        for (name, what) in [
+            ("steal", "of its time went to other guests of its host"),
+            ("iowait", "of its time was waiting for storage"),
+            ("disk_busy", "of the time its busiest disk was at work"),
+        ] {
+            if let Some(share) = self.mean(name).filter(|share| *share >= SHARE_WORTH_SAYING) {
+                said.push(format!("{} % {what}", percent((share * 1e3).round() / 10.0)));
+            }
+        }
+        if let Some(queued) = self.most("accept_queue").filter(|queued| *queued >= 1.0) {
+            said.push(format!("up to {} waited to be accepted", counted(queued as u64, "connection")));
+        }
+        let overflows = self.total("listen_overflows").round() as u64;
+        if overflows > 0 {
+            said.push(format!("the accept queue overflowed {} times", count(overflows)));
+        }
+        let dropped = (self.total("listen_drops").round() as u64).saturating_sub(overflows);
+        if dropped > 0 {
+            said.push(format!("{} dropped for another reason", counted(dropped, "connection")));
+        }
+        let again = self.total("tcp_retransmits").round() as u64;
+        if again > 0 {
+            said.push(format!("{} sent again", counted(again, "TCP segment")));
+        }
+        if let Some(swap) = self.most("swap").filter(|swap| *swap > 0.0) {
+            said.push(format!("{} of swap in use", bytes(swap)));
+        }
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    fn metrics(&self) -> Vec<String> {
+        let metrics: Vec<&Series> =
+            self.seen.series.iter().filter(|series| measure::observed::SERIES.iter().all(|known| known.name != series.name)).collect();
+        let mut said: Vec<String> = metrics.iter().take(METRICS_SHOWN).filter_map(|series| self.metric(series)).collect();
+        if metrics.len() > METRICS_SHOWN {
+            said.push(format!("and {} more metrics, in the JSON result", metrics.len() - METRICS_SHOWN));
+        }
+        said
+    }
+
+    fn metric(&self, series: &'a Series) -> Option<String> {
+        let labels = series.of.as_deref().map_or_else(String::new, |labels| format!("{{{labels}}}"));
+        let rate = if series.unit == Unit::PerSecond { " a second" } else { "" };
+        Some(format!(
+            "{}{labels}: {}{rate} on average, at most {}",
+            series.name,
+            figure(self.mean_of(series)?),
+            figure(self.most_of(series)?)
+        ))
+    }
+}
+
+/// The server's side of all runs at one level of load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelSide {
+    /// Cores the server used: the mean of the runs.
+    pub cpu: f64,
+    /// The share of a core its busiest thread used, at most.
+    pub busiest_thread: Option<f64>,
+    /// Threads that were ready and got no core: the mean.
+    pub waiting: Option<f64>,
+    /// Resident memory at most, in bytes.
+    pub memory_bytes: Option<f64>,
+    /// Connections that waited to be accepted, at most.
+    pub accept_queue: Option<f64>,
+    /// Connections that were lost since too many waited.
+    pub overflows: f64,
+    /// The share of its quota's periods in which it had to stop: the mean.
+    pub throttled: Option<f64>,
+    /// Busy cores of its machine: the mean.
+    pub machine_cpu: Option<f64>,
+}
+
+impl LevelSide {
+    /// From every run at that level; `None` where no server was seen.
+    #[must_use]
+    pub fn of(runs: &[&Summary]) -> Option<Self> {
+        let sides: Vec<ServerSide<'_>> = runs.iter().filter_map(|run| ServerSide::of_processes(run)).collect();
+        let mean = |figure: &dyn Fn(&ServerSide<'_>) -> Option<f64>| measure::observed::mean(sides.iter().map(figure));
+        let most = |figure: &dyn Fn(&ServerSide<'_>) -> Option<f64>| sides.iter().filter_map(figure).reduce(f64::max);
+        Some(Self {
+            cpu: mean(&|side| side.cpu())?,
+            busiest_thread: most(&|side| side.busiest_thread().map(|(_, used)| used)),
+            waiting: mean(&|side| side.mean("run_queue_wait")),
+            memory_bytes: most(&|side| side.most("memory")),
+            accept_queue: most(&|side| side.most("accept_queue")),
+            overflows: sides.iter().map(|side| side.total("listen_overflows")).sum(),
+            throttled: mean(&|side| side.mean("cgroup_throttled")),
+            machine_cpu: mean(&|side| side.mean("machine_cpu")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::fixtures;
+
+    fn watched() -> Summary {
+        fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").expect("it is one of them").1
+    }
+
+    #[test]
+    fn means_are_of_the_measured_span() {
+        let mut run = watched();
+        let side = ServerSide::of_processes(&run).unwrap();
+        let whole = side.cpu().unwrap();
+        assert!(whole > 0.9 && whole < 1.1, "{whole}");
+        let (name, used) = side.busiest_thread().unwrap();
+        assert!(name == "app-main 812" && used > 0.9, "{name} {used}");
+        // The first interval is half idle; without it the mean is higher.
+        run.excluded.duration_s = 1.0;
+        assert!(ServerSide::of_processes(&run).unwrap().cpu().unwrap() > whole);
+    }
+
+    #[test]
+    fn the_lines_name_the_server_and_what_overflowed() {
+        let run = watched();
+        let said: Vec<String> = ServerSide::of(&run).iter().flat_map(ServerSide::lines).collect();
+        let said = said.join("\n");
+        for part in [
+            "app (812) and one more process",
+            "--observe auto",
+            "of 4 cores",
+            "app-main 812",
+            "overflowed 60 times",
+            "go_goroutines: 40",
+            "hits{path=\"/\"}",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_level_is_all_its_runs() {
+        let run = watched();
+        let level = LevelSide::of(&[&run, &run]).unwrap();
+        assert!((level.overflows - 120.0).abs() < 1.0 && level.accept_queue == Some(129.0), "{level:?}");
+        assert_eq!(LevelSide::of(&[]), None);
+    }
+}

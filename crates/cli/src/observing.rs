@@ -1,0 +1,234 @@
+//! Watching the server's side while a load is on it: the flags, and what is watched for each run.
+//!
+//! Whoever names something to watch means it: if it is not there, nothing is sent. What is watched without being asked for, the
+//! process that listens on this machine, is watched if it can be found, and where it cannot nobody is bothered.
+//!
+//! Invariant: once the load runs, nothing here ends it. What goes wrong becomes a warning of its result.
+
+use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::time::Instant;
+
+use clap::{ArgAction, Args};
+use measure::{Summary, Tick};
+use observe::prometheus::Endpoint;
+use observe::ssh::{Program, Ssh};
+use observe::{Asked, Folder, Local, NotFound, Source, Subject, Wanted, Watcher};
+use plan::{Plan, PlanError, PlanErrors};
+
+use crate::exit::{Exit, Failed};
+
+/// What of the server's side is watched.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Observing {
+    /// Watch the server's side as well: auto (who listens, if that is this machine), none, pid:N, port:N, cgroup:PATH, container:ID, prometheus:URL, ssh:[USER@]HOST (repeatable) [default: auto]
+    #[arg(long, value_name = "WHAT", action = ArgAction::Append, help_heading = "Server's side")]
+    observe: Vec<String>,
+
+    /// Of a metrics page, keep these only: a name such as go_goroutines, with * for any letters (repeatable)
+    #[arg(long, value_name = "NAME", action = ArgAction::Append, help_heading = "Server's side")]
+    metric: Vec<String>,
+}
+
+/// What is to be watched in every run.
+#[derive(Debug, Clone)]
+pub struct Eyes {
+    asked: Vec<Asked>,
+    metrics: Vec<String>,
+}
+
+impl Observing {
+    /// Reads what is asked for. Every mistake goes to `errors`.
+    pub fn decide(self, errors: &mut PlanErrors) -> Eyes {
+        let mut asked = Vec::new();
+        for text in &self.observe {
+            match text.parse::<Asked>() {
+                Ok(one) if asked.contains(&one) => {}
+                Ok(one) => asked.push(one),
+                Err(why) => errors.push(PlanError::new("observe", format!("--observe: {why}"), format!("give one of {}", observe::FORMS))),
+            }
+        }
+        if asked.contains(&Asked::None) && asked.len() > 1 {
+            errors.push(PlanError::new(
+                "observe",
+                "--observe none stands beside something to watch",
+                "leave none out; only what is asked for is watched",
+            ));
+        }
+        if !self.metric.is_empty() && !asked.iter().any(|one| matches!(one, Asked::Prometheus(_))) {
+            errors.push(PlanError::new(
+                "metric",
+                "--metric is of a metrics page, and none is watched",
+                "name it with --observe prometheus:URL",
+            ));
+        }
+        if asked.is_empty() {
+            asked.push(Asked::Auto);
+        }
+        Eyes { asked, metrics: self.metric }
+    }
+}
+
+/// A run that is being watched.
+pub struct Watch {
+    watcher: Option<Watcher>,
+    opened: Instant,
+    /// When the run began, as its ticks tell: the earliest moment that any of them leads back to.
+    origin: Option<Instant>,
+    warnings: Vec<String>,
+}
+
+impl Eyes {
+    /// Nothing is watched.
+    pub const CLOSED: Self = Self { asked: Vec::new(), metrics: Vec::new() };
+
+    /// Begins to watch for a run of this plan.
+    ///
+    /// # Errors
+    /// If something that was asked for cannot be watched.
+    pub fn open(&self, plan: &Plan) -> Result<Watch, Failed> {
+        let (watch, missing) = self.look_around(plan);
+        match missing.into_iter().next() {
+            None => Ok(watch),
+            Some((asked, NotFound { message, help })) => {
+                Err(Failed::new(Exit::Usage, format_args!("--observe {asked}: {message}"), format_args!("{help}")))
+            }
+        }
+    }
+
+    /// Whether everything that was asked for can be watched, before many runs.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn check(&self, plan: &Plan) -> Result<(), Failed> {
+        self.open(plan).map(drop)
+    }
+
+    /// The same where runs went before: what cannot be watched any more is a warning.
+    pub fn open_again(&self, plan: &Plan) -> Watch {
+        let (mut watch, missing) = self.look_around(plan);
+        watch.warnings.extend(missing.into_iter().map(|(asked, why)| format!("--observe {asked}: {}", why.message)));
+        watch
+    }
+
+    fn look_around(&self, plan: &Plan) -> (Watch, Vec<(String, NotFound)>) {
+        let mut sources: Vec<Box<dyn Source>> = Vec::new();
+        let mut missing = Vec::new();
+        for asked in &self.asked {
+            match source(asked, &self.metrics, plan) {
+                Ok(Some(source)) => sources.push(source),
+                Ok(None) => {}
+                Err(why) => missing.push((asked.to_string(), why)),
+            }
+        }
+        let opened = Instant::now();
+        let watcher = (!sources.is_empty() && missing.is_empty()).then(|| Watcher::start(sources));
+        (Watch { watcher, opened, origin: None, warnings: Vec::new() }, missing)
+    }
+}
+
+impl Watch {
+    /// An interval of the run is over.
+    pub fn tick(&mut self, tick: &Tick) {
+        // Ticks come after their end, never before; the one that came soonest is nearest to the truth.
+        let began = Instant::now().checked_sub(tick.to.into());
+        self.origin = match (self.origin, began) {
+            (Some(known), Some(began)) => Some(known.min(began)),
+            (known, began) => known.or(began),
+        };
+    }
+
+    /// The run is over: what was seen goes into its result.
+    pub fn close(self, run: &mut Summary) {
+        let Self { watcher, opened, origin, warnings } = self;
+        run.warnings.extend(warnings);
+        if let Some(watcher) = watcher {
+            let seen = watcher.stop(origin.unwrap_or(opened));
+            run.observed = seen.observed;
+            run.warnings.extend(seen.warnings);
+        }
+    }
+}
+
+/// What watches it; `None` where there is nothing that was asked for by name.
+fn source(asked: &Asked, metrics: &[String], plan: &Plan) -> Result<Option<Box<dyn Source>>, NotFound> {
+    let here = Folder::of_this_machine();
+    let me = Some(std::process::id());
+    let subject = match asked {
+        Asked::None => return Ok(None),
+        Asked::Auto => match place(plan) {
+            None => return Ok(None),
+            Some(wanted) => match Subject::listening(&here, wanted, me) {
+                // The built-in API, or a test's own server: who measures would be measured.
+                Ok(subject) if subject.processes().iter().any(|process| Some(process.pid) == me) => return Ok(None),
+                Ok(subject) => subject,
+                Err(why) => Subject::machine(&here, &format!("only the machine: {}", why.message)),
+            },
+        },
+        Asked::Pid(pid) => Subject::of_process(&here, *pid, me)?,
+        Asked::Port(port) => Subject::listening(&here, Wanted::Port(*port), me)?,
+        Asked::Cgroup(path) => Subject::in_cgroup(&here, path)?,
+        Asked::Container(id) => Subject::container(&here, id)?,
+        Asked::Prometheus(url) => return Ok(Some(Box::new(Endpoint::open(url, metrics)?))),
+        Asked::Ssh(remote) => {
+            let port = plan.connection().connect_to.as_ref().map_or(plan.target().port(), |at| at.port);
+            return Ok(Some(Box::new(Ssh::open(remote, port, &Program::default())?)));
+        }
+    };
+    Ok(Some(Box::new(Local::new(asked.to_string(), subject))))
+}
+
+/// Where the load goes, if that is on this machine. Behind a proxy it cannot be known where it ends.
+fn place(plan: &Plan) -> Option<Wanted> {
+    let connection = plan.connection();
+    if connection.proxy.is_some() {
+        return None;
+    }
+    if let Some(path) = &connection.unix_socket {
+        return Some(Wanted::Path(path.clone()));
+    }
+    let (host, port) = match &connection.connect_to {
+        Some(at) => (at.host.as_str(), at.port),
+        None => (plan.target().host(), plan.target().port()),
+    };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().ok()?.filter(is_here).collect();
+    (!addresses.is_empty()).then_some(Wanted::Addresses(addresses))
+}
+
+/// Whether an address is one of this machine's own: only to those a socket can be bound.
+fn is_here(address: &SocketAddr) -> bool {
+    UdpSocket::bind((address.ip(), 0)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(observe: &[&str], metric: &[&str]) -> Result<Eyes, String> {
+        let all = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let mut errors = PlanErrors::default();
+        let eyes = Observing { observe: all(observe), metric: all(metric) }.decide(&mut errors);
+        if errors.is_empty() { Ok(eyes) } else { Err(errors.to_string()) }
+    }
+
+    #[test]
+    fn without_a_word_whoever_listens_is_watched() {
+        assert_eq!(decided(&[], &[]).unwrap().asked, [Asked::Auto]);
+        assert_eq!(decided(&["pid:7", "auto", "pid:7"], &[]).unwrap().asked, [Asked::Pid(7), Asked::Auto]);
+    }
+
+    #[test]
+    fn every_mistake_is_told() {
+        let told = decided(&["none", "pid:x", "nobody"], &["go_*"]).unwrap_err();
+        for said in ["no process number", "'nobody' is not one of", "--metric"] {
+            assert!(told.contains(said), "{said}: {told}");
+        }
+        assert!(decided(&["none", "auto"], &[]).unwrap_err().contains("beside something to watch"));
+    }
+
+    #[test]
+    fn only_addresses_of_this_machine_are_here() {
+        let here = |text: &str| is_here(&text.parse().unwrap());
+        assert!(here("127.0.0.1:80") && !here("192.0.2.1:80") && !here("[2001:db8::1]:80"));
+    }
+}

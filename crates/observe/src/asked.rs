@@ -1,0 +1,185 @@
+//! What `--observe` asks for, as it is written.
+
+use std::fmt;
+use std::str::FromStr;
+
+use url::Url;
+
+use crate::process::Pid;
+
+/// One thing to watch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// Whatever listens where the load goes, if that is on this machine.
+    Auto,
+    /// Nothing.
+    None,
+    /// A process and all it started.
+    Pid(Pid),
+    /// Whatever listens on this port of this machine.
+    Port(u16),
+    /// Every process in a cgroup.
+    Cgroup(String),
+    /// A container, by its id or the beginning of it.
+    Container(String),
+    /// A page of metrics.
+    Prometheus(Url),
+    /// Whatever listens on the target's port of another machine.
+    Ssh(Remote),
+}
+
+/// Whom ssh connects to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remote {
+    /// `user@host`, or a name from the user's configuration.
+    pub to: String,
+    /// Another port than the usual one.
+    pub port: Option<u16>,
+}
+
+/// What can be asked for, as it stands in the help.
+pub const FORMS: &str = "auto, none, pid:N, port:N, cgroup:PATH, container:ID, prometheus:URL or ssh:[USER@]HOST[:PORT]";
+
+/// Fewer digits of a container's id may mean several.
+const ID_DIGITS_MIN: usize = 6;
+
+impl FromStr for Asked {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+        let number = |what: &str| format!("'{text}' has no {what} after the colon");
+        match (kind, rest) {
+            ("auto", "") => Ok(Self::Auto),
+            ("none", "") => Ok(Self::None),
+            ("pid", _) => match rest.parse() {
+                Ok(pid) if pid > 0 => Ok(Self::Pid(pid)),
+                _ => Err(number("process number")),
+            },
+            ("port", _) => match rest.parse() {
+                Ok(port) if port > 0 => Ok(Self::Port(port)),
+                _ => Err(number("port between 1 and 65535")),
+            },
+            ("cgroup", path) if !path.trim_matches('/').is_empty() => {
+                if path.split('/').any(|part| part == "..") {
+                    return Err(format!("'{text}' leads out of where cgroups are mounted"));
+                }
+                Ok(Self::Cgroup(path.to_owned()))
+            }
+            ("cgroup", _) => Err(number("path such as system.slice/nginx.service")),
+            ("container", id) if id.len() >= ID_DIGITS_MIN && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) => {
+                Ok(Self::Container(id.to_owned()))
+            }
+            ("container", _) => Err(format!(
+                "'{text}' does not hold a container's id: at least {ID_DIGITS_MIN} hexadecimal digits, as docker ps or crictl ps lists it"
+            )),
+            ("prometheus", url) => {
+                let written = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
+                let mut url = Url::parse(&written).map_err(|why| format!("'{text}' holds no URL: {why}"))?;
+                if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+                    return Err(format!("'{text}' holds no http or https URL"));
+                }
+                if url.path() == "/" && url.query().is_none() {
+                    url.set_path("/metrics");
+                }
+                Ok(Self::Prometheus(url))
+            }
+            ("ssh", to) => Remote::read(to).map(Self::Ssh).ok_or_else(|| number("host such as ssh:root@web1")),
+            _ => Err(format!("'{text}' is not one of {FORMS}")),
+        }
+    }
+}
+
+impl Remote {
+    fn read(text: &str) -> Option<Self> {
+        let text = text.trim_start_matches("//");
+        let (to, port) = match text.rsplit_once(':') {
+            Some((to, port)) if !to.is_empty() && !to.ends_with(':') && (!to.contains(':') || to.ends_with(']')) => {
+                (to, Some(port.parse().ok()?))
+            }
+            _ => (text, None),
+        };
+        let to = to.replace(['[', ']'], "");
+        // What begins with a dash would be an option of ssh.
+        let is_name = !to.is_empty() && !to.starts_with('-') && !to.contains(|letter: char| letter.is_whitespace() || letter.is_control());
+        (is_name && !to.ends_with('@')).then_some(Self { to, port })
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::None => f.write_str("none"),
+            Self::Pid(pid) => write!(f, "pid:{pid}"),
+            Self::Port(port) => write!(f, "port:{port}"),
+            Self::Cgroup(path) => write!(f, "cgroup:{path}"),
+            Self::Container(id) => write!(f, "container:{id}"),
+            Self::Prometheus(url) => {
+                // Whatever opens the endpoint is not written down.
+                let mut shown = url.clone();
+                let _ = shown.set_password(None).and_then(|()| shown.set_username(""));
+                if shown.query().is_some() {
+                    shown.set_query(None);
+                }
+                write!(f, "prometheus:{shown}")
+            }
+            Self::Ssh(Remote { to, port: None }) => write!(f, "ssh:{to}"),
+            Self::Ssh(Remote { to, port: Some(port) }) => write!(f, "ssh:{to}:{port}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_printed_again() {
+        for text in [
+            "auto",
+            "none",
+            "pid:812",
+            "port:8080",
+            "cgroup:system.slice/nginx.service",
+            "container:0123456789ab",
+            "prometheus:http://127.0.0.1:9100/metrics",
+            "ssh:web1",
+            "ssh:root@web1:2222",
+        ] {
+            assert_eq!(text.parse::<Asked>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn an_endpoint_is_completed_and_its_password_is_not_printed() {
+        let asked: Asked = "prometheus:localhost:9100".parse().unwrap();
+        assert_eq!(asked.to_string(), "prometheus:http://localhost:9100/metrics");
+        let asked: Asked = "prometheus:https://me:secret@host/x?token=abc".parse().unwrap();
+        assert_eq!(asked.to_string(), "prometheus:https://host/x");
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, said) in [
+            ("", "is not one of"),
+            ("pid", "no process number"),
+            ("pid:0", "no process number"),
+            ("pid:abc", "no process number"),
+            ("port:70000", "no port"),
+            ("cgroup:", "no path"),
+            ("cgroup:../../etc", "leads out"),
+            ("container:web", "docker ps"),
+            ("prometheus:ftp://x", "no http"),
+            ("prometheus:", "URL"),
+            ("ssh:", "no host"),
+            ("ssh:-oProxyCommand=evil", "no host"),
+            ("ssh:user@", "no host"),
+            ("ssh:a b", "no host"),
+            ("nonsense:1", "is not one of"),
+        ] {
+            let error = text.parse::<Asked>().expect_err(text);
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The server while it is loaded: which processes serve, what they and their machine do, second by second.
+//!
+//! Load generators tell that a server slows down, and leave their users alone with why. What explains it is written down by the
+//! kernel already: a thread at 100 % of a core, a queue that overflows, a quota, a disk. So it is read from `/proc` beside the load,
+//! here or over ssh, and from metrics the server offers itself, with nothing installed on its machine. An agent there was rejected:
+//! who may not install one is who asks.
+//!
+//! Sampling is pure over [`Files`]; [`Watcher`] alone has threads and a clock. Invariant: nothing that goes wrong while watching
+//! ends a run or blocks its end. It becomes a sentence.
+
+mod asked;
+mod cgroup;
+mod change;
+mod family;
+mod files;
+mod listener;
+mod local;
+mod machine;
+mod process;
+pub mod prometheus;
+pub mod ssh;
+mod subject;
+mod watcher;
+
+pub use asked::{Asked, FORMS, Remote};
+pub use change::{Sample, values};
+pub use files::{Files, Folder, Recorded};
+pub use listener::Wanted;
+pub use local::Local;
+pub use subject::{NotFound, Patterns, Subject};
+pub use watcher::{Outcome, Source, Watcher, cost};

@@ -1,0 +1,285 @@
+//! Getting a page once a second, with a limit for its size and its time.
+//!
+//! It is one GET, answered in full and closed: HTTP/1.0 says just that, so that no server sends its answer in pieces, and nothing
+//! has to be kept between two looks. A client library was rejected: none of them is smaller than what it would be used for.
+
+use std::fmt::Write as _;
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use url::Url;
+
+/// A page that takes longer is too slow to be looked at once a second.
+const TIME_MAX: Duration = Duration::from_secs(5);
+/// A page of ten thousand series has some two megabytes.
+const BYTES_MAX: usize = 16 << 20;
+/// Fields of an answer's head that are read.
+const FIELDS_MAX: usize = 64;
+
+/// Gets one page.
+pub struct Client {
+    url: Url,
+    request: String,
+    tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+}
+
+impl Client {
+    /// For this URL.
+    ///
+    /// # Errors
+    /// If its host is none that a certificate can be for.
+    pub fn new(url: Url) -> Result<Self, String> {
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let tls = if url.scheme() == "https" {
+            let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
+                .map_err(|_| format!("'{host}' is not a name a certificate can be for"))?;
+            let mut roots = RootCertStore::empty();
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            let config =
+                ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(|why| why.to_string())?;
+            Some((Arc::new(config.with_root_certificates(roots).with_no_client_auth()), name))
+        } else {
+            None
+        };
+        let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
+        let query = url.query().map_or_else(String::new, |query| format!("?{query}"));
+        let mut request = format!(
+            "GET {}{query} HTTP/1.0\r\nHost: {host}{port}\r\nAccept: text/plain;version=0.0.4, application/openmetrics-text;q=0.5\r\nUser-Agent: loadline\r\n",
+            url.path()
+        );
+        if !url.username().is_empty() {
+            let plain = |text: &str| percent_decoded(text);
+            let pair = format!("{}:{}", plain(url.username()), plain(url.password().unwrap_or_default()));
+            let _ = write!(request, "Authorization: Basic {}\r\n", base64(pair.as_bytes()));
+        }
+        request.push_str("Connection: close\r\n\r\n");
+        Ok(Self { url, request, tls })
+    }
+
+    /// The page as it is now.
+    ///
+    /// # Errors
+    /// In words, if it cannot be had.
+    pub fn read(&self) -> Result<String, String> {
+        let deadline = Instant::now() + TIME_MAX;
+        let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let port = self.url.port_or_known_default().unwrap_or(80);
+        let mut last = format!("{host} has no address");
+        let addresses = (host, port).to_socket_addrs().map_err(|why| format!("{host} cannot be looked up: {}", plainly(&why)))?;
+        for address in addresses {
+            match TcpStream::connect_timeout(&address, left(deadline)) {
+                Ok(stream) => {
+                    return match &self.tls {
+                        None => self.exchange(Timed { stream, deadline }),
+                        Some((config, name)) => {
+                            let connection = ClientConnection::new(config.clone(), name.clone()).map_err(|why| why.to_string())?;
+                            self.exchange(StreamOwned::new(connection, Timed { stream, deadline }))
+                        }
+                    };
+                }
+                Err(why) => last = format!("{address}: {}", plainly(&why)),
+            }
+        }
+        Err(last)
+    }
+
+    fn exchange(&self, mut stream: impl Read + Write) -> Result<String, String> {
+        let slow = || format!("the page was not there within {} s", TIME_MAX.as_secs());
+        let told = |why: &io::Error| match why.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => slow(),
+            _ => plainly(why),
+        };
+        stream.write_all(self.request.as_bytes()).map_err(|why| told(&why))?;
+        let mut answer = Vec::new();
+        let mut piece = vec![0; 64 << 10];
+        loop {
+            match stream.read(&mut piece) {
+                Ok(0) => break,
+                Ok(read) => answer.extend_from_slice(&piece[..read]),
+                Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+                // Many a server closes without taking its leave of TLS, or resets once it has said everything.
+                Err(why) if matches!(why.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) && !answer.is_empty() => {
+                    break;
+                }
+                Err(why) => return Err(told(&why)),
+            }
+            if answer.len() > BYTES_MAX {
+                return Err(format!("the page is larger than {} MB", BYTES_MAX >> 20));
+            }
+        }
+        body(&answer)
+    }
+}
+
+/// What follows the head of an answer that is good and whole.
+fn body(answer: &[u8]) -> Result<String, String> {
+    if answer.is_empty() {
+        return Err("the connection was closed without an answer".to_owned());
+    }
+    let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
+    let mut head = httparse::Response::new(&mut fields);
+    let length = match head.parse(answer) {
+        Ok(httparse::Status::Complete(length)) => length,
+        Ok(httparse::Status::Partial) => return Err("the answer ended within its head".to_owned()),
+        Err(why) => return Err(format!("the answer is not HTTP: {why}")),
+    };
+    let status = head.code.unwrap_or(0);
+    if !(200..300).contains(&status) {
+        return Err(format!("the page was answered with status {status}"));
+    }
+    let field = |name: &str| {
+        head.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name)).and_then(|field| std::str::from_utf8(field.value).ok())
+    };
+    let body = &answer[length..];
+    if let Some(announced) = field("content-length").and_then(|text| text.trim().parse::<usize>().ok())
+        && body.len() < announced
+    {
+        return Err(format!("the page broke off after {} of {announced} bytes", body.len()));
+    }
+    let body = match field("transfer-encoding") {
+        Some(coding) if coding.trim().eq_ignore_ascii_case("chunked") => joined(body).ok_or("the page broke off within its chunks")?,
+        _ => body.to_vec(),
+    };
+    if let Some(coding) = field("content-encoding").filter(|coding| !coding.trim().eq_ignore_ascii_case("identity")) {
+        return Err(format!("the page came as {coding}, and was not asked for so"));
+    }
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+/// Some servers send chunks to a client of HTTP/1.0, which has none.
+fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
+    let mut whole = Vec::new();
+    loop {
+        let (start, size) = match httparse::parse_chunk_size(rest).ok()? {
+            httparse::Status::Complete((start, size)) => (start, usize::try_from(size).ok()?),
+            httparse::Status::Partial => return None,
+        };
+        if size == 0 {
+            return Some(whole);
+        }
+        let end = start.checked_add(size)?;
+        whole.extend_from_slice(rest.get(start..end)?);
+        rest = rest.get(end.checked_add(2)?..)?;
+    }
+}
+
+/// A socket whose every operation ends at the same moment at the latest.
+struct Timed {
+    stream: TcpStream,
+    deadline: Instant,
+}
+
+/// What is left, and never nothing, which a socket would take for no limit at all.
+fn left(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+}
+
+impl Timed {
+    fn in_time(&self) -> io::Result<()> {
+        if Instant::now() >= self.deadline { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.in_time()?;
+        self.stream.set_read_timeout(Some(left(self.deadline)))?;
+        self.stream.read(into)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.in_time()?;
+        self.stream.set_write_timeout(Some(left(self.deadline)))?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// The system's words without its number.
+fn plainly(why: &io::Error) -> String {
+    let text = why.to_string();
+    text.rsplit_once(" (os error ").map_or(text.as_str(), |(words, _)| words).to_lowercase()
+}
+
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let code = text.get(at + 1..at + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match code.filter(|_| bytes[at] == b'%') {
+            Some(byte) => {
+                plain.push(byte);
+                at += 3;
+            }
+            None => {
+                plain.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+fn base64(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    fn answered(text: &str) -> Result<String, String> {
+        body(text.as_bytes())
+    }
+
+    #[test]
+    fn only_a_whole_page_is_one() {
+        assert_eq!(answered("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\na 1\n").unwrap(), "a 1\n");
+        assert_eq!(answered("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\na \r\n2\r\n1\n\r\n0\r\n\r\n").unwrap(), "a 1\n");
+        for (text, said) in [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na 1\n", "broke off after 4 of 9"),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\na 1\n", "within its chunks"),
+            ("HTTP/1.1 500 Oh\r\n\r\n", "status 500"),
+            ("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f", "gzip"),
+            ("HTTP/1.1 200 OK\r\n", "within its head"),
+            ("", "without an answer"),
+        ] {
+            let error = answered(text).unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_page_without_an_end_has_a_limit() {
+        let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/metrics", socket.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut stream, _) = socket.accept().unwrap();
+            let _ = stream.read(&mut [0; 1_024]);
+            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n");
+            while stream.write_all(&[b'a'; 1 << 16]).is_ok() {}
+        });
+        let error = Client::new(url.parse().unwrap()).unwrap().read().unwrap_err();
+        assert!(error.contains("larger than"), "{error}");
+    }
+
+    #[test]
+    fn a_password_goes_where_it_belongs() {
+        let client = Client::new("http://me:p%40ss@host:1/metrics?x=1".parse().unwrap()).unwrap();
+        assert!(client.request.starts_with("GET /metrics?x=1 HTTP/1.0\r\nHost: host:1\r\n"), "{}", client.request);
+        assert!(client.request.contains("Authorization: Basic bWU6cEBzcw==\r\n"), "{}", client.request);
+    }
+}

@@ -1,0 +1,346 @@
+//! Watching beside a run: a thread for each thing that is watched, a look a second, and what was seen at the end.
+//!
+//! A slow metrics page must not delay the look at `/proc`, nor either of them the workers or the end of the run. So each has its own
+//! thread; what it saw lies ready after every look, and a thread that hangs is left behind with a warning. One loop over all of
+//! them was rejected for the first reason, tasks on the workers' runtimes for the second.
+//!
+//! Times are kept on the watcher's own clock and put on the run's when it is over: when the run began is known only by its ticks.
+
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use measure::Observed;
+use measure::observed::Value;
+use plan::Nanos;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Something that can be looked at again and again.
+pub trait Source: Send {
+    /// Looks, at a moment of the watcher's clock, and says what happened since the last time; nothing the first time.
+    ///
+    /// # Errors
+    /// If there is nothing to see now. It is told, and looked at again a second later.
+    fn look(&mut self, at: Nanos) -> Result<Vec<Value>, String>;
+
+    /// What it is, and what it has turned out to be.
+    fn describe(&self) -> Observed;
+
+    /// What went wrong besides since the last time.
+    fn warnings(&mut self) -> Vec<String>;
+}
+
+/// Seconds between looks.
+const EVERY: Duration = Duration::from_secs(1);
+/// A shorter span says little: processor time is told in hundredths of a second.
+const SPAN_MIN: Duration = Duration::from_millis(200);
+/// So long a look under way is waited for when the run is over.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// So many threads are kept, the busiest of them.
+const THREADS_KEPT: usize = 8;
+/// And so many processes.
+const PROCESSES_KEPT: usize = 16;
+/// Of one thing that goes wrong again and again, so many are told.
+const FAILURES_TOLD: usize = 1;
+
+/// Looks at everything until it is stopped.
+pub struct Watcher {
+    begun: Instant,
+    watching: Vec<Watching>,
+}
+
+struct Watching {
+    asked: String,
+    seen: Arc<Mutex<Seen>>,
+    stop: Sender<()>,
+    done: Receiver<()>,
+}
+
+/// What lies ready after every look.
+#[derive(Debug, Default)]
+struct Seen {
+    described: Observed,
+    observed: Observed,
+    warnings: Vec<String>,
+    failures: Vec<String>,
+    looks: u64,
+    failed: u64,
+}
+
+/// What was seen, and what went wrong.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// One for each source that saw something.
+    pub observed: Vec<Observed>,
+    /// In words.
+    pub warnings: Vec<String>,
+}
+
+impl Watcher {
+    /// Begins to look.
+    #[must_use]
+    pub fn start(sources: Vec<Box<dyn Source>>) -> Self {
+        let begun = Instant::now();
+        let watching = sources.into_iter().map(|source| Watching::start(source, begun)).collect();
+        Self { begun, watching }
+    }
+
+    /// Looks a last time, and says what was seen of a run that began at `origin`: from that moment on, until now.
+    #[must_use]
+    pub fn stop(self, origin: Instant) -> Outcome {
+        let before = Nanos::from(origin.saturating_duration_since(self.begun));
+        let mut outcome = Outcome::default();
+        for watching in &self.watching {
+            // Whoever has gone already needs no telling.
+            let _ = watching.stop.send(());
+        }
+        let deadline = Instant::now() + PATIENCE;
+        for Watching { asked, seen, done, .. } in self.watching {
+            if done.recv_timeout(deadline.saturating_duration_since(Instant::now())) == Err(RecvTimeoutError::Timeout) {
+                outcome
+                    .warnings
+                    .push(format!("--observe {asked}: a look at it had no end when the run had; what it saw until then is kept"));
+            }
+            let Seen { described, observed, warnings, failures, looks, failed } = std::mem::take(&mut *lock(&seen));
+            outcome.warnings.extend(warnings.into_iter().map(|warning| format!("--observe {asked}: {warning}")));
+            if let Some(last) = failures.last() {
+                let all =
+                    if looks == 0 { "nothing was seen of it".to_owned() } else { format!("{failed} of {} looks failed", looks + failed) };
+                outcome.warnings.push(format!("--observe {asked}: {all}: {last}"));
+            }
+            let observed = Observed {
+                asked,
+                cost_cpu_ns: observed.cost_cpu_ns,
+                from_ns: observed.from_ns,
+                to_ns: observed.to_ns,
+                series: observed.series,
+                ..described
+            };
+            let observed = kept(since(observed, before));
+            if !observed.is_empty() {
+                outcome.observed.push(observed);
+            }
+        }
+        outcome
+    }
+}
+
+impl Watching {
+    fn start(mut source: Box<dyn Source>, begun: Instant) -> Self {
+        let seen = Arc::new(Mutex::new(Seen { described: source.describe(), ..Seen::default() }));
+        let (stop, stopped) = mpsc::channel();
+        let (finished, done) = mpsc::channel();
+        let asked = source.describe().asked;
+        let shared = seen.clone();
+        let work = move || {
+            let mut course = Course { last: None, seen: shared };
+            let mut next = Instant::now();
+            loop {
+                course.look(&mut *source, begun);
+                next = (next + EVERY).max(Instant::now());
+                match stopped.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+                }
+            }
+            if course.last.is_none_or(|last| begun.elapsed().saturating_sub(last.into()) >= SPAN_MIN) {
+                course.look(&mut *source, begun);
+            }
+            let _ = finished.send(());
+        };
+        // Where there is no thread for it, the channel has no other end, and nothing is seen.
+        let started = thread::Builder::new().name("observe".to_owned()).spawn(work);
+        if let Err(why) = started {
+            lock(&seen).failures.push(format!("no thread could be started: {why}"));
+        }
+        Self { asked, seen, stop, done }
+    }
+}
+
+/// The looks of one thread.
+struct Course {
+    last: Option<Nanos>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Course {
+    fn look(&mut self, source: &mut dyn Source, begun: Instant) {
+        let at = Nanos::from(begun.elapsed());
+        let looked = source.look(at);
+        let mut seen = lock(&self.seen);
+        match looked {
+            Ok(values) => {
+                if let Some(last) = self.last
+                    && !values.is_empty()
+                {
+                    seen.observed.add(last, at, values);
+                }
+                seen.looks += 1;
+                self.last = Some(at);
+            }
+            Err(why) => {
+                seen.failed += 1;
+                if seen.failures.len() < FAILURES_TOLD {
+                    seen.failures.push(why);
+                }
+            }
+        }
+        seen.warnings.extend(source.warnings());
+        seen.described = source.describe();
+        let used = clock_gettime(ClockId::ThreadCPUTime);
+        seen.observed.cost_cpu_ns = used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64;
+    }
+}
+
+fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// On the clock of a run that began at `origin` of the watcher's; intervals that were over by then are left out.
+fn since(mut observed: Observed, origin: Nanos) -> Observed {
+    // An interval that lay mostly before it says more about what was there before.
+    let middle = |from: Nanos, to: Nanos| Nanos(from.0 + to.since(from).0 / 2);
+    let wanted: Vec<bool> = observed.from_ns.iter().zip(&observed.to_ns).map(|(from, to)| middle(*from, *to) >= origin).collect();
+    let mut places = wanted.iter();
+    observed.from_ns.retain(|_| *places.next().unwrap_or(&false));
+    let mut places = wanted.iter();
+    observed.to_ns.retain(|_| *places.next().unwrap_or(&false));
+    for series in &mut observed.series {
+        let mut places = wanted.iter();
+        series.values.retain(|_| *places.next().unwrap_or(&false));
+    }
+    observed.from_ns.iter_mut().chain(&mut observed.to_ns).for_each(|at| *at = at.since(origin));
+    observed
+}
+
+/// Without threads and processes that did little beside others: a pool of hundreds has hundreds of series, and eight say it.
+fn kept(mut observed: Observed) -> Observed {
+    observed.series.retain(|series| series.values.iter().any(Option::is_some));
+    for (name, most) in [("thread_cpu", THREADS_KEPT), ("process_cpu", PROCESSES_KEPT)] {
+        let mut sums: Vec<f64> = observed.each(name).map(|series| series.values.iter().flatten().sum()).collect();
+        sums.sort_by(|a, b| b.total_cmp(a));
+        let Some(least) = sums.get(most - 1) else { continue };
+        let mut left = most;
+        observed.series.retain(|series| {
+            let keep = series.name != name || (series.values.iter().flatten().sum::<f64>() >= *least && left > 0);
+            left -= usize::from(keep && series.name == name);
+            keep
+        });
+    }
+    observed
+}
+
+/// What watching cost, in cores' worth of processor time.
+#[must_use]
+pub fn cost(observed: &Observed) -> Option<f64> {
+    let (from, to) = (observed.from_ns.first()?, observed.to_ns.last()?);
+    let span = to.since(*from).as_secs_f64();
+    (span > 0.0).then(|| observed.cost_cpu_ns as f64 / 1e9 / span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::observed::{Unit, mean};
+
+    struct Fake {
+        looks: u32,
+        failing: bool,
+        hangs: Option<Receiver<()>>,
+    }
+
+    impl Source for Fake {
+        fn look(&mut self, _: Nanos) -> Result<Vec<Value>, String> {
+            self.looks += 1;
+            if let Some(until) = self.hangs.as_ref().filter(|_| self.looks > 1) {
+                let _ = until.recv();
+            }
+            if self.failing {
+                return Err("connection refused".to_owned());
+            }
+            Ok(vec![Value { name: "looks".into(), of: None, unit: Unit::Number, limit: None, value: f64::from(self.looks) }])
+        }
+
+        fn describe(&self) -> Observed {
+            Observed { asked: "fake".to_owned(), about: format!("looked at {} times", self.looks), ..Observed::default() }
+        }
+
+        fn warnings(&mut self) -> Vec<String> {
+            if self.looks == 1 { vec!["odd".to_owned()] } else { Vec::new() }
+        }
+    }
+
+    fn until(what: &str, holds: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !holds() {
+            assert!(Instant::now() < deadline, "{what}");
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn the_last_look_is_at_the_end() {
+        let origin = Instant::now();
+        let watcher = Watcher::start(vec![Box::new(Fake { looks: 0, failing: false, hangs: None })]);
+        until("a first look and a while after it", || lock(&watcher.watching[0].seen).looks > 0 && origin.elapsed() > 2 * SPAN_MIN);
+        let Outcome { observed, warnings } = watcher.stop(origin);
+        assert_eq!(warnings, ["--observe fake: odd"]);
+        let seen = &observed[0];
+        assert!(seen.whole("looks").unwrap().values.len() == seen.to_ns.len() && !seen.to_ns.is_empty(), "{seen:?}");
+        assert_eq!(seen.about, format!("looked at {} times", seen.to_ns.len() + 1));
+        assert!(cost(seen).unwrap() < 1.0);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_a_warning_and_no_result() {
+        let watcher = Watcher::start(vec![Box::new(Fake { looks: 0, failing: true, hangs: None })]);
+        until("a look", || lock(&watcher.watching[0].seen).failed > 0);
+        let outcome = watcher.stop(Instant::now());
+        assert!(outcome.observed.is_empty());
+        assert!(outcome.warnings[1].contains("nothing was seen of it: connection refused"), "{:?}", outcome.warnings);
+    }
+
+    #[test]
+    fn a_look_without_an_end_does_not_hold_up_the_end() {
+        let (until_then, hangs) = mpsc::channel();
+        let watcher = Watcher::start(vec![Box::new(Fake { looks: 0, failing: false, hangs: Some(hangs) })]);
+        until("a look", || lock(&watcher.watching[0].seen).looks > 0);
+        // The second look begins when the run is over, and hangs.
+        until("a while", || watcher.begun.elapsed() > 2 * SPAN_MIN);
+        let outcome = watcher.stop(Instant::now());
+        assert!(outcome.warnings.iter().any(|warning| warning.contains("had no end")), "{:?}", outcome.warnings);
+        drop(until_then);
+    }
+
+    #[test]
+    fn times_are_the_runs() {
+        let value = |value| [Value { name: "x".into(), of: None, unit: Unit::Number, limit: None, value }];
+        let mut observed = Observed::default();
+        for at in 0..4u64 {
+            observed.add(Nanos::from_secs(at), Nanos::from_secs(at + 1), value(at as f64));
+        }
+        let shifted = since(observed, Nanos::from_millis(1_300));
+        assert_eq!(shifted.to_ns, [Nanos::from_millis(700), Nanos::from_millis(1_700), Nanos::from_millis(2_700)]);
+        assert_eq!(shifted.from_ns[0], Nanos::ZERO);
+        assert_eq!(shifted.series[0].values, [Some(1.0), Some(2.0), Some(3.0)]);
+        assert_eq!(mean(shifted.series[0].values.iter().copied()), Some(2.0));
+    }
+
+    #[test]
+    fn the_busiest_threads_are_kept() {
+        let mut observed = Observed::default();
+        let thread = |number: u32| Value {
+            name: "thread_cpu".into(),
+            of: Some(format!("t {number}")),
+            unit: Unit::Cores,
+            limit: None,
+            value: f64::from(number % 30),
+        };
+        observed.add(Nanos::ZERO, Nanos::SECOND, (0..40).map(thread));
+        let kept = kept(observed);
+        let mut values: Vec<f64> = kept.each("thread_cpu").map(|series| series.values[0].unwrap()).collect();
+        values.sort_by(f64::total_cmp);
+        assert_eq!(values, [22.0, 23.0, 24.0, 25.0, 26.0, 27.0, 28.0, 29.0]);
+    }
+}
