@@ -14,6 +14,7 @@ mod find;
 mod run;
 mod sweep;
 mod times;
+mod traffic;
 
 use serde::Serialize;
 
@@ -24,6 +25,7 @@ pub(crate) use find::text as find_text;
 pub use run::FORMAT;
 pub use sweep::sweep;
 pub(crate) use sweep::text as sweep_text;
+pub use traffic::traffic;
 
 /// The version of the data in a page.
 const SCHEMA: &str = "loadline.page/1";
@@ -37,6 +39,7 @@ enum Kind {
     Find,
     Compare,
     Diff,
+    Traffic,
 }
 
 /// A page and the data of its charts.
@@ -82,7 +85,7 @@ enum Tone {
     Bad,
 }
 
-/// One of the four questions that everybody has.
+/// One of the questions that everybody has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Question {
@@ -90,6 +93,14 @@ enum Question {
     Knee,
     Changed,
     Limits,
+    /// Of traffic: how much.
+    Comes,
+    /// Over which routes.
+    Routes,
+    /// From whom.
+    Users,
+    /// How evenly.
+    Bursts,
 }
 
 /// A sentence, and where on the page it comes from.

@@ -6,6 +6,7 @@ import { compare } from "./compare";
 import { find } from "./find";
 import { run } from "./run";
 import { diff, sweep } from "./sweep";
+import { traffic } from "./traffic";
 
 export interface Shown { update(tick: Tick): void }
 
@@ -23,5 +24,6 @@ function charts(page: Page): { charts: HTMLElement[]; update(tick: Tick): void }
     case "find": return still(find(page));
     case "compare": return still(compare(page));
     case "diff": return still(diff(page));
+    case "traffic": return still(traffic(page));
   }
 }
