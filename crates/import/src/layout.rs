@@ -33,6 +33,13 @@ pub(crate) enum Capture {
     Took(i64),
 }
 
+impl Capture {
+    /// Whether there is no blank in it.
+    const fn is_word(self) -> bool {
+        matches!(self, Self::Client | Self::ClientPort | Self::Iso | Self::Epoch | Self::Method | Self::Status | Self::Bytes | Self::Took(_))
+    }
+}
+
 /// Whether a time is that of the beginning of a request or of its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Logged {
@@ -122,8 +129,14 @@ impl Layout {
             let after: &[u8] = self.captures.get(index + 1).map_or(&self.tail, |(text, _)| text);
             let length = match capture {
                 Capture::Rest => rest.len(),
+                // What is one word does not go on: such a line has more than this form.
+                _ if after.is_empty() && capture.is_word() && memchr::memchr(b' ', rest).is_some() => return Err(Reason::Form),
                 _ if after.is_empty() => rest.len(),
-                _ => end(rest, after, before.last() == Some(&b'"')).ok_or(Reason::Cut)?,
+                _ => match end(rest, after, before.last() == Some(&b'"')) {
+                    Some(length) => length,
+                    // What agrees in half of its places is a line that was cut, and not one of another form.
+                    None => return Err(if 2 * index >= self.captures.len() { Reason::Cut } else { Reason::Form }),
+                },
             };
             let value = &rest[..length];
             at += length;
@@ -295,7 +308,9 @@ fn percent(text: &str) -> Result<(Vec<Piece>, Logged), LayoutError> {
     let mut rest = text;
     let mut logged = Logged::Beginning;
     while let Some(at) = rest.find('%') {
-        pieces.push(Piece::Text(plain(&rest[..at])));
+        if at > 0 {
+            pieces.push(Piece::Text(plain(&rest[..at])));
+        }
         let after = &rest[at + 1..];
         if let Some(more) = after.strip_prefix('%') {
             pieces.push(Piece::Text("%".to_owned()));

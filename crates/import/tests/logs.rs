@@ -243,7 +243,8 @@ fn packed_logs_are_read_and_cut_ones_as_far_as_they_go() {
         let traffic = surveyed(Asked::default(), &packed[..]);
         assert_eq!((traffic.requests, traffic.files[0].packed, traffic.files[0].ended_early.clone()), (3000, kind, None));
         let cut = surveyed(Asked::default(), &packed[..packed.len() * 2 / 3]);
-        assert!(cut.requests > 100 && cut.requests < 3000, "{kind:?}: {}", cut.requests);
+        // A cut frame of Zstandard keeps back what later parts of it may refer to.
+        assert!(cut.requests < 3000 && (cut.requests > 100 || kind == Packed::Zstd), "{kind:?}: {}", cut.requests);
         assert!(cut.remarks.iter().any(|it| it.contains("could not be read to its end")), "{kind:?}");
     }
     let damaged = surveyed(Asked::default(), &b"\x1f\x8bnonsense that is no gzip at all"[..]);
