@@ -67,6 +67,21 @@ fn every_key_of_a_result_is_explained() {
     assert!(missing.is_empty(), "docs/guide/reading-a-report.md does not explain: {missing:?}");
 }
 
+#[test]
+fn every_key_of_traffic_is_explained() {
+    let page = read("docs/guide/traffic.md");
+    let mut survey = import::Survey::new(import::Asked::default(), import::Personal::LeftOut);
+    let line = |second: u32| format!("{{\"time\":\"2024-01-01T00:00:{second:02}Z\",\"path\":\"/\",\"status\":200,\"ip\":\"::1\",\"duration_ms\":1}}\n");
+    survey.read("access.log", (line(1) + "x\n" + &line(59)).as_bytes()).expect("memory can be read");
+    let mut keys = BTreeSet::new();
+    collect(&serde_json::to_value(survey.finish()).expect("traffic can be written"), &mut keys);
+    assert!(keys.len() > 40, "{keys:?}");
+    let missing: Vec<&String> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
+    assert!(missing.is_empty(), "docs/guide/traffic.md does not explain: {missing:?}");
+    let unnamed: Vec<&str> = import::KNOWN.iter().map(|known| known.name).filter(|name| !page.contains(&format!("`{name}`"))).collect();
+    assert!(unnamed.is_empty(), "docs/guide/traffic.md does not name: {unnamed:?}");
+}
+
 /// Every name of a field; keys that are data are left out: a status and a quantile begin with a digit, classes of failures
 /// have a page of their own.
 fn collect(value: &Value, keys: &mut BTreeSet<String>) {

@@ -16,6 +16,7 @@ mod runs;
 pub mod serve;
 mod show;
 mod sweep;
+mod traffic;
 
 use ::report::{Colour, Style};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -67,6 +68,9 @@ enum Command {
     /// Show a saved result once more, in words or as FORMAT=FILE
     #[command(about = "Show a saved result once more, in words or as FORMAT=FILE")]
     Report(report::Report),
+    /// Tell what real traffic looks like, from access logs: rates, routes, users, bursts
+    #[command(about = "Tell what real traffic looks like, from access logs: rates, routes, users, bursts")]
+    Traffic(traffic::Traffic),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
@@ -144,6 +148,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Compare(compare)) => compare::carry_out(*compare),
         Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
         Some(Command::Report(report)) => report::carry_out(report),
+        Some(Command::Traffic(traffic)) => traffic::carry_out(traffic),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Runs(runs)) => runs::carry_out(*runs),
         Some(Command::Serve(serve)) => serve::carry_out(serve),
@@ -175,6 +180,7 @@ and where it starts to fail.
   loadline diff  before.dat after.dat             put two sweeps side by side
   loadline compare http://old:8080/ http://new:8080/
                                                   find out whether the new one is slower
+  loadline traffic access.log                     what the real traffic looks like
   loadline runs                                   what was measured before; loadline show @last
   loadline serve                                  the same in a browser, and tests started from there
 

@@ -38,5 +38,7 @@ mod session;
 mod sweep;
 #[path = "end_to_end/terminal.rs"]
 mod terminal;
+#[path = "end_to_end/traffic.rs"]
+mod traffic;
 #[path = "end_to_end/wrk.rs"]
 mod wrk;

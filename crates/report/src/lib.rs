@@ -28,6 +28,7 @@ pub mod siege;
 mod story;
 pub mod sweep;
 pub mod text;
+pub mod traffic;
 pub mod unlike;
 pub mod vegeta;
 mod visible;
@@ -37,6 +38,6 @@ pub mod wrk2;
 
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};
-pub use rendering::{COMPARE_FORMATS, DIFF_FORMATS, FIND_FORMATS, Rendering, SWEEP_FORMATS, Two};
+pub use rendering::{COMPARE_FORMATS, DIFF_FORMATS, FIND_FORMATS, Rendering, SWEEP_FORMATS, TRAFFIC_FORMATS, Two};
 pub use story::{load_of, request_of};
 pub use visible::visible;

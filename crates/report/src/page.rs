@@ -15,6 +15,7 @@ mod plot;
 mod run;
 mod sweep;
 mod times;
+mod traffic;
 mod trend;
 mod two;
 
@@ -25,10 +26,10 @@ pub use diff::diff;
 pub use find::find;
 pub(crate) use find::text as find_text;
 pub(crate) use plot::{Course, plot};
-pub use run::FORMAT;
 pub use run::{FORMAT, begun, run, tick};
 pub use sweep::sweep;
 pub(crate) use sweep::text as sweep_text;
+pub use traffic::traffic;
 pub use trend::{Point, trend};
 pub use two::two_runs;
 
@@ -47,6 +48,7 @@ enum Kind {
     Plot,
     Runs,
     Trend,
+    Traffic,
 }
 
 /// A page and the data of its charts.
@@ -92,7 +94,7 @@ enum Tone {
     Bad,
 }
 
-/// One of the four questions that everybody has.
+/// One of the questions that everybody has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Question {
@@ -100,6 +102,14 @@ enum Question {
     Knee,
     Changed,
     Limits,
+    /// Of traffic: how much.
+    Comes,
+    /// Over which routes.
+    Routes,
+    /// From whom.
+    Users,
+    /// How evenly.
+    Bursts,
 }
 
 /// A sentence, and where on the page it comes from.

@@ -10,7 +10,7 @@ use analysis::{Sweep, scaling};
 
 use crate::chart::sweep::SweepCurve;
 use crate::compare::{self, Compared};
-use crate::{Style, dat, diff, find, page, sweep};
+use crate::{Style, dat, diff, find, page, sweep, traffic};
 
 /// One way to write down a result.
 #[derive(Debug)]
@@ -112,4 +112,11 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
             Ok(page::diff(a, b, [from.as_ref(), to.as_ref()]).document())
         },
     },
+];
+
+/// Every format of a log's traffic.
+pub const TRAFFIC_FORMATS: &[Rendering<import::Traffic>] = &[
+    Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(traffic::text(it, &Style::PLAIN).into_bytes()) },
+    Rendering { name: "json", about: "every figure, for scripts", extension: "json", render: traffic::json },
+    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::traffic(it)) },
 ];

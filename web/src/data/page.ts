@@ -5,7 +5,7 @@
  */
 
 export type Tone = "plain" | "good" | "caution" | "bad";
-export type Question = "carries" | "knee" | "changed" | "limits";
+export type Question = "carries" | "knee" | "changed" | "limits" | "comes" | "routes" | "users" | "bursts";
 
 export interface Mark { word: string; tone: Tone; why: string }
 export interface Answer { question: Question; sentence: string; evidence: string | null; tone: Tone }
@@ -194,4 +194,12 @@ export type TrendPage = Common<"trend", {
   }[];
 }>;
 
-export type Page = RunPage | SweepPage | FindPage | ComparePage | DiffPage | PlotPage | RunsPage | TrendPage;
+export type TrafficPage = Common<"traffic", {
+  first_s: number;
+  step_s: number;
+  timeline: { at_s: number; requests: number; second_max: number }[];
+  time_of_day: number[];
+  routes: { name: string; share: number; cumulative_share: number }[];
+}>;
+
+export type Page = RunPage | SweepPage | FindPage | ComparePage | DiffPage | PlotPage | RunsPage | TrendPage | TrafficPage;

@@ -9,9 +9,13 @@ const QUESTIONS: Record<Question, string> = {
   knee: "Where is the knee?",
   changed: "What changed?",
   limits: "What limits it?",
+  comes: "How much comes?",
+  routes: "Where does it go?",
+  users: "Who makes it?",
+  bursts: "How evenly does it come?",
 };
 
-const KINDS: Record<Page["kind"], string> = { run: "run", sweep: "sweep", find: "capacity search", compare: "comparison", diff: "two sweeps", runs: "two runs", trend: "over time" };
+const KINDS: Record<Page["kind"], string> = { run: "run", sweep: "sweep", find: "capacity search", compare: "comparison", diff: "two sweeps", plot: "results", runs: "two runs", trend: "over time", traffic: "traffic" };
 
 /** Lays out a page; `charts` and `tables` come in the order in which they are to stand. */
 export function frame(page: Page, charts: HTMLElement[], above?: HTMLElement[]): HTMLElement[] {

@@ -7,6 +7,7 @@ import { find } from "./find";
 import { plot } from "./plot";
 import { run } from "./run";
 import { diff, sweep } from "./sweep";
+import { traffic } from "./traffic";
 import { trend } from "./trend";
 import { two } from "./two";
 
@@ -30,5 +31,6 @@ function charts(page: Page): { charts: HTMLElement[]; update(...ticks: Tick[]): 
     case "plot": return still(plot(page));
     case "runs": return still(two(page));
     case "trend": return still(trend(page));
+    case "traffic": return still(traffic(page));
   }
 }

@@ -12,6 +12,7 @@ fn every_command_tells_what_it_can_do() {
         "diff",
         "compare",
         "calibrate",
+        "traffic",
         "demo",
         "runs",
         "show",

@@ -1,0 +1,137 @@
+//! One request as a log tells it, borrowed from its line.
+
+/// What is known of one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry<'a> {
+    /// When it began, nanoseconds since 1970, or as near to that as the log tells.
+    pub(crate) start_ns: i64,
+    /// Seconds to add for the server's wall clock.
+    pub(crate) offset_s: i32,
+    /// `GET`, as logged.
+    pub(crate) method: &'a [u8],
+    /// The path, without query.
+    pub(crate) path: &'a [u8],
+    /// The status; 0 where the client went away before there was one.
+    pub(crate) status: u16,
+    /// Bytes sent, where logged.
+    pub(crate) bytes: Option<u64>,
+    /// How long it took on the server, where logged.
+    pub(crate) took_ns: Option<i64>,
+    /// Who asked: an address.
+    pub(crate) client: Option<&'a [u8]>,
+}
+
+/// Why a line tells of no request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// Another form than the rest of the log.
+    Form,
+    /// Not to the end of its form: a line that was cut.
+    Cut,
+    /// The time is none.
+    Time,
+    /// What was asked is no request of HTTP: noise on the port, or `-`.
+    Request,
+    /// The status is none.
+    Status,
+    /// Longer than the limit.
+    Long,
+    /// Nothing on it.
+    Blank,
+}
+
+impl Reason {
+    /// Every reason, in the order reports list them.
+    pub const ALL: [Self; 7] = [Self::Form, Self::Cut, Self::Time, Self::Request, Self::Status, Self::Long, Self::Blank];
+
+    /// In words that follow a number of lines.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Form => "have another form",
+            Self::Cut => "end too early",
+            Self::Time => "have no readable time",
+            Self::Request => "hold no HTTP request",
+            Self::Status => "have no readable status",
+            Self::Long => "are too long",
+            Self::Blank => "are blank",
+        }
+    }
+}
+
+/// Splits `GET /path?query HTTP/1.1`; absolute targets lose scheme and host.
+#[inline]
+pub(crate) fn request(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let space = memchr::memchr(b' ', &text[..text.len().min(METHOD_LETTERS_MOST)])?;
+    let (method, rest) = (&text[..space], &text[space + 1..]);
+    // HTTP/0.9 has no version; whatever stands after the last blank otherwise is it.
+    let target = match rest.iter().rposition(|letter| *letter == b' ') {
+        Some(end) if rest[end + 1..].starts_with(b"HTTP/") || &rest[end + 1..] == b"-" => &rest[..end],
+        _ => rest,
+    };
+    if !is_method(method) {
+        return None;
+    }
+    path(target).map(|path| (method, path))
+}
+
+/// Methods that are longer are noise.
+const METHOD_LETTERS_MOST: usize = 24;
+
+#[inline]
+pub(crate) fn is_method(text: &[u8]) -> bool {
+    !text.is_empty()
+        && text.len() < METHOD_LETTERS_MOST
+        && text.iter().all(|letter| letter.is_ascii_uppercase() || matches!(letter, b'-' | b'_'))
+        && text != b"-"
+}
+
+/// The path of a target: without query, fragment, scheme and host.
+#[inline]
+pub(crate) fn path(target: &[u8]) -> Option<&[u8]> {
+    let rooted = match target.first()? {
+        b'/' | b'*' => target,
+        _ => match memchr::memmem::find(&target[..target.len().min(12)], b"://") {
+            Some(scheme) => {
+                let rest = &target[scheme + 3..];
+                match memchr::memchr2(b'/', b'?', rest) {
+                    Some(slash) if rest[slash] == b'/' => &rest[slash..],
+                    _ => b"/",
+                }
+            }
+            // The target of CONNECT is a host and a port.
+            None if memchr::memchr(b':', target).is_some() => b"*",
+            None => return None,
+        },
+    };
+    Some(memchr::memchr2(b'?', b'#', rooted).map_or(rooted, |end| &rooted[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> Option<(&str, &str)> {
+        let (method, path) = request(text.as_bytes())?;
+        Some((std::str::from_utf8(method).unwrap(), std::str::from_utf8(path).unwrap()))
+    }
+
+    #[test]
+    fn a_request_line_is_a_method_and_a_path() {
+        assert_eq!(split("GET /a?b=1 HTTP/1.1"), Some(("GET", "/a")));
+        assert_eq!(split("POST https://shop.example:443/cart?x HTTP/2.0"), Some(("POST", "/cart")));
+        assert_eq!(split("GET http://host?x HTTP/1.1"), Some(("GET", "/")));
+        assert_eq!(split("GET /with blank HTTP/1.1"), Some(("GET", "/with blank")));
+        assert_eq!(split("GET /old"), Some(("GET", "/old")));
+        assert_eq!(split("OPTIONS * HTTP/1.1"), Some(("OPTIONS", "*")));
+        assert_eq!(split("CONNECT a.example:443 HTTP/1.1"), Some(("CONNECT", "*")));
+    }
+
+    #[test]
+    fn noise_is_no_request() {
+        for text in ["", "-", "\\x16\\x03\\x01", "GET", "hello there /x", "- http://h:80- -", "\\x16\\x03 /x HTTP/1.1"] {
+            assert_eq!(split(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The forms of logs that are known, and a guess which one a log has.
+//!
+//! A guess is a trial: every form reads the first lines, and the one that reads most is it. Forms that are beginnings of others
+//! (Apache's common of its combined) are no danger, since a line must be read to its end; a form that takes whatever follows is
+//! tried last.
+
+use std::str::FromStr;
+
+use crate::json_line::{Fields, ROLES, Role};
+use crate::layout::{Layout, LayoutError, Logged};
+use crate::reader::Reader;
+
+/// The form of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Form {
+    Text(Layout),
+    Json(Fields),
+    Har,
+}
+
+/// A form with its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// What `--log-format` calls it.
+    pub name: &'static str,
+    /// What it is, in words.
+    pub about: &'static str,
+    form: Written,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    /// Times are those of the end.
+    AtEnd(&'static str),
+    /// Times are those of the beginning.
+    AtBeginning(&'static str),
+    Caddy,
+    EnvoyJson,
+    Json,
+    Har,
+}
+
+const COMBINED: &str =
+    r#"$remote_addr $ignored $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent""#;
+/// Fields 1 to 12 of an Application Load Balancer's line; new ones are appended at its end. The three spans add up.
+const ALB: &str = r#"$type $time_iso8601 $elb $client_port $target $took_s $took_s $took_s $status $target_status $request_length $bytes_sent "$request" "$http_user_agent" $rest"#;
+const ENVOY: &str = r#"[$time_iso8601] "$request_method $request_uri $protocol" $status $flags $received $bytes_sent $took_ms $upstream_time "$remote_addr" "$http_user_agent" "$id" "$authority" "$upstream""#;
+
+/// Every form, in the order of the guess.
+pub const KNOWN: &[Known] = &[
+    Known { name: "combined", about: "nginx's and Apache's combined", form: Written::AtEnd(COMBINED) },
+    Known {
+        name: "main",
+        about: "nginx's main: combined and the X-Forwarded-For header",
+        form: Written::AtEnd(
+            r#"$remote_addr $ignored $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for""#,
+        ),
+    },
+    Known {
+        name: "common",
+        about: "Apache's common",
+        form: Written::AtBeginning(r#"$remote_addr $ignored $remote_user [$time_local] "$request" $status $bytes_sent"#),
+    },
+    Known {
+        name: "combinedio",
+        about: "Apache's combined with bytes in and out",
+        form: Written::AtBeginning(
+            r#"$remote_addr $ignored $remote_user [$time_local] "$request" $status $bytes "$http_referer" "$http_user_agent" $received $bytes_sent"#,
+        ),
+    },
+    Known {
+        name: "vhost-combined",
+        about: "Apache's combined behind the name of the host",
+        form: Written::AtBeginning(
+            r#"$host:$port $remote_addr $ignored $remote_user [$time_local] "$request" $status $bytes_sent "$http_referer" "$http_user_agent""#,
+        ),
+    },
+    Known { name: "alb", about: "an AWS Application Load Balancer's", form: Written::AtEnd(ALB) },
+    Known { name: "envoy", about: "Envoy's default", form: Written::AtBeginning(ENVOY) },
+    Known { name: "caddy", about: "Caddy's JSON", form: Written::Caddy },
+    Known { name: "envoy-json", about: "Envoy's and Istio's JSON", form: Written::EnvoyJson },
+    Known { name: "json", about: "JSON lines", form: Written::Json },
+    Known { name: "har", about: "HAR, as browsers save it", form: Written::Har },
+];
+
+impl Known {
+    pub(crate) fn form(&self) -> Form {
+        let text = |text: &str, logged| Form::Text(Layout::known(text, logged));
+        match self.form {
+            Written::AtEnd(it) => text(it, Logged::End),
+            Written::AtBeginning(it) => text(it, Logged::Beginning),
+            Written::Caddy => Form::Json(Fields::caddy()),
+            Written::EnvoyJson => Form::Json(Fields::envoy()),
+            Written::Json => Form::Json(Fields::common()),
+            Written::Har => Form::Har,
+        }
+    }
+}
+
+/// The form a user asked for, or none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    form: Option<(String, Form)>,
+    fields: Vec<(String, Role)>,
+}
+
+/// Why a form cannot be asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AskedError {
+    /// Neither a name nor a format string.
+    #[error("'{0}' is no known form and no format string")]
+    Unknown(String),
+    /// A format string that cannot be used.
+    #[error("the format string cannot be used: {0}")]
+    Layout(#[from] LayoutError),
+}
+
+impl Asked {
+    /// A name of [`KNOWN`], or the format string of nginx, Apache or Envoy.
+    ///
+    /// # Errors
+    /// If it is neither.
+    pub fn named(text: &str) -> Result<Self, AskedError> {
+        if let Some(known) = KNOWN.iter().find(|known| known.name == text.trim()) {
+            return Ok(Self { form: Some((known.name.to_owned(), known.form())), fields: Vec::new() });
+        }
+        if !text.contains(['$', '%']) {
+            return Err(AskedError::Unknown(text.to_owned()));
+        }
+        Ok(Self { form: Some(("the given format".to_owned(), Form::Text(Layout::new(text)?))), fields: Vec::new() })
+    }
+
+    /// With names of JSON's fields.
+    #[must_use]
+    pub fn with_fields(mut self, fields: impl IntoIterator<Item = Named>) -> Self {
+        self.fields = fields.into_iter().map(|named| (named.field, named.role)).collect();
+        if !self.fields.is_empty() && self.form.is_none() {
+            self.form = Some(("json".to_owned(), Form::Json(Fields::common())));
+        }
+        self
+    }
+
+    /// Whether the form is found out from the log.
+    pub(crate) fn is_guess(&self) -> bool {
+        self.form.is_none()
+    }
+
+    /// The form of a log that begins so; `None` where nothing known reads it.
+    pub(crate) fn guess(&self, sample: &[u8]) -> Option<(String, Form)> {
+        if let Some((name, form)) = &self.form {
+            let form = match form {
+                Form::Json(fields) => Form::Json(fields.clone().with(&self.fields)),
+                form => form.clone(),
+            };
+            return Some((name.clone(), form));
+        }
+        if is_har(sample) {
+            return Some(("har".to_owned(), Form::Har));
+        }
+        let mut lines: Vec<&[u8]> = sample.split(|letter| *letter == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+        if lines.len() > 1 {
+            // The last one may be cut by the end of the sample.
+            lines.pop();
+        }
+        lines.retain(|line| !line.is_empty());
+        lines.truncate(LINES_TRIED);
+        let mut best: Option<(usize, String, Form)> = None;
+        let mut attempt = |name: String, form: Form| {
+            let mut reader = Reader::new(&form);
+            let read = lines.iter().filter(|line| reader.line(line).is_ok()).count();
+            if read > best.as_ref().map_or(0, |it| it.0) {
+                best = Some((read, name, form));
+            }
+        };
+        for known in KNOWN.iter().filter(|known| known.name != "har") {
+            attempt(known.name.to_owned(), known.form());
+        }
+        // Many add fields of their own at the end of a form that is known.
+        for known in &KNOWN[..1] {
+            if let Form::Text(layout) = known.form() {
+                attempt(format!("{} and more", known.name), Form::Text(layout.and_more()));
+            }
+        }
+        best.map(|(_, name, form)| (name, form))
+    }
+}
+
+/// Lines that are read to guess by.
+const LINES_TRIED: usize = 200;
+
+/// A document, not lines: what a log line never has is an object called `log` with entries.
+fn is_har(sample: &[u8]) -> bool {
+    let start = sample.iter().position(|letter| !letter.is_ascii_whitespace() && !matches!(letter, 0xEF | 0xBB | 0xBF));
+    let head = &sample[..sample.len().min(4096)];
+    start.is_some_and(|at| sample[at] == b'{')
+        && memchr::memmem::find(head, b"\"log\"").is_some()
+        && (memchr::memmem::find(head, b"\"creator\"").is_some() || memchr::memmem::find(head, b"\"entries\"").is_some())
+}
+
+/// One `ROLE=FIELD`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    role: Role,
+    field: String,
+}
+
+impl FromStr for Named {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = || ROLES.map(|(name, _)| name).join(", ");
+        let (role, field) = text
+            .split_once('=')
+            .filter(|(_, field)| !field.is_empty())
+            .ok_or_else(|| format!("write what it is and its name, such as path=request.uri; known are {}", known()))?;
+        let role = ROLES.iter().find(|(name, _)| *name == role).ok_or_else(|| format!("'{role}' is none of {}", known()))?.1;
+        Ok(Self { role, field: field.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_form_is_a_form() {
+        for known in KNOWN {
+            let _ = known.form();
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_asked_for_says_why() {
+        for (text, why) in [
+            ("combine", "no known form"),
+            ("$remote_addr$status $time_local $request", "nothing stands between $remote_addr and $status"),
+            ("$remote_addr $status", "it has no time"),
+            ("%h %t", "it has no request"),
+            ("%{x", "is not finished"),
+            ("[%START_TIME", "is not finished"),
+        ] {
+            let error = Asked::named(text).unwrap_err().to_string();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+        assert!("colour=x".parse::<Named>().unwrap_err().contains("none of time, method"));
+        assert!("path".parse::<Named>().unwrap_err().contains("path=request.uri"));
+    }
+}

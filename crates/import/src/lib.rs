@@ -1,0 +1,36 @@
+//! Other tools' files, read for what they say about load.
+//!
+//! Before a load test there is a question that no load test answers: what does the real traffic look like? Servers write it
+//! down, each in its own form. Here their logs are read at the speed of memory and told as [`Traffic`].
+//!
+//! Invariants: no file is opened and no clock is read here, a stream is an argument; memory does not grow with the log; every line
+//! is a request or counted as none; nothing personal is in a result unless it was asked for.
+
+mod course;
+mod entry;
+mod form;
+mod har;
+mod json_line;
+mod layout;
+mod lines;
+mod reader;
+mod route;
+mod scrub;
+mod stamp;
+mod survey;
+mod took;
+mod traffic;
+mod unpacked;
+mod users;
+
+pub use course::{Course, Dispersion, Peak, Point};
+pub use entry::Reason;
+pub use form::{Asked, AskedError, KNOWN, Known, Named};
+pub use layout::LayoutError;
+pub use scrub::Personal;
+pub use stamp::utc;
+pub use survey::{LINE_BYTES_MOST, Survey};
+pub use took::Times;
+pub use traffic::{Example, File, Route, SCHEMA, StatusCount, Traffic, Unread};
+pub use unpacked::Packed;
+pub use users::{LargeUser, UserShare, Users};

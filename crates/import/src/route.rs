@@ -1,0 +1,491 @@
+//! Paths put together into routes: `/users/17/orders` and `/users/4/orders` are `/users/{id}/orders`.
+//!
+//! A log has as many paths as it has customers, and an API has some dozen routes. What a segment looks like tells most of it: a
+//! number, a UUID, a date. The rest shows in numbers: where hundreds of different names stand below one path, they are names of
+//! things. So paths are put into a tree, and a place where too many names stand is folded into one, but for those that are asked
+//! for far more often than the others. What is there already is added up, so no request is lost to folding.
+//!
+//! Most lines repeat a path seen just before, so a small table leads from paths to routes past the tree.
+//!
+//! Invariants: memory is bounded, and what does not fit goes to the one row of others; all routes together are all requests.
+
+use std::hash::Hasher as _;
+use std::net::IpAddr;
+
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::scrub::is_token;
+use crate::took::Took;
+
+/// Names below one path before they are folded.
+const NAMES_MOST: usize = 100;
+/// Names that stay where others are folded.
+const NAMES_KEPT: usize = 25;
+/// A name stays that is asked for so many times as often as the one in the middle.
+const OFTEN: u64 = 4;
+/// Segments; what follows is one.
+const DEPTH_MOST: usize = 16;
+/// Places in the tree: some 20 MB.
+const PLACES_MOST: usize = 100_000;
+/// Routes with counts of their own.
+const ROUTES_MOST: usize = 4_000;
+/// Methods that are told apart.
+const METHODS_MOST: usize = 32;
+const SEGMENT_LETTERS_MOST: usize = 64;
+
+const SLOTS: usize = 1 << 14;
+const SLOT_LETTERS: usize = 44;
+
+/// What is counted of a route.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counts {
+    pub(crate) requests: u64,
+    pub(crate) statuses: Vec<(u16, u64)>,
+    pub(crate) bytes: u64,
+    pub(crate) took: Option<Box<Took>>,
+}
+
+impl Counts {
+    #[inline]
+    pub(crate) fn add(&mut self, status: u16, bytes: u64, took_ns: Option<i64>) {
+        self.requests += 1;
+        self.bytes += bytes;
+        match self.statuses.iter_mut().find(|(known, _)| *known == status) {
+            Some((_, count)) => *count += 1,
+            None => self.statuses.push((status, 1)),
+        }
+        if let Some(took_ns) = took_ns {
+            self.took.get_or_insert_default().record(took_ns, 1);
+        }
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        for (status, count) in other.statuses {
+            match self.statuses.iter_mut().find(|(known, _)| *known == status) {
+                Some((_, mine)) => *mine += count,
+                None => self.statuses.push((status, count)),
+            }
+        }
+        match (&mut self.took, other.took) {
+            (Some(mine), Some(others)) => mine.absorb(&others),
+            (mine @ None, others) => *mine = others,
+            (Some(_), None) => {}
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Place {
+    below: FxHashMap<Box<[u8]>, u32>,
+    /// Routes that end here, by method.
+    ends: Vec<(u8, u32)>,
+    /// Whether names are folded here.
+    folded: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    hash: u64,
+    route: u32,
+    epoch: u32,
+    length: u8,
+    method: u8,
+    text: [u8; SLOT_LETTERS],
+}
+
+/// Every route, and what was counted of it.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    places: Vec<Place>,
+    free_places: Vec<u32>,
+    counts: Vec<Counts>,
+    free_counts: Vec<u32>,
+    methods: Vec<Box<[u8]>>,
+    slots: Box<[Slot]>,
+    /// Slots of an earlier one hold routes that were folded since.
+    epoch: u32,
+}
+
+/// Requests whose route did not fit.
+const OTHERS: u32 = 0;
+
+/// The name of folded names.
+const FOLDED: &[u8] = b"{name}";
+
+impl Default for Routes {
+    fn default() -> Self {
+        let empty = Slot { hash: 0, route: 0, epoch: 0, length: 0, method: 0, text: [0; SLOT_LETTERS] };
+        Self {
+            places: vec![Place::default()],
+            free_places: Vec::new(),
+            counts: vec![Counts::default()],
+            free_counts: Vec::new(),
+            methods: Vec::new(),
+            slots: vec![empty; SLOTS].into_boxed_slice(),
+            epoch: 1,
+        }
+    }
+}
+
+impl Routes {
+    /// The counts of a request's route.
+    #[inline]
+    pub(crate) fn of(&mut self, method: &[u8], path: &[u8]) -> &mut Counts {
+        let method = self.method(method);
+        if path.len() > SLOT_LETTERS {
+            let route = self.find(method, path);
+            return &mut self.counts[route as usize];
+        }
+        let mut hasher = FxHasher::default();
+        hasher.write(path);
+        hasher.write_u8(method);
+        let hash = hasher.finish();
+        let at = (hash >> 40) as usize % SLOTS;
+        let slot = &self.slots[at];
+        if slot.hash == hash
+            && slot.epoch == self.epoch
+            && slot.method == method
+            && usize::from(slot.length) == path.len()
+            && slot.text[..path.len()] == *path
+        {
+            let route = slot.route;
+            return &mut self.counts[route as usize];
+        }
+        let route = self.find(method, path);
+        let slot = &mut self.slots[at];
+        (slot.hash, slot.route, slot.epoch, slot.method, slot.length) = (hash, route, self.epoch, method, path.len() as u8);
+        slot.text[..path.len()].copy_from_slice(path);
+        &mut self.counts[route as usize]
+    }
+
+    #[inline]
+    fn method(&mut self, method: &[u8]) -> u8 {
+        match self.methods.iter().position(|known| **known == *method) {
+            Some(at) => at as u8,
+            None if self.methods.len() < METHODS_MOST => {
+                self.methods.push(method.into());
+                (self.methods.len() - 1) as u8
+            }
+            None => (METHODS_MOST - 1) as u8,
+        }
+    }
+
+    fn find(&mut self, method: u8, path: &[u8]) -> u32 {
+        let mut place = 0;
+        let (first, rest) = if path.first() == Some(&b'/') { (None, &path[1..]) } else { (Some(path), &path[path.len()..]) };
+        if let Some(odd) = first {
+            place = match self.below(place, odd) {
+                Some(place) => place,
+                None => return OTHERS,
+            };
+        } else {
+            for (depth, segment) in rest.split(|letter| *letter == b'/').enumerate() {
+                let end = depth + 1 == DEPTH_MOST;
+                place = match self.below(place, if end { b"{rest}" } else { segment }) {
+                    Some(place) => place,
+                    None => return OTHERS,
+                };
+                if end {
+                    break;
+                }
+            }
+        }
+        if let Some((_, route)) = self.places[place as usize].ends.iter().find(|(known, _)| *known == method) {
+            return *route;
+        }
+        let Some(route) = self.new_counts() else { return OTHERS };
+        self.places[place as usize].ends.push((method, route));
+        route
+    }
+
+    fn new_counts(&mut self) -> Option<u32> {
+        if let Some(free) = self.free_counts.pop() {
+            return Some(free);
+        }
+        (self.counts.len() <= ROUTES_MOST).then(|| {
+            self.counts.push(Counts::default());
+            (self.counts.len() - 1) as u32
+        })
+    }
+
+    fn new_place(&mut self) -> Option<u32> {
+        if let Some(free) = self.free_places.pop() {
+            return Some(free);
+        }
+        (self.places.len() < PLACES_MOST).then(|| {
+            self.places.push(Place::default());
+            (self.places.len() - 1) as u32
+        })
+    }
+
+    /// The place of a segment below another.
+    fn below(&mut self, place: u32, segment: &[u8]) -> Option<u32> {
+        let mut label = [0u8; 32];
+        let name: &[u8] = match classified(segment, &mut label) {
+            Some(length) => &label[..length],
+            None => segment,
+        };
+        let here = &self.places[place as usize];
+        if let Some(below) = here.below.get(name) {
+            return Some(*below);
+        }
+        let name = if here.folded && name.first() != Some(&b'{') { FOLDED } else { name };
+        if let Some(below) = here.below.get(name) {
+            return Some(*below);
+        }
+        if name.first() != Some(&b'{') && here.below.len() >= NAMES_MOST {
+            self.fold(place, 0);
+            return self.below(place, segment);
+        }
+        let new = self.new_place()?;
+        self.places[place as usize].below.insert(name.into(), new);
+        Some(new)
+    }
+
+    /// Folds the names below a place into one, but for the few that are asked for often.
+    fn fold(&mut self, place: u32, depth: usize) {
+        self.epoch += 1;
+        let children: Vec<(Box<[u8]>, u32)> = self.places[place as usize]
+            .below
+            .iter()
+            .filter(|(name, _)| name.first() != Some(&b'{'))
+            .map(|(name, at)| (name.clone(), *at))
+            .collect();
+        let mut weighed: Vec<(u64, Box<[u8]>, u32)> = children.into_iter().map(|(name, at)| (self.requests_below(at), name, at)).collect();
+        // By name where the counts are the same, so that the same log folds in the same way.
+        weighed.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let middle = weighed.get(weighed.len() / 2).map_or(0, |it| it.0);
+        let kept = weighed.iter().take(NAMES_KEPT).take_while(|it| it.0 > middle * OFTEN).count();
+        self.places[place as usize].folded = true;
+        let into = match self.places[place as usize].below.get(FOLDED) {
+            Some(into) => *into,
+            None => {
+                // There is room: at least as much becomes free.
+                let first = &weighed[kept];
+                let into = first.2;
+                self.places[place as usize].below.remove(&first.1);
+                self.places[place as usize].below.insert(FOLDED.into(), into);
+                into
+            }
+        };
+        for (_, name, at) in weighed.drain(kept..) {
+            if at != into {
+                self.places[place as usize].below.remove(&name);
+                self.merge(at, into, depth + 1);
+            }
+        }
+    }
+
+    fn requests_below(&self, place: u32) -> u64 {
+        let place = &self.places[place as usize];
+        place.ends.iter().map(|(_, route)| self.counts[*route as usize].requests).sum::<u64>()
+            + place.below.values().map(|below| self.requests_below(*below)).sum::<u64>()
+    }
+
+    /// Adds everything of one place to another. No deeper than the tree.
+    fn merge(&mut self, from: u32, into: u32, depth: usize) {
+        let Place { below, ends, folded } = std::mem::take(&mut self.places[from as usize]);
+        self.free_places.push(from);
+        for (method, route) in ends {
+            match self.places[into as usize].ends.iter().find(|(known, _)| *known == method) {
+                Some((_, mine)) => {
+                    let mine = *mine;
+                    let counts = std::mem::take(&mut self.counts[route as usize]);
+                    self.counts[mine as usize].absorb(counts);
+                    self.free_counts.push(route);
+                }
+                None => self.places[into as usize].ends.push((method, route)),
+            }
+        }
+        let mut below: Vec<(Box<[u8]>, u32)> = below.into_iter().collect();
+        below.sort();
+        for (name, at) in below {
+            match self.places[into as usize].below.get(&name) {
+                Some(mine) => {
+                    let mine = *mine;
+                    self.merge(at, mine, depth + 1);
+                }
+                None => {
+                    self.places[into as usize].below.insert(name, at);
+                }
+            }
+        }
+        let names = self.places[into as usize].below.keys().filter(|name| name.first() != Some(&b'{')).count();
+        if folded || self.places[into as usize].folded || names > NAMES_MOST {
+            if names > NAMES_KEPT {
+                self.fold(into, depth);
+            } else {
+                self.places[into as usize].folded = true;
+            }
+        }
+    }
+
+    /// Every route with a request, by method and text; and what did not fit.
+    pub(crate) fn finish(mut self) -> (Vec<(String, String, Counts)>, Counts) {
+        let others = std::mem::take(&mut self.counts[OTHERS as usize]);
+        let mut routes = Vec::new();
+        let mut ahead = vec![(0u32, String::new(), 0usize)];
+        while let Some((at, text, depth)) = ahead.pop() {
+            let Place { below, ends, .. } = std::mem::take(&mut self.places[at as usize]);
+            for (method, route) in ends {
+                let counts = std::mem::take(&mut self.counts[route as usize]);
+                if counts.requests > 0 {
+                    let method = String::from_utf8_lossy(&self.methods[usize::from(method)]).into_owned();
+                    routes.push((method, text.clone(), counts));
+                }
+            }
+            for (name, below) in below {
+                let name = String::from_utf8_lossy(&name);
+                let odd = depth == 0 && &*name == "*";
+                ahead.push((below, if odd { name.into_owned() } else { format!("{text}/{name}") }, depth + 1));
+            }
+        }
+        routes.sort_by(|a, b| b.2.requests.cmp(&a.2.requests).then_with(|| (&a.1, &a.0).cmp(&(&b.1, &b.0))));
+        (routes, others)
+    }
+}
+
+/// What kind of thing a segment names, as `{id}`, or `{id}.jpg` with its ending; how long that is.
+#[inline]
+fn classified(segment: &[u8], label: &mut [u8; 32]) -> Option<usize> {
+    // Words have no digits and are not long: most segments end here.
+    if segment.len() < 16 && !segment.iter().any(|letter| letter.is_ascii_digit() || matches!(letter, b'@' | b'{')) {
+        return None;
+    }
+    let mut write = |kind: &[u8], ending: &[u8]| {
+        label[..kind.len()].copy_from_slice(kind);
+        label[kind.len()..kind.len() + ending.len()].copy_from_slice(ending);
+        Some(kind.len() + ending.len())
+    };
+    if let Some(kind) = kind(segment) {
+        return write(kind, b"");
+    }
+    if let Some(dot) = memchr::memrchr(b'.', segment)
+        && dot > 0
+        && (2..=6).contains(&(segment.len() - dot))
+        && segment[dot + 1..].iter().all(u8::is_ascii_alphanumeric)
+        && let Some(kind) = kind(&segment[..dot])
+    {
+        return write(kind, &segment[dot..]);
+    }
+    (segment.len() > SEGMENT_LETTERS_MOST).then(|| write(b"{long}", b"")).flatten()
+}
+
+fn kind(text: &[u8]) -> Option<&'static [u8]> {
+    if text.is_empty() {
+        return None;
+    }
+    if text.contains(&b'@') || memchr::memmem::find(text, b"%40").is_some() {
+        return Some(b"{email}");
+    }
+    let digits = text.iter().filter(|letter| letter.is_ascii_digit()).count();
+    if digits == text.len() {
+        return Some(b"{id}");
+    }
+    if digits == 0 && text.len() < 16 {
+        return None;
+    }
+    let dashes = |places: &[usize]| {
+        text.iter().enumerate().all(|(at, letter)| if places.contains(&at) { *letter == b'-' } else { letter.is_ascii_hexdigit() })
+    };
+    if text.len() == 36 && dashes(&[8, 13, 18, 23]) {
+        return Some(b"{uuid}");
+    }
+    if text.len() == 10 && digits == 8 && dashes(&[4, 7]) {
+        return Some(b"{date}");
+    }
+    if text.len() >= 19 && crate::stamp::iso(text).is_some() {
+        return Some(b"{date}");
+    }
+    if text.len() >= 8 && digits > 0 && text.iter().all(u8::is_ascii_hexdigit) {
+        return Some(b"{hex}");
+    }
+    if text.first() == Some(&b'-') && digits + 1 == text.len() {
+        return Some(b"{id}");
+    }
+    if text.len() <= 45 && std::str::from_utf8(text).is_ok_and(|text| text.parse::<IpAddr>().is_ok()) {
+        return Some(b"{address}");
+    }
+    is_token(text).then_some(b"{token}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn routes(paths: impl IntoIterator<Item = String>) -> BTreeMap<String, u64> {
+        let mut routes = Routes::default();
+        for path in paths {
+            routes.of(b"GET", path.as_bytes()).add(200, 1, None);
+        }
+        routes.finish().0.into_iter().map(|(_, path, counts)| (path, counts.requests)).collect()
+    }
+
+    #[test]
+    fn what_a_segment_looks_like_tells_its_kind() {
+        for (path, route) in [
+            ("/", "/"),
+            ("/users/17/orders", "/users/{id}/orders"),
+            ("/v1/users/", "/v1/users/"),
+            ("/a/123e4567-e89b-12d3-a456-426614174000", "/a/{uuid}"),
+            ("/a/2024-05-01", "/a/{date}"),
+            ("/a/9f86d081884c7d65", "/a/{hex}"),
+            ("/img/0042.jpg", "/img/{id}.jpg"),
+            ("/u/me@x.example", "/u/{email}"),
+            ("/u/me%40x.example", "/u/{email}"),
+            ("/from/192.0.2.7", "/from/{address}"),
+            ("/reset/Zm9vYmFyMTIzNDU2Nzg5MA", "/reset/{token}"),
+            ("/2fa/enable", "/2fa/enable"),
+            ("*", "*"),
+            ("//", "//"),
+        ] {
+            assert_eq!(routes([path.to_owned()]).into_keys().collect::<Vec<_>>(), [route], "{path}");
+        }
+    }
+
+    #[test]
+    fn hundreds_of_names_are_one_route_and_what_is_asked_for_often_stays() {
+        let names =
+            (0..500u32).map(|at| format!("/shop/{}", (0..5).map(|k| char::from(b'a' + (at / 6u32.pow(k) % 6) as u8)).collect::<String>()));
+        let often = (0..300).flat_map(|_| ["/shop/cart".to_owned(), "/shop/zz/reviews".to_owned()]);
+        let routes = routes(often.chain(names));
+        assert_eq!(routes["/shop/cart"], 300);
+        assert_eq!(routes["/shop/zz/reviews"], 300);
+        assert_eq!(routes["/shop/{name}"], 500, "{routes:?}");
+        assert_eq!(routes.len(), 3);
+    }
+
+    #[test]
+    fn a_hostile_log_does_not_grow_the_tree_for_ever() {
+        let mut routes = Routes::default();
+        for at in 0..300_000u32 {
+            let path: String =
+                (0..6).map(|depth| format!("/{}", ["a", "b", "c", "d", "e", "f", "g", "h"][(at as usize >> (3 * depth)) % 8])).collect();
+            routes.of(b"GET", path.as_bytes()).add(200, 0, None);
+        }
+        assert!(routes.places.len() <= PLACES_MOST && routes.counts.len() <= ROUTES_MOST + 1);
+        let (listed, others) = routes.finish();
+        assert_eq!(listed.iter().map(|it| it.2.requests).sum::<u64>() + others.requests, 300_000);
+        assert!(others.requests > 0);
+    }
+
+    proptest! {
+        #[test]
+        fn no_request_is_lost_to_folding(paths in prop::collection::vec("(/[a-z]{1,2}){1,4}", 1..1500)) {
+            let mut routes = Routes::default();
+            for path in &paths {
+                routes.of(b"GET", path.as_bytes()).add(200, 3, Some(1));
+            }
+            let (listed, others) = routes.finish();
+            let all = |of: fn(&Counts) -> u64| listed.iter().map(|it| of(&it.2)).sum::<u64>() + of(&others);
+            prop_assert_eq!(all(|it| it.requests), paths.len() as u64);
+            prop_assert_eq!(all(|it| it.bytes), 3 * paths.len() as u64);
+            prop_assert_eq!(all(|it| it.statuses.iter().map(|it| it.1).sum()), paths.len() as u64);
+            prop_assert_eq!(all(|it| it.took.as_ref().map_or(0, |it| it.count())), paths.len() as u64);
+        }
+    }
+}

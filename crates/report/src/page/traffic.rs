@@ -1,0 +1,175 @@
+//! The page of a log's traffic.
+
+use analysis::quantity::{count, counted, figure, percent};
+use import::{Point, Traffic};
+use serde::Serialize;
+
+use super::{Answer, Figure, Kind, Question, SCHEMA, Table, View, written};
+use crate::Style;
+use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, in_line, peaks, read, sessions, singular, text, times};
+use crate::visible::visible;
+
+/// Routes in the table of a page: more is a file to search in, not a page.
+const ROUTES_MOST: usize = 500;
+/// Routes in the chart.
+const ROUTES_DRAWN: usize = 20;
+
+/// What the charts draw.
+#[derive(Debug, Serialize)]
+struct Data<'a> {
+    first_s: i64,
+    step_s: u32,
+    timeline: &'a [Point],
+    time_of_day: &'a [u64],
+    routes: Vec<Drawn>,
+}
+
+#[derive(Debug, Serialize)]
+struct Drawn {
+    name: String,
+    share: f64,
+    cumulative_share: f64,
+}
+
+/// The page.
+#[must_use]
+pub fn traffic(traffic: &Traffic) -> Vec<u8> {
+    let course = traffic.course.as_ref();
+    let none: &[u64] = &[];
+    let mut answers = vec![match course {
+        Some(_) => Answer::measured(Question::Comes, answer(traffic), "course"),
+        None => Answer::not_measured(Question::Comes, &answer(traffic)),
+    }];
+    if let Some(route) = traffic.routes.first() {
+        let most = traffic.routes.iter().position(|it| it.cumulative_share >= 0.8).map_or(traffic.routes.len(), |at| at + 1);
+        answers.push(Answer::measured(
+            Question::Routes,
+            format!(
+                "{} make 80 % of the requests; the first is {} {} with {} %",
+                counted(most as u64, "route"),
+                visible(&route.method),
+                visible(&route.path),
+                percent(route.share * 100.0)
+            ),
+            "routes",
+        ));
+    }
+    if let Some(users) = &traffic.users {
+        let shares = users.shares.iter().find(|it| it.of_users == 0.1).map_or(0.0, |it| it.of_requests);
+        answers.push(Answer::measured(
+            Question::Users,
+            format!(
+                "{}{}; one in ten makes {} % of the requests",
+                if users.exact { "" } else { "About " },
+                counted(users.users, "address"),
+                percent(shares * 100.0)
+            )
+            .replace("addresss", "addresses"),
+            "users",
+        ));
+    }
+    if let Some(words) = course.and_then(burstiness) {
+        answers.push(Answer::measured(Question::Bursts, words, "course"));
+    }
+    let mut figures = Vec::new();
+    if let Some(course) = course {
+        figures.push(Figure::new("average", format!("{}/s", figure(course.mean_per_s)), "requests a second"));
+        figures.push(Figure::new(
+            "busiest minute",
+            format!("{}/s", figure(course.peak_minute.requests as f64 / 60.0)),
+            import::utc(course.peak_minute.at_s),
+        ));
+        figures.push(Figure::new(
+            "busiest second",
+            format!("{}/s", count(course.peak_second.requests)),
+            import::utc(course.peak_second.at_s),
+        ));
+    }
+    figures.push(Figure::new("requests", count(traffic.requests), format!("of {}", counted(traffic.lines, "line"))));
+    if let Some(took) = &traffic.took {
+        figures.push(Figure::new("p99", analysis::quantity::time(took.p99_ns as f64), "on the server, as logged"));
+    }
+    let mut tables = Vec::new();
+    if let Some(course) = course {
+        tables.push(Table::new("throughput", "Throughput", &["", "#a second", "#requests", "when"], peaks(traffic, course)));
+    }
+    let heads: Vec<String> =
+        ROUTE_HEADS.iter().enumerate().map(|(at, head)| if at == 0 || at == 7 { (*head).to_owned() } else { format!("#{head}") }).collect();
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let rows = traffic.routes.iter().take(ROUTES_MOST).chain(&traffic.others).map(cells).collect();
+    let beyond = traffic.routes.len().saturating_sub(ROUTES_MOST);
+    let note = if beyond > 0 { format!(" {} more are in the JSON.", count(beyond as u64)) } else { String::new() };
+    tables.push(
+        Table::new("routes", "Routes", &heads, rows)
+            .noted(format!("Errors are statuses from 400 on. Segments that name things are told as what they are, such as {{id}}.{note}")),
+    );
+    let statuses = traffic
+        .statuses
+        .iter()
+        .map(|it| vec![it.status.to_string(), count(it.requests), analysis::quantity::share(it.requests, traffic.requests)])
+        .collect();
+    tables.push(Table::new("statuses", "Statuses", &["status", "#requests", "#share"], statuses));
+    if let Some(users) = &traffic.users {
+        let rows = users
+            .largest
+            .iter()
+            .map(|it| vec![visible(&it.name), count(it.requests), analysis::quantity::share(it.requests, users.requests)])
+            .collect();
+        let pauses = users.pauses.as_ref().map_or_else(String::new, |it| format!(" Pauses in a session: {}.", times(it)));
+        tables.push(
+            Table::new("users", "The largest users", &["user", "#requests", "#share"], rows)
+                .noted(format!("Sessions: {}.{pauses}", sessions(users))),
+        );
+    }
+    if !traffic.unread.is_empty() {
+        let rows = traffic
+            .unread
+            .iter()
+            .flat_map(|it| {
+                let what = format!("{} {}", counted(it.lines, "line"), singular(it.lines, it.reason.words()));
+                let first = vec![what, String::new(), String::new()];
+                std::iter::once(first).chain(
+                    it.examples
+                        .iter()
+                        .map(|example| vec![String::new(), format!("{}:{}", visible(&example.file), example.line), visible(&example.text)]),
+                )
+            })
+            .collect();
+        tables.push(Table::new("unread", "Lines that tell of no request", &["why", "where", "how it begins"], rows));
+    }
+    written(View {
+        schema: SCHEMA,
+        kind: Kind::Traffic,
+        title: traffic.files.first().map_or_else(
+            || "traffic".to_owned(),
+            |file| match traffic.files.len() {
+                1 => visible(&file.name),
+                more => format!("{} and {} more", visible(&file.name), more - 1),
+            },
+        ),
+        about: vec![in_line(&traffic.statuses, traffic.requests)],
+        standing: None,
+        answers,
+        remarks: traffic.remarks.iter().map(|it| visible(it)).collect(),
+        figures,
+        tables,
+        text: text(traffic, &Style::PLAIN),
+        measured_by: traffic.files.iter().map(read).collect::<Vec<_>>().join("; "),
+        data: Data {
+            first_s: course.map_or(0, |it| it.first_s),
+            step_s: course.map_or(1, |it| it.step_s),
+            timeline: course.map_or(&[], |it| &it.timeline),
+            time_of_day: course.map_or(none, |it| &it.time_of_day),
+            routes: traffic
+                .routes
+                .iter()
+                .take(ROUTES_DRAWN)
+                .map(|it| Drawn {
+                    name: visible(&format!("{} {}", it.method, it.path)),
+                    share: it.share,
+                    cumulative_share: it.cumulative_share,
+                })
+                .collect(),
+        },
+    })
+}

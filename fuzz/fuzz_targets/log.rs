@@ -1,0 +1,30 @@
+//! An access log in every form: the first byte chooses it, or leaves it to the guess.
+//!
+//! Whatever the bytes: no panic, every line is a request or counted as none, and what was read can be written.
+#![no_main]
+
+use import::{Asked, KNOWN, Personal, Survey};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((first, log)) = bytes.split_first() else { return };
+    let (asked, log) = match KNOWN.get(usize::from(*first)) {
+        Some(known) => (Asked::named(known.name).expect("a known form can be asked for"), log),
+        // A format string in the first line.
+        None if *first == 255 => {
+            let (format, log) = log.iter().position(|letter| *letter == b'\n').map_or((log, &log[..0]), |end| (&log[..end], &log[end + 1..]));
+            let Some(asked) = std::str::from_utf8(format).ok().and_then(|format| Asked::named(format).ok()) else { return };
+            (asked, log)
+        }
+        None => (Asked::default(), log),
+    };
+    let mut survey = Survey::new(asked, Personal::LeftOut).with_line_bytes_most(4096);
+    if survey.read("log", log).is_err() {
+        return;
+    }
+    let traffic = survey.finish();
+    assert_eq!(traffic.requests + traffic.unread_lines(), traffic.lines, "every line is counted once");
+    let listed: u64 = traffic.routes.iter().chain(&traffic.others).map(|route| route.requests).sum();
+    assert_eq!(listed, traffic.requests, "every request has a route");
+    serde_json::to_string(&traffic).expect("traffic can be written");
+});
