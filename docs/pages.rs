@@ -71,7 +71,9 @@ fn every_key_of_a_result_is_explained() {
 fn every_key_of_traffic_is_explained() {
     let page = read("docs/guide/traffic.md");
     let mut survey = import::Survey::new(import::Asked::default(), import::Personal::LeftOut);
-    let line = |second: u32| format!("{{\"time\":\"2024-01-01T00:00:{second:02}Z\",\"path\":\"/\",\"status\":200,\"ip\":\"::1\",\"duration_ms\":1}}\n");
+    let line = |second: u32| {
+        format!("{{\"time\":\"2024-01-01T00:00:{second:02}Z\",\"path\":\"/\",\"status\":200,\"ip\":\"::1\",\"duration_ms\":1}}\n")
+    };
     survey.read("access.log", (line(1) + "x\n" + &line(59)).as_bytes()).expect("memory can be read");
     let mut keys = BTreeSet::new();
     collect(&serde_json::to_value(survey.finish()).expect("traffic can be written"), &mut keys);

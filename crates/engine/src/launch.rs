@@ -111,6 +111,8 @@ impl Prepared {
     pub fn wired(mut self, wire: Wire) -> Self {
         self.network = self.network.wired(wire);
         self
+    }
+
     /// Carries the plan out: see [`run_counted`].
     ///
     /// # Errors

@@ -187,7 +187,7 @@ impl Network {
         if wire.naming == Naming::Unnamed
             && let Some(tls) = self.prepared.tls.as_ref().map(Handshakes::unnamed)
         {
-            let Prepared { origin, origin_name, hop, proxy, connect_timeout, resolution, warnings, .. } = &*self.prepared;
+            let Prepared { origin, origin_name, hop, proxy, connect_timeout, resolution, warnings, fence, .. } = &*self.prepared;
             self.prepared = Arc::new(Prepared {
                 origin: origin.clone(),
                 origin_name: origin_name.clone(),
@@ -197,6 +197,7 @@ impl Network {
                 connect_timeout: *connect_timeout,
                 resolution: resolution.clone(),
                 warnings: warnings.clone(),
+                fence: fence.clone(),
             });
         }
         self

@@ -36,7 +36,10 @@ pub(crate) enum Capture {
 impl Capture {
     /// Whether there is no blank in it.
     const fn is_word(self) -> bool {
-        matches!(self, Self::Client | Self::ClientPort | Self::Iso | Self::Epoch | Self::Method | Self::Status | Self::Bytes | Self::Took(_))
+        matches!(
+            self,
+            Self::Client | Self::ClientPort | Self::Iso | Self::Epoch | Self::Method | Self::Status | Self::Bytes | Self::Took(_)
+        )
     }
 }
 

@@ -118,5 +118,5 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
 pub const TRAFFIC_FORMATS: &[Rendering<import::Traffic>] = &[
     Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(traffic::text(it, &Style::PLAIN).into_bytes()) },
     Rendering { name: "json", about: "every figure, for scripts", extension: "json", render: traffic::json },
-    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::traffic(it)) },
+    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::traffic(it).document()) },
 ];

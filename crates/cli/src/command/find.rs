@@ -128,7 +128,24 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, name, dir, out, force, promises, keeping, exporting, observing, sight, manner } = find;
+    let Find {
+        draft,
+        slo,
+        budget,
+        quick,
+        publish,
+        rate_max,
+        name,
+        dir,
+        out,
+        force,
+        promises,
+        keeping,
+        exporting,
+        observing,
+        sight,
+        manner,
+    } = find;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));

@@ -158,8 +158,13 @@ fn promtool_finds_no_fault_with_the_text() {
     };
     running.signal(Signal::INT).end().exits(130);
     let (_, body) = text.split_once("\r\n\r\n").unwrap();
-    let mut promtool =
-        Command::new("promtool").args(["check", "metrics"]).stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut promtool = Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     promtool.stdin.take().unwrap().write_all(body.as_bytes()).unwrap();
     let said = promtool.wait_with_output().unwrap();
     assert!(said.status.success() && said.stderr.is_empty(), "{}\n{body}", String::from_utf8_lossy(&said.stderr));

@@ -93,10 +93,16 @@ fn serve(mut stream: TcpStream, delay: Duration, answer: &str, kept: &Mutex<Vec<
         let end = if request.starts_with(b"HEAD ") { answer.find("\r\n\r\n").unwrap() + 4 } else { answer.len() };
         kept.lock().unwrap().push(String::from_utf8(request).unwrap());
         thread::sleep(delay);
-        let (status_line, rest) = answer[..end].split_once("
-").unwrap();
-        let reply = format!("{status_line}
-{says}{rest}");
+        let (status_line, rest) = answer[..end]
+            .split_once(
+                "
+",
+            )
+            .unwrap();
+        let reply = format!(
+            "{status_line}
+{says}{rest}"
+        );
         if stream.write_all(reply.as_bytes()).is_err() || !keeps {
             return;
         }

@@ -156,8 +156,10 @@ impl Running {
     /// Waits until standard error says this, and gives the rest of that line.
     pub fn rest_of_stderr_line(mut self, text: &str) -> (Self, String) {
         self = self.once_stderr_says(text);
-        let line = self.stderr_until("
-");
+        let line = self.stderr_until(
+            "
+",
+        );
         (self, line.trim_end().to_owned())
     }
 

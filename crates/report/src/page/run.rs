@@ -67,6 +67,7 @@ pub fn begun(plan: &Plan) -> Shown {
             threads: plan.threads().get(),
             timeline: Timeline::default(),
             times: Vec::new(),
+            observed: Vec::new(),
         },
     })
 }

@@ -4,7 +4,7 @@ use analysis::quantity::{count, counted, figure, percent};
 use import::{Point, Traffic};
 use serde::Serialize;
 
-use super::{Answer, Figure, Kind, Question, SCHEMA, Table, View, written};
+use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
 use crate::Style;
 use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, in_line, peaks, read, sessions, singular, text, times};
 use crate::visible::visible;
@@ -33,7 +33,7 @@ struct Drawn {
 
 /// The page.
 #[must_use]
-pub fn traffic(traffic: &Traffic) -> Vec<u8> {
+pub fn traffic(traffic: &Traffic) -> Shown {
     let course = traffic.course.as_ref();
     let none: &[u64] = &[];
     let mut answers = vec![match course {
