@@ -149,7 +149,7 @@ impl Counter {
         if self.dense == HOURS_MOST {
             let oldest = self.hours.iter_mut().filter(|(_, it)| it.seconds.is_some()).min_by_key(|(hour, _)| *hour);
             if let Some((_, oldest)) = oldest {
-                oldest.figures = oldest.seconds.as_deref().map(|seconds| figures(seconds)).unwrap_or_default();
+                oldest.figures = oldest.seconds.as_deref().map(figures).unwrap_or_default();
                 oldest.seconds = None;
                 self.dense -= 1;
             }
@@ -178,7 +178,7 @@ impl Counter {
         let (mut second, mut minute, mut peak_hour) = (none(), none(), none());
         let mut spread = [(0.0f64, 0.0f64); WINDOWS.len()];
         for (hour, it) in &self.hours {
-            let figures = it.seconds.as_deref().map_or(it.figures, |seconds| figures(seconds));
+            let figures = it.seconds.as_deref().map_or(it.figures, figures);
             let begin = hour * HOUR_S;
             most(&mut second, u64::from(figures.second.0), begin + i64::from(figures.second.1));
             most(&mut minute, u64::from(figures.minute.0), begin + 60 * i64::from(figures.minute.1));

@@ -87,7 +87,9 @@ impl Layout {
     }
 
     fn of(pieces: Vec<Piece>, logged: Logged) -> Result<Self, LayoutError> {
-        let (mut captures, mut between, mut last): (Vec<(Box<[u8]>, Capture)>, Vec<u8>, Option<String>) = (Vec::new(), Vec::new(), None);
+        let mut captures: Vec<(Box<[u8]>, Capture)> = Vec::new();
+        let mut between: Vec<u8> = Vec::new();
+        let mut last: Option<String> = None;
         for piece in pieces {
             match piece {
                 Piece::Text(text) => between.extend_from_slice(text.as_bytes()),
@@ -147,7 +149,7 @@ impl Layout {
                 Capture::Ignored | Capture::Rest => {}
                 Capture::Client => client = Some(value),
                 Capture::ClientPort => {
-                    client = Some(value.iter().rposition(|letter| *letter == b':').map_or(value, |colon| &value[..colon]))
+                    client = Some(value.iter().rposition(|letter| *letter == b':').map_or(value, |colon| &value[..colon]));
                 }
                 // The finer of two times is kept: $msec stands beside $time_local.
                 Capture::Local => time = Some(time.flatten().or_else(|| clock.local(value))),

@@ -115,7 +115,7 @@ pub(crate) fn epoch(text: &[u8]) -> Option<Stamp> {
 /// As JSON may write a large number: `1.7e9`.
 fn exponent(text: &[u8]) -> Option<Stamp> {
     let seconds: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
-    (seconds.is_finite() && (0.0..1e10).contains(&seconds)).then(|| Stamp { at_ns: (seconds * 1e9) as i64, offset_s: 0 })
+    (seconds.is_finite() && (0.0..1e10).contains(&seconds)).then_some(Stamp { at_ns: (seconds * 1e9) as i64, offset_s: 0 })
 }
 
 /// Any of the forms.

@@ -177,10 +177,10 @@ impl Survey {
             .into_iter()
             .map(|(method, path, counts)| {
                 above += counts.requests;
-                route(method, path, counts, above, requests)
+                route(method, path, &counts, above, requests)
             })
             .collect();
-        let others = (others.requests > 0).then(|| route(String::new(), "others".to_owned(), others, requests, requests));
+        let others = (others.requests > 0).then(|| route(String::new(), "others".to_owned(), &others, requests, requests));
         let unread: Vec<Unread> = Reason::ALL
             .into_iter()
             .zip(unread)
@@ -246,7 +246,7 @@ fn statuses(counts: &Counts) -> Vec<StatusCount> {
     all
 }
 
-fn route(method: String, path: String, counts: Counts, above: u64, all: u64) -> Route {
+fn route(method: String, path: String, counts: &Counts, above: u64, all: u64) -> Route {
     let share = |part: u64| part as f64 / all.max(1) as f64;
     Route {
         method,
@@ -254,7 +254,7 @@ fn route(method: String, path: String, counts: Counts, above: u64, all: u64) -> 
         requests: counts.requests,
         share: share(counts.requests),
         cumulative_share: share(above),
-        statuses: statuses(&counts),
+        statuses: statuses(counts),
         bytes: counts.bytes,
         took: counts.took.as_deref().and_then(Took::times),
     }

@@ -261,7 +261,8 @@ impl<D: Dial + 'static> Lane<D> {
         }
         self.judge(worker, &exchange, result, &sight, request.len(), done);
         let outcome = outcome(&exchange, due, ready, done, result);
-        if !P::WANDERS && !(P::SENDS_AGAIN && outcome.result == Err(Failure::StaleReuse)) {
+        let goes_again = P::SENDS_AGAIN && outcome.result == Err(Failure::StaleReuse);
+        if !P::WANDERS && !goes_again {
             worker.heed(worker.program.ended(ear, &outcome));
         }
         outcome
