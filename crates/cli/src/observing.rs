@@ -20,7 +20,7 @@ use crate::exit::{Exit, Failed};
 /// What of the server's side is watched.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Observing {
-    /// Watch the server's side as well: auto (who listens, if that is this machine), none, pid:N, port:N, cgroup:PATH, container:ID, prometheus:URL, ssh:[USER@]HOST (repeatable) [default: auto]
+    /// Watch the server's side as well: auto (who listens, if that is this machine), none, pid:N, port:N, cgroup:PATH, container:ID, prometheus:URL, ssh:USER@HOST (repeatable) [default: auto]
     #[arg(long, value_name = "WHAT", action = ArgAction::Append, help_heading = "Server's side")]
     observe: Vec<String>,
 

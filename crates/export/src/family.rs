@@ -47,6 +47,9 @@ const fn side(side: measure::Side) -> &'static str {
     }
 }
 
+/// A name and a value.
+type Label = (&'static str, &'static str);
+
 /// All metrics.
 pub(crate) fn families(board: &Board) -> Vec<Family<'_>> {
     let counters = |count: &dyn Fn(&Load) -> f64| -> Points<'_> {
@@ -58,7 +61,7 @@ pub(crate) fn families(board: &Board) -> Vec<Family<'_>> {
     let histograms = |times: fn(&Load) -> &Times| -> Points<'_> {
         Points::Histograms(board.loads.iter().map(|load| (named(load), load, times(load))).collect())
     };
-    let labelled = |each: &dyn Fn(&Load) -> Vec<((&'static str, &'static str), f64)>| -> Points<'_> {
+    let labelled = |each: &dyn Fn(&Load) -> Vec<(Label, f64)>| -> Points<'_> {
         let values = board.loads.iter().flat_map(|load| {
             each(load).into_iter().map(move |(label, value)| {
                 let mut labels = named(load);
