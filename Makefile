@@ -88,13 +88,13 @@ bench: build ## measure beside wrk, ab and h2load on this machine and write docs
 	scripts/tools.sh nginx wrk ab h2load
 	$(CARGO) run --quiet --locked -p loadline-bench -- full $(BIN) docs/benchmarks.md
 
-validate: build ## put every claim to the test and write docs/validation.md (35 minutes; PARTS="searches hung", RESUME=1)
+validate: build ## put every claim to the test and write docs/validation.md (40 minutes; PARTS="searches hung", RESUME=1)
 	$(CARGO) run --quiet --locked -p loadline-validate -- full $(BIN) $(BUILT)/validate docs/validation.md $(if $(RESUME),resume) $(PARTS)
 
 # The tests hold the statistics and the hard cases in short; this is the command itself, and the page.
 proofs: ## run some parts of make validate for a moment: does everything still work together?
 	$(CARGO) build --locked --quiet -p loadline -p loadline-validate
-	$(BUILT)/debug/loadline-validate short $(BUILT)/debug/loadline $(or $(PARTS),false-alarms same-target hung)
+	$(BUILT)/debug/loadline-validate short $(BUILT)/debug/loadline $(or $(PARTS),false-alarms same-target hung bottlenecks)
 
 readme-chart: build ## draw the README's charts anew from a sweep of the demo API
 	scripts/readme-chart.sh $(BIN) docs/images

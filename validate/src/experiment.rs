@@ -78,6 +78,7 @@ pub const PARTS: &[Part] = &[
     part::<real::Starved>(),
     part::<real::Frozen>(),
     part::<real::Hung>(),
+    part::<real::Bottlenecks>(),
 ];
 
 const fn part<E: Experiment>() -> Part {

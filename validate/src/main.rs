@@ -5,14 +5,17 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use bench::Machine;
+use testbed::limited::Shortage;
 use validate::{Extent, Lab, PARTS, Part, Resume, Store};
 
 const USAGE: &str = "\
 loadline-validate full LOADLINE RECORDS PAGE [resume] [PART…]
-    measure all parts, or those named, and write the page (about 35 minutes in all);
+    measure all parts, or those named, and write the page (about 40 minutes in all);
     with resume, what this program has done already is not done again
 loadline-validate short LOADLINE [PART…]
-    run every part for a moment, to see that it works";
+    run every part for a moment, to see that it works
+loadline-validate serve SHORTAGE [ADDRESS]
+    a server that is short of one thing, for the part that names what; ends with a signal";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -21,6 +24,8 @@ fn main() -> ExitCode {
         ["full", loadline, records, page, "resume", parts @ ..] => full(loadline, records, page, Resume::Kept, parts),
         ["full", loadline, records, page, parts @ ..] => full(loadline, records, page, Resume::Anew, parts),
         ["short", loadline, parts @ ..] => short(loadline, parts),
+        ["serve", shortage] => serve(shortage, None),
+        ["serve", shortage, behind] => serve(shortage, Some(behind)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -70,6 +75,17 @@ fn short(loadline: &str, names: &[&str]) -> Result<()> {
     let text = validate::page(&lab, &machine, &version, &store);
     println!("validate: {} parts ran; the page has {} lines", parts.len(), text.lines().count());
     Ok(())
+}
+
+/// Serves until it is ended, and says where.
+fn serve(name: &str, behind: Option<&str>) -> Result<()> {
+    let known = || Shortage::ALL.map(|(name, _)| name).join(", ");
+    let shortage = Shortage::named(name).with_context(|| format!("there is no server that is short of '{name}'; there are {}", known()))?;
+    let behind = behind.map(str::parse).transpose().context("no address of the server behind")?;
+    println!("http://{}/", shortage.serve(behind)?);
+    loop {
+        std::thread::park();
+    }
 }
 
 /// The parts of these names, all if there are none.

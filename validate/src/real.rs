@@ -1,5 +1,6 @@
 //! Claims put to the test with the real program, real sockets, and servers in processes of their own.
 
+mod bottlenecks;
 mod capacity;
 mod frozen;
 mod hung;
@@ -7,6 +8,7 @@ mod process;
 mod same_target;
 mod starved;
 
+pub use bottlenecks::{Bottlenecks, Named};
 pub use capacity::{Capacities, Searched};
 pub use frozen::{Frozen, Thawed};
 pub use hung::{Hung, Waited};

@@ -4,6 +4,7 @@
 
 pub mod adaptive;
 pub mod asymptote;
+pub mod bottleneck;
 pub mod ceiling;
 pub mod climb;
 pub mod compare;

@@ -9,6 +9,7 @@
 use measure::{Failure, Summary};
 use plan::{Load, Random};
 
+use crate::bottleneck::{self, Finding};
 use crate::drift::{self, Drift, Stability};
 use crate::gate::{self, AbortRule, Check, Judgement, Verdict, Why};
 use crate::interval::{self, REPLICATES, Uncertainty};
@@ -47,6 +48,8 @@ pub struct Reading<'a> {
     pub backlog_growth: Option<f64>,
     /// Every check and whether it held. Of a run that is not valid, none is judged.
     pub checks: Vec<Judgement>,
+    /// What limits the server, the strongest Finding first; empty where nothing can be said.
+    pub bottleneck: Vec<Finding>,
     /// The condition that ended the run early.
     pub aborted_by: Option<AbortRule>,
 }
@@ -73,6 +76,7 @@ impl<'a> Reading<'a> {
             littles_law: law(run),
             backlog_growth: if open && even { littles_law::backlog_growth(&run.timeline, run.ended.load_until) } else { None },
             checks: judged(run, checks, validity.standing),
+            bottleneck: bottleneck::of_run(run),
             aborted_by: None,
             validity,
             run,

@@ -75,7 +75,8 @@ impl<'a> ServerSide<'a> {
     }
 
     /// How often something happened that is counted a second.
-    fn total(&self, name: &str) -> f64 {
+    #[must_use]
+    pub fn total(&self, name: &str) -> f64 {
         self.seen.whole(name).map_or(0.0, |series| self.values(series).map(|(value, length)| value * length).sum())
     }
 
@@ -88,14 +89,20 @@ impl<'a> ServerSide<'a> {
     /// The thread that used most over the whole span, and how much of a core.
     #[must_use]
     pub fn busiest_thread(&self) -> Option<(&'a str, f64)> {
+        self.threads().into_iter().next()
+    }
+
+    /// The threads that were looked at one by one, and how much of a core each used over the whole span; the busiest first.
+    #[must_use]
+    pub fn threads(&self) -> Vec<(&'a str, f64)> {
         // A thread that was not there for a while did nothing then.
-        let whole: f64 = self.values(self.seen.whole("thread_cpu_busiest")?).map(|(_, length)| length).sum();
+        let whole = self.seen.whole("thread_cpu_busiest").map_or(0.0, |series| self.values(series).map(|(_, length)| length).sum::<f64>());
         let used = |series: &'a Series| self.values(series).map(|(value, length)| value * length).sum::<f64>() / whole;
-        let threads = self.seen.series.iter().filter(|series| series.name == "thread_cpu");
+        let each = self.seen.series.iter().filter(|series| series.name == "thread_cpu");
+        let mut threads: Vec<(&str, f64)> =
+            each.filter_map(|series| Some((series.of.as_deref()?, used(series)))).filter(|(_, used)| used.is_finite()).collect();
+        threads.sort_by(|a, b| b.1.total_cmp(&a.1));
         threads
-            .filter_map(|series| Some((series.of.as_deref()?, used(series))))
-            .filter(|(_, used)| used.is_finite())
-            .max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// The server's side in a few lines, the first of which names it.

@@ -232,7 +232,7 @@ impl Saved {
                 }
                 text += &format!("\n{}\n", broken(table::legend(&rows).trim(), style.width));
                 let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref());
-                for sentence in said.into_iter().chain(promises_kept(&sweep.checks, &rows)) {
+                for sentence in said.into_iter().chain(promises_kept(&sweep.checks, &rows)).chain(report::limits::sentences(&analysis::bottleneck::of_sweep(sweep))) {
                     text += &broken(&sentence, style.width);
                 }
                 text
@@ -244,7 +244,7 @@ impl Saved {
                     text += &format!("{}\n", table::row(found, trial, style));
                 }
                 text.push('\n');
-                for sentence in found.sentences() {
+                for sentence in found.sentences().into_iter().chain(report::limits::sentences(&analysis::bottleneck::of_search(found))) {
                     text += &broken(&sentence, style.width);
                 }
                 text + &format!("\n{}", broken(&table::legend(found), style.width))

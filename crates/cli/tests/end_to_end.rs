@@ -4,6 +4,8 @@
 mod ab;
 #[path = "end_to_end/bad_input.rs"]
 mod bad_input;
+#[path = "end_to_end/bottleneck.rs"]
+mod bottleneck;
 #[path = "end_to_end/calibrate.rs"]
 mod calibrate;
 #[path = "end_to_end/checks.rs"]

@@ -5,6 +5,7 @@ pub mod table;
 
 use std::io;
 
+use analysis::bottleneck::{self, Finding};
 use analysis::found::{FIND_SCHEMA, Found};
 use analysis::gate::Judgement;
 use analysis::search::LimitedBy;
@@ -47,7 +48,7 @@ pub fn files(found: &Found) -> io::Result<Vec<FindFile>> {
 /// Only where writing to memory fails.
 pub fn json(found: &Found) -> io::Result<FindFile> {
     let mut bytes = Vec::new();
-    write_json(&Written { found, judged: found.judged() }, &mut bytes)?;
+    write_json(&Written { found, judged: found.judged(), bottleneck: bottleneck::of_search(found) }, &mut bytes)?;
     Ok(FindFile { ending: ".find.json", about: "every figure", bytes })
 }
 
@@ -58,6 +59,7 @@ struct Written<'a> {
     found: &'a Found,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     judged: Vec<Judgement>,
+    bottleneck: Vec<Finding>,
 }
 
 /// Reads the JSON of a search.

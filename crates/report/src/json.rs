@@ -6,6 +6,7 @@
 
 use std::io;
 
+use analysis::bottleneck::Finding;
 use analysis::drift::Stability;
 use analysis::gate::{AbortRule, Judgement};
 use analysis::interval::Uncertainty;
@@ -40,6 +41,7 @@ struct Written<'a> {
     stability: Option<&'a Stability>,
     peaks: &'a [Peak],
     noticed: Vec<String>,
+    bottleneck: &'a [Finding],
 }
 
 fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
@@ -53,6 +55,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
         stability: reading.stability.as_ref(),
         peaks: &reading.peaks,
         noticed: reading.noticed(),
+        bottleneck: &reading.bottleneck,
     };
     write_json(&written, out)
 }

@@ -18,6 +18,7 @@ pub mod hdr;
 pub mod hey;
 pub mod json;
 pub mod junit;
+pub mod limits;
 pub mod markdown;
 pub mod page;
 pub mod png;

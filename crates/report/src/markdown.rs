@@ -60,6 +60,9 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     for sentence in reading.noticed() {
         writeln!(out, "\n> {sentence}")?;
     }
+    for sentence in crate::limits::markdown(&reading.bottleneck) {
+        writeln!(out, "\n> {sentence}")?;
+    }
     for disturbance in disturbances(&reading.validity) {
         writeln!(out, "\n> {disturbance}")?;
     }

@@ -11,6 +11,7 @@
 mod compare;
 mod diff;
 mod find;
+mod limits;
 mod plot;
 mod run;
 mod sweep;

@@ -5,6 +5,7 @@ pub mod table;
 
 use std::io;
 
+use analysis::bottleneck::{self, Finding};
 use analysis::gate::{Check, Judgement};
 use analysis::knee::Best;
 use analysis::scaling::Curve;
@@ -88,6 +89,7 @@ struct Written<'a> {
     checks: &'a [Check],
     best: &'a Best,
     model: &'a Option<Curve>,
+    bottleneck: Vec<Finding>,
     trials: &'a [Trial],
     stopped: &'a Option<Stopped>,
     judged: Vec<Judged>,
@@ -95,11 +97,9 @@ struct Written<'a> {
 
 fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) -> io::Result<()> {
     let Sweep { schema, name, started, levels, slo, checks, trials, stopped } = sweep;
-    let judged = judged(sweep);
-    write_json(
-        &Written { schema, name, started, levels, slo, checks, best: &scaling.best, model: &scaling.curve, trials, stopped, judged },
-        out,
-    )
+    let (best, model) = (&scaling.best, &scaling.curve);
+    let (judged, bottleneck) = (judged(sweep), bottleneck::of_sweep(sweep));
+    write_json(&Written { schema, name, started, levels, slo, checks, best, model, bottleneck, trials, stopped, judged }, out)
 }
 
 /// The accepted model as the charts draw it.

@@ -52,6 +52,7 @@ fn render(reading: &Reading<'_>, style: &Style, out: &mut dyn io::Write) -> io::
     failures(summary, &mut page);
     traffic(reading, &mut page);
     server_side(summary, &mut page);
+    limits(reading, &mut page);
     trust(reading, &mut page);
     out.write_all(page.text.as_bytes())
 }
@@ -491,6 +492,21 @@ fn server_side(summary: &Summary, page: &mut Page) {
             page.entry(name, Tone::Normal, &visible(&line));
             name = "";
         }
+    }
+}
+
+/// What limits the server, what speaks for it and against it, and what else it may be.
+fn limits(reading: &Reading<'_>, page: &mut Page) {
+    let Some((first, rest)) = reading.bottleneck.split_first() else { return };
+    page.gap();
+    page.entry("what limits it", if first.is_named() { Tone::Caution } else { Tone::Normal }, &visible(&first.headline()));
+    for evidence in &first.evidence {
+        page.entry("", Tone::Normal, &format!("· {}", visible(evidence)));
+    }
+    page.entry("", Tone::Aside, &format!("wrong if {}", first.refuted_by));
+    page.entry("", Tone::Normal, &format!("what to do: {}", first.remedy));
+    if let Some(next) = rest.first() {
+        page.entry("", Tone::Aside, &format!("next candidate: {}", visible(&next.headline())));
     }
 }
 

@@ -11,6 +11,8 @@ mod behaviour;
 mod certificate;
 mod counts;
 mod distribution;
+#[cfg(target_os = "linux")]
+pub mod limited;
 mod overload;
 mod pool;
 mod portion;

@@ -511,6 +511,10 @@ impl Course {
         let loads: Vec<(String, Vec<&Summary>)> =
             self.found.trials.iter().map(|trial| (format!("{}/s", table::rate(trial.rate)), vec![&trial.summary])).collect();
         text += &server_side::table("", &loads);
+        for (at, sentence) in report::limits::sentences(&analysis::bottleneck::of_search(&self.found)).iter().enumerate() {
+            text += if at == 0 { "\n" } else { "" };
+            text += &broken(sentence, style.width);
+        }
         self.say(&text);
         if !self.found.trials.is_empty() && self.lost.is_empty() {
             self.say(&self.files.listed());

@@ -543,6 +543,10 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     }
     let loads: Vec<(String, Vec<&Summary>)> = rows.iter().map(|row| (row.level.to_string(), runs_of(sweep, row.level))).collect();
     text += &server_side::table("", &loads);
+    for (at, sentence) in report::limits::sentences(&analysis::bottleneck::of_sweep(sweep)).iter().enumerate() {
+        text += if at == 0 { "\n" } else { "" };
+        text += &broken(sentence, width);
+    }
     text
 }
 

@@ -28,6 +28,9 @@ fn page(found: &Found, charts: Charts) -> String {
     for sentence in found.sentences() {
         say(&format!("- {}", visible::markdown(&sentence)));
     }
+    for sentence in crate::limits::markdown(&analysis::bottleneck::of_search(found)) {
+        say(&format!("- {sentence}"));
+    }
     say("");
     if charts == Charts::Linked {
         say(&format!("![Throughput, goodput and response time by offered rate]({}_find.svg)\n", file_link(&found.name)));

@@ -1,5 +1,6 @@
 //! The page of a capacity search.
 
+use analysis::bottleneck::Finding;
 use analysis::found::Found;
 use analysis::quantity::{NONE, counted, figure, length, percent, time};
 use analysis::search::{LimitedBy, Purpose, Standing};
@@ -50,6 +51,7 @@ pub fn find(found: &Found) -> Shown {
 
 fn view(found: &Found) -> View<Data> {
     let sentences = found.sentences();
+    let findings = analysis::bottleneck::of_search(found);
     let first = found.trials.first().map(|trial| &trial.summary);
     let promises: Vec<&str> = found.slo.iter().map(|promise| promise.text.as_str()).collect();
     let outcome = |trial: &analysis::found::FoundTrial| match (trial.result.standing, trial.missed) {
@@ -71,10 +73,12 @@ fn view(found: &Found) -> View<Data> {
             format!("{} in {}", counted(found.trials.len() as u64, "trial"), length(Nanos((found.answer.spent_s.max(0.0) * 1e9) as u64))),
         ],
         standing: None,
-        answers: answers(found, &sentences),
+        answers: answers(found, &sentences, &findings),
         remarks: sentences.iter().skip(1).cloned().chain(warnings(found)).collect(),
         figures: figures(found),
-        tables: vec![Table::new("trials", "Trials", &heads, rows).noted(table::legend(found))],
+        tables: std::iter::once(Table::new("trials", "Trials", &heads, rows).noted(table::legend(found)))
+            .chain(super::limits::table(&findings))
+            .collect(),
         text: text(found),
         measured_by: measured_by(found),
         data: Data {
@@ -114,10 +118,11 @@ pub(crate) fn text(found: &Found) -> String {
     found.trials.iter().for_each(|trial| text += &format!("{}\n", table::row(found, trial, &Style::PLAIN)));
     text += "\n";
     found.sentences().iter().for_each(|sentence| text += &format!("{sentence}\n"));
+    crate::limits::sentences(&analysis::bottleneck::of_search(found)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
     text
 }
 
-fn answers(found: &Found, sentences: &[String]) -> Vec<Answer> {
+fn answers(found: &Found, sentences: &[String], findings: &[Finding]) -> Vec<Answer> {
     let carries = sentences.first().cloned().unwrap_or_else(|| "Nothing was measured".to_owned());
     let knee = match (&found.answer.breaks_at, found.answer.carries) {
         (Some(broken), Some(carries)) if broken.rate > carries => Answer::measured(
@@ -153,6 +158,13 @@ fn answers(found: &Found, sentences: &[String]) -> Vec<Answer> {
             Answer::measured(Question::Limits, "The budget of the search: it was used up first", "trials").toned(Tone::Caution)
         }
         LimitedBy::Invalid => Answer::measured(Question::Limits, "The trials: one after the other was invalid", "trials").toned(Tone::Bad),
+    };
+    // What gives way is the promise; why it does is the server's side.
+    let limits = match super::limits::answer(findings) {
+        Some(why) if findings.first().is_some_and(Finding::is_named) => {
+            Answer { sentence: format!("{} {}", limits.sentence, why.sentence), evidence: why.evidence, ..limits }
+        }
+        _ => limits,
     };
     vec![Answer::measured(Question::Carries, carries, "load"), knee, changed, limits]
 }

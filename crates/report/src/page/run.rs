@@ -335,6 +335,13 @@ fn changed(reading: &Reading<'_>) -> Answer {
 
 fn limits(reading: &Reading<'_>) -> Answer {
     let summary = reading.run;
+    let named = reading.bottleneck.first().is_some_and(analysis::bottleneck::Finding::is_named);
+    if let Some(answer) = super::limits::answer(&reading.bottleneck)
+        && reading.validity.standing != Standing::Invalid
+        && (named || (reading.validity.standing == Standing::Valid && summary.failures.is_empty()))
+    {
+        return answer;
+    }
     let (answer, tone) = match (reading.validity.standing, summary.failures.first()) {
         (standing @ (Standing::Invalid | Standing::Degraded), _) => {
             let tone = if standing == Standing::Invalid { Tone::Bad } else { Tone::Caution };
@@ -456,6 +463,7 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
     tables.push(percentiles(reading));
     tables.extend(statuses(summary));
     tables.extend(failures(summary));
+    tables.extend(super::limits::table(&reading.bottleneck));
     tables.extend(server_side(summary));
     tables.push(phases(summary));
     tables.push(account(reading));

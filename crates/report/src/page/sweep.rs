@@ -1,5 +1,6 @@
 //! The page of a sweep.
 
+use analysis::bottleneck::Finding;
 use analysis::curve_words::parameters;
 use analysis::knee::Best;
 use analysis::quantity::{counted, figure, percent, time};
@@ -48,6 +49,7 @@ pub fn sweep(sweep: &Sweep) -> Shown {
 
 fn view(sweep: &Sweep) -> View<Data> {
     let (rows, scaling) = (sweep.rows(), scaling(sweep));
+    let findings = analysis::bottleneck::of_sweep(sweep);
     let open = sweep.levels.first().or(rows.first().map(|row| &row.level)).is_some_and(|level| matches!(level, Level::Offered(_)));
     let said = by_topic(&rows, &scaling, sweep.stopped.as_ref());
     let first = sweep.trials.first().map(|trial| &trial.summary);
@@ -103,6 +105,7 @@ fn view(sweep: &Sweep) -> View<Data> {
         let title = format!("The model: {}", analysis::curve_words::name(model, curve.pausing));
         tables.push(Table::new("model", &title, &["parameter", "#value", "#95 % interval"], rows.collect()));
     }
+    tables.extend(super::limits::table(&findings));
     let mut warnings: Vec<String> = sweep.trials.iter().flat_map(|trial| &trial.summary.warnings).map(|it| visible(it)).collect();
     warnings.sort();
     warnings.dedup();
@@ -115,7 +118,7 @@ fn view(sweep: &Sweep) -> View<Data> {
         title: first.map_or_else(|| visible(&sweep.name), |run| story::request_of(&run.plan)),
         about,
         standing,
-        answers: answers(&said, scaling.curve.is_some()),
+        answers: answers(&said, scaling.curve.is_some(), &findings),
         remarks,
         figures: figures(&points, best, open),
         tables,
@@ -125,7 +128,7 @@ fn view(sweep: &Sweep) -> View<Data> {
     }
 }
 
-fn answers(said: &[(Topic, String)], curve: bool) -> Vec<Answer> {
+fn answers(said: &[(Topic, String)], curve: bool, findings: &[Finding]) -> Vec<Answer> {
     let about = |topic: Topic| said.iter().filter(|(of, _)| *of == topic).map(|(_, sentence)| sentence.as_str()).collect::<Vec<_>>();
     let carries = about(Topic::Carries).join(" ");
     // The sentence stands alone here, and not after the one about the peak.
@@ -142,7 +145,10 @@ fn answers(said: &[(Topic, String)], curve: bool) -> Vec<Answer> {
             Answer::measured(Question::Knee, knee, "throughput")
         },
         Answer::measured(Question::Changed, failures.join(" "), "success").toned(if failing { Tone::Caution } else { Tone::Plain }),
-        Answer::measured(Question::Limits, limit, if curve { "throughput" } else { "levels" }),
+        match super::limits::answer(findings) {
+            Some(answer) => Answer { sentence: format!("{} {limit}", answer.sentence), ..answer },
+            None => Answer::measured(Question::Limits, limit, if curve { "throughput" } else { "levels" }),
+        },
     ]
 }
 
@@ -177,6 +183,7 @@ pub(crate) fn text(sweep: &Sweep) -> String {
     text += "\n";
     let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows));
     said.for_each(|sentence| text += &format!("{sentence}\n"));
+    crate::limits::sentences(&analysis::bottleneck::of_sweep(sweep)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
     text
 }
 

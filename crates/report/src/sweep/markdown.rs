@@ -41,6 +41,9 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
     for sentence in conclusion(&rows, scaling, sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows)) {
         say(&format!("- {}", visible::markdown(&sentence)));
     }
+    for sentence in crate::limits::markdown(&analysis::bottleneck::of_sweep(sweep)) {
+        say(&format!("- {sentence}"));
+    }
     say("");
     let linked = [("QPS and mean TTLB by level", "_qps_ttlb"), ("Success rate by level", "_successrate")];
     for (title, ending) in linked.into_iter().filter(|_| charts == Charts::Linked) {

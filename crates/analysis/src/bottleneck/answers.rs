@@ -1,0 +1,85 @@
+//! What the server says itself: that requests come too fast, or that it failed.
+
+use super::scene::Scene;
+use super::{Finding, Kind};
+use crate::quantity::{figure, percent, time};
+
+/// A refusal in a hundred is a limit at work.
+const REFUSED_MIN: f64 = 0.01;
+/// One failure in a hundred is where a server ends.
+const ERRORS_MIN: f64 = 0.01;
+/// Times that have grown no more than this have not grown for anybody who waits.
+const SLOW_RATIO: f64 = 3.0;
+/// Of the failures at the highest load, this share at the lowest has nothing to do with load.
+const CONSTANT_MIN: f64 = 0.5;
+
+/// 429, or 503 with `Retry-After`: by its own words it takes no more, however idle it is.
+pub(super) fn rate_limit(scene: &Scene<'_>) -> Option<Finding> {
+    let (worst, share) = scene.anywhere(super::Point::refused)?;
+    if share < REFUSED_MIN {
+        return None;
+    }
+    let status = if worst.too_many > 0.0 { "429 Too Many Requests" } else { "503 Service Unavailable with Retry-After" };
+    let limited: Vec<f64> = scene.points.iter().filter(|point| point.refused() >= REFUSED_MIN).map(|point| point.good).collect();
+    let (least, most) = limited.iter().fold((f64::INFINITY, 0.0f64), |(least, most), good| (least.min(*good), most.max(*good)));
+    let mut evidence = vec![format!("at {} requests a second it refused {} % of them with {status}", figure(worst.due), whole(share))];
+    evidence.push(if limited.len() > 1 {
+        format!("whatever was offered beyond that, {} to {} a second succeeded", figure(least), figure(most))
+    } else {
+        format!("{} a second succeeded", figure(most))
+    });
+    if worst.retry_after {
+        evidence.push("its answers say when to come again (Retry-After)".to_owned());
+    }
+    let sentence = format!("it turns requests away beyond about {} a second, by {status}", figure(most));
+    let finding = Finding::new(Kind::RateLimit, 0.97, sentence)
+        .evidence(evidence)
+        .refuted_by("the same load from another address or with another key is refused at another rate, and no limit is set on the way")
+        .remedy("raise the limit (server, gateway, API key) for the test, or take it for what the server is meant to carry");
+    Some(finding)
+}
+
+/// Failures that come before times grow.
+pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
+    let failing = |point: &super::Point| (point.errors - if point.retry_after { point.unavailable } else { 0.0 }).max(0.0);
+    let (worst, share) = scene.anywhere(failing)?;
+    if share < ERRORS_MIN {
+        return None;
+    }
+    let first = scene.points.iter().find(|point| failing(point) >= ERRORS_MIN)?;
+    let well = scene.points.iter().rev().find(|point| point.level < first.level);
+    let lowest = scene.points.first()?;
+    let constant = scene.points.len() > 1 && failing(lowest) >= share * CONSTANT_MIN;
+    let base = scene.points.iter().filter_map(|point| point.service_s).reduce(f64::min);
+    let slow = base.zip(first.service_s).filter(|_| scene.points.len() > 1).map(|(base, here)| here / base);
+    let strength = match slow {
+        // Whatever the load, so many fail: a fault, and no limit.
+        _ if constant => 0.45,
+        Some(ratio) if ratio > SLOW_RATIO => 0.7,
+        Some(_) => 0.94,
+        None => 0.8,
+    };
+    let mut evidence = vec![format!("at {} requests a second {} % of them failed, most often with: {}", figure(worst.due), whole(share), worst.error)];
+    if let Some(well) = well {
+        evidence.push(format!("up to {} a second none did, or next to none", figure(well.due)));
+    }
+    if let (Some(base), Some(here), Some(_)) = (base, first.service_s, slow) {
+        evidence.push(format!("answers took {} where failures began, and {} at their quickest load", time(here * 1e9), time(base * 1e9)));
+    }
+    let sentence = match slow {
+        _ if constant => format!("{} % of requests fail at every load: {}", whole(share), worst.error),
+        Some(ratio) if ratio <= SLOW_RATIO => {
+            format!("it fails before it slows down, from about {} requests a second on: {}", figure(first.due), worst.error)
+        }
+        _ => format!("it fails from about {} requests a second on: {}", figure(first.due), worst.error),
+    };
+    let finding = Finding::new(Kind::Errors, strength, sentence)
+        .evidence(evidence)
+        .refuted_by("the server's log has other reasons for these failures than load, such as a single broken route")
+        .remedy("look at its log at that time: a limit on connections, memory or a dependency answers quickly, and with an error");
+    Some(finding)
+}
+
+fn whole(share: f64) -> String {
+    percent((share * 1e3).round() / 10.0)
+}

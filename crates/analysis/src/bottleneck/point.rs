@@ -1,0 +1,372 @@
+//! One measured load as the causes look at it: rates, times and failures on this side, figures of the server on the other.
+//!
+//! A cause that reads a whole Summary can be tested only with whole Summaries, and forty series of a run are forty chances to read
+//! the wrong one. So each run is brought down to these figures once, all over the span that was measured, and made-up ones test
+//! the causes.
+
+use std::collections::BTreeMap;
+
+use measure::observed::{Place, Series};
+use measure::{Failure, Side, Summary};
+use plan::{Load, Nanos};
+
+use super::law::line;
+use crate::server_side::ServerSide;
+use crate::{GeneratorLimit, Standing, Validity, generator_limit};
+
+/// Fewer looks at the memory are no growth.
+const LOOKS_MIN: usize = 5;
+/// By these names runtimes tell the seconds they spend on cleaning up: Go, Java, Node and whatever follows their custom.
+const COLLECTING_METRICS: &[&str] = &["gc_duration_seconds", "gc_pause_seconds", "gc_collection_seconds", "gc_total_cpu_seconds"];
+/// By these begin the names of threads that clean up: those of Java's and .NET's collectors. The kernel keeps 15 letters.
+const COLLECTING_THREADS: &[&str] = &["GC Thread", "G1 ", "ZWorker", "ZDriver", "Shenandoah", "ParGC", "CMS ", ".NET Server GC", ".NET BGC"];
+
+/// One measured load.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Point {
+    /// Users, or arrivals a second.
+    pub level: f64,
+    /// Whether arrivals were offered, whatever the server did.
+    pub open: bool,
+    /// Requests that fell due in the measured span.
+    pub requests: f64,
+    /// Those a second.
+    pub due: f64,
+    /// Answers a second, whatever their status.
+    pub answered: f64,
+    /// Answers a second with a status below 400.
+    pub good: f64,
+    /// The mean service time in seconds.
+    pub service_s: Option<f64>,
+    /// The least service time in seconds: an answer that waited for nothing.
+    pub quickest_s: Option<f64>,
+    /// One in ten took at most so long, in seconds.
+    pub tenth_s: Option<f64>,
+    /// The standard deviation of the service time as a share of its mean.
+    pub spread: Option<f64>,
+    /// The 99th percentile of the time to open a connection, in seconds.
+    pub connect_s: Option<f64>,
+    /// Answers with status 429, as a share of all due.
+    pub too_many: f64,
+    /// Answers with status 503, as a share of all due.
+    pub unavailable: f64,
+    /// Whether an answer that refused said when to come again.
+    pub retry_after: bool,
+    /// Failures by the server's doing that are neither refusals by rate nor slowness, as a share of all due.
+    pub errors: f64,
+    /// The most frequent of them, in words.
+    pub error: String,
+    /// Requests without an answer or a connection in time, as a share of all due.
+    pub timeouts: f64,
+    /// Cores that loadline used.
+    pub generator_cores: f64,
+    /// Why loadline was the limit, if it was.
+    pub generator_limit: Option<String>,
+    /// What neither loadline nor the server used of this machine, as a share of it; where that is known.
+    pub others_share: Option<f64>,
+    /// Whether the load went over a network, rather than staying on this machine.
+    pub over_network: bool,
+    /// Bytes a second that came, heads included.
+    pub received: f64,
+    /// Bytes a second that went.
+    pub sent: f64,
+    /// The server's side, where it was watched.
+    pub server: Option<Seen>,
+}
+
+/// What was seen of the server under this load: means over the measured span where nothing else is said.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Seen {
+    /// Whether loadline ran on the same machine.
+    pub shares_machine: bool,
+    /// Cores of the machine.
+    pub cores: Option<f64>,
+    /// Cores that the server used.
+    pub cpu: Option<f64>,
+    /// Its busiest threads and the share of a core each used, the busiest first.
+    pub busiest: Vec<(String, f64)>,
+    /// How many threads it had, at most.
+    pub threads: Option<f64>,
+    /// How many processes, at most.
+    pub processes: Option<f64>,
+    /// Threads that were ready and got no core.
+    pub waiting: Option<f64>,
+    /// Times a second a thread gave its core back to wait for something.
+    pub switches_voluntary: Option<f64>,
+    /// Its resident memory, and how that followed the requests.
+    pub memory: Option<Growth>,
+    /// Its cgroup's memory as a share of what that may have, at most.
+    pub memory_share: Option<f64>,
+    /// Open files as a share of what it may open, at most.
+    pub files_share: Option<f64>,
+    /// Connections that waited to be accepted.
+    pub accept_queue: Option<f64>,
+    /// The share of intervals in which connections were lost since a queue was full.
+    pub overflowing: f64,
+    /// How many were lost a second.
+    pub overflows: f64,
+    /// Cores that its cgroup may use.
+    pub quota: Option<f64>,
+    /// Cores that its cgroup used.
+    pub cgroup_cpu: Option<f64>,
+    /// The share of the quota's periods in which it had to stop.
+    pub throttled: Option<f64>,
+    /// Busy cores of the machine.
+    pub machine_cpu: Option<f64>,
+    /// The share of the machine's time that its host gave to others.
+    pub steal: Option<f64>,
+    /// The share of the time in which storage was waited for: the greatest of the figures that tell it.
+    pub storage_wait: Option<f64>,
+    /// How busy the busiest disk was.
+    pub disk_busy: Option<f64>,
+    /// Bytes a second that the server read from storage or wrote towards it.
+    pub storage: Option<f64>,
+    /// Segments that TCP sent again, a second.
+    pub retransmits: Option<f64>,
+    /// Of a core, what cleaning up the memory took, and who says so.
+    pub collecting: Option<(f64, String)>,
+}
+
+/// How memory followed the requests of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Growth {
+    /// In bytes, as the run began.
+    pub first: f64,
+    /// In bytes, as it ended.
+    pub last: f64,
+    /// Bytes a request, over the whole run.
+    pub per_request: f64,
+    /// Bytes a request, in its second half.
+    pub later_per_request: f64,
+    /// The share of the variance that a straight line explains.
+    pub r2: f64,
+}
+
+impl Point {
+    /// What a run says.
+    #[must_use]
+    pub fn of(run: &Summary) -> Self {
+        let due = run.requests.due.max(1) as f64;
+        let seconds = |time: Option<Nanos>| time.map(Nanos::as_secs_f64);
+        let open = matches!(run.plan.load(), Load::Open { .. });
+        let of_status = |status: u16| run.status.get(&status).copied().unwrap_or(0) as f64 / due;
+        let too_many = of_status(429);
+        let timeouts = run.failures.iter().filter(|failure| failure.class.is_timeout()).map(|failure| failure.count).sum::<u64>();
+        let mut errors = run.failures.iter().filter(|failure| failure.side == Side::Server && !failure.class.is_timeout()).peekable();
+        let error = errors.peek().map_or_else(String::new, |first| match first.class {
+            Failure::CheckStatus => {
+                let most = run.status.range(400..).filter(|(status, _)| **status != 429).max_by_key(|(_, count)| **count);
+                most.map_or_else(String::new, |(status, _)| format!("status {status}"))
+            }
+            class => class.about().to_owned(),
+        });
+        let errors = (errors.map(|failure| failure.count).sum::<u64>() as f64 / due - too_many).max(0.0);
+        let refused = run.failures.iter().find(|failure| failure.class == Failure::CheckStatus).and_then(|failure| failure.example.as_ref());
+        let service = &run.service_time;
+        let mean = service.mean().filter(|mean| *mean > 0.0);
+        let span = run.ended.drained_at.as_secs_f64();
+        let a_second = |bytes: u64| if span > 0.0 { bytes as f64 / span } else { 0.0 };
+        let loopback = run.plan.connection().unix_socket.is_some()
+            || run.resolution.addresses.iter().any(|at| at.parse::<std::net::SocketAddr>().is_ok_and(|at| at.ip().is_loopback()));
+        Self {
+            level: match run.qps_offered {
+                Some(rate) if open => rate,
+                _ => run.concurrency as f64,
+            },
+            open,
+            requests: run.requests.due as f64,
+            due: if run.duration_s > 0.0 { run.requests.due as f64 / run.duration_s } else { 0.0 },
+            answered: run.qps,
+            good: run.qps_succeeded,
+            service_s: mean.map(|mean| mean / 1e9),
+            quickest_s: seconds(service.min()),
+            tenth_s: seconds(service.quantile(0.1)),
+            spread: service.stdev().zip(mean).map(|(deviation, mean)| deviation / mean),
+            connect_s: seconds(run.connect.quantile(0.99)),
+            too_many,
+            unavailable: of_status(503),
+            retry_after: refused.is_some_and(|example| example.text.to_ascii_lowercase().contains("retry-after:")),
+            errors,
+            error,
+            timeouts: timeouts as f64 / due,
+            generator_cores: run.generator.cpu_share,
+            generator_limit: limit(run),
+            others_share: run.generator.others_share,
+            over_network: !loopback && !run.resolution.addresses.is_empty(),
+            received: a_second(run.bytes.received),
+            sent: a_second(run.bytes.sent),
+            server: Seen::of(run),
+        }
+    }
+
+    /// Of the answers, the share that said no.
+    #[must_use]
+    pub(super) fn refused(&self) -> f64 {
+        self.too_many + if self.retry_after { self.unavailable } else { 0.0 }
+    }
+}
+
+/// Why loadline was the limit. Late sends alone say so only where it was busy, and the run is worth nothing: on a machine that
+/// others keep busy sends are late too, and the server need not have been loaded at all.
+fn limit(run: &Summary) -> Option<String> {
+    /// A thread of loadline below this share of its core did not send late because it had too much to do.
+    const BUSY_MIN: f64 = 0.5;
+    let limit = generator_limit(run);
+    if let Some(exhausted) =
+        run.failures.iter().find(|failure| matches!(failure.class, Failure::ConnectLocalPorts | Failure::ConnectLocalFds))
+    {
+        return Some(exhausted.class.about().to_owned());
+    }
+    match limit? {
+        GeneratorLimit::Lag(_) if run.generator.cpu_share_busiest < BUSY_MIN || Validity::of(run).standing < Standing::Invalid => None,
+        limit => Some(limit.to_string()),
+    }
+}
+
+impl Seen {
+    /// What was seen of the server; `None` where nothing but pages of metrics was watched, or nothing.
+    fn of(run: &Summary) -> Option<Self> {
+        let sides = ServerSide::of(run);
+        let side = sides
+            .iter()
+            .find(|side| side.seen.whole("cpu_user").is_some())
+            .or_else(|| sides.iter().find(|side| side.seen.whole("machine_cpu").is_some()))?;
+        let share_of_limit = |name: &str| {
+            let series = side.seen.whole(name)?;
+            Some(side.most_of(series)? / series.limit.filter(|limit| *limit > 0.0)?)
+        };
+        let overflows: Vec<f64> = side.seen.whole("listen_overflows").map_or_else(Vec::new, |series| side.values(series).map(|it| it.0).collect());
+        let busiest: Vec<(String, f64)> = side.threads().into_iter().map(|(name, used)| (name.to_owned(), used)).collect();
+        let storage_wait = ["pressure_io", "cgroup_pressure_io", "iowait"].iter().filter_map(|name| side.mean(name)).reduce(f64::max);
+        let storage = [side.mean("io_read"), side.mean("io_written")];
+        Some(Self {
+            shares_machine: side.seen.place == Place::ThisMachine,
+            cores: side.seen.cores.map(f64::from),
+            cpu: side.cpu(),
+            collecting: collecting(&sides, &busiest),
+            busiest,
+            threads: side.most("threads"),
+            processes: side.most("processes"),
+            waiting: side.mean("run_queue_wait"),
+            switches_voluntary: side.mean("switches_voluntary"),
+            memory: side.seen.whole("memory").and_then(|series| growth(run, side, series)),
+            memory_share: share_of_limit("cgroup_memory"),
+            files_share: share_of_limit("files"),
+            accept_queue: side.mean("accept_queue"),
+            overflowing: overflows.iter().filter(|rate| **rate > 0.0).count() as f64 / overflows.len().max(1) as f64,
+            overflows: overflows.iter().sum::<f64>() / overflows.len().max(1) as f64,
+            quota: side.seen.whole("cgroup_cpu").and_then(|series| series.limit),
+            cgroup_cpu: side.mean("cgroup_cpu"),
+            throttled: side.mean("cgroup_throttled"),
+            machine_cpu: side.mean("machine_cpu"),
+            steal: side.mean("steal"),
+            storage_wait,
+            disk_busy: side.mean("disk_busy"),
+            storage: storage.iter().any(Option::is_some).then(|| storage.iter().flatten().sum()),
+            retransmits: side.mean("tcp_retransmits"),
+        })
+    }
+
+    /// Cores that the server may use: those of its quota, or of its machine.
+    #[must_use]
+    pub(super) fn capacity(&self) -> Option<f64> {
+        match (self.quota, self.cores) {
+            (Some(quota), Some(cores)) => Some(quota.min(cores)),
+            (quota, cores) => quota.or(cores),
+        }
+    }
+
+    /// How busy the whole machine was, from 0 to 1.
+    #[must_use]
+    pub(super) fn machine_share(&self) -> Option<f64> {
+        Some(self.machine_cpu? / self.cores.filter(|cores| *cores > 0.0)?)
+    }
+}
+
+/// What cleaning up took of a core, by the runtime's own metrics, or by the names of its threads.
+fn collecting(sides: &[ServerSide<'_>], busiest: &[(String, f64)]) -> Option<(f64, String)> {
+    let mut told: BTreeMap<&str, f64> = BTreeMap::new();
+    let is_sum = |name: &str| name.ends_with("_sum") || name.ends_with("_total");
+    for side in sides {
+        let of_name = |series: &&Series| COLLECTING_METRICS.iter().any(|part| series.name.contains(part)) && is_sum(&series.name);
+        for series in side.seen.series.iter().filter(of_name) {
+            *told.entry(&series.name).or_default() += side.mean_of(series).unwrap_or(0.0);
+        }
+    }
+    let by_metrics = told.into_iter().map(|(name, seconds)| (seconds, name.to_owned()));
+    let is_collector = |name: &str| COLLECTING_THREADS.iter().any(|begin| name.starts_with(begin));
+    let threads: f64 = busiest.iter().filter(|(name, _)| is_collector(name)).map(|(_, used)| used).sum();
+    let by_threads = (threads > 0.0).then(|| (threads, "its threads that do nothing else".to_owned()));
+    // The larger one: metrics may tell pauses alone, and threads do not tell what workers did of it.
+    by_metrics.chain(by_threads).max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// Memory against the requests answered until then.
+fn growth(run: &Summary, side: &ServerSide<'_>, series: &Series) -> Option<Growth> {
+    let mut answered = Vec::with_capacity(run.timeline.len());
+    let mut sum = 0.0;
+    for tick in &run.timeline {
+        answered.push((tick.from.as_secs_f64(), tick.to.as_secs_f64(), sum, tick.answered as f64));
+        sum += tick.answered as f64;
+    }
+    let until = |at: f64| {
+        let within = answered.iter().rev().find(|(from, ..)| *from <= at)?;
+        let (from, to, before, here) = *within;
+        Some(before + here * ((at - from) / (to - from).max(1e-9)).clamp(0.0, 1.0))
+    };
+    let looks = side.seen.to_ns.iter().zip(&series.values).filter(|(at, _)| **at <= run.ended.drained_at.plus(Nanos::SECOND));
+    let points: Vec<(f64, f64)> = looks.filter_map(|(at, bytes)| Some((until(at.as_secs_f64())?, (*bytes)?))).collect();
+    if points.len() < LOOKS_MIN {
+        return None;
+    }
+    let whole = line(&points)?;
+    let later = line(&points[points.len() / 2..])?;
+    Some(Growth { first: points[0].1, last: points[points.len() - 1].1, per_request: whole.slope, later_per_request: later.slope, r2: whole.r2 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::fixtures;
+
+    fn fixture(name: &str) -> Summary {
+        fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
+    }
+
+    #[test]
+    fn a_run_comes_down_to_its_figures() {
+        let point = Point::of(&fixture("a_server_that_was_watched"));
+        assert_eq!((point.level, point.open, point.requests), (200.0, false, 12_000.0));
+        let seen = point.server.unwrap();
+        assert!(seen.shares_machine && seen.cores == Some(4.0) && seen.threads == Some(6.0));
+        assert!(seen.busiest[0].0 == "app-main 812" && seen.busiest[0].1 > 0.9, "{:?}", seen.busiest);
+        assert!((seen.overflowing - 4.0 / 6.0).abs() < 1e-9 && (seen.overflows - 10.0).abs() < 1e-9);
+        assert!(seen.collecting.is_none() && seen.quota.is_none());
+        let growth = seen.memory.unwrap();
+        // 100 kB a second at 2,000 requests a second.
+        assert!((growth.per_request - 50.0).abs() < 1.0 && growth.r2 > 0.99, "{growth:?}");
+    }
+
+    #[test]
+    fn failures_are_told_apart_by_what_they_mean() {
+        let point = Point::of(&fixture("failures_of_every_side"));
+        assert!(point.errors > 0.0 && !point.error.is_empty(), "{point:?}");
+        assert!(point.timeouts > 0.0 && point.server.is_none(), "{point:?}");
+    }
+
+    #[test]
+    fn whoever_cleans_up_is_known_by_metrics_and_by_names_of_threads() {
+        let mut run = fixture("a_server_that_was_watched");
+        assert_eq!(Point::of(&run).server.unwrap().collecting, None);
+        let named = |run: &mut Summary, at: usize, from: &str, to: &str| {
+            let series = run.observed[at].series.iter_mut().find(|series| series.name == from || series.of.as_deref() == Some(from)).unwrap();
+            if at == 0 { series.of = Some(to.to_owned()) } else { series.name = to.to_owned() }
+        };
+        named(&mut run, 0, "app-main 812", "GC Thread#0 812");
+        let (share, by) = Point::of(&run).server.unwrap().collecting.unwrap();
+        assert!(share > 0.9 && by.contains("threads"), "{share} {by}");
+        named(&mut run, 1, "go_goroutines", "jvm_gc_pause_seconds_sum");
+        let (share, by) = Point::of(&run).server.unwrap().collecting.unwrap();
+        assert_eq!((share, by.as_str()), (40.0, "jvm_gc_pause_seconds_sum"));
+    }
+}

@@ -1,0 +1,280 @@
+//! What is waited for while processors are idle: acceptance, workers, a lock, a collector, or something behind the server.
+//!
+//! Throughput that stops growing beside idle cores says that something else is short, and Little's law says of how much: N = X·R
+//! requests are worked on at once, where X is the throughput at the end and R the time an answer takes before anything waits. A
+//! pool has as many workers; a lock lets one through; and where a server has many more threads than that, each of them with a
+//! request, what they wait for is not here.
+
+use super::law::line;
+use super::scene::{Flat, Scene};
+use super::{Finding, Kind, Seen};
+use crate::quantity::{counted, decimal, figure, time};
+
+/// Connections that were lost in so many of the intervals were not lost while the load began.
+const OVERFLOWING_MIN: f64 = 0.3;
+/// One at a time, with what measuring adds.
+const ONE_MAX: f64 = 1.5;
+/// Threads that serve one at a time together use about a core, wherever each of them runs.
+const ONE_CORE: std::ops::RangeInclusive<f64> = 0.75..=1.3;
+/// A thread that has more of the work than this does it alone.
+const SHARE_MAX: f64 = 0.6;
+
+/// Connections wait to be accepted until the kernel has no room for more.
+pub(super) fn accept_queue(scene: &Scene<'_>) -> Option<Finding> {
+    // Overflows are counted for all servers of a machine; the queue is this server's own.
+    let (point, seen, _) = scene.most(|seen| Some(seen.overflows).filter(|_| seen.accept_queue.is_some_and(|queued| queued >= 0.5)))?;
+    let queued = seen.accept_queue?;
+    if seen.overflows <= 0.0 {
+        return None;
+    }
+    let lasting = seen.overflowing >= OVERFLOWING_MIN;
+    let sentence = format!(
+        "connections come faster than it accepts them: {} a second were lost since its accept queue was full",
+        figure(seen.overflows)
+    );
+    let mut evidence = vec![
+        format!("in {:.0} % of the seconds", seen.overflowing * 100.0),
+        format!("{} connections waited to be accepted, on average", figure(queued)),
+    ];
+    evidence.extend(point.connect_s.filter(|took| *took >= 0.5).map(|took| {
+        format!("one connection in a hundred took more than {} to open: its first packet was dropped and sent again", time(took * 1e9))
+    }));
+    let finding = Finding::new(Kind::AcceptQueue, if lasting { 0.96 } else { 0.4 }, sentence)
+        .evidence(evidence)
+        .refuted_by("ss -ltn shows its Recv-Q below its Send-Q under this load")
+        .remedy("accept faster (more workers, an acceptor that does nothing else), keep connections open, and raise the backlog together with net.core.somaxconn");
+    Some(finding)
+}
+
+/// The runtime cleans up instead of answering.
+pub(super) fn garbage_collection(scene: &Scene<'_>) -> Option<Finding> {
+    /// As a share of what the server's processors did.
+    const LARGE_MIN: f64 = 0.25;
+    const WORTH_NAMING: f64 = 0.12;
+    let (point, seen, share) = scene.most(|seen| {
+        let (took, _) = seen.collecting.as_ref()?;
+        Some(took / seen.cpu.filter(|cpu| *cpu > 0.0).unwrap_or(1.0).max(0.1))
+    })?;
+    let (took, by) = seen.collecting.as_ref()?;
+    let share = share.min(1.0);
+    let strength = match share {
+        share if share >= LARGE_MIN => 0.94,
+        share if share >= WORTH_NAMING => 0.6,
+        share if share >= 0.02 => share,
+        _ => return None,
+    };
+    let sentence = format!(
+        "cleaning up memory took {} of a core, {:.0} % of what the server's processors did, at {} requests a second",
+        decimal(*took, 2),
+        share * 100.0,
+        figure(point.answered)
+    );
+    let mut evidence = vec![format!("by {by}")];
+    evidence.extend(seen.cpu.map(|cpu| format!("the server used {} cores", decimal(cpu, 2))));
+    let finding = Finding::new(Kind::GarbageCollection, strength, sentence)
+        .evidence(evidence)
+        .refuted_by("a heap of twice the size carries no more")
+        .remedy("allocate less for each request (an allocation profile shows where), and give the heap more room");
+    Some(finding)
+}
+
+/// Threads that wait for each other: together they use one core, or get one request through at a time.
+pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
+    let flat = scene.flat?;
+    let (point, seen, cpu) = scene.most(|seen| seen.cpu)?;
+    let first = seen.busiest.first().map_or(0.0, |(_, used)| *used);
+    let working = seen.busiest.iter().filter(|(_, used)| *used >= 0.02).count();
+    let threads = seen.threads.unwrap_or(0.0);
+    let waiting = seen.waiting.unwrap_or(0.0);
+    let cores = seen.capacity()?;
+    let has_room = seen.machine_share().unwrap_or(0.0) <= 0.92;
+    // Threads that wait for a lock are not ready to run; those that are, are short of cores.
+    let serial = cores >= 1.5 && ONE_CORE.contains(&cpu) && first <= SHARE_MAX * cpu && working >= 3 && waiting <= 0.6 && has_room;
+    let single = scene.is_idle()? && flat.at_once() <= ONE_MAX && threads >= 4.0 && scene.top.level >= 1.0 && cpu < *ONE_CORE.start();
+    let sentence = match (serial, single) {
+        (true, _) => format!(
+            "{} threads use {} of {} cores together, so that one of them works at a time",
+            working,
+            decimal(cpu, 2),
+            figure(cores)
+        ),
+        (false, true) => format!(
+            "one request at a time gets through, at {} a second, though it has {} threads: it is held while something is waited for, or is a pool of one",
+            figure(flat.capacity),
+            figure(threads)
+        ),
+        (false, false) => return None,
+    };
+    let mut evidence = vec![stops(&flat)];
+    evidence.push(format!("its busiest thread used {:.0} % of a core at {} requests a second", first * 100.0, figure(point.answered)));
+    evidence.extend(contention(scene));
+    let each = seen.switches_voluntary.map(|switches| switches / point.answered.max(1.0));
+    evidence.extend(each.filter(|each| *each >= 1.0).map(|each| format!("a thread stopped to wait {} times a request", figure(each))));
+    let finding = Finding::new(Kind::Lock, if serial { 0.88 } else { 0.84 }, sentence)
+        .evidence(evidence)
+        .refuted_by("a profile of blocking (mutex or off-CPU) shows no place where its threads wait for each other")
+        .remedy("find the lock with such a profile, hold it for less, or split it; an interpreter's own lock takes processes instead of threads");
+    Some(finding)
+}
+
+/// σ of the Universal Scalability Law without its second term, N/X = (1 + σ(N−1))/λ: the share of the work that is serial.
+fn contention(scene: &Scene<'_>) -> Option<String> {
+    let pairs: Vec<(f64, f64)> =
+        scene.points.iter().filter(|point| !point.open && point.good > 0.0).map(|point| (point.level - 1.0, point.level / point.good)).collect();
+    let line = line(&pairs).filter(|line| pairs.len() >= 3 && line.start > 0.0 && line.slope > 0.0 && line.r2 >= 0.9)?;
+    Some(format!("{:.0} % of the work is serial (contention of the scalability law, over {} loads)", (line.slope / line.start).min(1.0) * 100.0, pairs.len()))
+}
+
+/// How throughput stopped growing, in words.
+fn stops(flat: &Flat) -> String {
+    if flat.by_one_load {
+        return format!(
+            "answers took {} on average and {} where nothing waited: nearly all the time is waiting in line",
+            time(flat.response_s * 1e9),
+            time(flat.idle_s * 1e9)
+        );
+    }
+    format!(
+        "from a load of {} to one of {} throughput stayed at {} requests a second, and answers took {} instead of {}",
+        figure(flat.from),
+        figure(flat.to),
+        figure(flat.capacity),
+        time(flat.response_s * 1e9),
+        time(flat.idle_s * 1e9)
+    )
+}
+
+/// How many threads and processes a server has beside how many requests it works on at once.
+enum Crew {
+    /// About as many.
+    Fits,
+    /// Fewer: it does not have a thread for each request.
+    Few,
+    /// Many more, and each may have a request.
+    Many,
+    /// It was not seen.
+    Unknown,
+}
+
+fn crew(seen: Option<&Seen>, at_once: f64) -> Crew {
+    let Some(threads) = seen.and_then(|seen| Some(seen.threads?.max(seen.processes.unwrap_or(0.0)))) else { return Crew::Unknown };
+    let processes = seen.and_then(|seen| seen.processes).unwrap_or(1.0);
+    // Masters, acceptors and timers work on no request.
+    let fits = |number: f64| number >= 0.7 * at_once && number <= 1.5 * at_once + 3.0;
+    if fits(threads) || (processes > 1.0 && fits(processes)) {
+        Crew::Fits
+    } else if threads < at_once {
+        Crew::Few
+    } else {
+        Crew::Many
+    }
+}
+
+/// Flat throughput, idle cores, rising times: all workers of a pool wait.
+pub(super) fn worker_pool(scene: &Scene<'_>) -> Option<Finding> {
+    let flat = scene.flat?;
+    if scene.is_idle() == Some(false) || flat.at_once() < 0.7 {
+        return None;
+    }
+    let seen = scene.top.server.as_ref();
+    let at_once = flat.at_once();
+    let mut strength: f64 = match crew(seen, at_once) {
+        Crew::Fits => 0.85,
+        Crew::Few => 0.75,
+        Crew::Many => 0.55,
+        Crew::Unknown => 0.45,
+    };
+    if flat.by_one_load {
+        strength -= 0.1;
+    }
+    let size = match at_once.round().max(1.0) as u64 {
+        1 => "one worker is always taken".to_owned(),
+        several => format!("about {} are all taken", counted(several, "worker")),
+    };
+    let sentence = format!("{size}: {} requests a second is all they let through, and the rest waits in line", figure(flat.capacity));
+    let mut evidence = vec![
+        stops(&flat),
+        format!(
+            "by Little's law {} requests are worked on at once ({} a second for {} each)",
+            figure(at_once),
+            figure(flat.capacity),
+            time(flat.idle_s * 1e9)
+        ),
+    ];
+    evidence.extend(seen.and_then(|seen| Some(format!("its processors had little to do: {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))));
+    evidence.extend(seen.and_then(|seen| Some(format!("it has {} threads in {}", figure(seen.threads?), processes(seen.processes?)))));
+    let queued = seen.and_then(|seen| seen.accept_queue).filter(|queued| *queued >= 1.0);
+    evidence.extend(queued.map(|queued| format!("{} connections waited to be accepted, on average", figure(queued))));
+    let finding = Finding::new(Kind::WorkerPool, strength, sentence)
+        .evidence(evidence)
+        .refuted_by("a pool twice the size (workers, threads, connections to the database) carries no more")
+        .remedy("make it larger while its processors are idle, or shorten what a worker waits for; then measure again, since the next limit may be close");
+    Some(finding)
+}
+
+fn processes(number: f64) -> String {
+    if number <= 1.0 { "1 process".to_owned() } else { format!("{} processes", figure(number)) }
+}
+
+/// Nothing here is busy, and the server is slow all the same.
+pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
+    /// Times that have grown by less may be anything.
+    const SLOWER_MIN: f64 = 2.5;
+    let idle = scene.is_idle();
+    if idle == Some(false) {
+        return None;
+    }
+    let seen = scene.top.server.as_ref();
+    let slower = scene.points.first().zip(scene.points.last()).filter(|(first, last)| last.level > first.level);
+    let slower = slower.and_then(|(first, last)| Some((first, last, last.service_s? / first.service_s?)));
+    let waiting = match (scene.flat, slower) {
+        (Some(flat), _) => stops(&flat),
+        (None, Some((first, last, ratio))) if ratio >= SLOWER_MIN && idle == Some(true) => format!(
+            "answers took {} times as long at a load of {} as at one of {}",
+            figure(ratio),
+            figure(last.level),
+            figure(first.level)
+        ),
+        _ => return None,
+    };
+    if idle.is_none() {
+        let flat = scene.flat?;
+        let sentence = format!("throughput ends at {} requests a second, and the server was not watched", figure(flat.capacity));
+        let finding = Finding::new(Kind::NotVisible, 0.6, sentence)
+            .evidence([waiting])
+            .refuted_by("the server's own figures show something that is full")
+            .remedy("let loadline watch it: --observe ssh:HOST, pid:N or container:ID where it runs, or prometheus:URL for its own metrics");
+        return Some(finding);
+    }
+    let strength = match scene.flat.map(|flat| crew(seen, flat.at_once())) {
+        Some(Crew::Many) => 0.8,
+        Some(Crew::Few) => 0.6,
+        Some(_) => 0.52,
+        None => 0.6,
+    };
+    let sentence = "it waits, and nothing on its machine is busy: likely for what is behind it (a database, another service)".to_owned();
+    let mut evidence = vec![waiting];
+    evidence.extend(seen.and_then(|seen| Some(format!("it used {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))));
+    if let (Some(flat), Some(threads)) = (scene.flat, seen.and_then(|seen| seen.threads))
+        && threads > flat.at_once()
+    {
+        evidence.push(format!("it has {} threads, and {} requests get on at a time", figure(threads), figure(flat.at_once())));
+    }
+    let finding = Finding::new(Kind::NotVisible, strength, sentence)
+        .evidence(evidence)
+        .refuted_by("requests that need nothing behind the server (a health check) end at the same rate")
+        .remedy("watch what is behind it in the same way (--observe port:5432, pid:N, prometheus:URL), and look how long the server waits for it");
+    Some(finding)
+}
+
+/// Throughput has ended and no cause stands out: said rather than passed over.
+pub(super) fn unexplained(scene: &Scene<'_>) -> Option<Finding> {
+    let flat = scene.flat?;
+    scene.is_idle()?;
+    let sentence = format!("throughput ends at {} requests a second, and no figure of the server explains it alone", figure(flat.capacity));
+    let finding = Finding::new(Kind::NotVisible, super::NAMED_MIN, sentence)
+        .evidence([stops(&flat)])
+        .refuted_by("one of the figures of the server's side is at its limit after all")
+        .remedy("take a profile under this load, and watch what is behind the server");
+    Some(finding)
+}

@@ -1,0 +1,146 @@
+//! All loads of a measurement together: which one carried most, and whether throughput stopped growing.
+//!
+//! Most causes show only where the server is at its end, and whether it is there is the same question for all of them. In a ladder
+//! of closed loads it is where twice the users bring no more, only longer times. In open load it is where less is answered than
+//! falls due. A single closed load shows it only by its shape: of many users who wait for few workers everybody waits about
+//! equally long, and many times as long as the one who came first.
+
+use super::law::UtilisationLaw;
+use super::point::{Point, Seen};
+
+/// A load that reaches this share of the greatest throughput reaches it for all purposes.
+const NEARLY: f64 = 0.9;
+/// So many times the users, and nothing to show for it.
+const LEVELS_RATIO: f64 = 1.8;
+/// … but times so much longer.
+const TIMES_RATIO: f64 = 1.5;
+/// Answered of due, below which an open load is not kept up with.
+const KEPT_UP_MIN: f64 = 0.95;
+/// Arrivals at random differ from their mean by so many deviations once in some thirty thousand runs.
+const DEVIATIONS: f64 = 4.0;
+/// In a single closed load, nine in ten took so many times as long as the quickest, where all wait in line.
+const QUEUED_RATIO: f64 = 3.0;
+/// … and nearly equally long.
+const QUEUED_SPREAD_MAX: f64 = 0.5;
+/// A server that uses no more than this of what it may is not limited by it.
+const IDLE_MAX: f64 = 0.75;
+
+/// The loads, ascending, and what they show together.
+#[derive(Debug)]
+pub(super) struct Scene<'a> {
+    pub(super) points: Vec<&'a Point>,
+    /// That with the greatest throughput.
+    pub(super) top: &'a Point,
+    /// Where throughput stops growing.
+    pub(super) flat: Option<Flat>,
+}
+
+/// Throughput that does not grow any more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Flat {
+    /// Requests a second.
+    pub(super) capacity: f64,
+    /// The lowest load that reaches it, and the highest that was measured.
+    pub(super) from: f64,
+    pub(super) to: f64,
+    /// The service time in seconds before anything waits.
+    pub(super) idle_s: f64,
+    /// The mean at the highest load.
+    pub(super) response_s: f64,
+    /// How sure that is: by several loads, or by the shape of one.
+    pub(super) by_one_load: bool,
+}
+
+impl Flat {
+    /// N = X·R: how many requests are worked on at once.
+    pub(super) fn at_once(&self) -> f64 {
+        self.capacity * self.idle_s
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// `None` where nothing fell due.
+    pub(super) fn new(points: &'a [Point]) -> Option<Self> {
+        let mut points: Vec<&Point> = points.iter().filter(|point| point.requests > 0.0).collect();
+        points.sort_by(|a, b| a.level.total_cmp(&b.level));
+        // Of equals the lowest.
+        let top = points.iter().rev().copied().max_by(|a, b| a.good.total_cmp(&b.good))?;
+        let flat = flat(&points, top);
+        Some(Self { points, top, flat })
+    }
+
+    /// The loads at which the server did its utmost: that with the greatest throughput and all above.
+    pub(super) fn loaded(&self) -> impl Iterator<Item = &'a Point> {
+        let top = self.top.level;
+        self.points.iter().copied().filter(move |point| point.level >= top)
+    }
+
+    /// Among those, the one at which a figure of the server was greatest.
+    pub(super) fn most(&self, figure: impl Fn(&Seen) -> Option<f64>) -> Option<(&'a Point, &'a Seen, f64)> {
+        let seen = self.loaded().filter_map(|point| Some((point, point.server.as_ref()?)));
+        seen.filter_map(|(point, seen)| Some((point, seen, figure(seen)?))).max_by(|a, b| a.2.total_cmp(&b.2))
+    }
+
+    /// The utilisation law of a figure of the server.
+    pub(super) fn law(&self, capacity: f64, figure: impl Fn(&Seen) -> Option<f64>) -> Option<UtilisationLaw> {
+        let pairs = self.points.iter().filter_map(|point| Some((point.answered, figure(point.server.as_ref()?)?)));
+        UtilisationLaw::of(&pairs.collect::<Vec<_>>(), capacity)
+    }
+
+    /// Whether the server was watched, and neither it nor its machine had much to do; `None` where it was not watched.
+    pub(super) fn is_idle(&self) -> Option<bool> {
+        let (_, _, used) = self.most(|seen| Some(seen.cpu? / seen.capacity().filter(|cores| *cores > 0.0)?))?;
+        let machine = self.most(Seen::machine_share).map_or(0.0, |(_, _, share)| share);
+        let thread = self.most(|seen| seen.busiest.first().map(|(_, used)| *used)).map_or(0.0, |(_, _, used)| used);
+        Some(used <= IDLE_MAX && machine <= 0.9 && thread <= 0.8)
+    }
+
+    /// The greatest of a figure over all loads, with its load.
+    pub(super) fn anywhere(&self, figure: impl Fn(&Point) -> f64) -> Option<(&'a Point, f64)> {
+        self.points.iter().map(|point| (*point, figure(point))).max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
+fn flat(points: &[&Point], top: &Point) -> Option<Flat> {
+    if top.good <= 0.0 {
+        return None;
+    }
+    let idle_below = |level: f64| points.iter().filter(|point| point.level <= level).filter_map(|point| point.service_s).reduce(f64::min);
+    let last = points.last()?;
+    if top.open {
+        let behind = |point: &&&Point| {
+            let expected = (1.0 - KEPT_UP_MIN).max(DEVIATIONS / point.requests.sqrt());
+            point.answered < point.due * (1.0 - expected)
+        };
+        let first = points.iter().find(behind)?;
+        let capacity = points.iter().filter(behind).map(|point| point.good).fold(0.0, f64::max);
+        let below = points.iter().filter(|point| point.level < first.level).filter_map(|point| point.service_s).reduce(f64::min);
+        let idle_s = below.or(first.quickest_s)?;
+        let (from, to) = (first.level, last.level);
+        return Some(Flat { capacity, from, to, idle_s, response_s: last.service_s?, by_one_load: below.is_none() });
+    }
+    let first = points.iter().find(|point| point.good >= top.good * NEARLY)?;
+    if points.len() > 1 && last.level > points[0].level {
+        let (before, after) = (first.service_s?, last.service_s?);
+        let stops = last.level >= first.level * LEVELS_RATIO && after >= before * TIMES_RATIO;
+        let idle_s = idle_below(first.level)?;
+        return stops.then_some(Flat {
+            capacity: top.good,
+            from: first.level,
+            to: last.level,
+            idle_s,
+            response_s: after,
+            by_one_load: false,
+        });
+    }
+    let (quickest, tenth) = (last.quickest_s?, last.tenth_s?);
+    let queued = tenth >= quickest * QUEUED_RATIO && last.spread? <= QUEUED_SPREAD_MAX && last.level >= 2.0 * last.good * quickest;
+    queued.then_some(Flat {
+        capacity: last.good,
+        from: last.level,
+        to: last.level,
+        idle_s: quickest,
+        response_s: last.service_s?,
+        by_one_load: true,
+    })
+}

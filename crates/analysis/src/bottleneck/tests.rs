@@ -1,0 +1,379 @@
+//! Made-up series: each cause is named where it is, and is not where only some of its signs are.
+
+use super::*;
+
+/// A server with four cores and little to do on them, on a machine of its own.
+fn idle() -> Seen {
+    Seen {
+        shares_machine: false,
+        cores: Some(4.0),
+        cpu: Some(0.2),
+        busiest: vec![("app 11".to_owned(), 0.06), ("app 12".to_owned(), 0.05), ("app 13".to_owned(), 0.05)],
+        threads: Some(8.0),
+        processes: Some(1.0),
+        waiting: Some(0.02),
+        switches_voluntary: Some(500.0),
+        accept_queue: Some(0.0),
+        machine_cpu: Some(0.4),
+        steal: Some(0.0),
+        storage_wait: Some(0.01),
+        disk_busy: Some(0.02),
+        storage: Some(2_000.0),
+        ..Seen::default()
+    }
+}
+
+/// A closed load: users, requests a second, mean service time in milliseconds.
+fn closed(users: f64, rate: f64, service_ms: f64, seen: Seen) -> Point {
+    Point {
+        level: users,
+        requests: rate * 5.0,
+        due: rate,
+        answered: rate,
+        good: rate,
+        service_s: Some(service_ms / 1e3),
+        quickest_s: Some(service_ms / 2e3),
+        tenth_s: Some(service_ms / 1.5e3),
+        spread: Some(0.3),
+        generator_cores: 0.2,
+        server: Some(seen),
+        ..Point::default()
+    }
+}
+
+/// An open load that is kept up with.
+fn offered(rate: f64, service_ms: f64, seen: Seen) -> Point {
+    Point { open: true, ..closed(rate, rate, service_ms, seen) }
+}
+
+/// A ladder on which the server's use of its processors grows with throughput.
+fn ladder(rates: [f64; 4], services_ms: [f64; 4], seen: impl Fn(f64) -> Seen) -> Vec<Point> {
+    let users = [1.0, 4.0, 16.0, 64.0];
+    (0..4).map(|at| closed(users[at], rates[at], services_ms[at], seen(rates[at]))).collect()
+}
+
+/// Throughput that ends at 200 a second, four at a time for 20 ms each.
+fn pooled(seen: impl Fn(f64) -> Seen) -> Vec<Point> {
+    ladder([50.0, 199.0, 200.0, 200.0], [20.0, 20.1, 80.0, 320.0], seen)
+}
+
+/// Throughput that grows with the users.
+fn growing(seen: impl Fn(f64) -> Seen) -> Vec<Point> {
+    ladder([50.0, 200.0, 800.0, 3_150.0], [20.0, 20.0, 20.0, 20.3], seen)
+}
+
+#[track_caller]
+fn first(points: &[Point], kind: Kind) -> Finding {
+    let found = findings(points);
+    assert_eq!(found.first().map(|first| first.kind), Some(kind), "{found:#?}");
+    let first = found[0].clone();
+    assert!(!first.sentence.is_empty() && !first.refuted_by.is_empty() && !first.remedy.is_empty() && !first.evidence.is_empty(), "{first:#?}");
+    assert!([&first.sentence, &first.refuted_by, &first.remedy].iter().all(|text| !text.ends_with('.')), "{first:#?}");
+    first
+}
+
+#[track_caller]
+fn not_named(points: &[Point], kind: Kind) {
+    let found = findings(points);
+    assert!(found.iter().all(|finding| finding.kind != kind || !finding.is_named()), "{found:#?}");
+}
+
+#[test]
+fn a_server_below_saturation_is_limited_by_nothing_and_told_what_would_come_next() {
+    let found = findings(&growing(|rate| Seen { cpu: Some(0.02 + rate * 0.0005), machine_cpu: Some(0.3 + rate * 0.0005), ..idle() }));
+    assert_eq!((found[0].kind, found[1].kind), (Kind::None, Kind::Processor), "{found:#?}");
+    let law = found[1].law.expect("four loads are a line");
+    // (4 − 0.02) / 0.0005
+    assert!((law.saturates_at - 7_960.0).abs() < 1.0 && (law.demand_s - 0.0005).abs() < 1e-9, "{law:?}");
+    assert!(found[0].evidence.iter().any(|it| it.contains("next would come its processors") && it.contains("7,960")), "{found:#?}");
+    first(&[offered(100.0, 2.0, idle())], Kind::None);
+    first(&[closed(10.0, 500.0, 20.0, idle())], Kind::None);
+}
+
+#[test]
+fn all_cores_busy_is_the_processor() {
+    let busy = |rate: f64| Seen {
+        cpu: Some(rate * 0.002),
+        machine_cpu: Some(rate * 0.002 + 0.1),
+        busiest: vec![("app 11".to_owned(), rate * 0.0005); 4],
+        waiting: Some(rate * 0.004),
+        ..idle()
+    };
+    let found = first(&ladder([480.0, 1_400.0, 1_950.0, 1_940.0], [2.0, 2.8, 8.2, 33.0], busy), Kind::Processor);
+    assert!(found.sentence.contains("3.90 of 4 cores"), "{found:#?}");
+    first(&[closed(64.0, 1_950.0, 33.0, busy(1_950.0))], Kind::Processor);
+    not_named(&growing(|rate| Seen { cpu: Some(rate * 0.0007), ..idle() }), Kind::Processor);
+}
+
+#[test]
+fn a_server_that_is_kept_to_fewer_cores_is_told_so() {
+    let kept = |rate: f64| Seen {
+        cpu: Some(rate * 0.001),
+        machine_cpu: Some(rate * 0.001 + 0.1),
+        busiest: vec![("app 11".to_owned(), rate * 0.000_25); 4],
+        waiting: Some(if rate > 900.0 { 3.0 } else { 0.1 }),
+        ..idle()
+    };
+    let found = first(&ladder([600.0, 960.0, 990.0, 985.0], [1.6, 4.1, 16.0, 65.0], kept), Kind::Processor);
+    assert!(found.sentence.contains("kept to fewer cores"), "{found:#?}");
+}
+
+#[test]
+fn one_busy_thread_beside_idle_cores_is_named() {
+    let single = |rate: f64| Seen {
+        cpu: Some(rate * 0.001 + 0.03),
+        machine_cpu: Some(rate * 0.001 + 0.3),
+        busiest: vec![("node 812".to_owned(), rate * 0.001), ("node 813".to_owned(), 0.03)],
+        ..idle()
+    };
+    let found = first(&ladder([400.0, 700.0, 950.0, 980.0], [2.5, 5.7, 16.8, 65.0], single), Kind::Thread);
+    assert!(found.sentence.contains("node 812 used 98 %") && found.law.is_some_and(|law| (law.saturates_at - 1_000.0).abs() < 1.0), "{found:#?}");
+    // At six tenths it is not at its end.
+    not_named(&[closed(8.0, 600.0, 13.0, single(600.0))], Kind::Thread);
+    // One that had to wait for its core wanted all of one.
+    let crowded = Seen { cpu: Some(0.72), busiest: vec![("node 812".to_owned(), 0.7)], waiting: Some(0.28), ..idle() };
+    first(&[closed(8.0, 700.0, 11.0, crowded)], Kind::Thread);
+    // Four of them on four cores are all its cores.
+    let full = Seen { cpu: Some(3.9), machine_cpu: Some(4.0), busiest: vec![("app 1".to_owned(), 0.97); 4], ..idle() };
+    first(&[closed(8.0, 700.0, 11.0, full)], Kind::Processor);
+    // Two of them on eight are two threads, and six idle cores.
+    let two = Seen { cores: Some(8.0), cpu: Some(1.97), machine_cpu: Some(2.1), busiest: vec![("worker 1".to_owned(), 0.98); 2], ..idle() };
+    let found = first(&[closed(8.0, 700.0, 11.0, two)], Kind::Thread);
+    assert!(found.sentence.contains("2 threads do all the work"), "{found:#?}");
+}
+
+#[test]
+fn a_quota_that_is_used_up_is_named_however_idle_the_machine_is() {
+    let limited = |rate: f64| Seen {
+        quota: Some(0.5),
+        cpu: Some(rate * 0.001),
+        cgroup_cpu: Some(rate * 0.001),
+        throttled: Some(if rate > 400.0 { 0.95 } else { 0.0 }),
+        machine_cpu: Some(0.7),
+        ..idle()
+    };
+    let found = first(&ladder([200.0, 460.0, 490.0, 495.0], [5.0, 8.7, 32.0, 129.0], limited), Kind::Quota);
+    assert!(found.sentence.contains("may use 0.5 cores"), "{found:#?}");
+    // A burst now and then is stopped in any container.
+    let burst = Seen { quota: Some(0.5), cpu: Some(0.15), cgroup_cpu: Some(0.15), throttled: Some(0.05), ..idle() };
+    not_named(&[closed(4.0, 100.0, 9.0, burst)], Kind::Quota);
+}
+
+#[test]
+fn a_machine_that_load_and_server_fill_together_is_named_before_the_server() {
+    let shared = Seen { shares_machine: true, cores: Some(2.0), cpu: Some(1.1), machine_cpu: Some(1.98), waiting: Some(0.6), ..idle() };
+    let beside = |generator_cores: f64| Point { generator_cores, ..closed(50.0, 20_000.0, 2.5, shared.clone()) };
+    let found = first(&[beside(0.8)], Kind::SharedMachine);
+    assert!(found.sentence.contains("share 2 cores") && found.sentence.contains("had 1.10 of them"), "{found:#?}");
+    // Next to nothing of it is loadline's.
+    first(&[beside(0.06)], Kind::Processor);
+    // The machine is full, and this server wants nothing of it.
+    let unmoved = Seen { cpu: Some(0.02), waiting: Some(0.01), ..shared.clone() };
+    not_named(&[Point { others_share: Some(0.9), ..offered(50.0, 2.0, unmoved) }], Kind::SharedMachine);
+    let stolen = Seen { steal: Some(0.2), cpu: Some(1.0), ..idle() };
+    first(&[closed(50.0, 500.0, 10.0, stolen)], Kind::SharedMachine);
+}
+
+#[test]
+fn loadline_at_its_own_limit_is_named_before_the_server() {
+    let at_its_end = Point { generator_limit: Some("its busiest thread used 97 % of a core".to_owned()), ..closed(100.0, 90_000.0, 1.1, idle()) };
+    first(std::slice::from_ref(&at_its_end), Kind::Generator);
+    // Below the load that carried most it was no limit.
+    let lower = Point { level: 1.0, good: 9_000.0, ..at_its_end };
+    not_named(&[lower, closed(200.0, 95_000.0, 2.1, idle())], Kind::Generator);
+}
+
+#[test]
+fn an_accept_queue_that_overflows_all_the_time_is_named() {
+    let full = |queued: f64, overflowing: f64| Seen {
+        accept_queue: Some(queued),
+        overflows: 40.0 * overflowing,
+        overflowing,
+        ..idle()
+    };
+    let found = first(&[Point { connect_s: Some(1.02), ..closed(64.0, 95.0, 110.0, full(5.0, 0.9)) }], Kind::AcceptQueue);
+    assert!(found.evidence.iter().any(|it| it.contains("1.02 s to open")), "{found:#?}");
+    // Counted for the whole machine: it was another server's queue.
+    not_named(&[closed(64.0, 3_000.0, 20.0, full(0.0, 0.9))], Kind::AcceptQueue);
+    // As all connections were opened at once, and never again.
+    not_named(&[closed(1_000.0, 3_000.0, 20.0, full(1.0, 0.1))], Kind::AcceptQueue);
+}
+
+#[test]
+fn flat_throughput_beside_idle_cores_is_a_pool_of_the_size_that_littles_law_says() {
+    let found = first(&pooled(|_| Seen { threads: Some(5.0), ..idle() }), Kind::WorkerPool);
+    assert!(found.sentence.contains("about 4 workers") && found.sentence.contains("200 requests a second"), "{found:#?}");
+    // By the shape of one load alone: everybody waits in line, nearly equally long.
+    let one = Point { quickest_s: Some(0.02), tenth_s: Some(0.23), spread: Some(0.2), ..closed(50.0, 200.0, 250.0, Seen { threads: Some(5.0), ..idle() }) };
+    first(std::slice::from_ref(&one), Kind::WorkerPool);
+    // Times that differ by nature, each for itself.
+    let varied = Point { quickest_s: Some(0.0001), tenth_s: Some(0.002), spread: Some(1.0), ..one };
+    first(&[varied], Kind::None);
+    first(&growing(|_| idle()), Kind::None);
+    // Processes are workers too.
+    let forked = |_| Seen { threads: Some(20.0), processes: Some(5.0), ..idle() };
+    first(&pooled(forked), Kind::WorkerPool);
+    // In open load: less is answered than falls due.
+    let open = |rate: f64, answered: f64, ms: f64| Point { answered, good: answered, ..offered(rate, ms, Seen { threads: Some(5.0), ..idle() }) };
+    first(&[open(100.0, 100.0, 20.0), open(180.0, 180.0, 24.0), open(400.0, 200.0, 900.0)], Kind::WorkerPool);
+}
+
+#[test]
+fn threads_that_use_one_core_together_wait_for_a_lock() {
+    let serial = |rate: f64| Seen {
+        cpu: Some(rate * 0.001),
+        machine_cpu: Some(rate * 0.001 + 0.2),
+        busiest: vec![("app 11".to_owned(), rate * 0.000_13); 8],
+        threads: Some(66.0),
+        waiting: Some(0.1),
+        switches_voluntary: Some(3_000.0),
+        ..idle()
+    };
+    let locked = ladder([850.0, 960.0, 980.0, 970.0], [1.1, 4.1, 16.3, 66.0], serial);
+    let found = first(&locked, Kind::Lock);
+    assert!(found.sentence.contains("8 threads use 0.98 of 4 cores together"), "{found:#?}");
+    assert!(found.evidence.iter().any(|it| it.contains("% of the work is serial")), "{found:#?}");
+    // A core's worth of work over eight threads, and more users bring more: a server at a quarter of its capacity.
+    not_named(&ladder([62.0, 250.0, 990.0, 1_000.0], [16.0, 16.0, 16.1, 16.4], serial), Kind::Lock);
+    // One at a time, and no processor: held while something is waited for.
+    let waiting = |_| Seen { threads: Some(66.0), ..idle() };
+    let found = first(&ladder([98.0, 99.0, 100.0, 99.0], [10.0, 40.0, 160.0, 640.0], waiting), Kind::Lock);
+    assert!(found.sentence.contains("one request at a time"), "{found:#?}");
+}
+
+#[test]
+fn a_collector_that_takes_a_third_of_the_work_is_named() {
+    let collecting = |share: f64| Seen {
+        cpu: Some(3.8),
+        machine_cpu: Some(3.9),
+        busiest: vec![("app 1".to_owned(), 0.9); 4],
+        collecting: Some((3.8 * share, "jvm_gc_pause_seconds_sum".to_owned())),
+        ..idle()
+    };
+    let found = first(&[closed(32.0, 900.0, 35.0, collecting(0.4))], Kind::GarbageCollection);
+    assert!(found.sentence.contains("40 %") && found.evidence[0].contains("jvm_gc_pause_seconds_sum"), "{found:#?}");
+    first(&[closed(32.0, 900.0, 35.0, collecting(0.05))], Kind::Processor);
+    not_named(&[closed(32.0, 900.0, 35.0, collecting(0.05))], Kind::GarbageCollection);
+}
+
+#[test]
+fn memory_that_grows_with_each_request_is_named_and_warming_up_is_not() {
+    let grown = |last: f64, later: f64, r2: f64| Seen {
+        memory: Some(Growth { first: 40e6, last, per_request: 64e3, later_per_request: later, r2 }),
+        ..idle()
+    };
+    let found = first(&[offered(200.0, 2.0, grown(120e6, 63e3, 0.99))], Kind::Memory);
+    assert!(found.sentence.contains("64.0 kB") || found.sentence.contains("64 kB"), "{found:#?}");
+    for (last, later, r2) in [(120e6, 4e3, 0.85), (42e6, 64e3, 0.99), (120e6, 63e3, 0.4)] {
+        not_named(&[offered(200.0, 2.0, grown(last, later, r2))], Kind::Memory);
+    }
+    // In a ladder, more connections take more memory once.
+    let once = [offered(100.0, 2.0, grown(40e6, 0.0, 0.1)), offered(200.0, 2.0, grown(40e6, 0.0, 0.1)), offered(400.0, 2.0, grown(60e6, 63e3, 0.9))];
+    not_named(&once, Kind::Memory);
+}
+
+#[test]
+fn a_server_that_waits_for_storage_is_told_from_one_that_writes_a_log() {
+    let writing = |each: f64, waited: f64, busy: f64| {
+        move |rate: f64| Seen { storage: Some(rate * each), storage_wait: Some(waited), disk_busy: Some(busy), threads: Some(66.0), ..idle() }
+    };
+    first(&pooled(writing(65_536.0, 0.9, 0.4)), Kind::Disk);
+    first(&pooled(writing(4_096.0, 0.1, 0.95)), Kind::Disk);
+    // A line in a log, while others keep the disk busy.
+    not_named(&pooled(writing(120.0, 0.9, 0.95)), Kind::Disk);
+    // It writes much, and nobody waits for that.
+    not_named(&pooled(writing(65_536.0, 0.02, 0.05)), Kind::Disk);
+}
+
+#[test]
+fn a_rate_that_a_link_carries_is_the_network_only_where_throughput_ends() {
+    let over = |bytes_s: f64| move |point: Point| Point { over_network: true, received: bytes_s * point.good / 200.0, ..point };
+    let full: Vec<Point> = pooled(|_| Seen { threads: Some(66.0), ..idle() }).into_iter().map(over(117.5e6)).collect();
+    let found = first(&full, Kind::Network);
+    assert!(found.sentence.contains("1 Gbit/s"), "{found:#?}");
+    let half: Vec<Point> = pooled(|_| Seen { threads: Some(66.0), ..idle() }).into_iter().map(over(60e6)).collect();
+    not_named(&half, Kind::Network);
+    // On this machine there is no link.
+    let here: Vec<Point> = full.into_iter().map(|point| Point { over_network: false, ..point }).collect();
+    not_named(&here, Kind::Network);
+}
+
+#[test]
+fn refusals_by_rate_are_named_before_anything_that_is_busy() {
+    let limited = |rate: f64, good: f64| Point {
+        good,
+        answered: rate,
+        due: rate,
+        too_many: 1.0 - good / rate,
+        retry_after: true,
+        ..closed(rate / 50.0, rate, 1.0, Seen { cpu: Some(3.8), machine_cpu: Some(3.95), ..idle() })
+    };
+    let found = first(&[limited(80.0, 80.0), limited(400.0, 100.0), limited(9_000.0, 101.0)], Kind::RateLimit);
+    assert!(found.sentence.contains("beyond about 101 a second") && found.evidence.iter().any(|it| it.contains("100 to 101")), "{found:#?}");
+    let shedding = Point { unavailable: 0.4, errors: 0.4, error: "status 503".to_owned(), retry_after: true, ..closed(50.0, 900.0, 1.0, idle()) };
+    let found = first(std::slice::from_ref(&shedding), Kind::RateLimit);
+    assert!(found.sentence.contains("503"), "{found:#?}");
+    // 503 without a word is a failure.
+    first(&[Point { retry_after: false, ..shedding }], Kind::Errors);
+    not_named(&[Point { too_many: 0.002, ..closed(50.0, 900.0, 1.0, idle()) }], Kind::RateLimit);
+}
+
+#[test]
+fn failures_before_times_grow_are_named_and_those_at_every_load_are_not() {
+    let failing = |users: f64, rate: f64, errors: f64| Point {
+        errors,
+        error: "status 500".to_owned(),
+        good: rate * (1.0 - errors),
+        ..closed(users, rate, 5.0, idle())
+    };
+    let found = first(&[failing(1.0, 200.0, 0.0), failing(4.0, 800.0, 0.0), failing(16.0, 3_200.0, 0.5), failing(64.0, 12_800.0, 0.9)], Kind::Errors);
+    assert!(found.sentence.contains("before it slows down, from about 3,200"), "{found:#?}");
+    not_named(&[failing(1.0, 200.0, 0.1), failing(4.0, 800.0, 0.1), failing(16.0, 3_200.0, 0.11)], Kind::Errors);
+}
+
+#[test]
+fn files_that_are_all_open_are_named() {
+    first(&[closed(1_000.0, 900.0, 20.0, Seen { files_share: Some(0.99), ..idle() })], Kind::OpenFiles);
+    not_named(&[closed(1_000.0, 900.0, 20.0, Seen { files_share: Some(0.6), ..idle() })], Kind::OpenFiles);
+}
+
+#[test]
+fn many_threads_that_wait_beside_idle_cores_wait_for_something_elsewhere() {
+    let found = first(&pooled(|_| Seen { threads: Some(68.0), ..idle() }), Kind::NotVisible);
+    assert!(found.evidence.iter().any(|it| it.contains("68 threads, and 4 requests get on at a time")), "{found:#?}");
+    let all = findings(&pooled(|_| Seen { threads: Some(68.0), ..idle() }));
+    assert_eq!(all[1].kind, Kind::WorkerPool, "the runner-up: {all:#?}");
+    let slower = ladder([50.0, 140.0, 380.0, 1_000.0], [20.0, 28.0, 42.0, 64.0], |_| Seen { threads: Some(68.0), ..idle() });
+    first(&slower, Kind::NotVisible);
+}
+
+#[test]
+fn of_a_server_that_was_not_watched_only_its_end_is_said() {
+    let unseen = |points: Vec<Point>| points.into_iter().map(|point| Point { server: None, ..point }).collect::<Vec<_>>();
+    let found = first(&unseen(pooled(|_| idle())), Kind::NotVisible);
+    assert!(found.remedy.contains("--observe"), "{found:#?}");
+    assert!(findings(&unseen(growing(|_| idle()))).is_empty());
+    assert!(findings(&[]).is_empty());
+    assert!(findings(&[Point::default()]).is_empty(), "nothing fell due");
+}
+
+#[test]
+fn the_strongest_comes_first_and_is_said_with_its_evidence_and_the_next() {
+    let found = findings(&pooled(|_| Seen { threads: Some(5.0), ..idle() }));
+    assert!(found.windows(2).all(|pair| pair[0].strength >= pair[1].strength) && found.len() <= SHOWN_MAX, "{found:#?}");
+    let said = sentences(&found);
+    assert!(said[0].starts_with("What limits it is a pool of workers: about 4 workers are all taken"), "{said:#?}");
+    assert!(said[1].starts_with("Evidence: ") && said[2].starts_with("This is wrong if ") && said[2].contains("What to do: "), "{said:#?}");
+    assert!(said[3].starts_with("The next candidate is something not visible from here: "), "{said:#?}");
+    assert!(sentences(&[]).is_empty());
+}
+
+#[test]
+fn the_keys_of_a_finding_are_those_of_the_guide() {
+    let found = first(&pooled(|_| Seen { threads: Some(5.0), ..idle() }), Kind::WorkerPool);
+    let value = serde_json::to_value(&found).unwrap();
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["evidence", "kind", "law", "refuted_by", "remedy", "sentence", "strength"]);
+    assert_eq!(value["kind"], "worker_pool");
+}

@@ -1,0 +1,80 @@
+//! What is not the server's: loadline, and the machine that both of them need.
+
+use super::scene::Scene;
+use super::{Finding, Kind};
+use crate::quantity::{decimal, figure};
+
+/// A machine this busy has no core left for a burst.
+const FULL_MIN: f64 = 0.92;
+/// Of a full machine, what others had is a bottleneck from this share on, and worth a word from that one on.
+const OTHERS_MIN: f64 = 0.3;
+const OTHERS_WORTH_SAYING: f64 = 0.15;
+/// A server that wants less than this of a core is not kept from it.
+const WANTED_MIN: f64 = 0.3;
+/// A host that gives away so much makes every time longer.
+const STEAL_MIN: f64 = 0.05;
+const STEAL_LARGE: f64 = 0.15;
+
+/// loadline at its own limit.
+pub(super) fn generator(scene: &Scene<'_>) -> Option<Finding> {
+    let (point, limit) = scene.loaded().find_map(|point| Some((point, point.generator_limit.as_ref()?)))?;
+    // On a machine that both fill, the machine is what is short.
+    let full = point.server.as_ref().and_then(super::Seen::machine_share).is_some_and(|share| share >= FULL_MIN);
+    // Where the server is full as well, which of the two gave way first cannot be told.
+    let both = point.server.as_ref().is_some_and(|seen| {
+        let thread = seen.busiest.first().is_some_and(|(_, used)| *used >= 0.9);
+        thread || seen.cpu.zip(seen.capacity()).is_some_and(|(cpu, cores)| cpu >= 0.85 * cores)
+    });
+    let sentence = format!("it was at its own limit at {} requests a second: {limit}", figure(point.answered));
+    let finding = Finding::new(Kind::Generator, if full || both { 0.85 } else { 0.95 }, sentence)
+        .evidence([format!("it used {} cores", decimal(point.generator_cores, 2))])
+        .refuted_by("more threads (-t), or a second machine that sends half of the load, carry no more than this")
+        .remedy("give loadline more threads or a machine of its own; until then the server's end is not known");
+    Some(finding)
+}
+
+/// Server and load, or other programs, need the same cores; or the machine's host gave them to others.
+pub(super) fn shared_machine(scene: &Scene<'_>) -> Option<Finding> {
+    let (point, seen, machine) = scene.most(super::Seen::machine_share)?;
+    let cores = seen.cores?;
+    let cpu = seen.cpu.unwrap_or(0.0);
+    let waiting = seen.waiting.unwrap_or(0.0);
+    let steal = seen.steal.unwrap_or(0.0);
+    if steal >= STEAL_MIN && cpu + waiting >= WANTED_MIN {
+        let sentence = format!("the host of the server's machine gave {:.0} % of its time to others", steal * 100.0);
+        let strength = if steal >= STEAL_LARGE { 0.93 } else { 0.6 };
+        let finding = Finding::new(Kind::SharedMachine, strength, sentence)
+            .evidence([format!("the server used {} of {} cores", decimal(cpu, 2), figure(cores))])
+            .refuted_by("the same load at another hour, without steal, ends at the same rate")
+            .remedy("measure on a machine whose host is not oversubscribed");
+        return Some(finding);
+    }
+    if !seen.shares_machine || machine < FULL_MIN || cpu + waiting < WANTED_MIN {
+        return None;
+    }
+    let others = point.others_share.unwrap_or(0.0) * cores;
+    let taken = (point.generator_cores + others) / cores;
+    if taken < OTHERS_WORTH_SAYING {
+        return None;
+    }
+    let strength = match taken >= OTHERS_MIN {
+        true if waiting >= 0.2 => 0.93,
+        true => 0.91,
+        false => 0.55,
+    };
+    let beside = if others > point.generator_cores { "other programs" } else { "loadline" };
+    let others = if others >= 0.05 { format!(", other programs {}", decimal(others, 2)) } else { String::new() };
+    let sentence = format!(
+        "{beside} and the server share {} cores, and all are busy: the server had {} of them",
+        figure(cores),
+        decimal(cpu, 2)
+    );
+    let finding = Finding::new(Kind::SharedMachine, strength, sentence)
+        .evidence([
+            format!("the server used {} cores, loadline {}{others}", decimal(cpu, 2), decimal(point.generator_cores, 2)),
+            format!("{} of the server's threads were ready and got no core, on average", decimal(waiting, 1)),
+        ])
+        .refuted_by("loadline on a machine of its own gets no more out of the server")
+        .remedy("run loadline on another machine, or keep them apart with taskset; what is measured here is both together");
+    Some(finding)
+}
