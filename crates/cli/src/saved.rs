@@ -232,7 +232,11 @@ impl Saved {
                 }
                 text += &format!("\n{}\n", broken(table::legend(&rows).trim(), style.width));
                 let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref());
-                for sentence in said.into_iter().chain(promises_kept(&sweep.checks, &rows)).chain(report::limits::sentences(&analysis::bottleneck::of_sweep(sweep))) {
+                for sentence in said
+                    .into_iter()
+                    .chain(promises_kept(&sweep.checks, &rows))
+                    .chain(report::limits::sentences(&analysis::bottleneck::of_sweep(sweep)))
+                {
                     text += &broken(&sentence, style.width);
                 }
                 text

@@ -59,7 +59,8 @@ pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
         Some(_) => 0.94,
         None => 0.8,
     };
-    let mut evidence = vec![format!("at {} requests a second {} % of them failed, most often with: {}", figure(worst.due), whole(share), worst.error)];
+    let mut evidence =
+        vec![format!("at {} requests a second {} % of them failed, most often with: {}", figure(worst.due), whole(share), worst.error)];
     if let Some(well) = well {
         evidence.push(format!("up to {} a second none did, or next to none", figure(well.due)));
     }

@@ -19,7 +19,8 @@ const LOOKS_MIN: usize = 5;
 /// By these names runtimes tell the seconds they spend on cleaning up: Go, Java, Node and whatever follows their custom.
 const COLLECTING_METRICS: &[&str] = &["gc_duration_seconds", "gc_pause_seconds", "gc_collection_seconds", "gc_total_cpu_seconds"];
 /// By these begin the names of threads that clean up: those of Java's and .NET's collectors. The kernel keeps 15 letters.
-const COLLECTING_THREADS: &[&str] = &["GC Thread", "G1 ", "ZWorker", "ZDriver", "Shenandoah", "ParGC", "CMS ", ".NET Server GC", ".NET BGC"];
+const COLLECTING_THREADS: &[&str] =
+    &["GC Thread", "G1 ", "ZWorker", "ZDriver", "Shenandoah", "ParGC", "CMS ", ".NET Server GC", ".NET BGC"];
 
 /// One measured load.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -161,7 +162,8 @@ impl Point {
             class => class.about().to_owned(),
         });
         let errors = (errors.map(|failure| failure.count).sum::<u64>() as f64 / due - too_many).max(0.0);
-        let refused = run.failures.iter().find(|failure| failure.class == Failure::CheckStatus).and_then(|failure| failure.example.as_ref());
+        let refused =
+            run.failures.iter().find(|failure| failure.class == Failure::CheckStatus).and_then(|failure| failure.example.as_ref());
         let service = &run.service_time;
         let mean = service.mean().filter(|mean| *mean > 0.0);
         let span = run.ended.drained_at.as_secs_f64();
@@ -235,7 +237,8 @@ impl Seen {
             let series = side.seen.whole(name)?;
             Some(side.most_of(series)? / series.limit.filter(|limit| *limit > 0.0)?)
         };
-        let overflows: Vec<f64> = side.seen.whole("listen_overflows").map_or_else(Vec::new, |series| side.values(series).map(|it| it.0).collect());
+        let overflows: Vec<f64> =
+            side.seen.whole("listen_overflows").map_or_else(Vec::new, |series| side.values(series).map(|it| it.0).collect());
         let busiest: Vec<(String, f64)> = side.threads().into_iter().map(|(name, used)| (name.to_owned(), used)).collect();
         let storage_wait = ["pressure_io", "cgroup_pressure_io", "iowait"].iter().filter_map(|name| side.mean(name)).reduce(f64::max);
         let storage = [side.mean("io_read"), side.mean("io_written")];
@@ -321,7 +324,13 @@ fn growth(run: &Summary, side: &ServerSide<'_>, series: &Series) -> Option<Growt
     }
     let whole = line(&points)?;
     let later = line(&points[points.len() / 2..])?;
-    Some(Growth { first: points[0].1, last: points[points.len() - 1].1, per_request: whole.slope, later_per_request: later.slope, r2: whole.r2 })
+    Some(Growth {
+        first: points[0].1,
+        last: points[points.len() - 1].1,
+        per_request: whole.slope,
+        later_per_request: later.slope,
+        r2: whole.r2,
+    })
 }
 
 #[cfg(test)]
@@ -359,7 +368,8 @@ mod tests {
         let mut run = fixture("a_server_that_was_watched");
         assert_eq!(Point::of(&run).server.unwrap().collecting, None);
         let named = |run: &mut Summary, at: usize, from: &str, to: &str| {
-            let series = run.observed[at].series.iter_mut().find(|series| series.name == from || series.of.as_deref() == Some(from)).unwrap();
+            let series =
+                run.observed[at].series.iter_mut().find(|series| series.name == from || series.of.as_deref() == Some(from)).unwrap();
             if at == 0 { series.of = Some(to.to_owned()) } else { series.name = to.to_owned() }
         };
         named(&mut run, 0, "app-main 812", "GC Thread#0 812");

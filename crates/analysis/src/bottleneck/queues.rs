@@ -81,23 +81,19 @@ pub(super) fn garbage_collection(scene: &Scene<'_>) -> Option<Finding> {
 /// Threads that wait for each other: together they use one core, or get one request through at a time.
 pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
     let flat = scene.flat?;
-    let (point, seen, cpu) = scene.most(|seen| seen.cpu)?;
+    let (point, seen, cpu) = scene.hardest(|seen| seen.cpu)?;
     let first = seen.busiest.first().map_or(0.0, |(_, used)| *used);
     let working = seen.busiest.iter().filter(|(_, used)| *used >= 0.02).count();
     let threads = seen.threads.unwrap_or(0.0);
     let waiting = seen.waiting.unwrap_or(0.0);
     let cores = seen.capacity()?;
-    let has_room = seen.machine_share().unwrap_or(0.0) <= 0.92;
     // Threads that wait for a lock are not ready to run; those that are, are short of cores.
-    let serial = cores >= 1.5 && ONE_CORE.contains(&cpu) && first <= SHARE_MAX * cpu && working >= 3 && waiting <= 0.6 && has_room;
+    let serial = cores >= 1.5 && ONE_CORE.contains(&cpu) && first <= SHARE_MAX * cpu && working >= 3 && waiting <= 0.6;
     let single = scene.is_idle()? && flat.at_once() <= ONE_MAX && threads >= 4.0 && scene.top.level >= 1.0 && cpu < *ONE_CORE.start();
     let sentence = match (serial, single) {
-        (true, _) => format!(
-            "{} threads use {} of {} cores together, so that one of them works at a time",
-            working,
-            decimal(cpu, 2),
-            figure(cores)
-        ),
+        (true, _) => {
+            format!("{} threads use {} of {} cores together, so that one of them works at a time", working, decimal(cpu, 2), figure(cores))
+        }
         (false, true) => format!(
             "one request at a time gets through, at {} a second, though it has {} threads: it is held while something is waited for, or is a pool of one",
             figure(flat.capacity),
@@ -119,10 +115,18 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
 
 /// σ of the Universal Scalability Law without its second term, N/X = (1 + σ(N−1))/λ: the share of the work that is serial.
 fn contention(scene: &Scene<'_>) -> Option<String> {
-    let pairs: Vec<(f64, f64)> =
-        scene.points.iter().filter(|point| !point.open && point.good > 0.0).map(|point| (point.level - 1.0, point.level / point.good)).collect();
+    let pairs: Vec<(f64, f64)> = scene
+        .points
+        .iter()
+        .filter(|point| !point.open && point.good > 0.0)
+        .map(|point| (point.level - 1.0, point.level / point.good))
+        .collect();
     let line = line(&pairs).filter(|line| pairs.len() >= 3 && line.start > 0.0 && line.slope > 0.0 && line.r2 >= 0.9)?;
-    Some(format!("{:.0} % of the work is serial (contention of the scalability law, over {} loads)", (line.slope / line.start).min(1.0) * 100.0, pairs.len()))
+    Some(format!(
+        "{:.0} % of the work is serial (contention of the scalability law, over {} loads)",
+        (line.slope / line.start).min(1.0) * 100.0,
+        pairs.len()
+    ))
 }
 
 /// How throughput stopped growing, in words.
@@ -176,7 +180,7 @@ pub(super) fn worker_pool(scene: &Scene<'_>) -> Option<Finding> {
     if scene.is_idle() == Some(false) || flat.at_once() < 0.7 {
         return None;
     }
-    let seen = scene.top.server.as_ref();
+    let seen = scene.points.last().and_then(|point| point.server.as_ref());
     let at_once = flat.at_once();
     let mut strength: f64 = match crew(seen, at_once) {
         Crew::Fits => 0.85,
@@ -201,7 +205,9 @@ pub(super) fn worker_pool(scene: &Scene<'_>) -> Option<Finding> {
             time(flat.idle_s * 1e9)
         ),
     ];
-    evidence.extend(seen.and_then(|seen| Some(format!("its processors had little to do: {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))));
+    evidence.extend(
+        seen.and_then(|seen| Some(format!("its processors had little to do: {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))),
+    );
     evidence.extend(seen.and_then(|seen| Some(format!("it has {} threads in {}", figure(seen.threads?), processes(seen.processes?)))));
     let queued = seen.and_then(|seen| seen.accept_queue).filter(|queued| *queued >= 1.0);
     evidence.extend(queued.map(|queued| format!("{} connections waited to be accepted, on average", figure(queued))));
@@ -224,17 +230,14 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
     if idle == Some(false) {
         return None;
     }
-    let seen = scene.top.server.as_ref();
+    let seen = scene.points.last().and_then(|point| point.server.as_ref());
     let slower = scene.points.first().zip(scene.points.last()).filter(|(first, last)| last.level > first.level);
     let slower = slower.and_then(|(first, last)| Some((first, last, last.service_s? / first.service_s?)));
     let waiting = match (scene.flat, slower) {
         (Some(flat), _) => stops(&flat),
-        (None, Some((first, last, ratio))) if ratio >= SLOWER_MIN && idle == Some(true) => format!(
-            "answers took {} times as long at a load of {} as at one of {}",
-            figure(ratio),
-            figure(last.level),
-            figure(first.level)
-        ),
+        (None, Some((first, last, ratio))) if ratio >= SLOWER_MIN && idle == Some(true) => {
+            format!("answers took {} times as long at a load of {} as at one of {}", figure(ratio), figure(last.level), figure(first.level))
+        }
         _ => return None,
     };
     if idle.is_none() {
@@ -243,7 +246,9 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
         let finding = Finding::new(Kind::NotVisible, 0.6, sentence)
             .evidence([waiting])
             .refuted_by("the server's own figures show something that is full")
-            .remedy("let loadline watch it: --observe ssh:HOST, pid:N or container:ID where it runs, or prometheus:URL for its own metrics");
+            .remedy(
+                "let loadline watch it: --observe ssh:HOST, pid:N or container:ID where it runs, or prometheus:URL for its own metrics",
+            );
         return Some(finding);
     }
     let strength = match scene.flat.map(|flat| crew(seen, flat.at_once())) {

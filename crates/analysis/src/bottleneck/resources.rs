@@ -52,8 +52,11 @@ pub(super) fn processor(scene: &Scene<'_>) -> Option<Finding> {
     };
     let had = format!("the server used {} of {} cores at {} requests a second", decimal(cpu, 2), figure(cores), figure(point.answered));
     let (sentence, mut evidence) = if kept && strength < 0.9 {
-        let sentence =
-            format!("it is kept to fewer cores than there are: it used {} of {}, and its threads waited for one", decimal(cpu, 2), figure(cores));
+        let sentence = format!(
+            "it is kept to fewer cores than there are: it used {} of {}, and its threads waited for one",
+            decimal(cpu, 2),
+            figure(cores)
+        );
         (sentence, vec![had])
     } else {
         (had, Vec::new())
@@ -70,7 +73,7 @@ pub(super) fn processor(scene: &Scene<'_>) -> Option<Finding> {
 
 /// One thread, or a few, at all a core can give, and other cores idle.
 pub(super) fn thread(scene: &Scene<'_>) -> Option<Finding> {
-    let (point, seen, first) = scene.most(|seen| Some(seen.busiest.first()?.1))?;
+    let (point, seen, first) = scene.hardest(|seen| Some(seen.busiest.first()?.1))?;
     let (name, cpu, cores) = (&seen.busiest.first()?.0, seen.cpu?, seen.cores?);
     if cores < 2.0 || first < WORTH_SAYING {
         return None;
@@ -91,7 +94,12 @@ pub(super) fn thread(scene: &Scene<'_>) -> Option<Finding> {
     };
     let share = format!("{:.0} %", first * 100.0);
     let sentence = if full > 1 && few && !alone {
-        format!("{} do all the work, each with a core of its own used up, while {} of {} cores are idle", counted(full as u64, "thread"), decimal(idle, 1), figure(cores))
+        format!(
+            "{} do all the work, each with a core of its own used up, while {} of {} cores are idle",
+            counted(full as u64, "thread"),
+            decimal(idle, 1),
+            figure(cores)
+        )
     } else {
         format!("{name} used {share} of a core at {} requests a second, and no other thread did much", figure(point.answered))
     };
@@ -151,7 +159,10 @@ pub(super) fn memory(scene: &Scene<'_>) -> Option<Finding> {
     let grows = |seen: &Seen| {
         seen.memory.filter(|it| {
             let grown = it.last - it.first;
-            grown >= GROWTH_MIN_BYTES && grown >= GROWTH_MIN * it.first && it.r2 >= R2_MIN && it.later_per_request >= LATER_MIN * it.per_request
+            grown >= GROWTH_MIN_BYTES
+                && grown >= GROWTH_MIN * it.first
+                && it.r2 >= R2_MIN
+                && it.later_per_request >= LATER_MIN * it.per_request
         })
     };
     // A ladder that grows at one load and not at the others was given more connections there.
@@ -178,7 +189,9 @@ pub(super) fn memory(scene: &Scene<'_>) -> Option<Finding> {
     let finding = Finding::new(Kind::Memory, if full { 0.89 } else { 0.6 }, sentence)
         .evidence(evidence)
         .refuted_by("a longer run (ten minutes) levels off")
-        .remedy("run it longer with the same load; if it does not level off, compare two heap profiles, and look for queues without a limit");
+        .remedy(
+            "run it longer with the same load; if it does not level off, compare two heap profiles, and look for queues without a limit",
+        );
     Some(finding)
 }
 
@@ -216,7 +229,11 @@ pub(super) fn disk(scene: &Scene<'_>) -> Option<Finding> {
     );
     let finding = Finding::new(Kind::Disk, strength, sentence)
         .evidence([
-            format!("something waited for storage in {:.0} % of the time, and the busiest disk was at work in {:.0} %", waited * 100.0, busy * 100.0),
+            format!(
+                "something waited for storage in {:.0} % of the time, and the busiest disk was at work in {:.0} %",
+                waited * 100.0,
+                busy * 100.0
+            ),
             format!("its processors had little to do: {} cores", seen.cpu.map_or_else(|| "some".to_owned(), |cpu| decimal(cpu, 2))),
         ])
         .law(scene.law(1.0, |seen| Some(seen.disk_busy.unwrap_or(0.0).max(seen.storage_wait.unwrap_or(0.0)))))
@@ -247,11 +264,14 @@ pub(super) fn network(scene: &Scene<'_>) -> Option<Finding> {
     let strength = match (scene.flat, scene.is_idle()) {
         (Some(flat), Some(true) | None) if !flat.by_one_load => 0.87,
         (Some(_), Some(true) | None) => 0.7,
-        (_, Some(false)) => 0.45,
-        (None, _) => 0.45,
+        _ => 0.45,
     };
     let sentence = format!("{}/s {way} the server are what a link of {name} carries", bytes(bytes_s));
-    let mut evidence = vec![format!("{} % of the link's rate at {} requests a second", percent((bytes_s * 8e3 / speed).round() / 10.0), figure(point.answered))];
+    let mut evidence = vec![format!(
+        "{} % of the link's rate at {} requests a second",
+        percent((bytes_s * 8e3 / speed).round() / 10.0),
+        figure(point.answered)
+    )];
     evidence.extend((again >= 1.0).then(|| format!("TCP sent {} segments a second again", figure(again))));
     let finding = Finding::new(Kind::Network, strength, sentence)
         .evidence(evidence)

@@ -24,6 +24,9 @@ const QUEUED_RATIO: f64 = 3.0;
 const QUEUED_SPREAD_MAX: f64 = 0.5;
 /// A server that uses no more than this of what it may is not limited by it.
 const IDLE_MAX: f64 = 0.75;
+/// Threads that are ready and get no core, on average: waking up on a busy machine costs a server of some hundred answers a second
+/// as much.
+const WAITING_MAX: f64 = 0.5;
 
 /// The loads, ascending, and what they show together.
 #[derive(Debug)]
@@ -81,18 +84,26 @@ impl<'a> Scene<'a> {
         seen.filter_map(|(point, seen)| Some((point, seen, figure(seen)?))).max_by(|a, b| a.2.total_cmp(&b.2))
     }
 
+    /// Among those, the one with the highest load: what is true of it is true of whoever waits there, and not of a single user.
+    pub(super) fn hardest(&self, figure: impl Fn(&Seen) -> Option<f64>) -> Option<(&'a Point, &'a Seen, f64)> {
+        let seen = self.loaded().filter_map(|point| Some((point, point.server.as_ref()?)));
+        seen.filter_map(|(point, seen)| Some((point, seen, figure(seen)?))).last()
+    }
+
     /// The utilisation law of a figure of the server.
     pub(super) fn law(&self, capacity: f64, figure: impl Fn(&Seen) -> Option<f64>) -> Option<UtilisationLaw> {
         let pairs = self.points.iter().filter_map(|point| Some((point.answered, figure(point.server.as_ref()?)?)));
         UtilisationLaw::of(&pairs.collect::<Vec<_>>(), capacity)
     }
 
-    /// Whether the server was watched, and neither it nor its machine had much to do; `None` where it was not watched.
+    /// Whether the server was watched, and was not short of cores; `None` where it was not watched. A machine that others fill is
+    /// nothing to a server whose threads get their cores all the same.
     pub(super) fn is_idle(&self) -> Option<bool> {
         let (_, _, used) = self.most(|seen| Some(seen.cpu? / seen.capacity().filter(|cores| *cores > 0.0)?))?;
         let machine = self.most(Seen::machine_share).map_or(0.0, |(_, _, share)| share);
         let thread = self.most(|seen| seen.busiest.first().map(|(_, used)| *used)).map_or(0.0, |(_, _, used)| used);
-        Some(used <= IDLE_MAX && machine <= 0.9 && thread <= 0.8)
+        let waiting = self.most(|seen| seen.waiting).map_or(0.0, |(_, _, waiting)| waiting);
+        Some(used <= IDLE_MAX && thread <= 0.8 && (machine <= 0.9 || waiting <= WAITING_MAX))
     }
 
     /// The greatest of a figure over all loads, with its load.

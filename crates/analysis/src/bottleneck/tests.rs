@@ -67,7 +67,10 @@ fn first(points: &[Point], kind: Kind) -> Finding {
     let found = findings(points);
     assert_eq!(found.first().map(|first| first.kind), Some(kind), "{found:#?}");
     let first = found[0].clone();
-    assert!(!first.sentence.is_empty() && !first.refuted_by.is_empty() && !first.remedy.is_empty() && !first.evidence.is_empty(), "{first:#?}");
+    assert!(
+        !first.sentence.is_empty() && !first.refuted_by.is_empty() && !first.remedy.is_empty() && !first.evidence.is_empty(),
+        "{first:#?}"
+    );
     assert!([&first.sentence, &first.refuted_by, &first.remedy].iter().all(|text| !text.ends_with('.')), "{first:#?}");
     first
 }
@@ -127,7 +130,10 @@ fn one_busy_thread_beside_idle_cores_is_named() {
         ..idle()
     };
     let found = first(&ladder([400.0, 700.0, 950.0, 980.0], [2.5, 5.7, 16.8, 65.0], single), Kind::Thread);
-    assert!(found.sentence.contains("node 812 used 98 %") && found.law.is_some_and(|law| (law.saturates_at - 1_000.0).abs() < 1.0), "{found:#?}");
+    assert!(
+        found.sentence.contains("node 812 used 98 %") && found.law.is_some_and(|law| (law.saturates_at - 1_000.0).abs() < 1.0),
+        "{found:#?}"
+    );
     // At six tenths it is not at its end.
     not_named(&[closed(8.0, 600.0, 13.0, single(600.0))], Kind::Thread);
     // One that had to wait for its core wanted all of one.
@@ -176,7 +182,8 @@ fn a_machine_that_load_and_server_fill_together_is_named_before_the_server() {
 
 #[test]
 fn loadline_at_its_own_limit_is_named_before_the_server() {
-    let at_its_end = Point { generator_limit: Some("its busiest thread used 97 % of a core".to_owned()), ..closed(100.0, 90_000.0, 1.1, idle()) };
+    let at_its_end =
+        Point { generator_limit: Some("its busiest thread used 97 % of a core".to_owned()), ..closed(100.0, 90_000.0, 1.1, idle()) };
     first(std::slice::from_ref(&at_its_end), Kind::Generator);
     // Below the load that carried most it was no limit.
     let lower = Point { level: 1.0, good: 9_000.0, ..at_its_end };
@@ -185,12 +192,7 @@ fn loadline_at_its_own_limit_is_named_before_the_server() {
 
 #[test]
 fn an_accept_queue_that_overflows_all_the_time_is_named() {
-    let full = |queued: f64, overflowing: f64| Seen {
-        accept_queue: Some(queued),
-        overflows: 40.0 * overflowing,
-        overflowing,
-        ..idle()
-    };
+    let full = |queued: f64, overflowing: f64| Seen { accept_queue: Some(queued), overflows: 40.0 * overflowing, overflowing, ..idle() };
     let found = first(&[Point { connect_s: Some(1.02), ..closed(64.0, 95.0, 110.0, full(5.0, 0.9)) }], Kind::AcceptQueue);
     assert!(found.evidence.iter().any(|it| it.contains("1.02 s to open")), "{found:#?}");
     // Counted for the whole machine: it was another server's queue.
@@ -204,7 +206,12 @@ fn flat_throughput_beside_idle_cores_is_a_pool_of_the_size_that_littles_law_says
     let found = first(&pooled(|_| Seen { threads: Some(5.0), ..idle() }), Kind::WorkerPool);
     assert!(found.sentence.contains("about 4 workers") && found.sentence.contains("200 requests a second"), "{found:#?}");
     // By the shape of one load alone: everybody waits in line, nearly equally long.
-    let one = Point { quickest_s: Some(0.02), tenth_s: Some(0.23), spread: Some(0.2), ..closed(50.0, 200.0, 250.0, Seen { threads: Some(5.0), ..idle() }) };
+    let one = Point {
+        quickest_s: Some(0.02),
+        tenth_s: Some(0.23),
+        spread: Some(0.2),
+        ..closed(50.0, 200.0, 250.0, Seen { threads: Some(5.0), ..idle() })
+    };
     first(std::slice::from_ref(&one), Kind::WorkerPool);
     // Times that differ by nature, each for itself.
     let varied = Point { quickest_s: Some(0.0001), tenth_s: Some(0.002), spread: Some(1.0), ..one };
@@ -214,7 +221,8 @@ fn flat_throughput_beside_idle_cores_is_a_pool_of_the_size_that_littles_law_says
     let forked = |_| Seen { threads: Some(20.0), processes: Some(5.0), ..idle() };
     first(&pooled(forked), Kind::WorkerPool);
     // In open load: less is answered than falls due.
-    let open = |rate: f64, answered: f64, ms: f64| Point { answered, good: answered, ..offered(rate, ms, Seen { threads: Some(5.0), ..idle() }) };
+    let open =
+        |rate: f64, answered: f64, ms: f64| Point { answered, good: answered, ..offered(rate, ms, Seen { threads: Some(5.0), ..idle() }) };
     first(&[open(100.0, 100.0, 20.0), open(180.0, 180.0, 24.0), open(400.0, 200.0, 900.0)], Kind::WorkerPool);
 }
 
@@ -231,7 +239,7 @@ fn threads_that_use_one_core_together_wait_for_a_lock() {
     };
     let locked = ladder([850.0, 960.0, 980.0, 970.0], [1.1, 4.1, 16.3, 66.0], serial);
     let found = first(&locked, Kind::Lock);
-    assert!(found.sentence.contains("8 threads use 0.98 of 4 cores together"), "{found:#?}");
+    assert!(found.sentence.contains("8 threads use 0.97 of 4 cores together"), "{found:#?}");
     assert!(found.evidence.iter().any(|it| it.contains("% of the work is serial")), "{found:#?}");
     // A core's worth of work over eight threads, and more users bring more: a server at a quarter of its capacity.
     not_named(&ladder([62.0, 250.0, 990.0, 1_000.0], [16.0, 16.0, 16.1, 16.4], serial), Kind::Lock);
@@ -268,14 +276,24 @@ fn memory_that_grows_with_each_request_is_named_and_warming_up_is_not() {
         not_named(&[offered(200.0, 2.0, grown(last, later, r2))], Kind::Memory);
     }
     // In a ladder, more connections take more memory once.
-    let once = [offered(100.0, 2.0, grown(40e6, 0.0, 0.1)), offered(200.0, 2.0, grown(40e6, 0.0, 0.1)), offered(400.0, 2.0, grown(60e6, 63e3, 0.9))];
+    let once = [
+        offered(100.0, 2.0, grown(40e6, 0.0, 0.1)),
+        offered(200.0, 2.0, grown(40e6, 0.0, 0.1)),
+        offered(400.0, 2.0, grown(60e6, 63e3, 0.9)),
+    ];
     not_named(&once, Kind::Memory);
 }
 
 #[test]
 fn a_server_that_waits_for_storage_is_told_from_one_that_writes_a_log() {
     let writing = |each: f64, waited: f64, busy: f64| {
-        move |rate: f64| Seen { storage: Some(rate * each), storage_wait: Some(waited), disk_busy: Some(busy), threads: Some(66.0), ..idle() }
+        move |rate: f64| Seen {
+            storage: Some(rate * each),
+            storage_wait: Some(waited),
+            disk_busy: Some(busy),
+            threads: Some(66.0),
+            ..idle()
+        }
     };
     first(&pooled(writing(65_536.0, 0.9, 0.4)), Kind::Disk);
     first(&pooled(writing(4_096.0, 0.1, 0.95)), Kind::Disk);
@@ -309,8 +327,12 @@ fn refusals_by_rate_are_named_before_anything_that_is_busy() {
         ..closed(rate / 50.0, rate, 1.0, Seen { cpu: Some(3.8), machine_cpu: Some(3.95), ..idle() })
     };
     let found = first(&[limited(80.0, 80.0), limited(400.0, 100.0), limited(9_000.0, 101.0)], Kind::RateLimit);
-    assert!(found.sentence.contains("beyond about 101 a second") && found.evidence.iter().any(|it| it.contains("100 to 101")), "{found:#?}");
-    let shedding = Point { unavailable: 0.4, errors: 0.4, error: "status 503".to_owned(), retry_after: true, ..closed(50.0, 900.0, 1.0, idle()) };
+    assert!(
+        found.sentence.contains("beyond about 101 a second") && found.evidence.iter().any(|it| it.contains("100 to 101")),
+        "{found:#?}"
+    );
+    let shedding =
+        Point { unavailable: 0.4, errors: 0.4, error: "status 503".to_owned(), retry_after: true, ..closed(50.0, 900.0, 1.0, idle()) };
     let found = first(std::slice::from_ref(&shedding), Kind::RateLimit);
     assert!(found.sentence.contains("503"), "{found:#?}");
     // 503 without a word is a failure.
@@ -326,7 +348,10 @@ fn failures_before_times_grow_are_named_and_those_at_every_load_are_not() {
         good: rate * (1.0 - errors),
         ..closed(users, rate, 5.0, idle())
     };
-    let found = first(&[failing(1.0, 200.0, 0.0), failing(4.0, 800.0, 0.0), failing(16.0, 3_200.0, 0.5), failing(64.0, 12_800.0, 0.9)], Kind::Errors);
+    let found = first(
+        &[failing(1.0, 200.0, 0.0), failing(4.0, 800.0, 0.0), failing(16.0, 3_200.0, 0.5), failing(64.0, 12_800.0, 0.9)],
+        Kind::Errors,
+    );
     assert!(found.sentence.contains("before it slows down, from about 3,200"), "{found:#?}");
     not_named(&[failing(1.0, 200.0, 0.1), failing(4.0, 800.0, 0.1), failing(16.0, 3_200.0, 0.11)], Kind::Errors);
 }

@@ -10,7 +10,7 @@ const FULL_MIN: f64 = 0.92;
 const OTHERS_MIN: f64 = 0.3;
 const OTHERS_WORTH_SAYING: f64 = 0.15;
 /// A server that wants less than this of a core is not kept from it.
-const WANTED_MIN: f64 = 0.3;
+const WANTED_MIN: f64 = 0.5;
 /// A host that gives away so much makes every time longer.
 const STEAL_MIN: f64 = 0.05;
 const STEAL_LARGE: f64 = 0.15;
@@ -64,11 +64,8 @@ pub(super) fn shared_machine(scene: &Scene<'_>) -> Option<Finding> {
     };
     let beside = if others > point.generator_cores { "other programs" } else { "loadline" };
     let others = if others >= 0.05 { format!(", other programs {}", decimal(others, 2)) } else { String::new() };
-    let sentence = format!(
-        "{beside} and the server share {} cores, and all are busy: the server had {} of them",
-        figure(cores),
-        decimal(cpu, 2)
-    );
+    let sentence =
+        format!("{beside} and the server share {} cores, and all are busy: the server had {} of them", figure(cores), decimal(cpu, 2));
     let finding = Finding::new(Kind::SharedMachine, strength, sentence)
         .evidence([
             format!("the server used {} cores, loadline {}{others}", decimal(cpu, 2), decimal(point.generator_cores, 2)),

@@ -10,7 +10,10 @@ fn a_rate_limit_is_named_in_every_output() {
     let url = server.url("/behave?limit=20");
     let line = format!("run {url} -c 4 -d 1500ms --out json=r.json --out markdown=r.md --out html=r.html");
     let ran = session.loadline(&line);
-    ran.says("what limits it").says("a rate limit: it turns requests away beyond about ").says("wrong if ").says("what to do: raise the limit");
+    ran.says("what limits it")
+        .says("a rate limit: it turns requests away beyond about ")
+        .says("wrong if ")
+        .says("what to do: raise the limit");
     let result = session.json("r.json");
     let first = &result["bottleneck"][0];
     assert_eq!(first["kind"], "rate_limit", "{first}");
