@@ -18,7 +18,7 @@ mkdir -p "$peers"
 
 module_of() {
     case "$1" in
-        hey) echo github.com/rakyll/hey@v0.1.4 ;;
+        hey) echo github.com/rakyll/hey@v0.1.5 ;;
         vegeta) echo github.com/tsenart/vegeta/v12@v12.12.0 ;;
         *) echo "peers.sh: no module is known for '$1'" >&2; exit 2 ;;
     esac

@@ -313,7 +313,7 @@ mod hey {
         let session = Session::new().file("body", "from a file");
         for flags in [
             "",
-            "-m post -d hello -T text/plain -A '*/*' -H 'User-Agent: me' -a user:pass -H 'x-my-id: 1' -H 'X-Two: a b' -host other.test",
+            "-m post -d hello -T text/plain -A '*/*' -H 'User-Agent: me' -H 'x-my-id: 1' -H 'X-Two: a b' -host other.test",
             "-D body -m PUT -disable-compression -disable-keepalive",
             "-m HEAD -H 'User-Agent: mine'",
         ] {
@@ -324,6 +324,9 @@ mod hey {
             assert_eq!(ours, theirs, "{flags}");
             assert_eq!(theirs.len(), 1);
         }
+        // The original loses it: its other headers take its place.
+        told(&session, &format!("loadline hey -n 1 -c 1 -a user:pass {}/", server.url));
+        assert!(server.requests()[0].contains("\r\nAuthorization: Basic dXNlcjpwYXNz\r\n"));
     }
 
     #[test]
@@ -389,7 +392,7 @@ mod siege {
     #[test]
     fn reports_and_lines_are_equal_but_for_the_numbers() {
         let server = server();
-        let urls = format!("# all\nBASE = {}\n$(BASE)/healthz\n$(BASE)/nope POST a=1\n", server.url(""));
+        let urls = format!("# all\nBASE={}\n$(BASE)/healthz\n$(BASE)/nope POST a=1\n", server.url(""));
         let session = Session::new().file("rc", TEXT).file("urls", &urls);
         for words in
             [format!("-c 2 -r 3 {}", server.url("/healthz")), "-f urls -c 2 -r 4".to_owned(), format!("-q -c 1 -r 1 {}", server.url("/"))]
@@ -453,7 +456,7 @@ mod siege {
         let server = Recorder::start_page("<img src=/i.png><script src='s.js'></script><img src=http://other.test/no>");
         let session = Session::new().file("rc", TEXT);
         assert!(shell(&session, &format!("loadline siege -R rc -c 1 -r 2 {}/page", server.url)).status.success());
-        let lines: Vec<String> = server
+        let mut lines: Vec<String> = server
             .requests()
             .iter()
             .map(|request| {
@@ -461,6 +464,7 @@ mod siege {
                 format!("{}{cookie}", request.lines().next().unwrap())
             })
             .collect();
+        lines.sort();
         assert_eq!(
             lines,
             [
