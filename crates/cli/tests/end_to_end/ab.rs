@@ -243,7 +243,6 @@ fn mistakes_end_as_in_ab() {
         "-k -Q 5 http://h/",
         "-k -Q http://h/ -n 5",
         "-n 5 -Q -c 1 http://h/",
-        "-kQ http://h/",
         "-Qk http://h/",
         "-Q -n 5",
         "-Q -c http://h/",
