@@ -199,7 +199,7 @@ fn a_request_that_is_made_anew_each_time_is_compiled_as_a_whole() {
                  local util = require('jit.util')
                  jit.attach(function(what, trace, f, pc, code)
                    local about = what == 'stop' and util.traceinfo(trace)
-                   if about and about.link == 'return' and about.nins > whole then whole = about.nins end
+                   if about and about.linktype == 'return' and about.nins > whole then whole = about.nins end
                    if what == 'abort' and code == 9 then
                      local place = util.funcinfo(f, pc)
                      loops = loops .. ' ' .. place.source .. ':' .. place.currentline
