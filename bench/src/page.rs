@@ -98,6 +98,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     rows.extend(floor(&time, plain));
     let in_its_place = of_two(plain, Tool::LoadlineAb, Tool::Ab, cpu);
     rows.extend(ratio(format!("{time}, `loadline ab -k`, of ab's"), in_its_place, Some(Bar::AtMost(0.6))));
+    rows.extend(ratio(format!("{time}: the bare loop's, of ab's"), of_two(plain, Tool::Bare, Tool::Ab, cpu), None));
     let time = format!("{time}, https");
     rows.extend(ratio(format!("{time}, of wrk's"), ours(encrypted, cpu), Some(Bar::AtMost(0.80))));
     rows.extend(floor(&time, encrypted));
@@ -134,18 +135,26 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     rows
 }
 
-/// What scripts cost: beside wrk with the same, and beside no script.
+/// What scripts cost: beside wrk with the same, beside a bare loop that runs none, and beside no script.
 fn scripts(scripted: &[Scripted]) -> impl Iterator<Item = Row> {
     let of = |tool, script| scripted.iter().find(|one| one.level.tool == tool && one.script == script).map(|one| &one.level.cpu_us);
-    let over = |what: &str, script, under: Option<&Vec<f64>>, most: f64| {
-        let ratio_of = Some(Spread::of_ratios(of(Tool::Loadline, Some(script))?, under?));
-        ratio(what.to_owned(), ratio_of, Some(Bar::AtMost(most)))
+    let over = |what: &str, over: Option<&Vec<f64>>, under: Option<&Vec<f64>>, bar| {
+        ratio(what.to_owned(), Some(Spread::of_ratios(over?, under?)), bar)
     };
+    let beside_wrk = |tool, script, what: &str, bar| over(what, of(tool, Some(script)), of(Tool::Wrk, Some(script)), bar);
+    let most = Some(Bar::AtMost(0.8));
+    let path = "CPU time per request, a script whose `request` makes a new path, of wrk's";
+    let path_floor = "the same, the bare loop's, which runs no script and sends one path again and again";
+    let response = "CPU time per request, a script whose `response` is given 1 KiB, of wrk's";
+    let response_floor = "the same, the bare loop's, which runs no script and reads past the 1 KiB";
+    let settings = "CPU time per request, a script without functions, of no script's";
     let rows = [
-        over("CPU time per request, a script whose `request` makes a new path, of wrk's", "path.lua", of(Tool::Wrk, Some("path.lua")), 0.8),
-        over("the same, a script whose `response` is given 1 KiB", "response.lua", of(Tool::Wrk, Some("response.lua")), 0.8),
+        beside_wrk(Tool::Loadline, "path.lua", path, most),
+        beside_wrk(Tool::Bare, "path.lua", path_floor, None),
+        beside_wrk(Tool::Loadline, "response.lua", response, most),
+        beside_wrk(Tool::Bare, "response.lua", response_floor, None),
         // As near to nothing as these rounds can tell.
-        over("the same, a script without functions, of no script's", "settings.lua", of(Tool::Loadline, None), 1.03),
+        over(settings, of(Tool::Loadline, Some("settings.lua")), of(Tool::Loadline, None), Some(Bar::AtMost(1.03))),
     ];
     rows.into_iter().flatten()
 }

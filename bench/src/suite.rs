@@ -62,14 +62,16 @@ pub struct Scripted {
     pub level: Level,
 }
 
-/// Who is measured with which script.
+/// Who is measured with which script. The bare loop runs none: it sends one request for what the script asks for, over and over.
 const SCRIPTED: &[(Tool, Option<&str>)] = &[
     (Tool::Loadline, None),
     (Tool::Loadline, Some("settings.lua")),
     (Tool::Loadline, Some("path.lua")),
     (Tool::Wrk, Some("path.lua")),
+    (Tool::Bare, Some("path.lua")),
     (Tool::Loadline, Some("response.lua")),
     (Tool::Wrk, Some("response.lua")),
+    (Tool::Bare, Some("response.lua")),
 ];
 
 /// The open load over all rounds.
@@ -199,7 +201,12 @@ impl Suite<'_> {
                 let Scripted { script, level } = &mut all[(round + turn) % count];
                 let path = script.map(|name| format!("{}/scripts/{name}", env!("CARGO_MANIFEST_DIR")));
                 let Extent { connections, seconds, .. } = *self.extent;
-                let command = level.tool.command(self.loadline, &self.nginx.http(), connections, seconds, None, path.as_deref());
+                let url = match (level.tool, *script) {
+                    (Tool::Bare, Some("path.lua")) => format!("{}item/123456", self.nginx.http()),
+                    (Tool::Bare, Some("response.lua")) => format!("{}kilobyte", self.nginx.http()),
+                    _ => self.nginx.http(),
+                };
+                let command = level.tool.command(self.loadline, &url, connections, seconds, None, path.as_deref());
                 let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
                 let count = level.tool.count(&stdout).with_context(|| stderr)?;
                 level.take(&usage, count);

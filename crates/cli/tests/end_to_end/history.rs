@@ -322,5 +322,8 @@ fn a_history_that_cannot_be_written_spoils_no_other_tool_s_report() {
     let ran = session.loadline(&format!("ab -n 5 {url}")).exits(0).says("Complete requests:      5\n");
     let ran = ran.complains("loadline: the result could not be saved: ");
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
-    session.env("LOADLINE_DB", "no-database").loadline(&format!("ab -q -n 5 {url}")).exits(0).complains_of_nothing();
+    let mut session = session.env("LOADLINE_DB", "no-database");
+    session.loadline(&format!("ab -q -n 5 {url}")).exits(0).complains_of_nothing();
+    let ran = session.env("LOADLINE_DB", "no-database").loadline(&format!("wrktest -d out --levels 1,2 --duration 1s {url}")).exits(0);
+    assert_eq!(ran.stderr.matches("could not be saved").count(), 1, "{}", ran.stderr);
 }
