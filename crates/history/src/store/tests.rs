@@ -219,6 +219,7 @@ fn a_later_file_is_refused_by_its_version() {
     let (dir, store) = open();
     let path = store.path().to_owned();
     store.connection.pragma_update(None, "user_version", version() + 1).unwrap();
+    store.move_log().unwrap();
     drop(store);
     let newer = HistoryError::Newer { path: path.clone(), version: version() + 1, known: version() };
     assert_eq!(look(&path), Err(newer.clone()), "seen before anything is opened");
