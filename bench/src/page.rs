@@ -10,6 +10,9 @@ use crate::statistic::Spread;
 use crate::suite::{Extent, Findings, Level, Scripted};
 use crate::tool::Tool;
 
+/// Who starts a run does not wait for what surrounds it.
+const ADDED_MS_MAX: f64 = 5.0;
+
 /// A promise, and what came out.
 struct Row {
     what: String,
@@ -40,7 +43,7 @@ pub fn write_whole(page: &Path, text: &str) -> Result<()> {
 /// Makes the page.
 #[must_use]
 pub fn page(machine: &Machine, programs: &Programs, extent: &Extent, findings: &Findings) -> String {
-    let Extent { rounds, seconds, connections, connections_many, rate, starts } = *extent;
+    let Extent { rounds, seconds, connections, connections_many, rate, starts, .. } = *extent;
     let mut page = String::from(
         "# Benchmarks\n\nWritten by `make bench`; run it again to measure on your machine. Nothing on this page is typed by hand.\n\n",
     );
@@ -87,7 +90,7 @@ pub fn page(machine: &Machine, programs: &Programs, extent: &Extent, findings: &
 
 fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let mut rows = Vec::new();
-    let Extent { connections, connections_many, rate, .. } = *extent;
+    let Extent { connections, connections_many, rate, runs_saved, ticks, .. } = *extent;
     let cpu: fn(&Level) -> &Vec<f64> = |level| &level.cpu_us;
     let qps: fn(&Level) -> &Vec<f64> = |level| &level.qps;
     let ours = |levels, figure| of_two(levels, Tool::Loadline, Tool::Wrk, figure);
@@ -131,7 +134,12 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     below(format!("lag at {rate}/s even, p99"), &open.lag_p99_us, 0, "µs", "at most", 150.0);
     below(format!("achieved rate at {rate}/s, off by"), &open.rate_off_percent, 3, "%", "at most", 0.1);
     below("`loadline --version`".to_owned(), &startup.version_ms, 1, "ms", "under", 5.0);
-    below("`loadline run -c 1 -n 1` on loopback".to_owned(), &startup.one_request_ms, 1, "ms", "under", 20.0);
+    below("`loadline run -c 1 -n 1` on loopback, saved in the history".to_owned(), &startup.one_request_ms, 1, "ms", "under", 20.0);
+    let added: Vec<f64> = startup.one_request_ms.iter().zip(&startup.alone_ms).map(|(saved, alone)| saved - alone).collect();
+    below("of that, what saving and watching add (to `--no-save --observe none`)".to_owned(), &added, 1, "ms", "at most", ADDED_MS_MAX);
+    below(format!("`loadline runs --all`, {runs_saved} saved runs"), &startup.list_ms, 0, "ms", "under", 100.0);
+    below(format!("`loadline report` of {ticks} seconds to a page"), &startup.page_ms, 0, "ms", "under", 300.0);
+    below("processor time of a live page that is looked at, of a core".to_owned(), &startup.live_percent, 2, "%", "under", 1.0);
     rows
 }
 

@@ -152,6 +152,7 @@ pub fn measure_by(
         keeper.second(counted);
         watch(tick);
     });
+    keeper.load_is_over();
     let summary = match &mut ended {
         Ok(summary) => Some(summary),
         Err(error) => error.measured.as_deref_mut(),

@@ -32,6 +32,8 @@ mod report;
 mod run;
 #[path = "end_to_end/script.rs"]
 mod script;
+#[path = "end_to_end/secrets.rs"]
+mod secrets;
 #[path = "end_to_end/serve.rs"]
 mod serve;
 #[path = "end_to_end/session.rs"]

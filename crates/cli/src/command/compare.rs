@@ -519,6 +519,7 @@ impl Measuring<'_> {
             keeper.result_so_far(|| report::compare::json(&compared).expect("memory takes every byte"));
             self.screen.show_result(|| report::page::compare(&compared));
         }
+        keeper.load_is_over();
         self.screen.clear();
         if !compared.pairs.is_empty() {
             lost = write(&mut compared, files)?;

@@ -1,4 +1,5 @@
-//! `loadline diff A B`: two sweeps side by side, as a table and as two charts; or two runs, as a table.
+//! `loadline diff A B`: two sweeps side by side, as a table and as two charts; or two runs, as a table. Either also as a page, or
+//! as JSON for scripts.
 
 use std::path::PathBuf;
 
@@ -62,17 +63,15 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
                 errors.push(invalid(&side.shown, &format!(": {}", validity.why())));
             }
         }
-        if let Some(out) = out.first() {
-            errors.push(PlanError::new(
-                "out",
-                format!("--out {out} is for two sweeps, and these are two runs"),
-                "leave it out, or give each run its own with loadline report",
-            ));
-        }
+        let outs = Renderings::check(&out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
         if !errors.is_empty() {
             return Err(errors.into());
         }
-        return super::print(format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to))).as_bytes());
+        let mut lost = PlanErrors::default();
+        let text = format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to)));
+        outs.write(&Two::Runs([(a.name.clone(), from), (b.name.clone(), to)]), &mut lost);
+        super::print(text.as_bytes())?;
+        return written(lost);
     }
     let curves = sides.each_ref().map(|side| curve(side.as_ref()?, existing, &mut errors));
     let sweeps = sides.each_ref().map(|side| report::sweep::read(&side.as_ref()?.text).ok());
@@ -102,10 +101,8 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             lost.push(error);
         }
     }
-    let two = Two { curves: [a, b], sweeps };
-    outs.write(&two, &mut lost);
-    let ([a, b], [from, to]) = (&two.curves, &two.sweeps);
-    let mut text = format!("\n{}{}", report::diff::table(a, b), report::diff::judged(from.as_ref(), to.as_ref()));
+    let mut text = format!("\n{}{}", report::diff::table(&a, &b), report::diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref()));
+    outs.write(&Two::Sweeps { curves: [a, b], sweeps }, &mut lost);
     if !unlike.is_empty() {
         text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));
     }
@@ -113,6 +110,10 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         text += &files.listed();
     }
     super::print(text.as_bytes())?;
+    written(lost)
+}
+
+fn written(lost: PlanErrors) -> Result<Exit, Failed> {
     if lost.is_empty() { Ok(Exit::Done) } else { Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }) }
 }
 

@@ -498,6 +498,7 @@ impl Course {
             self.conclude();
             self.save_result();
         }
+        self.keeper.load_is_over();
         self.conclude();
         self.screen.clear();
         if !self.found.trials.is_empty() {

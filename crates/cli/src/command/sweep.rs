@@ -418,6 +418,7 @@ impl Ascent<'_> {
     }
 
     fn conclude(mut self) -> Result<Exit, Failed> {
+        self.keeper.load_is_over();
         self.screen.clear();
         exporting::close(&mut self.exports, self.manner.voice());
         if !self.sweep.trials.is_empty() {
