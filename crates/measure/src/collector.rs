@@ -369,21 +369,25 @@ mod tests {
     fn ten_hours_and_a_hundred_million_requests_take_no_more_memory_than_an_hour() {
         let mut collector = Collector::new(fixtures::plan("http://a.test/"), 1, Nanos::SECOND);
         let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::NEVER });
-        let mut spare = Snapshot::default();
-        let mut random = plan::Random::new(1, 1);
         let mut sizes = Vec::new();
+        // A minute is recorded and comes again and again: the collector cannot tell, and recording is not what is tested.
+        let mut minute: Vec<Snapshot> = (0..60)
+            .map(|second| {
+                // 2,778 a second are 10⁸ in ten hours.
+                for k in 0..2_778u64 {
+                    let due = u64::from(second) * 1_000_000_000 + k * 359_000;
+                    // Multiples of the golden section spread evenly over the unit interval.
+                    let spread = (due as f64 / 359_000.0 * 0.618_033_988_75).fract();
+                    recorder.due(Nanos(due));
+                    recorder.record(&outcome(due, due + 50_000 + (spread * 1e6) as u64, Ok(200)));
+                }
+                recorder.swap(Snapshot::empty(second + 1))
+            })
+            .collect();
         for second in 0..36_000u32 {
-            let begin = u64::from(second) * 1_000_000_000;
-            // 2,778 a second are 10⁸ in ten hours.
-            for k in 0..2_778u64 {
-                let due = begin + k * 359_000;
-                recorder.due(Nanos(due));
-                recorder.record(&outcome(due, due + 50_000 + (random.unit() * 1e6) as u64, Ok(200)));
-            }
-            spare.clear(second + 1);
-            let full = recorder.swap(spare);
-            collector.absorb(SourceId(0), &full);
-            spare = full;
+            let snapshot = &mut minute[second as usize % 60];
+            snapshot.interval = second;
+            collector.absorb(SourceId(0), snapshot);
             while collector.tick().is_some() {}
             sizes.push((collector.timeline.len(), collector.open.len()));
         }
