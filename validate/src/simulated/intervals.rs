@@ -24,6 +24,12 @@ pub struct Covered {
     pub quantiles: Vec<(u64, u64)>,
     /// The same of throughput; `None` where it does not vary.
     pub throughput: Option<(u64, u64)>,
+    /// Runs of which it was told that their intervals are too narrow.
+    #[serde(default)]
+    pub told: Option<(u64, u64)>,
+    /// Runs whose median was not held and of which that was not told.
+    #[serde(default)]
+    pub silent: Option<(u64, u64)>,
 }
 
 /// Intervals on runs of known truth.
@@ -32,7 +38,7 @@ pub struct Intervals;
 
 const BASE: Wandering = Wandering { seconds: 60, per_second: 400, correlation: 0.0, wander: 0.1, spread: 0.5 };
 /// Each with its name, and whether seconds resemble their neighbours so much that the run holds too few independent ones.
-const KINDS: [(&str, bool, Wandering); 10] = [
+const KINDS: [(&str, bool, Wandering); 13] = [
     ("60 s, every request by itself", false, Wandering { wander: 0.0, ..BASE }),
     ("60 s, seconds differ by 10 %", false, BASE),
     ("60 s, and resemble their neighbours (ρ = 0.3)", false, Wandering { correlation: 0.3, ..BASE }),
@@ -43,6 +49,9 @@ const KINDS: [(&str, bool, Wandering); 10] = [
     ("300 s, ρ = 0.7", false, Wandering { seconds: 300, per_second: 100, correlation: 0.7, ..BASE }),
     ("30 s, seconds differ by 10 %", false, Wandering { seconds: 30, per_second: 800, ..BASE }),
     ("20 s (ranks), seconds differ by 10 %", false, Wandering { seconds: 20, per_second: 1_200, ..BASE }),
+    ("60 s, ρ = 0.8", true, Wandering { correlation: 0.8, ..BASE }),
+    ("30 s, ρ = 0.5", true, Wandering { seconds: 30, per_second: 800, correlation: 0.5, ..BASE }),
+    ("30 s, ρ = 0.8", true, Wandering { seconds: 30, per_second: 800, correlation: 0.8, ..BASE }),
 ];
 
 fn share((hits, of): (u64, u64)) -> Share {
@@ -53,7 +62,7 @@ impl Experiment for Intervals {
     type Seen = Covered;
     const NAME: &'static str = "intervals";
     const TITLE: &'static str = "Intervals on simulated runs";
-    const ABOUT: &'static str = "Runs are drawn whose true throughput and percentiles are known: the level of each second is drawn, more or less like that of the\nsecond before (ρ), and log-normal response times around it. Counted is how often the 95 % interval of the report holds the truth.\nA percentile counts where a run is long enough for it to be given, and only if that is so in most runs.";
+    const ABOUT: &'static str = "Runs are drawn whose true throughput and percentiles are known: the level of each second is drawn, more or less like that of the\nsecond before (ρ), and log-normal response times around it. Counted is how often the 95 % interval of the report holds the truth.\nWhere seconds resemble their neighbours so much that a run holds too few independent ones, no interval can be trusted: then the report\nhas to say so, and counted is how often an interval of the median missed the truth without that.\nA percentile counts where a run is long enough for it to be given, and only if that is so in most runs.";
 
     fn steps(_: &Lab) -> Vec<String> {
         KINDS.iter().map(|(name, ..)| (*name).to_owned()).collect()
@@ -66,7 +75,8 @@ impl Experiment for Intervals {
         let counts = |share: Share| (share.hits, share.of);
         let quantiles = covered.quantiles.iter().map(|(_, share)| if share.of * 2 > runs { counts(*share) } else { (0, 0) }).collect();
         let throughput = (of.wander > 0.0).then(|| counts(covered.throughput));
-        Ok(Covered { name: name.to_owned(), quantiles, throughput })
+        let (told, silent) = (Some(counts(covered.told)), Some(counts(covered.silent)));
+        Ok(Covered { name: name.to_owned(), quantiles, throughput, told, silent })
     }
 
     fn tell(seen: &[Covered]) -> Section {
@@ -76,21 +86,33 @@ impl Experiment for Intervals {
             seen.iter().filter(|it| is_strong(it) == strong).filter_map(of).map(share).fold(nothing, sum)
         };
         let mut section = Section::default();
-        for strong in [false, true] {
-            let whose = if strong { ", in a minute whose seconds strongly resemble their neighbours (ρ = 0.7)" } else { "" };
-            let mut claim = |what: String, share: Share| {
-                if share.of > 0 {
-                    section.proofs.push(Proof::of_share(format!("95 % intervals of {what} hold the truth{whose}"), Band::COVERAGE, share));
-                }
-            };
-            claim("QPS".to_owned(), total(strong, &|it| it.throughput));
-            for (nth, q) in QUANTILES.iter().enumerate() {
-                claim(percentile(*q), total(strong, &|it| it.quantiles.get(nth).copied()));
+        let mut claim = |what: String, band: Band, share: Share| {
+            if share.of > 0 {
+                section.proofs.push(Proof::of_share(what, band, share));
             }
+        };
+        claim("95 % intervals of QPS hold the truth".to_owned(), Band::COVERAGE, total(false, &|it| it.throughput));
+        for (nth, q) in QUANTILES.iter().enumerate() {
+            let what = format!("95 % intervals of {} hold the truth", percentile(*q));
+            claim(what, Band::COVERAGE, total(false, &|it| it.quantiles.get(nth).copied()));
         }
+        claim(
+            "a run of too few independent seconds: its median lies outside its interval, and the report does not say that the interval is \
+             too narrow"
+                .to_owned(),
+            Band::at_most(1.0 - Band::COVERAGE.low),
+            total(true, &|it| it.silent),
+        );
+        let independent = |it: &Covered| KINDS.iter().any(|(name, _, of)| *name == it.name && of.correlation == 0.0);
+        claim(
+            "a run whose seconds do not resemble each other is said to have intervals that are too narrow".to_owned(),
+            Band::at_most(0.05),
+            total(false, &|it| it.told.filter(|_| independent(it))),
+        );
         let given: Vec<usize> = (0..QUANTILES.len()).filter(|nth| seen.iter().any(|it| it.quantiles[*nth].1 > 0)).collect();
         let mut head = vec!["runs".to_owned(), "QPS".to_owned()];
         head.extend(given.iter().map(|nth| percentile(QUANTILES[*nth])));
+        head.push("said to be too narrow".to_owned());
         let mut table = Table { about: "How often intervals held the truth, by kind of run.".to_owned(), head, rows: Vec::new() };
         let said = |count: Option<(u64, u64)>| match count {
             Some((hits, of)) if of > 0 => percent(share((hits, of))),
@@ -99,6 +121,7 @@ impl Experiment for Intervals {
         for it in seen {
             let mut row = vec![it.name.clone(), said(it.throughput)];
             row.extend(given.iter().map(|nth| said(it.quantiles.get(*nth).copied())));
+            row.push(said(it.told));
             table.rows.push(row);
         }
         section.tables.push(table);
