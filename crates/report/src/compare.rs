@@ -177,6 +177,7 @@ impl Compared {
             .collect::<Result<Vec<SlicedPair>, String>>()?;
         let all_of_b = gate::together(&sound.iter().map(|pair| &pair.b).collect::<Vec<&Summary>>());
         let seed = sound.first().map_or(0, |pair| pair.a.plan.seed());
+        let answered: Vec<_> = sound.iter().map(|pair| (Answered::from(&pair.a), Answered::from(&pair.b))).collect();
         self.comparison = (!both.is_empty()).then(|| paired(&both, &self.margins));
         self.checks = match all_of_b {
             Some(all) => gate::judge(&self.promises, &all),
@@ -191,7 +192,6 @@ impl Compared {
             }
         };
         self.shifts = shift_by_quantile(&sliced, REPLICATES, &mut Random::new(seed, SHIFT_STREAM));
-        let answered: Vec<_> = sound.iter().map(|pair| (Answered::from(&pair.a), Answered::from(&pair.b))).collect();
         self.distance = Distance::of(&answered, &mut Random::new(seed, DISTANCE_STREAM));
         self.reading = reading(self);
         Ok(())
