@@ -24,7 +24,7 @@ use crate::png::Density;
 use crate::sweep::{self, SweepFile};
 use crate::unlike;
 
-pub use runs::runs;
+pub use runs::{runs, runs_unlike};
 
 /// Why a file is neither a `.dat` nor a sweep's JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -35,7 +35,7 @@ pub struct Diff {
     #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(DIFF_FORMATS), help_heading = "Output")]
     out: Vec<Out>,
 
-    /// Replace files that exist, and compare levels that are INVALID and sweeps that are unlike
+    /// Replace files that exist, and compare what is INVALID or was not measured alike
     #[arg(long, help_heading = "Output")]
     force: bool,
 
@@ -63,6 +63,10 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
                 errors.push(invalid(&side.shown, &format!(": {}", validity.why())));
             }
         }
+        let unlike = report::diff::runs_unlike(&from, &to);
+        if existing == Existing::Keep && !unlike.is_empty() {
+            errors.push(measured_unlike(&unlike));
+        }
         let outs = Renderings::check(&out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
         if !errors.is_empty() {
             return Err(errors.into());
@@ -80,11 +84,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         _ => Vec::new(),
     };
     if existing == Existing::Keep && !unlike.is_empty() {
-        errors.push(PlanError::new(
-            "diff",
-            format!("the two were not measured alike: {}", unlike.join("; ")),
-            "measure both alike, or compare all the same with --force",
-        ));
+        errors.push(measured_unlike(&unlike));
     }
     let names = sides.each_ref().map(|side| side.as_ref().map_or("", |side| side.name.as_str()));
     let files = Files::new(dir, names.join("_"), ENDINGS);
@@ -151,9 +151,28 @@ fn curve(side: &Side, existing: Existing, errors: &mut PlanErrors) -> Option<Swe
     if existing == Existing::Keep && !invalid.is_empty() {
         errors.push(self::invalid(shown, &format!(" at {}", invalid.join(", and at "))));
     }
+    // What is another kind of result is told as that, and not as a broken sweep.
+    let other = match (report::diff::read_curve(name, text), Saved::read(text)) {
+        (Ok(_), _) => None,
+        (Err(_), Ok(other)) => Some(format!("is no sweep but the result of loadline {}", other.kind())),
+        (Err(_), Err(why)) => why.starts_with("it is written as ").then(|| format!("cannot be compared: {why}")),
+    };
+    if let Some(why) = other {
+        errors.push(PlanError::new("diff", format!("'{shown}' {why}"), "give two sweeps, or two runs"));
+        return None;
+    }
     report::diff::read_curve(name, text)
         .map_err(|why| errors.push(PlanError::new("diff", format!("'{shown}' is no sweep: {why}"), HELP)))
         .ok()
+}
+
+/// That plans or machines differ, and in what.
+fn measured_unlike(unlike: &[String]) -> PlanError {
+    PlanError::new(
+        "diff",
+        format!("the two were not measured alike: {}", unlike.join("; ")),
+        "measure both alike, or compare all the same with --force",
+    )
 }
 
 fn invalid(shown: &str, why: &str) -> PlanError {
