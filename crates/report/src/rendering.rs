@@ -92,7 +92,7 @@ pub enum Two {
         /// What both charts draw.
         curves: [SweepCurve; 2],
         /// The same with all runs; a side without is a file that holds no single runs.
-        sweeps: [Option<Sweep>; 2],
+        sweeps: Box<[Option<Sweep>; 2]>,
     },
     /// Two runs, each with what the user calls it.
     Runs([(String, Box<Summary>); 2]),
@@ -106,7 +106,7 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
         extension: "txt",
         render: |it| {
             let text = match it {
-                Two::Sweeps { curves: [a, b], sweeps: [from, to] } => diff::table(a, b) + &diff::judged(from.as_ref(), to.as_ref()),
+                Two::Sweeps { curves: [a, b], sweeps } => diff::table(a, b) + &diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref()),
                 Two::Runs([a, b]) => diff::runs((&a.0, &a.1), (&b.0, &b.1)),
             };
             Ok(text.into_bytes())

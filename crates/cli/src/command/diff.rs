@@ -75,7 +75,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         let text = format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to)));
         outs.write(&Two::Runs([(a.name.clone(), from), (b.name.clone(), to)]), &mut lost);
         super::print(text.as_bytes())?;
-        return written(lost);
+        return written(&lost);
     }
     let curves = sides.each_ref().map(|side| curve(side.as_ref()?, existing, &mut errors));
     let sweeps = sides.each_ref().map(|side| report::sweep::read(&side.as_ref()?.text).ok());
@@ -102,7 +102,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         }
     }
     let mut text = format!("\n{}{}", report::diff::table(&a, &b), report::diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref()));
-    outs.write(&Two::Sweeps { curves: [a, b], sweeps }, &mut lost);
+    outs.write(&Two::Sweeps { curves: [a, b], sweeps: Box::new(sweeps) }, &mut lost);
     if !unlike.is_empty() {
         text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));
     }
@@ -110,10 +110,10 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         text += &files.listed();
     }
     super::print(text.as_bytes())?;
-    written(lost)
+    written(&lost)
 }
 
-fn written(lost: PlanErrors) -> Result<Exit, Failed> {
+fn written(lost: &PlanErrors) -> Result<Exit, Failed> {
     if lost.is_empty() { Ok(Exit::Done) } else { Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }) }
 }
 
