@@ -18,7 +18,7 @@ mkdir -p "$peers"
 
 module_of() {
     case "$1" in
-        hey) echo github.com/rakyll/hey@v0.1.5 ;;
+        hey) echo github.com/rakyll/hey@v0.1.4 ;;
         vegeta) echo github.com/tsenart/vegeta/v12@v12.12.0 ;;
         *) echo "peers.sh: no module is known for '$1'" >&2; exit 2 ;;
     esac
@@ -44,6 +44,6 @@ for peer in "$@"; do
         cat "$work/log" >&2
         exit 1
     }
-    rm -rf "$work"
+    rm -rf "$work" "$peers/.$peer-"*
     touch "$mark"
 done

@@ -90,7 +90,7 @@ pub enum Two {
     /// Two sweeps.
     Sweeps {
         /// What both charts draw.
-        curves: [SweepCurve; 2],
+        curves: Box<[SweepCurve; 2]>,
         /// The same with all runs; a side without is a file that holds no single runs.
         sweeps: Box<[Option<Sweep>; 2]>,
     },
@@ -106,7 +106,9 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
         extension: "txt",
         render: |it| {
             let text = match it {
-                Two::Sweeps { curves: [a, b], sweeps } => diff::table(a, b) + &diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref()),
+                Two::Sweeps { curves, sweeps } => {
+                    diff::table(&curves[0], &curves[1]) + &diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref())
+                }
                 Two::Runs([a, b]) => diff::runs((&a.0, &a.1), (&b.0, &b.1)),
             };
             Ok(text.into_bytes())
@@ -131,7 +133,7 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
         extension: "html",
         render: |it| {
             let shown = match it {
-                Two::Sweeps { curves: [a, b], sweeps } => page::diff(a, b, sweeps.each_ref().map(Option::as_ref)),
+                Two::Sweeps { curves, sweeps } => page::diff(&curves[0], &curves[1], sweeps.each_ref().map(Option::as_ref)),
                 Two::Runs([a, b]) => page::two_runs((&a.0, &a.1), (&b.0, &b.1)),
             };
             Ok(shown.document())

@@ -102,7 +102,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         }
     }
     let mut text = format!("\n{}{}", report::diff::table(&a, &b), report::diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref()));
-    outs.write(&Two::Sweeps { curves: [a, b], sweeps: Box::new(sweeps) }, &mut lost);
+    outs.write(&Two::Sweeps { curves: Box::new([a, b]), sweeps: Box::new(sweeps) }, &mut lost);
     if !unlike.is_empty() {
         text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));
     }

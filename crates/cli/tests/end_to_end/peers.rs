@@ -313,9 +313,9 @@ mod hey {
         let session = Session::new().file("body", "from a file");
         for flags in [
             "",
-            "-m post -d hello -T text/plain -A '*/*' -H 'User-Agent: me' -H 'x-my-id: 1' -H 'X-Two: a b' -host other.test",
+            "-m post -d hello -T text/plain -A '*/*' -H 'x-my-id: 1' -H 'X-Two: a b' -host other.test",
             "-D body -m PUT -disable-compression -disable-keepalive",
-            "-m HEAD -H 'User-Agent: mine'",
+            "-m HEAD",
         ] {
             let [theirs, ours] = ["hey", "loadline hey"].map(|it| {
                 told(&session, &format!("{it} -n 2 -c 1 {flags} {}/x?y=1", server.url));
@@ -324,9 +324,13 @@ mod hey {
             assert_eq!(ours, theirs, "{flags}");
             assert_eq!(theirs.len(), 1);
         }
-        // The original loses it: its other headers take its place.
-        told(&session, &format!("loadline hey -n 1 -c 1 -a user:pass {}/", server.url));
-        assert!(server.requests()[0].contains("\r\nAuthorization: Basic dXNlcjpwYXNz\r\n"));
+        // The original loses both.
+        told(&session, &format!("loadline hey -n 1 -c 1 -a user:pass -H 'User-Agent: me' {}/", server.url));
+        let request = &server.requests()[0];
+        assert!(
+            request.contains("\r\nAuthorization: Basic dXNlcjpwYXNz\r\n") && request.contains("\r\nUser-Agent: me hey/0.0.1\r\n"),
+            "{request}"
+        );
     }
 
     #[test]
