@@ -52,7 +52,7 @@ impl Globals {
         let body = body::read(&request.body)?;
         Ok(Self {
             interface: Interface::Wrk,
-            url: target.to_string(),
+            url: target.absolute(),
             scheme: target.scheme().to_string(),
             host: target.host().to_owned(),
             port: (target.port() != target.scheme().default_port()).then(|| target.port().to_string()),

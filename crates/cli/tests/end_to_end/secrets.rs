@@ -9,12 +9,14 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use rustix::process::Signal;
 
 use crate::history::journals;
+use crate::recorder::Recorder;
 use crate::session::{Session, server};
 
 /// One of plain letters, and one of letters that URLs, headers and JSON write differently.
@@ -285,4 +287,15 @@ fn no_secret_is_in_a_complaint() {
         assert!(ran.exit != 0, "{line}");
         is_clean(&line, [ran.stdout, ran.stderr].concat().as_bytes(), secret);
     }
+}
+
+#[test]
+fn a_proxy_is_asked_for_the_url_with_its_secrets_and_nobody_else_sees_them() {
+    let proxy = Recorder::start(Duration::ZERO, 200);
+    let mut session = Session::new();
+    let ran =
+        session.loadline(&format!("run http://api.test/x?token=Zq8-Xw0.vK3jQ5 -n 1 -c 1 --out json=r.json --proxy {}", proxy.url)).exits(0);
+    assert!(proxy.raw().iter().any(|request| request.starts_with("GET http://api.test/x?token=Zq8-Xw0.vK3jQ5 HTTP/1.1\r\n")));
+    let all = [ran.stdout.into_bytes(), ran.stderr.into_bytes(), everything(&session.path("."))].concat();
+    is_clean("a request through a proxy", &all, "Zq8-Xw0.vK3jQ5");
 }
