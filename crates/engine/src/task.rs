@@ -93,7 +93,7 @@ fn serialise(plan: &Plan, target: &Target, method: &str, headers: &[(String, Str
     let mut line = target.path_and_query().to_owned();
     if let Some(proxy) = plan.connection().proxy.as_ref().filter(|_| target.scheme() == Scheme::Http) {
         // A proxy is asked with the whole URL (RFC 9112 §3.2.2).
-        line = target.to_string();
+        line = target.absolute();
         if let Some(authorization) = &proxy.authorization {
             headers.push(("Proxy-Authorization".to_owned(), authorization.clone()));
         }
