@@ -45,7 +45,7 @@ pub enum Shortage {
     Collector,
     /// It keeps 64 KiB of each request.
     Memory,
-    /// Each request is written to storage, 64 KiB, and waited for.
+    /// Each request is written to storage, 256 KiB, and waited for, one after the other: as a log is that all of them append to.
     Storage,
     /// Beyond 200 requests a second it answers 429.
     Rate,
@@ -147,8 +147,10 @@ impl Shortage {
     }
 }
 
-/// What a request that is kept keeps, and what one that is stored stores.
+/// What a request that is kept keeps.
 const KEPT_BYTES: usize = 64 * 1024;
+/// What a request that is stored stores: so much that storage takes much longer for it than a processor.
+const STORED_BYTES: usize = 256 * 1024;
 
 const FINE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LAST: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
@@ -294,10 +296,13 @@ fn stored(listener: TcpListener) -> io::Result<()> {
     let path = dir.join(format!("loadline-testbed-{}", std::process::id()));
     let file: File = OpenOptions::new().write(true).create_new(true).open(&path)?;
     std::fs::remove_file(&path)?;
-    let (written, bytes) = (AtomicU64::new(0), vec![b'x'; KEPT_BYTES]);
+    let (written, bytes) = (Mutex::new(0u64), vec![b'x'; STORED_BYTES]);
     on_threads(listener, move || {
+        // Several that wait at once for all that was written are one wait to most file systems, and storage is no limit any more.
+        let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
         // Around in a ring of 64 MiB.
-        let place = written.fetch_add(1, Ordering::Relaxed) % 1_024 * KEPT_BYTES as u64;
+        let place = *written % 256 * STORED_BYTES as u64;
+        *written += 1;
         let stored = file.write_all_at(&bytes, place).and_then(|()| file.sync_data());
         if stored.is_ok() { FINE } else { FAILED }
     });

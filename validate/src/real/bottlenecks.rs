@@ -5,7 +5,7 @@
 //! short of something stand two that are not, loaded well below what they carry: there the right answer is that nothing limits them.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -237,7 +237,8 @@ impl Drop for Limited {
 
 /// A cgroup that may use so many cores. It ends with this value, as soon as nobody is in it.
 struct Quota {
-    folder: PathBuf,
+    /// One, or two where limits and accounts are kept apart.
+    folders: Vec<PathBuf>,
 }
 
 /// A quota counts over this many microseconds.
@@ -251,18 +252,28 @@ impl Quota {
     fn on(child: &Child, cores: f64) -> Result<Self> {
         let name = format!("loadline-validate-{}", child.id());
         let (quota, period) = ((cores * PERIOD_US).round(), PERIOD_US);
-        let (mount, limits) = if Path::new("/sys/fs/cgroup/cgroup.controllers").exists() {
-            ("/sys/fs/cgroup", vec![("cpu.max", format!("{quota} {period}"))])
+        let (mounts, limits) = if Path::new("/sys/fs/cgroup/cgroup.controllers").exists() {
+            (vec!["/sys/fs/cgroup"], vec![("cpu.max", format!("{quota} {period}"))])
         } else {
-            ("/sys/fs/cgroup/cpu", vec![("cpu.cfs_period_us", period.to_string()), ("cpu.cfs_quota_us", quota.to_string())])
+            let limits = vec![("cpu.cfs_period_us", period.to_string()), ("cpu.cfs_quota_us", quota.to_string())];
+            (vec!["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpuacct"], limits)
         };
-        let folder = Path::new(mount).join(name);
-        fs::create_dir(&folder).with_context(|| format!("no cgroup can be made in {mount}"))?;
-        let made = Self { folder };
-        for (file, limit) in limits {
-            fs::write(made.folder.join(file), limit).with_context(|| format!("{file} cannot be set"))?;
+        let mut made = Self { folders: Vec::new() };
+        for mount in mounts {
+            let folder = Path::new(mount).join(&name);
+            match fs::create_dir(&folder) {
+                Ok(()) => made.folders.push(folder),
+                // The account is the same folder as the limit by another name.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !made.folders.is_empty() => {}
+                Err(error) => return Err(error).with_context(|| format!("no cgroup can be made in {mount}")),
+            }
         }
-        fs::write(made.folder.join("cgroup.procs"), child.id().to_string()).context("the server cannot be put into its cgroup")?;
+        for (file, limit) in limits {
+            fs::write(made.folders[0].join(file), limit).with_context(|| format!("{file} cannot be set"))?;
+        }
+        for folder in &made.folders {
+            fs::write(folder.join("cgroup.procs"), child.id().to_string()).context("the server cannot be put into its cgroup")?;
+        }
         Ok(made)
     }
 }
@@ -271,8 +282,10 @@ impl Drop for Quota {
     fn drop(&mut self) {
         // The server in it may take a moment to end.
         let deadline = std::time::Instant::now() + Duration::from_secs(2);
-        while fs::remove_dir(&self.folder).is_err() && std::time::Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(10));
+        for folder in &self.folders {
+            while fs::remove_dir(folder).is_err() && std::time::Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(10));
+            }
         }
     }
 }

@@ -68,11 +68,11 @@ pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
         evidence.push(format!("answers took {} where failures began, and {} at their quickest load", time(here * 1e9), time(base * 1e9)));
     }
     let sentence = match slow {
-        _ if constant => format!("{} % of requests fail at every load: {}", whole(share), worst.error),
+        _ if constant => format!("{} % of requests fail at every load ({})", whole(share), worst.error),
         Some(ratio) if ratio <= SLOW_RATIO => {
-            format!("it fails before it slows down, from about {} requests a second on: {}", figure(first.due), worst.error)
+            format!("it fails before it slows down, from about {} requests a second on ({})", figure(first.due), worst.error)
         }
-        _ => format!("it fails from about {} requests a second on: {}", figure(first.due), worst.error),
+        _ => format!("it fails from about {} requests a second on ({})", figure(first.due), worst.error),
     };
     let finding = Finding::new(Kind::Errors, strength, sentence)
         .evidence(evidence)

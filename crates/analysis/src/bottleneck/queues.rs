@@ -5,6 +5,8 @@
 //! pool has as many workers; a lock lets one through; and where a server has many more threads than that, each of them with a
 //! request, what they wait for is not here.
 
+use std::ops::RangeInclusive;
+
 use super::law::line;
 use super::scene::{Flat, Scene};
 use super::{Finding, Kind, Seen};
@@ -15,7 +17,10 @@ const OVERFLOWING_MIN: f64 = 0.3;
 /// One at a time, with what measuring adds.
 const ONE_MAX: f64 = 1.5;
 /// Threads that serve one at a time together use about a core, wherever each of them runs.
-const ONE_CORE: std::ops::RangeInclusive<f64> = 0.75..=1.3;
+const ONE_CORE: RangeInclusive<f64> = 0.75..=1.3;
+const ONE_CORE_EXACTLY: RangeInclusive<f64> = 0.85..=1.15;
+/// A request that works alone, and whose work takes longer while others take the core from it.
+const ALONE_MAX: f64 = 2.0;
 /// A thread that has more of the work than this does it alone.
 const SHARE_MAX: f64 = 0.6;
 
@@ -29,7 +34,7 @@ pub(super) fn accept_queue(scene: &Scene<'_>) -> Option<Finding> {
     }
     let lasting = seen.overflowing >= OVERFLOWING_MIN;
     let sentence = format!(
-        "connections come faster than it accepts them: {} a second were lost since its accept queue was full",
+        "connections come faster than it accepts them, and {} a second were lost since its accept queue was full",
         figure(seen.overflows)
     );
     let mut evidence = vec![
@@ -85,17 +90,23 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
     let first = seen.busiest.first().map_or(0.0, |(_, used)| *used);
     let working = seen.busiest.iter().filter(|(_, used)| *used >= 0.02).count();
     let threads = seen.threads.unwrap_or(0.0);
-    let waiting = seen.waiting.unwrap_or(0.0);
     let cores = seen.capacity()?;
+    // A total of one core is a coincidence more often the farther it is from one, but not where one request at a time gets through.
+    let one = if flat.at_once() <= ALONE_MAX { ONE_CORE } else { ONE_CORE_EXACTLY };
     // Threads that wait for a lock are not ready to run; those that are, are short of cores.
-    let serial = cores >= 1.5 && ONE_CORE.contains(&cpu) && first <= SHARE_MAX * cpu && working >= 3 && waiting <= 0.6;
+    let serial = cores >= 1.5 && one.contains(&cpu) && first <= SHARE_MAX * cpu && working >= 3 && !scene.wants_cores();
     let single = scene.is_idle()? && flat.at_once() <= ONE_MAX && threads >= 4.0 && scene.top.level >= 1.0 && cpu < *ONE_CORE.start();
     let sentence = match (serial, single) {
         (true, _) => {
-            format!("{} threads use {} of {} cores together, so that one of them works at a time", working, decimal(cpu, 2), figure(cores))
+            format!(
+                "{} threads use {} of {} cores together, as if one of them could work at a time",
+                working,
+                decimal(cpu, 2),
+                figure(cores)
+            )
         }
         (false, true) => format!(
-            "one request at a time gets through, at {} a second, though it has {} threads: it is held while something is waited for, or is a pool of one",
+            "one request at a time gets through, at {} a second, though it has {} threads: one holds it while it waits for something, or there is a pool of one",
             figure(flat.capacity),
             figure(threads)
         ),
@@ -192,10 +203,10 @@ pub(super) fn worker_pool(scene: &Scene<'_>) -> Option<Finding> {
         strength -= 0.1;
     }
     let size = match at_once.round().max(1.0) as u64 {
-        1 => "one worker is always taken".to_owned(),
-        several => format!("about {} are all taken", counted(several, "worker")),
+        1 => "one worker, always taken, lets".to_owned(),
+        several => format!("about {}, all taken, let", counted(several, "worker")),
     };
-    let sentence = format!("{size}: {} requests a second is all they let through, and the rest waits in line", figure(flat.capacity));
+    let sentence = format!("{size} {} requests a second through, and the rest waits in line", figure(flat.capacity));
     let mut evidence = vec![
         stops(&flat),
         format!(
@@ -257,7 +268,7 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
         Some(_) => 0.52,
         None => 0.6,
     };
-    let sentence = "it waits, and nothing on its machine is busy: likely for what is behind it (a database, another service)".to_owned();
+    let sentence = "it waits while nothing on its machine is busy, likely for what is behind it (a database, another service)".to_owned();
     let mut evidence = vec![waiting];
     evidence.extend(seen.and_then(|seen| Some(format!("it used {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))));
     if let (Some(flat), Some(threads)) = (scene.flat, seen.and_then(|seen| seen.threads))

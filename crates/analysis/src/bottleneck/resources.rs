@@ -22,6 +22,7 @@ const WAITED_MAX: f64 = 0.3;
 /// A quota this used up, or that stopped the server in so many of its periods, is the limit.
 const QUOTA_USED_MIN: f64 = 0.85;
 const THROTTLED_MIN: f64 = 0.25;
+const QUOTA_REMEDY: &str = "raise the quota (cpu.max, --cpus, limits.cpu), or give the runtime no more threads than the quota has cores";
 /// What is less near its end than this is no runner-up.
 const WORTH_SAYING: f64 = 0.05;
 
@@ -38,12 +39,15 @@ pub(super) fn processor(scene: &Scene<'_>) -> Option<Finding> {
     let waiting = seen.waiting.unwrap_or(0.0);
     let law = scene.law(cores, |seen| seen.cpu);
     // Threads that wait beside idle cores are kept to fewer of them; a quota keeps them in another way.
-    let kept = waiting >= (0.5 * cpu).max(0.7) && machine <= 0.8 && seen.throttled.unwrap_or(0.0) < 0.05 && seen.busiest.len() > 1;
-    let strength = if (machine >= FULL_MIN && cpu >= 0.5 * seen.machine_cpu.unwrap_or(cpu)) || used >= USED_MIN {
+    let wants = scene.wants_cores();
+    let kept = wants && waiting >= (0.5 * cpu).max(0.7) && machine <= 0.8 && seen.throttled.unwrap_or(0.0) < 0.05 && seen.busiest.len() > 1;
+    // Of a full machine the larger part, by threads that have nothing else to wait for.
+    let most = machine >= FULL_MIN && cpu >= 0.5 * seen.machine_cpu.unwrap_or(cpu);
+    let strength = if (most && wants) || used >= USED_MIN {
         0.9
     } else if kept {
         0.83
-    } else if used >= NEAR_MIN {
+    } else if most || used >= NEAR_MIN {
         0.6
     } else if used >= WORTH_SAYING {
         candidate(used)
@@ -53,7 +57,7 @@ pub(super) fn processor(scene: &Scene<'_>) -> Option<Finding> {
     let had = format!("the server used {} of {} cores at {} requests a second", decimal(cpu, 2), figure(cores), figure(point.answered));
     let (sentence, mut evidence) = if kept && strength < 0.9 {
         let sentence = format!(
-            "it is kept to fewer cores than there are: it used {} of {}, and its threads waited for one",
+            "it is kept to fewer cores than there are (it used {} of {}), and its threads waited for one",
             decimal(cpu, 2),
             figure(cores)
         );
@@ -116,7 +120,8 @@ pub(super) fn thread(scene: &Scene<'_>) -> Option<Finding> {
 
 /// The cgroup's quota, however idle the machine is.
 pub(super) fn quota(scene: &Scene<'_>) -> Option<Finding> {
-    let (point, seen, used) = scene.most(|seen| Some(seen.cgroup_cpu.or(seen.cpu)? / seen.quota.filter(|quota| *quota > 0.0)?))?;
+    let quota_used = |seen: &Seen| Some(seen.cgroup_cpu.or(seen.cpu)? / seen.quota.filter(|quota| *quota > 0.0)?);
+    let Some((point, seen, used)) = scene.most(quota_used) else { return stopped(scene) };
     let (quota, throttled) = (seen.quota?, seen.throttled.unwrap_or(0.0));
     let cpu = used * quota;
     let strength = match (used >= QUOTA_USED_MIN, throttled >= THROTTLED_MIN) {
@@ -141,7 +146,28 @@ pub(super) fn quota(scene: &Scene<'_>) -> Option<Finding> {
         .evidence(evidence)
         .law(scene.law(quota, |seen| seen.cgroup_cpu.or(seen.cpu)))
         .refuted_by("twice the quota carries no more")
-        .remedy("raise the quota (cpu.max, --cpus, limits.cpu), or give the runtime no more threads than the quota has cores");
+        .remedy(QUOTA_REMEDY);
+    Some(finding)
+}
+
+/// A quota whose size is not known, by the periods in which it stopped the server.
+fn stopped(scene: &Scene<'_>) -> Option<Finding> {
+    let (point, seen, throttled) = scene.most(|seen| seen.throttled)?;
+    let strength = match throttled {
+        throttled if throttled >= 0.5 => 0.94,
+        throttled if throttled >= THROTTLED_MIN => 0.5,
+        throttled if throttled >= WORTH_SAYING => candidate(throttled),
+        _ => return None,
+    };
+    let sentence = format!(
+        "its cgroup's quota stopped it in {:.0} % of the quota's periods, at {} requests a second",
+        throttled * 100.0,
+        figure(point.answered)
+    );
+    let finding = Finding::new(Kind::Quota, strength, sentence)
+        .evidence(seen.cpu.map(|cpu| format!("the server used {} cores", decimal(cpu, 2))))
+        .refuted_by("twice the quota carries no more")
+        .remedy(QUOTA_REMEDY);
     Some(finding)
 }
 
@@ -178,7 +204,7 @@ pub(super) fn memory(scene: &Scene<'_>) -> Option<Finding> {
             .remedy("give it more memory, or find out what holds it");
         return Some(finding);
     };
-    let sentence = format!("it grows by about {} with each request: a leak, or a queue without a limit", bytes(growth.per_request));
+    let sentence = format!("it grows by about {} with each request, as with a leak, or a queue without a limit", bytes(growth.per_request));
     let mut evidence = vec![format!(
         "from {} to {} in one run, on a straight line (r² {}), as fast in its second half",
         bytes(growth.first),

@@ -24,9 +24,9 @@ const QUEUED_RATIO: f64 = 3.0;
 const QUEUED_SPREAD_MAX: f64 = 0.5;
 /// A server that uses no more than this of what it may is not limited by it.
 const IDLE_MAX: f64 = 0.75;
-/// Threads that are ready and get no core, on average: waking up on a busy machine costs a server of some hundred answers a second
-/// as much.
-const WAITING_MAX: f64 = 0.5;
+/// Threads with requests that are on a core or ready for one for no more of their time wait for something else: waking up on a busy
+/// machine takes as much.
+pub(super) const WANTS_MAX: f64 = 0.3;
 
 /// The loads, ascending, and what they show together.
 #[derive(Debug)]
@@ -102,8 +102,12 @@ impl<'a> Scene<'a> {
         let (_, _, used) = self.most(|seen| Some(seen.cpu? / seen.capacity().filter(|cores| *cores > 0.0)?))?;
         let machine = self.most(Seen::machine_share).map_or(0.0, |(_, _, share)| share);
         let thread = self.most(|seen| seen.busiest.first().map(|(_, used)| *used)).map_or(0.0, |(_, _, used)| used);
-        let waiting = self.most(|seen| seen.waiting).map_or(0.0, |(_, _, waiting)| waiting);
-        Some(used <= IDLE_MAX && thread <= 0.8 && (machine <= 0.9 || waiting <= WAITING_MAX))
+        Some(used <= IDLE_MAX && thread <= 0.8 && (machine <= 0.9 || !self.wants_cores()))
+    }
+
+    /// Whether what the server's threads wait for is cores, at the highest load.
+    pub(super) fn wants_cores(&self) -> bool {
+        self.loaded().filter_map(Point::wants_cores).last().is_some_and(|wants| wants > WANTS_MAX)
     }
 
     /// The greatest of a figure over all loads, with its load.

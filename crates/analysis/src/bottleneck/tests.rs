@@ -160,6 +160,19 @@ fn a_quota_that_is_used_up_is_named_however_idle_the_machine_is() {
     };
     let found = first(&ladder([200.0, 460.0, 490.0, 495.0], [5.0, 8.7, 32.0, 129.0], limited), Kind::Quota);
     assert!(found.sentence.contains("may use 0.5 cores"), "{found:#?}");
+    // Its size may be hidden.
+    let hidden = |rate: f64| Seen {
+        quota: None,
+        cgroup_cpu: None,
+        shares_machine: true,
+        machine_cpu: Some(3.99),
+        waiting: Some(20.0),
+        ..limited(rate)
+    };
+    let stopped: Vec<Point> = ladder([200.0, 460.0, 490.0, 495.0], [5.0, 8.7, 32.0, 129.0], hidden);
+    let stopped: Vec<Point> = stopped.into_iter().map(|it| Point { others_share: Some(0.8), ..it }).collect();
+    let found = first(&stopped, Kind::Quota);
+    assert!(found.sentence.contains("stopped it in 95 %"), "{found:#?}");
     // A burst now and then is stopped in any container.
     let burst = Seen { quota: Some(0.5), cpu: Some(0.15), cgroup_cpu: Some(0.15), throttled: Some(0.05), ..idle() };
     not_named(&[closed(4.0, 100.0, 9.0, burst)], Kind::Quota);
@@ -170,7 +183,7 @@ fn a_machine_that_load_and_server_fill_together_is_named_before_the_server() {
     let shared = Seen { shares_machine: true, cores: Some(2.0), cpu: Some(1.1), machine_cpu: Some(1.98), waiting: Some(0.6), ..idle() };
     let beside = |generator_cores: f64| Point { generator_cores, ..closed(50.0, 20_000.0, 2.5, shared.clone()) };
     let found = first(&[beside(0.8)], Kind::SharedMachine);
-    assert!(found.sentence.contains("share 2 cores") && found.sentence.contains("had 1.10 of them"), "{found:#?}");
+    assert!(found.sentence.contains("share 2 cores") && found.sentence.contains("the server had 1.10"), "{found:#?}");
     // Next to nothing of it is loadline's.
     first(&[beside(0.06)], Kind::Processor);
     // The machine is full, and this server wants nothing of it.
@@ -178,6 +191,39 @@ fn a_machine_that_load_and_server_fill_together_is_named_before_the_server() {
     not_named(&[Point { others_share: Some(0.9), ..offered(50.0, 2.0, unmoved) }], Kind::SharedMachine);
     let stolen = Seen { steal: Some(0.2), cpu: Some(1.0), ..idle() };
     first(&[closed(50.0, 500.0, 10.0, stolen)], Kind::SharedMachine);
+}
+
+#[test]
+fn others_that_fill_the_machine_are_not_to_blame_for_what_a_server_could_not_use() {
+    // Two cores that a compiler keeps busy, and how much of them the server had.
+    let crowded = |cpu: f64, waiting: f64| Seen {
+        shares_machine: true,
+        cores: Some(2.0),
+        cpu: Some(cpu),
+        machine_cpu: Some(1.99),
+        waiting: Some(waiting),
+        threads: Some(34.0),
+        ..idle()
+    };
+    let beside = |points: Vec<Point>| points.into_iter().map(|it| Point { others_share: Some(0.5), generator_cores: 0.03, ..it }).collect();
+    let ladder_of = |rates, times, seen: &dyn Fn(f64) -> Seen| -> Vec<Point> { beside(ladder(rates, times, seen)) };
+    // One at a time holds the lock and is kept from its core at times; all others are not ready.
+    let alike = |each: f64| vec![("app 11".to_owned(), each); 8];
+    let locked = |_| Seen { busiest: alike(0.025), ..crowded(0.78, 1.2) };
+    first(&ladder_of([660.0, 820.0, 880.0, 750.0], [1.5, 4.9, 18.0, 85.0], &locked), Kind::Lock);
+    // All are ready: it would use both cores.
+    let busy = |_| Seen { busiest: alike(0.03), ..crowded(0.95, 29.0) };
+    first(&ladder_of([200.0, 320.0, 330.0, 320.0], [5.0, 12.0, 48.0, 200.0], &busy), Kind::SharedMachine);
+    // It would use a quarter more.
+    let most = |_| Seen { busiest: alike(0.05), ..crowded(1.6, 28.0) };
+    first(&ladder_of([300.0, 530.0, 540.0, 530.0], [3.3, 7.5, 30.0, 120.0], &most), Kind::Processor);
+    // Waking up late now and then: a tenth of the time that an answer takes.
+    let pool = |_| Seen { busiest: vec![("app 11".to_owned(), 0.003); 4], threads: Some(5.0), ..crowded(0.02, 0.6) };
+    let waiting: Vec<Point> = beside(pooled(pool));
+    first(&waiting, Kind::WorkerPool);
+    // One thread that has three quarters of its core.
+    let single = |_| Seen { busiest: vec![("node 812".to_owned(), 0.74), ("node 813".to_owned(), 0.01)], ..crowded(0.76, 0.3) };
+    first(&ladder_of([500.0, 730.0, 740.0, 740.0], [2.0, 5.5, 21.0, 86.0], &single), Kind::Thread);
 }
 
 #[test]
@@ -387,7 +433,10 @@ fn the_strongest_comes_first_and_is_said_with_its_evidence_and_the_next() {
     let found = findings(&pooled(|_| Seen { threads: Some(5.0), ..idle() }));
     assert!(found.windows(2).all(|pair| pair[0].strength >= pair[1].strength) && found.len() <= SHOWN_MAX, "{found:#?}");
     let said = sentences(&found);
-    assert!(said[0].starts_with("What limits it is a pool of workers: about 4 workers are all taken"), "{said:#?}");
+    assert!(
+        said[0].starts_with("What limits it is a pool of workers: about 4 workers, all taken, let 200 requests a second through"),
+        "{said:#?}"
+    );
     assert!(said[1].starts_with("Evidence: ") && said[2].starts_with("This is wrong if ") && said[2].contains("What to do: "), "{said:#?}");
     assert!(said[3].starts_with("The next candidate is something not visible from here: "), "{said:#?}");
     assert!(sentences(&[]).is_empty());

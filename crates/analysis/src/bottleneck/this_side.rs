@@ -1,16 +1,18 @@
 //! What is not the server's: loadline, and the machine that both of them need.
 
 use super::scene::Scene;
-use super::{Finding, Kind};
+use super::{Finding, Kind, Seen};
 use crate::quantity::{decimal, figure};
 
 /// A machine this busy has no core left for a burst.
 const FULL_MIN: f64 = 0.92;
-/// Of a full machine, what others had is a bottleneck from this share on, and worth a word from that one on.
+/// Of what the server could use, what others had is a bottleneck from this share on, and worth a word from that one on.
 const OTHERS_MIN: f64 = 0.3;
 const OTHERS_WORTH_SAYING: f64 = 0.15;
 /// A server that wants less than this of a core is not kept from it.
 const WANTED_MIN: f64 = 0.5;
+/// Of a quota's periods, those in which it stopped the server.
+const STOPPED_MIN: f64 = 0.25;
 /// A host that gives away so much makes every time longer.
 const STEAL_MIN: f64 = 0.05;
 const STEAL_LARGE: f64 = 0.15;
@@ -19,13 +21,13 @@ const STEAL_LARGE: f64 = 0.15;
 pub(super) fn generator(scene: &Scene<'_>) -> Option<Finding> {
     let (point, limit) = scene.loaded().find_map(|point| Some((point, point.generator_limit.as_ref()?)))?;
     // On a machine that both fill, the machine is what is short.
-    let full = point.server.as_ref().and_then(super::Seen::machine_share).is_some_and(|share| share >= FULL_MIN);
+    let full = point.server.as_ref().and_then(Seen::machine_share).is_some_and(|share| share >= FULL_MIN);
     // Where the server is full as well, which of the two gave way first cannot be told.
     let both = point.server.as_ref().is_some_and(|seen| {
         let thread = seen.busiest.first().is_some_and(|(_, used)| *used >= 0.9);
         thread || seen.cpu.zip(seen.capacity()).is_some_and(|(cpu, cores)| cpu >= 0.85 * cores)
     });
-    let sentence = format!("it was at its own limit at {} requests a second: {limit}", figure(point.answered));
+    let sentence = format!("at {} requests a second it was at its own limit ({limit})", figure(point.answered));
     let finding = Finding::new(Kind::Generator, if full || both { 0.85 } else { 0.95 }, sentence)
         .evidence([format!("it used {} cores", decimal(point.generator_cores, 2))])
         .refuted_by("more threads (-t), or a second machine that sends half of the load, carry no more than this")
@@ -33,9 +35,18 @@ pub(super) fn generator(scene: &Scene<'_>) -> Option<Finding> {
     Some(finding)
 }
 
+/// How many cores the server can use at most: those of its quota or machine, and no more than one for each thread that does all.
+fn useful(seen: &Seen, cpu: f64) -> f64 {
+    /// A thread that does this share of a server's work is its only one, for all purposes.
+    const ALONE_MIN: f64 = 0.7;
+    let most = seen.capacity().unwrap_or(cpu);
+    let first = seen.busiest.first().map_or(0.0, |(_, used)| *used);
+    if first > 0.0 && first >= ALONE_MIN * cpu { most.min(cpu / first) } else { most }
+}
+
 /// Server and load, or other programs, need the same cores; or the machine's host gave them to others.
 pub(super) fn shared_machine(scene: &Scene<'_>) -> Option<Finding> {
-    let (point, seen, machine) = scene.most(super::Seen::machine_share)?;
+    let (point, seen, machine) = scene.most(Seen::machine_share)?;
     let cores = seen.cores?;
     let cpu = seen.cpu.unwrap_or(0.0);
     let waiting = seen.waiting.unwrap_or(0.0);
@@ -53,11 +64,18 @@ pub(super) fn shared_machine(scene: &Scene<'_>) -> Option<Finding> {
         return None;
     }
     let others = point.others_share.unwrap_or(0.0) * cores;
-    let taken = (point.generator_cores + others) / cores;
-    if taken < OTHERS_WORTH_SAYING {
+    // Its threads were kept from cores; or loadline had so much of them that it asked for less than the server could do.
+    // Whom a quota stops waits for that, ready as its threads are.
+    let starved = scene.wants_cores() && seen.throttled.unwrap_or(0.0) < STOPPED_MIN;
+    if !starved && point.generator_cores < OTHERS_MIN * cores {
         return None;
     }
-    let strength = match taken >= OTHERS_MIN {
+    // What others had is a loss only as far as the server could have used it.
+    let lost = ((point.generator_cores + others) / cores).min(1.0 - cpu / useful(seen, cpu).max(cpu).max(f64::MIN_POSITIVE));
+    if lost < OTHERS_WORTH_SAYING {
+        return None;
+    }
+    let strength = match lost >= OTHERS_MIN {
         true if waiting >= 0.2 => 0.93,
         true => 0.91,
         false => 0.55,
@@ -65,7 +83,7 @@ pub(super) fn shared_machine(scene: &Scene<'_>) -> Option<Finding> {
     let beside = if others > point.generator_cores { "other programs" } else { "loadline" };
     let others = if others >= 0.05 { format!(", other programs {}", decimal(others, 2)) } else { String::new() };
     let sentence =
-        format!("{beside} and the server share {} cores, and all are busy: the server had {} of them", figure(cores), decimal(cpu, 2));
+        format!("{beside} and the server share {} cores, all of them busy, and the server had {}", figure(cores), decimal(cpu, 2));
     let finding = Finding::new(Kind::SharedMachine, strength, sentence)
         .evidence([
             format!("the server used {} cores, loadline {}{others}", decimal(cpu, 2), decimal(point.generator_cores, 2)),
