@@ -7,11 +7,12 @@
 //!
 //! Invariant: work is measured in processor time, not in time, so that a busy machine makes a request longer and not cheaper.
 
+use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::num::NonZeroU32;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -19,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
 use rustix::net::{AddressFamily, SocketType, bind, listen, socket};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -45,7 +47,7 @@ pub enum Shortage {
     Collector,
     /// It keeps 64 KiB of each request.
     Memory,
-    /// Each request is written to storage, 256 KiB, and waited for, one after the other: as a log is that all of them append to.
+    /// Each request reads a mebibyte from storage.
     Storage,
     /// Beyond 200 requests a second it answers 429.
     Rate,
@@ -149,8 +151,11 @@ impl Shortage {
 
 /// What a request that is kept keeps.
 const KEPT_BYTES: usize = 64 * 1024;
-/// What a request that is stored stores: so much that storage takes much longer for it than a processor.
-const STORED_BYTES: usize = 256 * 1024;
+/// What a request reads from storage: so much that storage takes much longer for it than a processor.
+const STORED_BYTES: usize = 1024 * 1024;
+/// So many of them are stored, and read in turn.
+const STORED_PLACES: u64 = 64;
+const PAGE_BYTES: usize = 4096;
 
 const FINE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LAST: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
@@ -290,21 +295,28 @@ fn collected(listener: TcpListener) -> io::Result<()> {
     Ok(())
 }
 
-/// Into one file that has no name any more, so that nothing of it stays.
+/// From one file that has no name any more, so that nothing of it stays, and past the kernel's memory of files. Reading, since
+/// storage may call written what it has in its own memory only, and then is quick at one time and slow at another.
 fn stored(listener: TcpListener) -> io::Result<()> {
+    static MADE: AtomicU64 = AtomicU64::new(0);
     let dir = if Path::new("/var/tmp").is_dir() { Path::new("/var/tmp").to_owned() } else { std::env::temp_dir() };
-    let path = dir.join(format!("loadline-testbed-{}", std::process::id()));
-    let file: File = OpenOptions::new().write(true).create_new(true).open(&path)?;
+    let path = dir.join(format!("loadline-testbed-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed)));
+    let mut made = OpenOptions::new().write(true).create_new(true).open(&path)?;
+    let filled = (0..STORED_PLACES).try_for_each(|_| made.write_all(&vec![b'x'; STORED_BYTES])).and_then(|()| made.sync_all());
+    let direct = OpenOptions::new().read(true).custom_flags(OFlags::DIRECT.bits().cast_signed()).open(&path);
+    // A file system in memory has no storage to be short of.
+    let file = direct.or_else(|_| File::open(&path));
     std::fs::remove_file(&path)?;
-    let (written, bytes) = (Mutex::new(0u64), vec![b'x'; STORED_BYTES]);
+    filled?;
+    let (file, next) = (file?, AtomicU64::new(0));
     on_threads(listener, move || {
-        // Several that wait at once for all that was written are one wait to most file systems, and storage is no limit any more.
-        let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
-        // Around in a ring of 64 MiB.
-        let place = *written % 256 * STORED_BYTES as u64;
-        *written += 1;
-        let stored = file.write_all_at(&bytes, place).and_then(|()| file.sync_data());
-        if stored.is_ok() { FINE } else { FAILED }
+        thread_local!(static BYTES: RefCell<Vec<u8>> = RefCell::new(vec![0; STORED_BYTES + PAGE_BYTES]));
+        BYTES.with_borrow_mut(|bytes| {
+            // What goes past the kernel's memory has to begin with a page.
+            let from = bytes.as_ptr().align_offset(PAGE_BYTES).min(PAGE_BYTES);
+            let place = next.fetch_add(1, Ordering::Relaxed) % STORED_PLACES * STORED_BYTES as u64;
+            if file.read_exact_at(&mut bytes[from..from + STORED_BYTES], place).is_ok() { FINE } else { FAILED }
+        })
     });
     Ok(())
 }

@@ -207,16 +207,22 @@ impl Point {
     /// worker or an answer are not, however busy others keep the machine.
     #[must_use]
     pub(super) fn wants_cores(&self) -> Option<f64> {
+        let seen = self.server.as_ref()?;
+        Some((seen.cpu? + seen.waiting.unwrap_or(0.0)) / self.serving()?)
+    }
+
+    /// How many threads had requests; at least one.
+    #[must_use]
+    pub(super) fn serving(&self) -> Option<f64> {
         /// A thread that does this share of what the busiest does has requests as that has.
         const ALIKE_MIN: f64 = 0.25;
         let seen = self.server.as_ref()?;
-        let cpu = seen.cpu?;
         let first = seen.busiest.first().map_or(0.0, |(_, used)| *used);
         let alike = seen.busiest.iter().filter(|(_, used)| first > 0.0 && *used >= first * ALIKE_MIN).count();
         let in_flight = if self.open { self.answered * self.service_s.unwrap_or(0.0) } else { self.level };
         // Only the busiest threads are listed one by one.
         let had = if alike == seen.busiest.len() { seen.threads.unwrap_or(0.0).min(in_flight).max(alike as f64) } else { alike as f64 };
-        Some((cpu + seen.waiting.unwrap_or(0.0)) / had.max(1.0))
+        Some(had.max(1.0))
     }
 
     /// Of the answers, the share that said no.

@@ -21,6 +21,9 @@ const ONE_CORE: RangeInclusive<f64> = 0.75..=1.3;
 const ONE_CORE_EXACTLY: RangeInclusive<f64> = 0.85..=1.15;
 /// A request that works alone, and whose work takes longer while others take the core from it.
 const ALONE_MAX: f64 = 2.0;
+/// A machine this busy has no core left, and of that loadline may have this share without being what is waited for.
+const FULL_MIN: f64 = 0.92;
+const ASKING_MAX: f64 = 0.25;
 /// A thread that has more of the work than this does it alone.
 const SHARE_MAX: f64 = 0.6;
 
@@ -100,7 +103,7 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
         (true, _) => {
             format!(
                 "{} threads use {} of {} cores together, as if one of them could work at a time",
-                working,
+                figure(point.serving()?.round()),
                 decimal(cpu, 2),
                 figure(cores)
             )
@@ -117,7 +120,14 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
     evidence.extend(contention(scene));
     let each = seen.switches_voluntary.map(|switches| switches / point.answered.max(1.0));
     evidence.extend(each.filter(|each| *each >= 1.0).map(|each| format!("a thread stopped to wait {} times a request", figure(each))));
-    let finding = Finding::new(Kind::Lock, if serial { 0.88 } else { 0.84 }, sentence)
+    // Where loadline had much of a full machine, the threads may as well have waited for what it asks.
+    let asked = seen.machine_share().is_none_or(|share| share < FULL_MIN) || point.generator_cores < ASKING_MAX * cores;
+    let strength = match (serial, asked) {
+        (_, false) => 0.6,
+        (true, true) => 0.88,
+        (false, true) => 0.84,
+    };
+    let finding = Finding::new(Kind::Lock, strength, sentence)
         .evidence(evidence)
         .refuted_by("a profile of blocking (mutex or off-CPU) shows no place where its threads wait for each other")
         .remedy("find the lock with such a profile, hold it for less, or split it; an interpreter's own lock takes processes instead of threads");

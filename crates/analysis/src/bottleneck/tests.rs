@@ -81,6 +81,13 @@ fn not_named(points: &[Point], kind: Kind) {
     assert!(found.iter().all(|finding| finding.kind != kind || !finding.is_named()), "{found:#?}");
 }
 
+/// Named or not, it is not what the series speak for.
+#[track_caller]
+fn not_strong(points: &[Point], kind: Kind) {
+    let found = findings(points);
+    assert!(found.iter().all(|finding| finding.kind != kind || finding.strength < 0.7), "{found:#?}");
+}
+
 #[test]
 fn a_server_below_saturation_is_limited_by_nothing_and_told_what_would_come_next() {
     let found = findings(&growing(|rate| Seen { cpu: Some(0.02 + rate * 0.0005), machine_cpu: Some(0.3 + rate * 0.0005), ..idle() }));
@@ -211,6 +218,13 @@ fn others_that_fill_the_machine_are_not_to_blame_for_what_a_server_could_not_use
     let alike = |each: f64| vec![("app 11".to_owned(), each); 8];
     let locked = |_| Seen { busiest: alike(0.025), ..crowded(0.78, 1.2) };
     first(&ladder_of([660.0, 820.0, 880.0, 750.0], [1.5, 4.9, 18.0, 85.0], &locked), Kind::Lock);
+    // As its threads wait for what loadline asks, which has as much of the machine.
+    let asking: Vec<Point> = ladder_of([9_000.0, 11_000.0, 11_100.0, 11_000.0], [0.1, 0.36, 1.4, 5.8], &locked)
+        .into_iter()
+        .map(|it| Point { generator_cores: 0.9, others_share: Some(0.1), ..it })
+        .collect();
+    first(&asking, Kind::SharedMachine);
+    not_strong(&asking, Kind::Lock);
     // All are ready: it would use both cores.
     let busy = |_| Seen { busiest: alike(0.03), ..crowded(0.95, 29.0) };
     first(&ladder_of([200.0, 320.0, 330.0, 320.0], [5.0, 12.0, 48.0, 200.0], &busy), Kind::SharedMachine);
@@ -285,7 +299,7 @@ fn threads_that_use_one_core_together_wait_for_a_lock() {
     };
     let locked = ladder([850.0, 960.0, 980.0, 970.0], [1.1, 4.1, 16.3, 66.0], serial);
     let found = first(&locked, Kind::Lock);
-    assert!(found.sentence.contains("8 threads use 0.97 of 4 cores together"), "{found:#?}");
+    assert!(found.sentence.contains("64 threads use 0.97 of 4 cores together"), "{found:#?}");
     assert!(found.evidence.iter().any(|it| it.contains("% of the work is serial")), "{found:#?}");
     // A core's worth of work over eight threads, and more users bring more: a server at a quarter of its capacity.
     not_named(&ladder([62.0, 250.0, 990.0, 1_000.0], [16.0, 16.0, 16.1, 16.4], serial), Kind::Lock);
