@@ -160,7 +160,7 @@ fn stops(flat: &Flat) -> String {
         );
     }
     format!(
-        "from a load of {} to one of {} throughput stayed at {} requests a second, and answers took {} instead of {}",
+        "from a load of {} to one of {} throughput did not grow beyond {} requests a second, and answers took {} instead of {}",
         figure(flat.from),
         figure(flat.to),
         figure(flat.capacity),

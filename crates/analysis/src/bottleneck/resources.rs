@@ -248,7 +248,7 @@ pub(super) fn disk(scene: &Scene<'_>) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "{} a request are read or written, {}/s at {} requests a second, and waited for",
+        "each request waits for {} that are read or written, {}/s at {} requests a second",
         bytes(each),
         bytes(storage),
         figure(point.answered)
