@@ -6,6 +6,7 @@
 mod arrivals;
 mod draft;
 mod error;
+mod filling;
 mod given;
 mod ladder;
 mod load;
@@ -15,12 +16,14 @@ mod request;
 mod secret;
 mod share;
 mod target;
+pub mod template;
 mod timetable;
 mod units;
 
 pub use arrivals::Arrivals;
 pub use draft::Draft;
 pub use error::{PlanError, PlanErrors};
+pub use filling::{Braces, DataEnd, DataFile, Filling, Mark, Mix, Route, RowOrder, Turns};
 pub use given::Given;
 pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};
 pub use load::{Load, Pause, Spacing, Warmup};
