@@ -220,11 +220,6 @@ impl Fields {
         self.bytes.len() + self.ends.len() * size_of::<u32>()
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-    }
-
     /// Adds one field.
     pub(crate) fn push(&mut self, field: &[u8]) {
         self.bytes.extend_from_slice(field);

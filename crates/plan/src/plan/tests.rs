@@ -152,7 +152,7 @@ fn templates_are_kept_as_they_were_typed() {
     assert_eq!(draft.url.as_deref(), Some("http://a.test/{{random 1 9}}?q={{uuid}}"));
     assert_eq!(draft.data.as_deref(), Some("{\"a\":\"{{choice \"b c\" d}}\"}"));
     assert_eq!(serde_json::from_str::<Plan>(&serde_json::to_string(&plan).unwrap()).unwrap(), plan);
-    assert!(!Plan::try_from(super::tests::draft("http://a.test/ ~ --data ~ {a}")).unwrap().is_filled_in());
+    assert!(!Plan::try_from(self::draft("http://a.test/ ~ --data ~ {a}")).unwrap().is_filled_in());
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_list_of_urls_needs_no_url_beside_it_and_is_saved_by_name() {
     let saved: Plan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
     assert!(saved.is_filled_in() && saved.filling().mix.as_ref().unwrap().routes.is_empty());
     // A URL given anew takes the place of the list.
-    assert_eq!(Draft::from(saved).overlaid(super::tests::draft("http://b.test/")).urls, None);
+    assert_eq!(Draft::from(saved).overlaid(self::draft("http://b.test/")).urls, None);
 }
 
 #[test]
