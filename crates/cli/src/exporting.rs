@@ -25,7 +25,7 @@ impl Exporting {
         for text in &self.export {
             match text.parse::<Destination>() {
                 Ok(destination) if destinations.contains(&destination) => {
-                    errors.push(PlanError::new("export", format!("--export {destination} is given twice"), "leave one out"))
+                    errors.push(PlanError::new("export", format!("--export {destination} is given twice"), "leave one out"));
                 }
                 Ok(destination) => destinations.push(destination),
                 Err(wrong) => errors.push(PlanError::new("export", format!("--export: {}", wrong.message), wrong.help)),

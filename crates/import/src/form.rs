@@ -1,8 +1,8 @@
 //! The forms of logs that are known, and a guess which one a log has.
 //!
 //! A guess is a trial: every form reads the first lines, and the one that reads most is it. Forms that are beginnings of others
-//! (Apache's common of its combined) are no danger, since a line must be read to its end; a form that takes whatever follows is
-//! tried last.
+//! (Apache's common of its combined) are no danger, since a line must be read to its end; of forms that read as many lines it is
+//! the one with most places, and one that takes whatever follows only if no other does.
 
 use std::str::FromStr;
 
@@ -164,21 +164,24 @@ impl Asked {
         }
         lines.retain(|line| !line.is_empty());
         lines.truncate(LINES_TRIED);
-        let mut best: Option<(usize, String, Form)> = None;
-        let mut attempt = |name: String, form: Form| {
+        let mut best: Option<((usize, usize), String, Form)> = None;
+        // Of two forms that read as much, the one with more places knows more about the line.
+        let mut attempt = |name: String, form: Form, places: usize| {
             let mut reader = Reader::new(&form);
             let read = lines.iter().filter(|line| reader.line(line).is_ok()).count();
-            if read > best.as_ref().map_or(0, |it| it.0) {
-                best = Some((read, name, form));
+            if read > 0 && best.as_ref().is_none_or(|it| (read, places) > it.0) {
+                best = Some(((read, places), name, form));
             }
         };
         for known in KNOWN.iter().filter(|known| known.name != "har") {
-            attempt(known.name.to_owned(), known.form());
+            let form = known.form();
+            let places = if let Form::Text(layout) = &form { layout.places() } else { 0 };
+            attempt(known.name.to_owned(), form, places);
         }
         // Many add fields of their own at the end of a form that is known.
         for known in &KNOWN[..1] {
             if let Form::Text(layout) = known.form() {
-                attempt(format!("{} and more", known.name), Form::Text(layout.and_more()));
+                attempt(format!("{} and more", known.name), Form::Text(layout.and_more()), 0);
             }
         }
         best.map(|(_, name, form)| (name, form))

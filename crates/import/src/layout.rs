@@ -86,6 +86,11 @@ impl Layout {
         nginx(text).and_then(|pieces| Self::of(pieces, logged)).expect("known forms can be read")
     }
 
+    /// How many places a line of it has.
+    pub(crate) fn places(&self) -> usize {
+        self.captures.len()
+    }
+
     fn of(pieces: Vec<Piece>, logged: Logged) -> Result<Self, LayoutError> {
         let mut captures: Vec<(Box<[u8]>, Capture)> = Vec::new();
         let mut between: Vec<u8> = Vec::new();

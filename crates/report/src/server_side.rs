@@ -20,7 +20,7 @@ pub fn table(head: &str, loads: &[(String, Vec<&Summary>)]) -> String {
     };
     let sides: Vec<(&str, Option<LevelSide>)> = loads.iter().map(|(name, runs)| (name.as_str(), LevelSide::of(runs))).collect();
     let throttled = sides.iter().any(|(_, side)| side.and_then(|side| side.throttled).is_some());
-    let mut heads = vec![head, "server CPU", "busiest thread", "waiting", "memory", "accept queue", "overflows", "machine CPU"];
+    let mut heads = vec![head, "CPU", "busiest thread", "waiting", "memory", "queued", "overflows", "machine CPU"];
     if throttled {
         heads.push("throttled");
     }

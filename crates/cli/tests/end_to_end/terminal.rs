@@ -131,7 +131,7 @@ fn control_c_does_what_q_does_and_a_second_one_ends_at_once() {
 fn a_sweep_keeps_its_rows_in_sight_and_prints_them_when_the_view_is_gone() {
     let server = server();
     let terminal = Terminal::new(100, 30);
-    terminal.loadline(&format!("sweep {} --levels 1,2,3 -d 1s --cooldown 0s; echo exit=$?", server.url("/healthz")));
+    terminal.loadline(&format!("sweep {} --levels 1,2,3 -d 1s --cooldown 0s; printf 'exit%s\\n' =$?", server.url("/healthz")));
     terminal.shows(&["loadline sweep", "level 2 of 3", "TTLB mean"]);
     let screen = terminal.shows(&["exit=", "TTLB mean", "requests a second"]);
     assert_eq!(screen.matches("TTLB mean").count(), 1, "{screen}");

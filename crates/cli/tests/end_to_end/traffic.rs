@@ -64,7 +64,7 @@ fn nginx_wrote_down_what_we_sent_and_that_is_what_is_told() {
     ] {
         *sent.entry((method, route, status)).or_default() += requests;
         let ran =
-            session.loadline(&format!("run http://127.0.0.1:{port}{target} -m {method} -c 4 -n {requests} --no-save --quiet --out json=-"));
+            session.loadline(&format!("run http://127.0.0.1:{port}{target} -X {method} -c 4 -n {requests} --no-save --quiet --out json=-"));
         let run: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|why| panic!("{why}: {ran:?}"));
         assert_eq!(run["requests"]["due"], requests, "{target}");
     }

@@ -5,7 +5,7 @@
 //! tree with names, and a [`Hit`] is picked from it.
 //!
 //! Invariant, for any bytes: reading ends with a value or an error; lengths are checked before memory is taken, and values
-//! nest no deeper than [`DEPTH_MAX`].
+//! nest no deeper than `DEPTH_MAX`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
