@@ -181,3 +181,25 @@ fn a_sweep_and_a_comparison_send_templates_too() {
     session.loadline(&format!("compare {url} {url} --pairs 2 -d 200ms -c 1 --cooldown 0s --data-file users.csv"));
     assert_eq!(paths(&server.raw()).into_keys().collect::<Vec<_>>(), ["/1", "/2"]);
 }
+
+#[test]
+fn a_secret_of_the_query_reaches_the_server_through_a_proxy_and_no_report() {
+    let proxy = recorder();
+    let mut session = Session::new().file("mix.txt", "/list?api_key=tok-secret-1\n");
+    // Written once for all requests; and anew for each, from a template and from a list.
+    for (line, asked) in [
+        ("'http://api.test/a?n=1&token=tok-secret-1'", "GET http://api.test/a?n=1&token=tok-secret-1 HTTP/1.1\r\n"),
+        ("'http://api.test/{{choice b}}?token={{env TOKEN}}'", "GET http://api.test/b?token=tok-secret-1 HTTP/1.1\r\n"),
+        ("http://api.test/ --urls mix.txt", "GET http://api.test/list?api_key=tok-secret-1 HTTP/1.1\r\n"),
+    ] {
+        let proxied = format!("--proxy {} --no-preflight -n 4 -c 2 --force", proxy.url);
+        session = session.env("TOKEN", "tok-secret-1");
+        let ran = session.loadline(&format!("run {line} {proxied} --out json=r.json")).exits(0);
+        let seen = proxy.raw();
+        assert_eq!(seen.len(), 4, "{seen:#?}");
+        assert!(seen.iter().all(|request| request.starts_with(asked) && header("host", request) == "api.test"), "{asked}{seen:#?}");
+        for told in [&ran.stdout, &ran.stderr, &session.read("r.json")] {
+            assert!(!told.contains("tok-secret"), "{line}: {told}");
+        }
+    }
+}
