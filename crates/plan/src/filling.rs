@@ -304,6 +304,11 @@ pub(crate) fn routes(
             continue;
         }
         let (first, rest) = word(line);
+        // A method may begin so (RFC 9110 §5.6.2), but none does: it is a weight that would be sent as a method.
+        if !rest.is_empty() && first.starts_with(|letter: char| letter.is_ascii_digit() || "+-.".contains(letter)) {
+            wrong(format!("the weight '{first}' is not a whole number"), "give a whole number such as 80".to_owned());
+            continue;
+        }
         let is_method = !rest.is_empty() && !first.contains(['/', ':', '{']) && first.bytes().all(crate::plan::is_token);
         let (method, url) = if is_method { (Some(first.to_owned()), rest) } else { (None, line) };
         if method.as_deref() == Some("CONNECT") {
@@ -406,11 +411,19 @@ mod tests {
 
     #[test]
     fn every_mistake_of_a_list_is_told_with_its_line() {
-        let text = "http://a/{{uid}}\n/x\nftp://a/\n99999999999 http://a/\nCONNECT http://a/";
+        let text = "http://a/{{uid}}\n/x\nftp://a/\n99999999999 http://a/\nCONNECT http://a/\n-3 http://a/\n0.5 GET http://a/";
         let errors = routes("u", &lines(text), None, &[], Braces::Template).unwrap_err();
         let said: Vec<String> = errors.iter().map(|error| error.message.clone()).collect();
-        assert_eq!(said.len(), 5, "{said:#?}");
-        for (message, part) in said.iter().zip(["line 1: the URL", "line 2: '/x' has no server", "ftp", "too large", "tunnel"]) {
+        assert_eq!(said.len(), 7, "{said:#?}");
+        for (message, part) in said.iter().zip([
+            "line 1: the URL",
+            "line 2: '/x' has no server",
+            "ftp",
+            "too large",
+            "tunnel",
+            "line 6: the weight '-3' is not",
+            "line 7: the weight '0.5' is not",
+        ]) {
             assert!(message.contains(part), "{message}");
         }
         assert!(routes("u", &lines("\n# nothing\n"), None, &[], Braces::Template).unwrap_err()[0].message.contains("holds no URL"));

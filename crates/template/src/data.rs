@@ -463,7 +463,7 @@ mod tests {
             ("a.csv", b"id,name\n", "no rows"),
             ("a.csv", b"id,id\n1,2\n", "two columns 'id'"),
             ("a.csv", b"id,\n1,2\n", "no name for column 2"),
-            ("a.csv", b"id,name\n1,2\n3\n", "line 3: it has 1 fields, and the first line names 2"),
+            ("a.csv", b"id,name\n1,2\n3\n", "line 3: it has 1 field, and the first line names 2"),
             ("a.csv", b"id,name\n1,\"2\n3,4\n", "line 2: a quotation mark opens in it that is never closed"),
             ("a.csv", b"\x7fELF\x01\x00\x00", "NUL byte"),
             ("a.jsonl", b"{\"a\":1}\n{\"b\":1}\n", "line 2: it has no 'a'"),

@@ -241,7 +241,9 @@ impl Fields {
         let added = match form {
             Form::Csv { delimiter } => self.add_csv(record, delimiter).and_then(|()| match self.count() - before {
                 count if count == columns.len() => Ok(()),
-                count => Err(format!("it has {count} fields, and the first line names {}", columns.len())),
+                count => {
+                    Err(format!("it has {count} field{}, and the first line names {}", if count == 1 { "" } else { "s" }, columns.len()))
+                }
             }),
             Form::JsonLines => object(record).and_then(|object| self.add_object(&object, columns)),
         };
