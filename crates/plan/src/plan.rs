@@ -775,7 +775,7 @@ fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, f
         };
         template.each_value(&mut |value| match value {
             Value::Body if is_body => {
-                r.wrong(setting, format!("{what} holds {{{{body}}}}, which is itself"), "use it in a header or the URL")
+                r.wrong(setting, format!("{what} holds {{{{body}}}}, which is itself"), "use it in a header or the URL");
             }
             Value::Column { file, .. } => used.push(file.clone()),
             _ => {}
