@@ -88,7 +88,7 @@ if [ -n "$bad" ]; then
     printf '%s\n' "$bad" | sed 's/^/  /' >&2
     exit 1
 fi
-imported=$(grep -rnE "(from|import)[[:space:]]*\(?[\"'][^./\"']" web/src || true)
+imported=$(grep -rnE "^[[:space:]]*(import|export|\})[^;]*[[:space:]]from[[:space:]]*[\"'][^./\"']|(^|[^[:alnum:]])import[[:space:]]*\(?[\"'][^./\"']" web/src || true)
 if [ -n "$imported" ]; then
     echo "error: web/src imports packages of npm, which then are part of the binary:" >&2
     printf '%s\n' "$imported" | sed 's/^/  /' >&2

@@ -44,6 +44,6 @@ for peer in "$@"; do
         cat "$work/log" >&2
         exit 1
     }
-    rm -rf "$work"
+    rm -rf "$work" "$peers/.$peer-"*
     touch "$mark"
 done

@@ -24,10 +24,11 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 /// If the server cannot be reached or ends a connection.
 pub fn bare(url: &str, connections: &str, seconds: &str, trust: Option<&str>) -> Result<()> {
     let (connections, seconds): (usize, u64) = (connections.parse()?, seconds.parse()?);
-    let (scheme, host) = url.trim_end_matches('/').split_once("://").with_context(|| format!("'{url}' is not a URL"))?;
+    let (scheme, rest) = url.split_once("://").with_context(|| format!("'{url}' is not a URL"))?;
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let address: SocketAddr = host.parse().with_context(|| format!("'{host}' is not an address"))?;
     // As long as loadline's own.
-    let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\nUser-Agent: bare-loop/1.0\r\nAccept: */*\r\n\r\n");
+    let request = format!("GET /{path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: bare-loop/1.0\r\nAccept: */*\r\n\r\n");
     let length = Duration::from_secs(seconds);
     let open = || -> Result<TcpStream> {
         let socket = TcpStream::connect(address)?;

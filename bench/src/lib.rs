@@ -12,6 +12,7 @@ mod launch;
 mod machine;
 mod nginx;
 mod page;
+mod saved;
 mod statistic;
 mod suite;
 mod tool;

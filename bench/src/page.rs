@@ -10,6 +10,9 @@ use crate::statistic::Spread;
 use crate::suite::{Extent, Findings, Level, Scripted};
 use crate::tool::Tool;
 
+/// Who starts a run does not wait for what surrounds it.
+const ADDED_MS_MAX: f64 = 5.0;
+
 /// A promise, and what came out.
 struct Row {
     what: String,
@@ -40,7 +43,7 @@ pub fn write_whole(page: &Path, text: &str) -> Result<()> {
 /// Makes the page.
 #[must_use]
 pub fn page(machine: &Machine, programs: &Programs, extent: &Extent, findings: &Findings) -> String {
-    let Extent { rounds, seconds, connections, connections_many, rate, starts } = *extent;
+    let Extent { rounds, seconds, connections, connections_many, rate, starts, .. } = *extent;
     let mut page = String::from(
         "# Benchmarks\n\nWritten by `make bench`; run it again to measure on your machine. Nothing on this page is typed by hand.\n\n",
     );
@@ -87,7 +90,7 @@ pub fn page(machine: &Machine, programs: &Programs, extent: &Extent, findings: &
 
 fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let mut rows = Vec::new();
-    let Extent { connections, connections_many, rate, .. } = *extent;
+    let Extent { connections, connections_many, rate, runs_saved, ticks, .. } = *extent;
     let cpu: fn(&Level) -> &Vec<f64> = |level| &level.cpu_us;
     let qps: fn(&Level) -> &Vec<f64> = |level| &level.qps;
     let ours = |levels, figure| of_two(levels, Tool::Loadline, Tool::Wrk, figure);
@@ -98,6 +101,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     rows.extend(floor(&time, plain));
     let in_its_place = of_two(plain, Tool::LoadlineAb, Tool::Ab, cpu);
     rows.extend(ratio(format!("{time}, `loadline ab -k`, of ab's"), in_its_place, Some(Bar::AtMost(0.6))));
+    rows.extend(ratio(format!("{time}: the bare loop's, of ab's"), of_two(plain, Tool::Bare, Tool::Ab, cpu), None));
     let time = format!("{time}, https");
     rows.extend(ratio(format!("{time}, of wrk's"), ours(encrypted, cpu), Some(Bar::AtMost(0.80))));
     rows.extend(floor(&time, encrypted));
@@ -134,22 +138,35 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     below(format!("lag at {rate}/s even, p99"), &open.lag_p99_us, 0, "µs", "at most", 150.0);
     below(format!("achieved rate at {rate}/s, off by"), &open.rate_off_percent, 3, "%", "at most", 0.1);
     below("`loadline --version`".to_owned(), &startup.version_ms, 1, "ms", "under", 5.0);
-    below("`loadline run -c 1 -n 1` on loopback".to_owned(), &startup.one_request_ms, 1, "ms", "under", 20.0);
+    below("`loadline run -c 1 -n 1` on loopback, saved in the history".to_owned(), &startup.one_request_ms, 1, "ms", "under", 20.0);
+    let added: Vec<f64> = startup.one_request_ms.iter().zip(&startup.alone_ms).map(|(saved, alone)| saved - alone).collect();
+    below("of that, what saving and watching add (to `--no-save --observe none`)".to_owned(), &added, 1, "ms", "at most", ADDED_MS_MAX);
+    below(format!("`loadline runs --all`, {runs_saved} saved runs"), &startup.list_ms, 0, "ms", "under", 100.0);
+    below(format!("`loadline report` of {ticks} seconds to a page"), &startup.page_ms, 0, "ms", "under", 300.0);
+    below("processor time of a live page that is looked at, of a core".to_owned(), &startup.live_percent, 2, "%", "under", 1.0);
     rows
 }
 
-/// What scripts cost: beside wrk with the same, and beside no script.
+/// What scripts cost: beside wrk with the same, beside a bare loop that runs none, and beside no script.
 fn scripts(scripted: &[Scripted]) -> impl Iterator<Item = Row> {
     let of = |tool, script| scripted.iter().find(|one| one.level.tool == tool && one.script == script).map(|one| &one.level.cpu_us);
-    let over = |what: &str, script, under: Option<&Vec<f64>>, most: f64| {
-        let ratio_of = Some(Spread::of_ratios(of(Tool::Loadline, Some(script))?, under?));
-        ratio(what.to_owned(), ratio_of, Some(Bar::AtMost(most)))
+    let over = |what: &str, over: Option<&Vec<f64>>, under: Option<&Vec<f64>>, bar| {
+        ratio(what.to_owned(), Some(Spread::of_ratios(over?, under?)), bar)
     };
+    let beside_wrk = |tool, script, what: &str, bar| over(what, of(tool, Some(script)), of(Tool::Wrk, Some(script)), bar);
+    let most = Some(Bar::AtMost(0.8));
+    let path = "CPU time per request, a script whose `request` makes a new path, of wrk's";
+    let path_floor = "the same, the bare loop's, which runs no script and sends one path again and again";
+    let response = "CPU time per request, a script whose `response` is given 1 KiB, of wrk's";
+    let response_floor = "the same, the bare loop's, which runs no script and reads past the 1 KiB";
+    let settings = "CPU time per request, a script without functions, of no script's";
     let rows = [
-        over("CPU time per request, a script whose `request` makes a new path, of wrk's", "path.lua", of(Tool::Wrk, Some("path.lua")), 0.8),
-        over("the same, a script whose `response` is given 1 KiB", "response.lua", of(Tool::Wrk, Some("response.lua")), 0.8),
+        beside_wrk(Tool::Loadline, "path.lua", path, most),
+        beside_wrk(Tool::Bare, "path.lua", path_floor, None),
+        beside_wrk(Tool::Loadline, "response.lua", response, most),
+        beside_wrk(Tool::Bare, "response.lua", response_floor, None),
         // As near to nothing as these rounds can tell.
-        over("the same, a script without functions, of no script's", "settings.lua", of(Tool::Loadline, None), 1.03),
+        over(settings, of(Tool::Loadline, Some("settings.lua")), of(Tool::Loadline, None), Some(Bar::AtMost(1.03))),
     ];
     rows.into_iter().flatten()
 }

@@ -3,7 +3,11 @@
 //! Tools take turns, and each round begins with another one, so that a machine that warms up or is disturbed does not
 //! favour a place in the line.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
+use std::process::{ChildStderr, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -12,6 +16,7 @@ use serde_json::Value;
 use crate::launch::{Busy, Ran, Usage, run_on};
 use crate::machine::{Machine, Programs};
 use crate::nginx::Nginx;
+use crate::saved;
 use crate::tool::{Count, Tool};
 
 /// How much of everything.
@@ -29,13 +34,27 @@ pub struct Extent {
     pub rate: u32,
     /// How many times loadline is started.
     pub starts: usize,
+    /// Runs in the history that is listed.
+    pub runs_saved: u32,
+    /// Seconds of the run that is rendered.
+    pub ticks: u32,
 }
 
 impl Extent {
     /// What the page is made from.
-    pub const FULL: Self = Self { rounds: 5, seconds: 5, connections: 100, connections_many: 10_000, rate: 20_000, starts: 50 };
+    pub const FULL: Self = Self {
+        rounds: 5,
+        seconds: 5,
+        connections: 100,
+        connections_many: 10_000,
+        rate: 20_000,
+        starts: 50,
+        runs_saved: 10_000,
+        ticks: 3_600,
+    };
     /// Only to see that everything works; the rate is high enough for a 99th percentile to be told.
-    pub const SHORT: Self = Self { rounds: 1, seconds: 1, connections: 10, connections_many: 100, rate: 2_000, starts: 2 };
+    pub const SHORT: Self =
+        Self { rounds: 1, seconds: 1, connections: 10, connections_many: 100, rate: 2_000, starts: 2, runs_saved: 100, ticks: 60 };
 }
 
 /// One tool over all rounds of one load.
@@ -62,14 +81,16 @@ pub struct Scripted {
     pub level: Level,
 }
 
-/// Who is measured with which script.
+/// Who is measured with which script. The bare loop runs none: it sends one request for what the script asks for, over and over.
 const SCRIPTED: &[(Tool, Option<&str>)] = &[
     (Tool::Loadline, None),
     (Tool::Loadline, Some("settings.lua")),
     (Tool::Loadline, Some("path.lua")),
     (Tool::Wrk, Some("path.lua")),
+    (Tool::Bare, Some("path.lua")),
     (Tool::Loadline, Some("response.lua")),
     (Tool::Wrk, Some("response.lua")),
+    (Tool::Bare, Some("response.lua")),
 ];
 
 /// The open load over all rounds.
@@ -90,8 +111,16 @@ pub struct Steady {
 pub struct Startup {
     /// `loadline --version`.
     pub version_ms: Vec<f64>,
-    /// `loadline run -c 1 -n 1`.
+    /// `loadline run -c 1 -n 1`, saved in a history that is there.
     pub one_request_ms: Vec<f64>,
+    /// The same, neither saved nor watched.
+    pub alone_ms: Vec<f64>,
+    /// `loadline runs --all`.
+    pub list_ms: Vec<f64>,
+    /// `loadline report`, of a long run to its page.
+    pub page_ms: Vec<f64>,
+    /// Processor time that a live page with a browser on it takes, as a share of a core.
+    pub live_percent: Vec<f64>,
 }
 
 /// Everything that was measured.
@@ -202,7 +231,12 @@ impl Suite<'_> {
                 let Scripted { script, level } = &mut all[(round + turn) % count];
                 let path = script.map(|name| format!("{}/scripts/{name}", env!("CARGO_MANIFEST_DIR")));
                 let Extent { connections, seconds, .. } = *self.extent;
-                let command = level.tool.command(self.loadline, &self.nginx.http(), connections, seconds, None, path.as_deref());
+                let url = match (level.tool, *script) {
+                    (Tool::Bare, Some("path.lua")) => format!("{}item/123456", self.nginx.http()),
+                    (Tool::Bare, Some("response.lua")) => format!("{}kilobyte", self.nginx.http()),
+                    _ => self.nginx.http(),
+                };
+                let command = level.tool.command(self.loadline, &url, connections, seconds, None, path.as_deref());
                 let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
                 let count = level.tool.count(&stdout).with_context(|| stderr)?;
                 level.take(&usage, count);
@@ -269,15 +303,86 @@ impl Suite<'_> {
     }
 
     fn startup(&self) -> Result<Startup> {
+        let dir = tempfile::tempdir()?;
+        let file = |name: &str| dir.path().join(name).display().to_string();
+        let url = self.nginx.http();
+        saved::history(&dir.path().join("many.db"), self.extent.runs_saved)?;
+        self.command_ms(&format!("run -c 1 -d 1500ms --quiet --no-save --out json={} {url}", file("short.json")))?;
+        saved::lengthened(&dir.path().join("short.json"), &dir.path().join("long.json"), self.extent.ticks)?;
+        // The first makes the history.
+        let one = format!("run -c 1 -n 1 --quiet --db {} {url}", file("history.db"));
+        self.command_ms(&one)?;
         let mut startup = Startup::default();
-        let version = [self.loadline.display().to_string(), "--version".to_owned()];
-        let one: Vec<String> =
-            format!("{} run -c 1 -n 1 --quiet {}", self.loadline.display(), self.nginx.http()).split(' ').map(str::to_owned).collect();
         for _ in 0..self.extent.starts {
-            startup.version_ms.push(run_on(self.machine.generator_core(), &version)?.usage.elapsed_us as f64 / 1e3);
-            startup.one_request_ms.push(run_on(self.machine.generator_core(), &one)?.usage.elapsed_us as f64 / 1e3);
+            startup.version_ms.push(self.command_ms("--version")?);
+            startup.one_request_ms.push(self.command_ms(&one)?);
+            startup.alone_ms.push(self.command_ms(&format!("run -c 1 -n 1 --quiet --no-save --observe none {url}"))?);
+            startup.list_ms.push(self.command_ms(&format!("runs --all --db {}", file("many.db")))?);
+            startup.page_ms.push(self.command_ms(&format!("report {} --force --out html={}", file("long.json"), file("long.html")))?);
         }
         eprintln!("startup: {} times each", self.extent.starts);
+        for round in 0..self.extent.rounds {
+            startup.live_percent.push(self.live_percent()?);
+            eprintln!("live page, round {}", round + 1);
+        }
         Ok(startup)
     }
+
+    /// How long loadline takes for these words, on the generator's core.
+    fn command_ms(&self, words: &str) -> Result<f64> {
+        let command: Vec<String> = [self.loadline.display().to_string()].into_iter().chain(words.split(' ').map(str::to_owned)).collect();
+        Ok(run_on(self.machine.generator_core(), &command)?.usage.elapsed_us as f64 / 1e3)
+    }
+
+    /// What the thread of the pages takes while a run goes on and somebody looks at it.
+    fn live_percent(&self) -> Result<f64> {
+        let seconds = self.extent.seconds + 2;
+        let mut child = Command::new(self.loadline)
+            .args(["run", "-c", "1", "-t", "1", "-r", "100/s", "-d", &format!("{seconds}s"), "--no-save", "--observe", "none", "--web"])
+            .arg(self.nginx.http())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        // Held to the end, so that nothing it says meets a closed pipe.
+        let mut said = BufReader::new(child.stderr.take().context("standard error is piped")?);
+        let looked = look_at(child.id(), &mut said, self.extent.seconds);
+        if looked.is_err() {
+            let _ = child.kill();
+        }
+        child.wait()?;
+        looked
+    }
+}
+
+/// Follows the live page of a program that has just been started, as a browser does.
+fn look_at(pid: u32, said: &mut BufReader<ChildStderr>, seconds: u32) -> Result<f64> {
+    let address = said
+        .lines()
+        .map_while(Result::ok)
+        .find_map(|line| Some(line.split_once("live at http://")?.1.trim_end_matches('/').to_owned()))
+        .context("no address of a live page was said")?;
+    let mut stream = TcpStream::connect(&address)?;
+    write!(stream, "GET /api/v1/live/stream HTTP/1.1\r\nhost: {address}\r\n\r\n")?;
+    let mut ticks = BufReader::new(stream).lines().map_while(Result::ok).filter(|line| line == "event: tick");
+    ticks.next().context("the live page tells nothing")?;
+    let (begun, before) = (Instant::now(), cpu_of_pages(pid)?);
+    for _ in 0..seconds {
+        ticks.next().context("the live page ended before its run")?;
+    }
+    let used = cpu_of_pages(pid)?.saturating_sub(before);
+    Ok(used.as_secs_f64() / begun.elapsed().as_secs_f64() * 100.0)
+}
+
+/// Processor time of the threads that serve pages (`/proc/PID/task/TID/schedstat`, whose first number is nanoseconds on a core).
+fn cpu_of_pages(pid: u32) -> Result<Duration> {
+    let mut used = Duration::ZERO;
+    for task in std::fs::read_dir(format!("/proc/{pid}/task"))? {
+        let task = task?.path();
+        if std::fs::read_to_string(task.join("comm"))?.trim_end() == "pages" {
+            let told = std::fs::read_to_string(task.join("schedstat"))?;
+            used += Duration::from_nanos(told.split(' ').next().unwrap_or_default().parse()?);
+        }
+    }
+    Ok(used)
 }

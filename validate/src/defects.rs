@@ -146,6 +146,16 @@ pub const DEFECTS: &[Defect] = &[
         tests: &["crates/engine/tests/truth_time.rs::a_tenth_that_takes_longer_is_a_tenth_in_the_report"],
     },
     Defect {
+        what: "With threads and a rate together the correction is lost, or the program ends",
+        seen_in: "autocannon",
+        tests: &["crates/engine/tests/truth.rs::a_rate_below_the_number_of_threads_is_kept"],
+    },
+    Defect {
+        what: "The time to the first byte is taken once for each connection, not for each request",
+        seen_in: "h2load",
+        tests: &["crates/engine/tests/truth.rs::the_first_byte_of_every_answer_is_timed_and_not_only_of_every_connection"],
+    },
+    Defect {
         what: "HTTP/1.0 is spoken, and an answer of another length than the first counts as a failure",
         seen_in: "ab",
         tests: &["crates/engine/tests/truth.rs::answers_of_different_lengths_are_no_failures"],

@@ -46,6 +46,8 @@ pub enum StopRule {
     Interrupted,
     /// A level could not be measured.
     CutShort,
+    /// The program was killed, or lost its power.
+    Killed,
 }
 
 /// The rule that ended a sweep, and what it saw.
@@ -69,12 +71,18 @@ impl Stopped {
     pub fn cut_short(reason: &str) -> Self {
         Self { rule: StopRule::CutShort, words: format!("the next level could not be measured: {reason}") }
     }
+
+    /// The program was killed in the middle of it.
+    #[must_use]
+    pub fn killed() -> Self {
+        Self { rule: StopRule::Killed, words: "loadline was ended from outside".to_owned() }
+    }
 }
 
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.rule {
-            StopRule::Interrupted | StopRule::CutShort => write!(f, "stopped: {}", self.words),
+            StopRule::Interrupted | StopRule::CutShort | StopRule::Killed => write!(f, "stopped: {}", self.words),
             _ => write!(f, "stopped: {} (--all-levels goes on)", self.words),
         }
     }

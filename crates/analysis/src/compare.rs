@@ -12,6 +12,8 @@
 //! Invariant: of builds that do not differ, at most 5 in 100 comparisons say *worse* or *better*: over all primary metrics
 //! together (Holm 1979).
 
+mod distance;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -22,6 +24,8 @@ use serde::{Deserialize, Serialize};
 use crate::interval::{CONFIDENCE, Interval, Pool, Slice, expanded_tail, percentiles};
 use crate::proportion::Share;
 use crate::quantity::count;
+
+pub use distance::{Answered, Distance};
 
 /// With fewer pairs no 95 % statement is possible (docs/measurement.md §3.3).
 pub const PAIRS_MIN: usize = 6;

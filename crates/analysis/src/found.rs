@@ -283,8 +283,7 @@ impl Found {
     #[must_use]
     pub fn good(&self, run: &Summary) -> u64 {
         let times = &run.response_time_succeeded;
-        self.good_within
-            .map_or(run.requests.succeeded, |limit| times.recorded().filter(|(time, _)| *time <= limit).map(|(_, count)| count).sum())
+        self.good_within.map_or(run.requests.succeeded, |limit| times.count_where(|time| time <= limit))
     }
 }
 
@@ -348,7 +347,7 @@ fn standing(slos: &[Slo], run: &Summary) -> (Standing, Option<String>) {
     }
     let Some(strictest) = slos.iter().filter_map(Slo::limit).min() else { return (Standing::Valid, None) };
     let noticed = Nanos((strictest.0 as f64 * LAG_OF_LIMIT_MAX) as u64);
-    let late: u64 = run.lag.recorded().filter(|(lag, _)| *lag > noticed).map(|(_, count)| count).sum();
+    let late = run.lag.count_where(|lag| lag > noticed);
     // A thread that waits for a core also reads late, and then it is answers that seem late, not sends.
     let waited = run.generator.run_queue_share.filter(|share| *share > RUN_QUEUE_SHARE_NOTICED).unwrap_or(0.0);
     let touched = (late as f64).max(waited * run.requests.due as f64);

@@ -18,7 +18,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use measure::{Histogram, Summary, Tick, quantile_is_known};
-use plan::Nanos;
+use plan::{Nanos, carets};
 use serde::{Deserialize, Serialize};
 
 use crate::distribution::{binomial_at_least, binomial_at_most};
@@ -195,9 +195,7 @@ impl CheckError {
 impl fmt::Display for CheckError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { text, column, length, message } = self;
-        // A control character would move the carets, or worse.
-        let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        write!(f, "{message}\n  {shown}\n  {:column$}{}", "", "^".repeat((*length).max(1)))
+        write!(f, "{message}{}", carets(text, *column, *length))
     }
 }
 
@@ -670,16 +668,7 @@ impl<'a> Times<'a> {
             return (None, None);
         }
         // At one extreme the failed requests were the slowest in the histogram, at the other the fastest.
-        (self.at_rank(rank), self.at_rank(rank + self.mixed_in()))
-    }
-
-    fn at_rank(&self, rank: u64) -> Option<Nanos> {
-        let mut up_to = 0;
-        let bucket = self.histogram.recorded().find(|(_, count)| {
-            up_to += count;
-            up_to >= rank
-        })?;
-        Some(bucket.0.min(self.histogram.max()?).max(self.histogram.min()?))
+        (self.histogram.at_rank(rank), self.histogram.at_rank(rank + self.mixed_in()))
     }
 
     /// The mean with failed requests at their `timeout`: the least and the greatest it can be.
@@ -701,8 +690,7 @@ impl<'a> Times<'a> {
     /// How many of all do not keep below `limit`: at least and at most.
     fn slower(&self, limit: Nanos, comparison: Comparison) -> (u64, u64) {
         let strict = matches!(comparison, Comparison::Below | Comparison::AtLeast);
-        let fast: u64 =
-            self.histogram.recorded().filter(|(time, _)| *time < limit || (!strict && *time == limit)).map(|(_, count)| count).sum();
+        let fast = self.histogram.count_where(|time| time < limit || (!strict && time == limit));
         let (fast_most, fast_fewest) = (fast.min(self.good), fast.saturating_sub(self.mixed_in()));
         (self.all - fast_most, self.all - fast_fewest)
     }

@@ -13,8 +13,10 @@
 //!
 //! All this says nothing about how much two runs differ: that is [`crate::compare`]'s.
 //!
-//! Where seconds resemble their neighbours more than ρ = 0.6 or so, a run of a minute still covers 91 to 92 % instead of 95
-//! (docs/validation.md has the table): it holds too few independent stretches to show how much they vary. Five minutes do.
+//! Where seconds resemble their neighbours more than ρ = 0.6 or so, a run of a minute covers 91 to 92 % instead of 95
+//! (docs/validation.md has the table): it holds too few independent stretches to show how much they vary. No way to draw them
+//! helps, so that is said, with how much longer to run ([`Resemblance`]). Widening by a guess was rejected: the guess would
+//! rest on the same few stretches.
 //!
 //! Invariant: a quantile without ten effective samples beyond it is not given, only how much longer to run.
 
@@ -43,6 +45,9 @@ const TAIL_FIRM: f64 = 100.0;
 const BATCHES_MIN: usize = 16;
 /// With fewer intervals than this nothing at all is known about how they hang together.
 const SLICES_MIN: usize = 4;
+/// A run worth fewer independent stretches than this does not show how much they vary: simulated runs worth 20 cover 93 to 94 %,
+/// those worth 10 only 92 % (docs/validation.md).
+const STRETCHES_MIN: f64 = 16.0;
 
 /// From here to there.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -193,6 +198,26 @@ pub enum Evidence {
     },
 }
 
+/// Neighbouring intervals that resemble each other so much that the run holds too few independent stretches.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Resemblance {
+    /// How much an interval resembles the one before it: 1 is the same, 0 is independent.
+    pub neighbours: f64,
+    /// How many independent stretches the run is worth: K·(1−ρ)/(1+ρ) of K intervals, for a first-order autoregression.
+    pub stretches: f64,
+    /// How much longer the run should be.
+    pub more_seconds: f64,
+}
+
+impl Resemblance {
+    /// Of `count` intervals that take `seconds` together; `None` where there are stretches enough.
+    fn of(neighbours: f64, count: usize, seconds: f64) -> Option<Self> {
+        let stretches = count as f64 * (1.0 - neighbours) / (1.0 + neighbours);
+        let few = neighbours > 0.0 && stretches < STRETCHES_MIN;
+        few.then(|| Self { neighbours, stretches, more_seconds: seconds * (STRETCHES_MIN / stretches - 1.0) })
+    }
+}
+
 /// What one run's figures are worth. Uncertainty within this run: it says nothing about the next.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Uncertainty {
@@ -202,6 +227,8 @@ pub struct Uncertainty {
     pub samples: u64,
     /// How the intervals were made.
     pub method: Method,
+    /// Why all of them are narrower than they promise; `None` where they are not.
+    pub too_narrow: Option<Resemblance>,
     /// Answers a second; `None` without at least two intervals.
     pub qps: Option<Figure>,
     /// Failed and unsent requests of all that ended, from 0 to 1; `None` if none ended.
@@ -223,6 +250,7 @@ pub fn uncertainty(slices: &[Slice], replicates: usize, random: &mut Random) -> 
         intervals: slices.len(),
         samples: pool.samples,
         method: if bootstrap { Method::BlockBootstrap { block: draws.block, replicates } } else { Method::Ranks },
+        too_narrow: Resemblance::of(pool.runs[0].correlation, slices.len(), seconds),
         qps: qps(slices, &draws, seconds),
         failure_share: failure_share(slices, &draws),
         quantiles,
@@ -700,6 +728,31 @@ mod tests {
         }
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         assert!((0.93..=0.97).contains(&mean), "{mean}: {all:?}");
+    }
+
+    #[test]
+    fn a_run_whose_intervals_are_too_narrow_says_so() {
+        let base = Wandering { seconds: 60, per_second: 60, correlation: 0.0, wander: 0.1, spread: 0.5 };
+        let said = |of: Wandering| coverage(of, 100, 200, 20_262);
+        let minute = said(Wandering { correlation: 0.8, ..base });
+        assert!(minute.told.hits >= 95, "{:?}", minute.told);
+        // Neither held nor told is what a reader is promised not to meet more than 5 times in 100.
+        assert!(minute.silent.at_least(0.999) <= 0.05, "{:?}", minute.silent);
+        let half = said(Wandering { seconds: 30, per_second: 120, correlation: 0.7, ..base });
+        assert!(half.told.hits >= 75 && half.silent.at_least(0.999) <= 0.05, "{half:?}");
+        for enough in [base, Wandering { seconds: 300, per_second: 20, correlation: 0.7, ..base }] {
+            let said = said(enough);
+            assert!(said.told.hits <= 3, "{enough:?} holds stretches enough: {:?}", said.told);
+        }
+        let thirty = said(Wandering { seconds: 30, per_second: 120, ..base });
+        assert!(thirty.told.hits <= 15, "chance makes few of independent seconds look alike: {:?}", thirty.told);
+    }
+
+    #[test]
+    fn how_much_longer_to_run_follows_from_how_much_seconds_resemble() {
+        let few = Resemblance::of(0.8, 60, 60.0).unwrap();
+        assert!((few.stretches - 60.0 / 9.0).abs() < 1e-9 && (few.more_seconds - 84.0).abs() < 1e-9, "{few:?}");
+        assert_eq!((Resemblance::of(0.8, 145, 145.0), Resemblance::of(0.0, 3, 3.0)), (None, None));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! Invariant: the same Summary and the same checks give the same reading, drawn by the plan's own seed.
 
 use measure::{Failure, Summary};
-use plan::{Load, Random};
+use plan::{Load, Nanos, Random};
 
 use crate::drift::{self, Drift, Stability};
 use crate::gate::{self, AbortRule, Check, Judgement, Verdict, Why};
@@ -97,6 +97,15 @@ impl<'a> Reading<'a> {
                 figure(growth)
             ));
         }
+        if let Some(few) = self.uncertainty.as_ref().and_then(|uncertainty| uncertainty.too_narrow) {
+            said.push(format!(
+                "each interval was much like the one before it (correlation {}), so that the run is worth only {} independent ones: its ± is \
+                 too narrow, and a run about {} longer would know better",
+                percent((few.neighbours * 100.0).round() / 100.0),
+                figure(few.stretches.round().max(1.0)),
+                length(Nanos::from_secs(few.more_seconds.ceil() as u64))
+            ));
+        }
         // Where the warm-up was to be found, that is said with the warm-up.
         if let Some(WarmUp::Until { at, .. }) = self.warmup.filter(|_| self.run.excluded.found.is_none())
             && let Some(first) = self.run.timeline.iter().find(|tick| !tick.warmup)
@@ -179,7 +188,6 @@ mod tests {
     use super::*;
     use crate::simulated::ticks;
     use measure::{Histogram, fixtures};
-    use plan::Nanos;
 
     fn fixture(name: &str) -> Summary {
         fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
@@ -219,6 +227,19 @@ mod tests {
         run.ended.load_until = Nanos::from_secs(40);
         let said = Reading::new(&run, &[]).noticed();
         assert!(said.iter().any(|sentence| sentence.starts_with("p50 grew ") && sentence.contains("over the run, from ")), "{said:?}");
+    }
+
+    #[test]
+    fn seconds_that_resemble_each_other_are_said_to_make_the_intervals_too_narrow() {
+        let mut run = fixture("closed_all_well");
+        // Ten seconds slow, ten fast, and so on: far from a trend, and far from independent.
+        run.timeline = ticks(60, 500, 7, |at| if at / 10 % 2 == 0 { 1.0 } else { 1.3 });
+        run.ended.load_until = Nanos::from_secs(60);
+        let said = Reading::new(&run, &[]).noticed();
+        let sentence = said.iter().find(|sentence| sentence.contains("its ± is too narrow"));
+        assert!(sentence.is_some_and(|it| it.contains("(correlation 0.8") || it.contains("(correlation 0.7")), "{said:?}");
+        run.timeline = ticks(60, 500, 7, |_| 1.0);
+        assert!(!Reading::new(&run, &[]).noticed().iter().any(|sentence| sentence.contains("too narrow")));
     }
 
     #[test]

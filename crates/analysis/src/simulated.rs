@@ -78,6 +78,10 @@ pub struct Coverage {
     pub quantiles: Vec<(f64, Share)>,
     /// Of answers a second.
     pub throughput: Share,
+    /// Runs of which it is told that their intervals are too narrow.
+    pub told: Share,
+    /// Runs whose interval of the median missed the truth, and of which that is not told.
+    pub silent: Share,
 }
 
 impl Coverage {
@@ -92,7 +96,8 @@ impl Coverage {
 #[must_use]
 pub fn coverage(of: Wandering, runs: u64, replicates: usize, seed: u64) -> Coverage {
     let nothing = Share { hits: 0, of: 0 };
-    let mut covered = Coverage { quantiles: QUANTILES.iter().map(|q| (*q, nothing)).collect(), throughput: nothing };
+    let mut covered =
+        Coverage { quantiles: QUANTILES.iter().map(|q| (*q, nothing)).collect(), throughput: nothing, told: nothing, silent: nothing };
     let count = |share: &mut Share, interval: Interval, truth: f64| {
         share.of += 1;
         share.hits += u64::from(interval.contains(truth));
@@ -108,6 +113,13 @@ pub fn coverage(of: Wandering, runs: u64, replicates: usize, seed: u64) -> Cover
         if let Some(figure) = got.qps {
             count(&mut covered.throughput, figure.interval, of.per_second as f64);
         }
+        let told = got.too_narrow.is_some();
+        let missed = match got.quantiles[0].evidence {
+            Evidence::Known { figure, .. } => !figure.interval.contains(of.truth(0.0)),
+            Evidence::NotEnough { .. } => false,
+        };
+        covered.told = Share { hits: covered.told.hits + u64::from(told), of: run + 1 };
+        covered.silent = Share { hits: covered.silent.hits + u64::from(missed && !told), of: run + 1 };
     }
     covered
 }

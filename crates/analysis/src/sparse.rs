@@ -5,7 +5,7 @@
 //!
 //! Invariant: buckets ascend, and none is empty.
 
-use measure::Histogram;
+use measure::{Histogram, bucket_of_rank};
 use plan::Nanos;
 
 /// The recorded buckets of a [`Histogram`], with its exact mean and maximum.
@@ -56,13 +56,7 @@ impl Sparse {
     /// The value at quantile `q` (0 to 1), within 0.1 % above the true one; `None` when empty.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
-        let rank = rank_of(q, self.count);
-        let mut up_to = 0;
-        let bucket = self.buckets.iter().find(|(_, count)| {
-            up_to += count;
-            up_to >= rank
-        })?;
-        Some(bucket.0.min(self.max))
+        bucket_of_rank(self.buckets.iter().copied(), rank_of(q, self.count)).map(|bucket| bucket.min(self.max))
     }
 
     /// How many were longer than `limit`, to the accuracy of a bucket.

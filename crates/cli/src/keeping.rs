@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
-use history::{Entry, Filter, Fresh, Header, HistoryError, Id, Journal, Kind, Moment, Origin, Reference, Revision, Store, Taken};
+use history::{
+    Ended, Entry, Filter, Fresh, Header, HistoryError, Id, Journal, Kind, Looking, Moment, Origin, Reference, Revision, Store, Taken,
+};
 use measure::Counted;
 use plan::{Plan, PlanError, PlanErrors};
 
@@ -205,6 +207,8 @@ struct Kept {
 struct Begun {
     id: Id,
     revision: Option<Revision>,
+    /// Git at work, from the end of the load on.
+    looking: Option<Looking>,
     journal: Journal,
 }
 
@@ -271,7 +275,7 @@ impl Keeper {
             tags: kept.tags.clone(),
             note: kept.note.clone(),
         };
-        kept.begun = Some(Begun { id, revision, journal: Journal::begin(&kept.path, header) });
+        kept.begun = Some(Begun { id, revision, looking: None, journal: Journal::begin(&kept.path, header) });
     }
 
     /// What it will be called for good; `None` where nothing is kept.
@@ -297,6 +301,13 @@ impl Keeper {
     pub fn result_so_far(&self, json: impl FnOnce() -> Vec<u8>) {
         if let Some(begun) = self.begun() {
             begun.journal.result_so_far(json());
+        }
+    }
+
+    /// No more load: now git may compare files, while the report is made.
+    pub fn load_is_over(&mut self) {
+        if let Some(begun) = self.0.as_mut().and_then(|kept| kept.begun.as_mut()) {
+            begun.look();
         }
     }
 
@@ -329,24 +340,17 @@ impl Keeper {
         let Some((kept, begun)) = self.0.take().and_then(|mut kept| kept.begun.take().map(|begun| (kept, begun))) else {
             return Ok(String::new());
         };
-        let Kept { path, name, tags, note, .. } = kept;
-        let Begun { id, revision, journal } = begun;
-        let ended = journal.end();
-        let revision = match env::current_dir() {
-            Ok(dir) => revision.map(|revision| revision.looked_at(&dir, GIT_PATIENCE)),
-            Err(_) => revision,
-        };
-        let saved = saved(&path, id, name, revision, tags, note, json);
+        let (journal, saved) = saved(kept, begun, json);
         // What is saved needs no journal. What is not is kept by it, up to its last second, if it could be written.
-        let journal_is_kept = ended.is_ok();
-        match saved {
-            Ok(line) => {
+        match (saved, journal.end()) {
+            (Ok(line), ended) => {
                 if let Ok(ended) = ended {
                     ended.remove();
                 }
                 Ok(line)
             }
-            Err((message, help)) => {
+            (Err((message, help)), ended) => {
+                let journal_is_kept = ended.and_then(Ended::leave).is_ok();
                 let later = if journal_is_kept { "; what was measured is kept beside it until 'loadline runs' can take it in" } else { "" };
                 Err((format!("the result could not be saved: {message}{later}"), help))
             }
@@ -363,30 +367,43 @@ impl Keeper {
     }
 }
 
-/// Saves it: the line that says so, or why not and what to do.
-fn saved(
-    path: &Path,
-    id: Id,
-    name: String,
-    revision: Option<Revision>,
-    tags: Vec<String>,
-    note: String,
-    json: &[u8],
-) -> Result<String, (String, String)> {
+impl Begun {
+    /// Asks git, once.
+    fn look(&mut self) {
+        if self.looking.is_none() && self.revision.is_some() {
+            self.looking = env::current_dir().ok().map(|dir| Looking::at(&dir));
+        }
+    }
+}
+
+/// Saves it: the line that says so, or why not and what to do. The journal is given back.
+fn saved(kept: Kept, mut begun: Begun, json: &[u8]) -> (Journal, Result<String, (String, String)>) {
+    begun.look();
+    let Kept { path, name, tags, note, .. } = kept;
+    let Begun { id, revision, looking, journal } = begun;
     let told = |error: &HistoryError| (error.to_string(), error.help().to_owned());
-    let text = String::from_utf8_lossy(json);
     let ours = || "please report this with the command line".to_owned();
-    let result = Saved::read(&text).map_err(|why| (format!("it cannot be read back: {why}"), ours()))?;
-    let Some(kept) = result.kept(name, revision, tags, note) else { return Ok(String::new()) };
-    let plan = result.plan();
-    let mut store = Store::open(path).map_err(|error| told(&error))?;
-    let fresh = Fresh { id, kept, origin: Origin::Saved, plan: &plan, result: json };
-    let entry = store.save(&fresh).map_err(|error| told(&error))?;
-    // Another run that began later may have ended before this one.
-    let last = store.list(&Filter { limit: Some(1), ..Filter::default() }).map_err(|error| told(&error))?;
-    let is_last = last.first().is_some_and(|last| last.id == entry.id);
-    Ok(match is_last {
-        true => format!("  saved as @last ({0}); loadline show {0}\n", entry.short),
-        false => format!("  saved as {0}; loadline show {0}\n", entry.short),
-    })
+    let save = || {
+        let text = String::from_utf8_lossy(json);
+        let result = Saved::read(&text).map_err(|why| (format!("it cannot be read back: {why}"), ours()))?;
+        let mut store = Store::open(&path).map_err(|error| told(&error))?;
+        // Of all there is to wait for, git comes last: it has been at work meanwhile.
+        let revision = match looking {
+            Some(looking) => revision.map(|revision| revision.with(looking.found(GIT_PATIENCE))),
+            None => revision,
+        };
+        let Some(kept) = result.kept(name, revision, tags, note) else { return Ok(String::new()) };
+        let plan = result.plan();
+        let fresh = Fresh { id, kept, origin: Origin::Saved, plan: &plan, result: json };
+        let entry = store.save(&fresh).map_err(|error| told(&error))?;
+        // Another run that began later may have ended before this one.
+        let last = store.list(&Filter { limit: Some(1), ..Filter::default() }).map_err(|error| told(&error))?;
+        let is_last = last.first().is_some_and(|last| last.id == entry.id);
+        Ok(match is_last {
+            true => format!("  saved as @last ({0}); loadline show {0}\n", entry.short),
+            false => format!("  saved as {0}; loadline show {0}\n", entry.short),
+        })
+    };
+    let saved = save();
+    (journal, saved)
 }

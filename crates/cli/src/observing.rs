@@ -16,6 +16,7 @@ use observe::{Asked, Folder, Local, NotFound, Source, Subject, Wanted, Watcher};
 use plan::{Plan, PlanError, PlanErrors};
 
 use crate::exit::{Exit, Failed};
+use crate::secrets;
 
 /// What of the server's side is watched.
 #[derive(Debug, Clone, Default, Args)]
@@ -40,6 +41,7 @@ impl Observing {
     /// Reads what is asked for. Every mistake goes to `errors`.
     pub fn decide(self, errors: &mut PlanErrors) -> Eyes {
         let mut asked = Vec::new();
+        self.observe.iter().filter_map(|text| text.strip_prefix("prometheus:")).for_each(secrets::learn_address);
         for text in &self.observe {
             match text.parse::<Asked>() {
                 Ok(one) if asked.contains(&one) => {}
@@ -113,7 +115,7 @@ impl Eyes {
     fn look_around(&self, plan: &Plan) -> (Watch, Vec<(String, NotFound)>) {
         let mut sources: Vec<Box<dyn Source>> = Vec::new();
         let mut missing = Vec::new();
-        for asked in &self.asked {
+        for asked in self.asked.iter().filter(|asked| **asked != Asked::Auto) {
             match source(asked, &self.metrics, plan) {
                 Ok(Some(source)) => sources.push(source),
                 Ok(None) => {}
@@ -121,7 +123,12 @@ impl Eyes {
             }
         }
         let opened = Instant::now();
-        let watcher = (!sources.is_empty() && missing.is_empty()).then(|| Watcher::start(sources));
+        let seeks = self.asked.contains(&Asked::Auto);
+        let watcher = ((seeks || !sources.is_empty()) && missing.is_empty()).then(|| {
+            let plan = plan.clone();
+            let watcher = Watcher::start(sources);
+            if seeks { watcher.seeking(&Asked::Auto.to_string(), move || listener(&plan)) } else { watcher }
+        });
         (Watch { watcher, opened, origin: None, warnings: Vec::new() }, missing)
     }
 }
@@ -142,11 +149,29 @@ impl Watch {
         let Self { watcher, opened, origin, warnings } = self;
         run.warnings.extend(warnings);
         if let Some(watcher) = watcher {
-            let seen = watcher.stop(origin.unwrap_or(opened));
+            let mut seen = watcher.stop(origin.unwrap_or(opened));
+            // A server that is sent a secret may count by it.
+            for observed in &mut seen.observed {
+                observed.about = secrets::without(&observed.about);
+                observed.series.iter_mut().filter_map(|series| series.of.as_mut()).for_each(|of| *of = secrets::without(of));
+            }
             run.observed = seen.observed;
-            run.warnings.extend(seen.warnings);
+            run.warnings.extend(seen.warnings.iter().map(|warning| secrets::without(warning)));
         }
     }
+}
+
+/// Whoever listens where the load goes; `None` if that is elsewhere, or this process.
+fn listener(plan: &Plan) -> Option<Box<dyn Source>> {
+    let here = Folder::of_this_machine();
+    let me = std::process::id();
+    let subject = match Subject::listening(&here, place(plan)?, Some(me)) {
+        // The built-in API, or a test's own server: who measures would be measured.
+        Ok(subject) if subject.processes().iter().any(|process| process.pid == me) => return None,
+        Ok(subject) => subject,
+        Err(why) => Subject::machine(&here, &format!("only the machine: {}", why.message)),
+    };
+    Some(Box::new(Local::new(Asked::Auto.to_string(), subject)))
 }
 
 /// What watches it; `None` where there is nothing that was asked for by name.
@@ -154,16 +179,7 @@ fn source(asked: &Asked, metrics: &[String], plan: &Plan) -> Result<Option<Box<d
     let here = Folder::of_this_machine();
     let me = Some(std::process::id());
     let subject = match asked {
-        Asked::None => return Ok(None),
-        Asked::Auto => match place(plan) {
-            None => return Ok(None),
-            Some(wanted) => match Subject::listening(&here, wanted, me) {
-                // The built-in API, or a test's own server: who measures would be measured.
-                Ok(subject) if subject.processes().iter().any(|process| Some(process.pid) == me) => return Ok(None),
-                Ok(subject) => subject,
-                Err(why) => Subject::machine(&here, &format!("only the machine: {}", why.message)),
-            },
-        },
+        Asked::None | Asked::Auto => return Ok(None),
         Asked::Pid(pid) => Subject::of_process(&here, *pid, me)?,
         Asked::Port(port) => Subject::listening(&here, Wanted::Port(*port), me)?,
         Asked::Cgroup(path) => Subject::in_cgroup(&here, path)?,

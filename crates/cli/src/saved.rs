@@ -128,7 +128,7 @@ impl Saved {
                     Ending::Finished => {}
                     Ending::Interrupted => parts.push("interrupted".to_owned()),
                     Ending::Aborted => parts.push("aborted".to_owned()),
-                    Ending::CutShort => parts.push("cut short".to_owned()),
+                    Ending::CutShort | Ending::Killed => parts.push("cut short".to_owned()),
                 }
                 let standing = Validity::of(run).standing;
                 if standing != Standing::Valid {
@@ -265,7 +265,7 @@ fn ended(stopped: Option<&Stopped>) -> String {
     use analysis::StopRule;
     match stopped.map(|stopped| stopped.rule) {
         Some(StopRule::Interrupted) => ", interrupted".to_owned(),
-        Some(StopRule::CutShort) => ", cut short".to_owned(),
+        Some(StopRule::CutShort | StopRule::Killed) => ", cut short".to_owned(),
         _ => String::new(),
     }
 }
@@ -277,9 +277,6 @@ pub fn json(reading: &Reading<'_>) -> Vec<u8> {
     (json.render)(reading, &Style::PLAIN, &mut bytes).expect("memory takes every byte");
     bytes
 }
-
-/// What ended a sweep or a search that was ended from outside.
-const ENDED: &str = "loadline was ended from outside";
 
 /// What is saved of a run that was ended from outside; `None` where nothing was measured.
 ///
@@ -340,17 +337,17 @@ fn cut_short(saved: Saved) -> Result<(Saved, Vec<u8>), String> {
             Saved::Run(run, checks)
         }
         Saved::Sweep(mut sweep) => {
-            sweep.stopped = Some(Stopped::cut_short(ENDED));
+            sweep.stopped = Some(Stopped::killed());
             report::sweep::write(&sweep, &mut bytes).map_err(|why| why.to_string())?;
             Saved::Sweep(sweep)
         }
         Saved::Find(mut found) => {
-            found.stopped = Some(Stopped::cut_short(ENDED));
+            found.stopped = Some(Stopped::killed());
             bytes = report::find::json(&found).map_err(|why| why.to_string())?.bytes;
             Saved::Find(found)
         }
         Saved::Compare(mut compared) => {
-            compared.stopped = Some(ENDED.to_owned());
+            compared.stopped = Some(Stopped::killed().words);
             bytes = report::compare::json(&compared).map_err(|why| why.to_string())?;
             Saved::Compare(compared)
         }

@@ -22,6 +22,11 @@ pub fn learn_values<'a>(values: impl IntoIterator<Item = &'a str>) {
     *known = Some(known.take().unwrap_or_default().and(Secrets::of_values(values)));
 }
 
+/// The same of an address that something is told to, or read from.
+pub fn learn_address(url: &str) {
+    learn(&Draft { url: Some(url.to_owned()), ..Draft::default() });
+}
+
 /// The text without what was learnt.
 pub fn without(text: &str) -> String {
     let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

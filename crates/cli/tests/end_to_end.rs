@@ -12,6 +12,8 @@ mod checks;
 mod compare;
 #[path = "end_to_end/data.rs"]
 mod data;
+#[path = "end_to_end/doors.rs"]
+mod doors;
 #[path = "end_to_end/export.rs"]
 mod export;
 #[path = "end_to_end/find.rs"]
@@ -32,6 +34,8 @@ mod report;
 mod run;
 #[path = "end_to_end/script.rs"]
 mod script;
+#[path = "end_to_end/secrets.rs"]
+mod secrets;
 #[path = "end_to_end/serve.rs"]
 mod serve;
 #[path = "end_to_end/session.rs"]

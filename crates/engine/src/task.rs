@@ -87,14 +87,12 @@ pub(crate) fn asked(method: &str) -> Asked {
 }
 
 /// The head of a request as a program sends it to `target`, up to the line break of its last header: closed and sent through a
-/// proxy as the plan says, without a Content-Length. `path_and_query` takes the place of the target's.
+/// proxy as the plan says, without a Content-Length.
 ///
 /// # Errors
 /// If the request would not be valid on the wire.
-pub fn head(plan: &Plan, target: &Target, path_and_query: &str, method: &str, headers: &[(String, String)]) -> Result<Vec<u8>, RunError> {
-    let proxied = plan.connection().proxy.is_some() && target.scheme() == Scheme::Http;
-    let line = if proxied { format!("{}://{}{path_and_query}", target.scheme(), target.authority()) } else { path_and_query.to_owned() };
-    let mut bytes = serialise_line(plan, &line, target, method, headers, &[])?;
+pub fn head(plan: &Plan, target: &Target, method: &str, headers: &[(String, String)]) -> Result<Vec<u8>, RunError> {
+    let mut bytes = serialise(plan, target, method, headers, &[])?;
     // The blank line, and the length of a body that is not there yet.
     bytes.truncate(bytes.len() - 2);
     if bytes.ends_with(NO_BODY) {
@@ -107,31 +105,17 @@ pub fn head(plan: &Plan, target: &Target, path_and_query: &str, method: &str, he
 const NO_BODY: &[u8] = b"Content-Length: 0\r\n";
 
 fn serialise(plan: &Plan, target: &Target, method: &str, headers: &[(String, String)], body: &[u8]) -> Result<Vec<u8>, RunError> {
-    let line = match &plan.connection().proxy {
-        // A proxy is asked with the whole URL (RFC 9112 §3.2.2).
-        Some(_) if target.scheme() == Scheme::Http => format!("{}://{}{}", target.scheme(), target.authority(), target.path_and_query()),
-        _ => target.path_and_query().to_owned(),
-    };
-    serialise_line(plan, &line, target, method, headers, body)
-}
-
-/// The same with the request line's target given.
-fn serialise_line(
-    plan: &Plan,
-    line: &str,
-    target: &Target,
-    method: &str,
-    headers: &[(String, String)],
-    body: &[u8],
-) -> Result<Vec<u8>, RunError> {
     let mut headers = headers.to_vec();
     if plan.connection().keepalive == Keepalive::CloseEach && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("connection")) {
         headers.push(("Connection".to_owned(), "close".to_owned()));
     }
-    if let Some(authorization) =
-        plan.connection().proxy.as_ref().filter(|_| target.scheme() == Scheme::Http).and_then(|proxy| proxy.authorization.as_ref())
-    {
-        headers.push(("Proxy-Authorization".to_owned(), authorization.clone()));
+    let mut line = target.path_and_query().to_owned();
+    if let Some(proxy) = plan.connection().proxy.as_ref().filter(|_| target.scheme() == Scheme::Http) {
+        // A proxy is asked with the whole URL (RFC 9112 §3.2.2).
+        line = target.absolute();
+        if let Some(authorization) = &proxy.authorization {
+            headers.push(("Proxy-Authorization".to_owned(), authorization.clone()));
+        }
     }
-    request::serialise(method, line, &headers, body).map_err(|why| RunError::input(why.to_string(), "mend the request's options"))
+    request::serialise(method, &line, &headers, body).map_err(|why| RunError::input(why.to_string(), "mend the request's options"))
 }

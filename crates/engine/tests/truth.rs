@@ -142,6 +142,17 @@ fn a_rate_below_the_number_of_threads_is_kept() {
 }
 
 #[test]
+fn the_first_byte_of_every_answer_is_timed_and_not_only_of_every_connection() {
+    for rate in [None, Some("5000/s")] {
+        let (summary, counts) = load("/healthz", |draft| {
+            (draft.connections, draft.requests, draft.rate) = (given("2"), given("300"), rate.and_then(given));
+        });
+        assert_eq!((summary.ttfb.count(), summary.service_time.count(), counts.received), (300, 300, 300));
+        assert!(summary.connections.opened <= 2);
+    }
+}
+
+#[test]
 fn answers_of_different_lengths_are_no_failures() {
     // The id of the card is in the answer, and has one digit to begin with, two and three later.
     let (summary, counts) = load("/question", |draft| (draft.connections, draft.requests) = (given("2"), given("500")));

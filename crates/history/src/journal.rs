@@ -9,13 +9,18 @@
 //! carries a checksum: the last one may have been cut in the middle, and a disk may lie. What cannot be written is told at
 //! the end, and the run goes on without.
 //!
+//! A line leaves the program at once, so that no signal takes it along, and is on the disk a moment later, so that no loss of
+//! power does. The moment is there for what is over within it: a run of a single request would otherwise wait for the disk
+//! three times, for a file that is removed again.
+//!
 //! Invariant: a journal under its final name is held by a living program, or its program is gone.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use flate2::Crc;
 use flate2::read::ZlibDecoder;
@@ -31,6 +36,8 @@ const SCHEMA: &str = "loadline.journal/1";
 const ENDING: &str = "journal";
 /// As the engine hands over counts.
 const INTERVAL: Nanos = Nanos::SECOND;
+/// How long after it was written a line is on the disk at the latest; a small part of a second, which is what may be lost.
+const SYNCED_WITHIN: Duration = Duration::from_millis(50);
 
 /// What is known of a run when it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,7 +125,7 @@ impl Journal {
         self.send(Message::Result(json));
     }
 
-    /// Ends writing, and waits until all is written.
+    /// Ends writing, and waits until all has left the program.
     ///
     /// # Errors
     /// In words, if something could not be written.
@@ -144,6 +151,14 @@ impl Ended {
     /// Removes it: the run is saved.
     pub fn remove(self) {
         self.place.remove();
+    }
+
+    /// Leaves it for whoever opens the history next: the run could not be saved.
+    ///
+    /// # Errors
+    /// In words, if the disk did not take it.
+    pub fn leave(self) -> Result<(), String> {
+        self.place.file.sync_data().map_err(|why| plainly(&why))
     }
 }
 
@@ -177,7 +192,24 @@ impl Place {
 
     fn write(&mut self, messages: &Receiver<Message>) -> io::Result<()> {
         let mut secrets = Secrets::default();
-        for message in messages {
+        // The first line is written.
+        let mut due = Some(Instant::now() + SYNCED_WITHIN);
+        loop {
+            let message = match due {
+                // However fast lines come, none waits longer.
+                Some(due) if due <= Instant::now() => Err(RecvTimeoutError::Timeout),
+                Some(due) => messages.recv_timeout(due.saturating_duration_since(Instant::now())),
+                None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            let message = match message {
+                Ok(message) => message,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.file.sync_data()?;
+                    due = None;
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            };
             let line = match message {
                 Message::Load { plan, what } => {
                     secrets = plan.secrets();
@@ -196,11 +228,14 @@ impl Place {
                 }
             };
             write_line(&mut self.file, &line)?;
+            due = due.or_else(|| Some(Instant::now() + SYNCED_WITHIN));
             if matches!(line, Line::Result { number: 2.. }) {
+                // The line must not be lost while what it replaces is gone.
+                self.file.sync_data()?;
+                due = None;
                 let _ = fs::remove_file(self.result(self.results - 1));
             }
         }
-        Ok(())
     }
 
     fn result(&self, number: u32) -> PathBuf {
@@ -224,14 +259,13 @@ impl Place {
     }
 }
 
-/// A line and its checksum, out of the program and on the disk.
+/// A line and its checksum, out of the program.
 fn write_line(file: &mut File, line: &Line) -> io::Result<()> {
     let json = serde_json::to_vec(line)?;
     let mut bytes = format!("{:08x} ", checksum(&json)).into_bytes();
     bytes.extend_from_slice(&json);
     bytes.push(b'\n');
-    file.write_all(&bytes)?;
-    file.sync_data()
+    file.write_all(&bytes)
 }
 
 fn checksum(bytes: &[u8]) -> u32 {
@@ -318,6 +352,11 @@ fn found(path: PathBuf) -> Option<Found> {
         return Some(unreadable(&path, &why));
     }
     let mut lock = Place { file, path: path.clone(), results: 0 };
+    if bytes.is_empty() {
+        // The power went before its first line was on the disk: of less than a second there is nothing to tell.
+        lock.remove();
+        return None;
+    }
     Some(match read(&bytes, &mut lock) {
         Ok(journaled) => Found::Left { journaled: Box::new(journaled), lock },
         Err(why) => Found::Damaged { path, why },

@@ -36,5 +36,5 @@ pub use error::HistoryError;
 pub use exported::{EXPORT_SCHEMA, Exported};
 pub use journal::{Ended, Header, Journal, Journaled, UnderWay};
 pub use reference::Reference;
-pub use revision::{Changes, Revision};
+pub use revision::{Changes, Looking, Revision};
 pub use store::{Composed, Store, Taken, look};

@@ -2,8 +2,8 @@
 //!
 //! Whoever finds last month's figures wants to know what they are the figures of. The commit is read from `.git` itself, in
 //! some microseconds, when a run begins: by its end another may be checked out. Whether files differ is known only to git, which
-//! compares them all: it is asked once, after the load, is not waited for beyond a moment, and where it does not answer, that
-//! is unknown. A crate that reads repositories in its stead was rejected: it is larger than all of loadline, and would have
+//! compares them all: it is asked once, when the load is over, compares while the report is made, is not waited for beyond a
+//! moment, and where it does not answer, that is unknown. A crate that reads repositories in its stead was rejected: it is larger than all of loadline, and would have
 //! to be as right as git about filters, submodules and index formats.
 //!
 //! Invariant: nothing here fails a run, and nothing waits longer than it was told.
@@ -12,8 +12,8 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -75,10 +75,10 @@ impl Revision {
         is_one.then(|| Self { commit: commit.to_owned(), branch, changes: Changes::Unknown })
     }
 
-    /// The same with its changes looked for by git, which is given so long to find them.
+    /// The same with what git found out about its files.
     #[must_use]
-    pub fn looked_at(self, directory: &Path, patience: Duration) -> Self {
-        Self { changes: changes(directory, patience).unwrap_or(Changes::Unknown), ..self }
+    pub fn with(self, changes: Changes) -> Self {
+        Self { changes, ..self }
     }
 
     /// The first seven digits, with `+` behind them where files differ.
@@ -89,11 +89,53 @@ impl Revision {
     }
 }
 
-/// Files that git does not know are no changes: results are among them.
-fn changes(directory: &Path, patience: Duration) -> Option<Changes> {
+/// Git, comparing files with the commit. Ended if it is dropped.
+#[derive(Debug)]
+pub struct Looking {
+    /// `None` where there is no git.
+    git: Option<(Child, Receiver<Option<bool>>)>,
+    begun: Instant,
+}
+
+impl Looking {
+    /// Begins to compare the files where `directory` lies. Returns at once. Files that git does not know are no changes:
+    /// results are among them.
+    #[must_use]
+    pub fn at(directory: &Path) -> Self {
+        Self { git: asked(directory), begun: Instant::now() }
+    }
+
+    /// What was found. Git is given so long in all, counted from when it was asked.
+    #[must_use]
+    pub fn found(mut self, patience: Duration) -> Changes {
+        self.answer(patience).unwrap_or(Changes::Unknown)
+    }
+
+    fn answer(&mut self, patience: Duration) -> Option<Changes> {
+        let (mut git, answer) = self.git.take()?;
+        let some = answer.recv_timeout(patience.saturating_sub(self.begun.elapsed())).ok().flatten();
+        if some != Some(false) {
+            let _ = git.kill();
+        }
+        let ended = git.wait().ok()?;
+        match some? {
+            true => Some(Changes::Some),
+            false => ended.success().then_some(Changes::None),
+        }
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        let _ = self.answer(Duration::ZERO);
+    }
+}
+
+/// Git at work, and where its first letter comes from: one is enough to know.
+fn asked(directory: &Path) -> Option<(Child, Receiver<Option<bool>>)> {
     let mut git: Child = Command::new("git")
         // A repository may name a program that watches its files: looking must not start it, nor write the index anew.
-        .args(["--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=no"])
+        .args(["--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=no", "--no-renames"])
         .current_dir(directory)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -102,23 +144,13 @@ fn changes(directory: &Path, patience: Duration) -> Option<Changes> {
         .ok()?;
     let mut told = git.stdout.take()?;
     let (sender, answer) = channel();
-    std::thread::Builder::new()
-        .name("git".to_owned())
-        .spawn(move || {
-            let mut first = [0];
-            // One letter is enough to know; that nobody waits any more is no matter.
-            let _ = sender.send(told.read(&mut first).ok().map(|letters| letters > 0));
-        })
-        .ok()?;
-    let some = answer.recv_timeout(patience).ok().flatten();
-    if some != Some(false) {
-        let _ = git.kill();
-    }
-    let ended = git.wait().ok()?;
-    match some? {
-        true => Some(Changes::Some),
-        false => ended.success().then_some(Changes::None),
-    }
+    // Without the thread nothing is ever answered, which is what not knowing looks like.
+    let _ = std::thread::Builder::new().name("git".to_owned()).spawn(move || {
+        let mut first = [0];
+        // That nobody waits any more is no matter.
+        let _ = sender.send(told.read(&mut first).ok().map(|letters| letters > 0));
+    });
+    Some((git, answer))
 }
 
 #[cfg(test)]
@@ -146,11 +178,11 @@ mod tests {
         let loose = Revision::of(&sub).unwrap();
         assert_eq!((loose.branch.as_deref(), loose.commit.len(), loose.changes), (Some("main"), 40, Changes::Unknown));
         fs::write(dir.path().join("result.json"), "not known to git").unwrap();
-        assert_eq!(loose.clone().looked_at(&sub, LONG).changes, Changes::None);
+        assert_eq!(Looking::at(&sub).found(LONG), Changes::None);
         git(dir.path(), "pack-refs --all");
         assert_eq!(Revision::of(&sub).unwrap(), loose);
         fs::write(dir.path().join("file"), "2").unwrap();
-        let changed = loose.clone().looked_at(&sub, LONG);
+        let changed = loose.clone().with(Looking::at(&sub).found(LONG));
         assert_eq!(changed.short(), format!("{}+", &loose.commit[..7]));
         git(dir.path(), "checkout -q --detach");
         assert_eq!(Revision::of(&sub).unwrap(), Revision { branch: None, ..loose.clone() });
@@ -172,7 +204,6 @@ mod tests {
     #[test]
     fn git_that_takes_too_long_is_not_waited_for() {
         let dir = tempfile::tempdir().unwrap();
-        let revision = Revision { commit: "0".repeat(40), branch: None, changes: Changes::Some };
-        assert_eq!(revision.looked_at(dir.path(), Duration::ZERO).changes, Changes::Unknown);
+        assert_eq!(Looking::at(dir.path()).found(Duration::ZERO), Changes::Unknown);
     }
 }

@@ -14,6 +14,8 @@ use crate::stamp::{Clock, SECOND_NS, Stamp, digits, epoch, in_any_form, iso, spa
 pub(crate) enum Capture {
     /// Of no use here.
     Ignored,
+    /// A whole number of no use here: what is none is of another form.
+    Number,
     /// Whatever follows, up to the end of the line.
     Rest,
     Client,
@@ -38,7 +40,15 @@ impl Capture {
     const fn is_word(self) -> bool {
         matches!(
             self,
-            Self::Client | Self::ClientPort | Self::Iso | Self::Epoch | Self::Method | Self::Status | Self::Bytes | Self::Took(_)
+            Self::Number
+                | Self::Client
+                | Self::ClientPort
+                | Self::Iso
+                | Self::Epoch
+                | Self::Method
+                | Self::Status
+                | Self::Bytes
+                | Self::Took(_)
         )
     }
 }
@@ -152,6 +162,8 @@ impl Layout {
             at += length;
             match capture {
                 Capture::Ignored | Capture::Rest => {}
+                Capture::Number if value == b"-" || value.iter().all(u8::is_ascii_digit) => {}
+                Capture::Number => return Err(Reason::Form),
                 Capture::Client => client = Some(value),
                 Capture::ClientPort => {
                     client = Some(value.iter().rposition(|letter| *letter == b':').map_or(value, |colon| &value[..colon]));
@@ -292,6 +304,7 @@ fn nginx(text: &str) -> Result<Vec<Piece>, LayoutError> {
             "request_time" | "took_s" => Capture::Took(SECOND_NS),
             "took_ms" => Capture::Took(1_000_000),
             "rest" => Capture::Rest,
+            "port" | "received" => Capture::Number,
             _ => Capture::Ignored,
         };
         pieces.push(Piece::Capture(capture, format!("${name}")));

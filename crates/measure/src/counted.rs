@@ -191,7 +191,7 @@ pub fn cut_short(plan: Plan, interval: Nanos, mut intervals: Vec<Counted>) -> Op
         collector.absorb(SourceId(0), &each.counts);
         while collector.tick().is_some() {}
     }
-    let mut summary = collector.finish(End { how: Ending::CutShort, load_until, drained_at: until });
+    let mut summary = collector.finish(End { how: Ending::Killed, load_until, drained_at: until });
     summary.generator.cpu_share_busiest = cpu_busiest.as_secs_f64() / until.as_secs_f64();
     summary.warnings.push(match under_way {
         0 => "loadline was ended from outside: what it had counted by its last whole second is here".to_owned(),
@@ -253,7 +253,7 @@ mod tests {
             let (_, counted) = collector.tick_counted().unwrap();
             kept.push(counted);
         }
-        let end = End { how: Ending::CutShort, load_until: Nanos::from_secs(10), drained_at: Nanos::from_secs(10) };
+        let end = End { how: Ending::Killed, load_until: Nanos::from_secs(10), drained_at: Nanos::from_secs(10) };
         let whole = collector.finish(end);
         let again = cut_short(plan, Nanos::SECOND, kept).unwrap();
         assert_eq!(Summary { warnings: Vec::new(), ..again }, whole);
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn requests_under_way_are_left_out_and_said() {
         let run = cut_short(fixtures::plan("http://a.test/"), Nanos::SECOND, intervals(4, 3)).unwrap();
-        assert_eq!((run.requests.due, run.requests.failed, run.ended.how), (800, 80, Ending::CutShort));
+        assert_eq!((run.requests.due, run.requests.failed, run.ended.how), (800, 80, Ending::Killed));
         assert!(run.warnings[0].ends_with("12 requests under way are not"), "{:?}", run.warnings);
         assert_eq!((run.duration_s, run.qps, run.status[&503]), (4.0, 190.0, 40));
         assert!((run.generator.cpu_share_busiest - 0.2).abs() < 1e-9 && (run.generator.cpu_share - 0.3).abs() < 1e-9);

@@ -165,6 +165,18 @@ impl Histogram {
         self.buckets.iter_recorded().map(|bucket| (Nanos(bucket.value_iterated_to()), bucket.count_since_last_iteration()))
     }
 
+    /// The value of the sample of that rank, counted from 1, within 0.1 %; `None` if there are fewer.
+    #[must_use]
+    pub fn at_rank(&self, rank: u64) -> Option<Nanos> {
+        bucket_of_rank(self.recorded(), rank).map(|bucket| Nanos(bucket.0.clamp(self.min, self.max)))
+    }
+
+    /// How many times are of this kind, to the accuracy of a bucket: each is shown its greatest value.
+    #[must_use]
+    pub fn count_where(&self, is_such: impl Fn(Nanos) -> bool) -> u64 {
+        self.recorded().filter(|(time, _)| is_such(*time)).map(|(_, count)| count).sum()
+    }
+
     /// The buckets of the underlying HdrHistogram, for formats that print them its way.
     #[must_use]
     pub const fn buckets(&self) -> &hdrhistogram::Histogram<u64> {
@@ -199,6 +211,17 @@ impl Histogram {
             hdr: BASE64_STANDARD.encode(&bytes),
         }
     }
+}
+
+/// Of ascending buckets with their counts, the one that holds the sample of that rank, counted from 1.
+#[must_use]
+pub fn bucket_of_rank(buckets: impl IntoIterator<Item = (Nanos, u64)>, rank: u64) -> Option<Nanos> {
+    let mut up_to = 0;
+    let holds = |(_, count): &(Nanos, u64)| {
+        up_to += count;
+        up_to >= rank
+    };
+    buckets.into_iter().find(holds).map(|(time, _)| time)
 }
 
 impl PartialEq for Histogram {
@@ -356,6 +379,19 @@ mod tests {
             let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
             let truth = values[rank - 1] as f64;
             prop_assert!((got - truth).abs() <= truth * 0.001 + 1.0, "{} against {}", got, truth);
+        }
+
+        #[test]
+        fn ranks_and_counts_are_those_of_the_sorted_values(mut values in prop::collection::vec(1u64..100_000_000, 1..99), at in 0.0..1.0f64) {
+            let histogram = of(&values);
+            values.sort_unstable();
+            let rank = (at * values.len() as f64) as usize;
+            let (got, truth) = (histogram.at_rank(rank as u64 + 1).unwrap().0 as f64, values[rank] as f64);
+            prop_assert!((got - truth).abs() <= truth * 0.001 + 1.0, "{} against {}", got, truth);
+            prop_assert_eq!(histogram.at_rank(values.len() as u64 + 1), None);
+            prop_assert_eq!(histogram.count_where(|_| true), values.len() as u64);
+            // 2,000 and below are their own buckets.
+            prop_assert_eq!(histogram.count_where(|time| time <= Nanos(2_000)), values.iter().filter(|value| **value <= 2_000).count() as u64);
         }
 
         #[test]

@@ -22,7 +22,7 @@ mod warmup;
 pub use collector::{Collector, SourceId};
 pub use counted::{Counted, CountedAtRest, cut_short};
 pub use failure::{Failure, Side};
-pub use histogram::{Histogram, Packed, QUANTILES, quantile_is_known};
+pub use histogram::{Histogram, Packed, QUANTILES, bucket_of_rank, quantile_is_known};
 pub use observed::Observed;
 pub use outcome::Outcome;
 pub use quirk::{Quirk, Quirks};

@@ -102,6 +102,8 @@ pub enum Ending {
     Aborted,
     /// By an error; what was measured until then is here.
     CutShort,
+    /// From outside, as the program was killed or lost its power; what it had written down until then is here.
+    Killed,
 }
 
 /// How the run ended, and what the collector cannot count itself.

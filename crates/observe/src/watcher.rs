@@ -4,9 +4,12 @@
 //! thread; what it saw lies ready after every look, and a thread that hangs is left behind with a warning. One loop over all of
 //! them was rejected for the first reason, tasks on the workers' runtimes for the second.
 //!
+//! What nobody named, but may be there, is sought on such a thread too: looking into every process of a machine takes longer than
+//! a run of one request. A run that is over before the search begins does without.
+//!
 //! Times are kept on the watcher's own clock and put on the run's when it is over: when the run began is known only by its ticks.
 
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -35,6 +38,8 @@ pub trait Source: Send {
 const EVERY: Duration = Duration::from_secs(1);
 /// A shorter span says little: processor time is told in hundredths of a second.
 const SPAN_MIN: Duration = Duration::from_millis(200);
+/// What may be there is sought so long after the run began: one over by then is too short to see anything in.
+const SOUGHT_AFTER: Duration = Duration::from_millis(50);
 /// So long a look under way is waited for when the run is over.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// So many threads are kept, the busiest of them.
@@ -82,8 +87,20 @@ impl Watcher {
     #[must_use]
     pub fn start(sources: Vec<Box<dyn Source>>) -> Self {
         let begun = Instant::now();
-        let watching = sources.into_iter().map(|source| Watching::start(source, begun)).collect();
+        let watching = sources.into_iter().map(|source| Watching::of(source, begun)).collect();
         Self { begun, watching }
+    }
+
+    /// Also looks at what `search` finds, if it finds anything: it is called on a thread of its own, once the run has lasted a while.
+    #[must_use]
+    pub fn seeking(mut self, asked: &str, search: impl FnOnce() -> Option<Box<dyn Source>> + Send + 'static) -> Self {
+        let find = move |stopped: &Receiver<()>| match stopped.recv_timeout(SOUGHT_AFTER) {
+            // Whoever is stopped while he searches has nothing to look at any more.
+            Err(RecvTimeoutError::Timeout) => search().filter(|_| stopped.try_recv() == Err(TryRecvError::Empty)),
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => None,
+        };
+        self.watching.push(Watching::start(Observed { asked: asked.to_owned(), ..Observed::default() }, find, self.begun));
+        self
     }
 
     /// Looks a last time, and says what was seen of a run that began at `origin`: from that moment on, until now.
@@ -127,25 +144,19 @@ impl Watcher {
 }
 
 impl Watching {
-    fn start(mut source: Box<dyn Source>, begun: Instant) -> Self {
-        let seen = Arc::new(Mutex::new(Seen { described: source.describe(), ..Seen::default() }));
+    fn of(source: Box<dyn Source>, begun: Instant) -> Self {
+        Self::start(source.describe(), |_| Some(source), begun)
+    }
+
+    fn start(described: Observed, find: impl FnOnce(&Receiver<()>) -> Option<Box<dyn Source>> + Send + 'static, begun: Instant) -> Self {
+        let asked = described.asked.clone();
+        let seen = Arc::new(Mutex::new(Seen { described, ..Seen::default() }));
         let (stop, stopped) = mpsc::channel();
         let (finished, done) = mpsc::channel();
-        let asked = source.describe().asked;
         let shared = seen.clone();
         let work = move || {
-            let mut course = Course { last: None, seen: shared };
-            let mut next = Instant::now();
-            loop {
-                course.look(&mut *source, begun);
-                next = (next + EVERY).max(Instant::now());
-                match stopped.recv_timeout(next.saturating_duration_since(Instant::now())) {
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
-                }
-            }
-            if course.last.is_none_or(|last| begun.elapsed().saturating_sub(last.into()) >= SPAN_MIN) {
-                course.look(&mut *source, begun);
+            if let Some(mut source) = find(&stopped) {
+                Course { last: None, seen: shared }.run(&mut *source, begun, &stopped);
             }
             let _ = finished.send(());
         };
@@ -165,6 +176,22 @@ struct Course {
 }
 
 impl Course {
+    /// A look a second until it is stopped, and one then.
+    fn run(&mut self, source: &mut dyn Source, begun: Instant, stopped: &Receiver<()>) {
+        let mut next = Instant::now();
+        loop {
+            self.look(source, begun);
+            next = (next + EVERY).max(Instant::now());
+            match stopped.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        if self.last.is_none_or(|last| begun.elapsed().saturating_sub(last.into()) >= SPAN_MIN) {
+            self.look(source, begun);
+        }
+    }
+
     fn look(&mut self, source: &mut dyn Source, begun: Instant) {
         let at = Nanos::from(begun.elapsed());
         let looked = source.look(at);
@@ -290,6 +317,34 @@ mod tests {
         assert!(seen.whole("looks").unwrap().values.len() == seen.to_ns.len() && !seen.to_ns.is_empty(), "{seen:?}");
         assert_eq!(seen.about, format!("looked at {} times", seen.to_ns.len() + 1));
         assert!(cost(seen).unwrap() < 1.0);
+    }
+
+    #[test]
+    fn what_is_sought_is_watched_once_it_is_found_and_a_short_run_does_not_seek() {
+        let (told, searches) = mpsc::channel();
+        let search = |told: Sender<()>| {
+            move || {
+                let _ = told.send(());
+                Some(Box::new(Fake { looks: 0, failing: false, hangs: None }) as Box<dyn Source>)
+            }
+        };
+        let short = Watcher::start(Vec::new()).seeking("auto", search(told.clone()));
+        assert_eq!(short.stop(Instant::now()), Outcome::default());
+        assert_eq!(searches.try_recv(), Err(TryRecvError::Empty), "nobody sought");
+
+        let origin = Instant::now();
+        let watcher = Watcher::start(Vec::new()).seeking("auto", search(told));
+        until("a first look and a while after it", || lock(&watcher.watching[0].seen).looks > 0 && origin.elapsed() > 3 * SPAN_MIN);
+        let Outcome { observed, .. } = watcher.stop(origin);
+        assert_eq!((observed[0].asked.as_str(), searches.try_recv()), ("auto", Ok(())));
+        assert!(observed[0].about.starts_with("looked at "), "it tells of what was found: {}", observed[0].about);
+    }
+
+    #[test]
+    fn what_is_sought_and_not_there_is_nobody_s_trouble() {
+        let watcher = Watcher::start(Vec::new()).seeking("auto", || None);
+        until("a while", || watcher.begun.elapsed() > 2 * SOUGHT_AFTER);
+        assert_eq!(watcher.stop(Instant::now()), Outcome::default());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! mistake at once; whoever holds a Plan never asks again whether it is valid.
 
 mod arrivals;
+mod carets;
 mod draft;
 mod error;
 mod filling;
@@ -21,6 +22,7 @@ mod timetable;
 mod units;
 
 pub use arrivals::Arrivals;
+pub use carets::carets;
 pub use draft::Draft;
 pub use error::{PlanError, PlanErrors};
 pub use filling::{Braces, DataEnd, DataFile, Filling, Mark, Mix, Route, RowOrder, Turns};

@@ -83,6 +83,12 @@ impl Target {
         if self.port == self.scheme.default_port() { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
     }
 
+    /// The whole URL as a proxy is asked for it, secrets included: what is shown to people is `to_string()`.
+    #[must_use]
+    pub fn absolute(&self) -> String {
+        format!("{}://{}{}", self.scheme, self.authority(), self.path_and_query)
+    }
+
     /// Whether the other is reached by the same connection: scheme, host and port are equal.
     #[must_use]
     pub fn same_origin(&self, other: &Self) -> bool {
@@ -100,7 +106,8 @@ impl Target {
     }
 
     /// The same with another path and query, which may be a template.
-    pub(crate) fn with_path_and_query(self, path_and_query: String) -> Self {
+    #[must_use]
+    pub fn with_path_and_query(self, path_and_query: String) -> Self {
         Self { path_and_query, ..self }
     }
 

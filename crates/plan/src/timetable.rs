@@ -13,6 +13,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::carets::carets_under;
+use crate::units::NOT_A_RATE;
 use crate::{Nanos, Rate};
 
 /// A rate that goes evenly from one value to another.
@@ -153,20 +155,32 @@ impl FromStr for Timetable {
         let mut stages = Vec::with_capacity(parts.len());
         for (place, part) in parts.iter().enumerate() {
             let words: Vec<&str> = part.split_whitespace().collect();
-            let trouble = |what: String| if parts.len() > 1 { format!("is wrong in stage {}: {what}", place + 1) } else { what };
+            let trouble = |what: String, at: &str| {
+                let stage = if parts.len() > 1 { format!("is wrong in stage {}: ", place + 1) } else { String::new() };
+                format!("{stage}{what}{}", carets_under(text, at))
+            };
             let (rates, length) = match words.as_slice() {
-                [rates @ .., "for", length] => (rates, Some(length.parse().map_err(|why| trouble(format!("'{length}' {why}")))?)),
+                [rates @ .., "for", length] => (rates, Some(length.parse().map_err(|why| trouble(format!("'{length}' {why}"), length))?)),
                 rates => (rates, None),
             };
             if length.is_none() && place + 1 < parts.len() {
-                return Err(trouble("it needs its length, as in '500/s for 1m'".to_owned()));
+                return Err(trouble("it needs its length, as in '500/s for 1m'".to_owned(), part.trim()));
             }
             let (from, to): (&str, &str) = match rates {
                 [rate] => (rate, rate),
                 [from, "to", to] => (from, to),
-                _ => return Err(trouble("is not a rate such as '500/s' or stages such as '0/s to 500/s for 1m, 500/s for 5m'".to_owned())),
+                _ => {
+                    // From the first word on that does not belong there.
+                    let odd = words.iter().find(|word| Rate::read(word).is_none() && !["to", "for"].contains(word));
+                    let at = odd.map_or(part.trim(), |word| &part[word.as_ptr() as usize - part.as_ptr() as usize..]);
+                    let what = "is not a rate such as '500/s' or stages such as '0/s to 500/s for 1m, 500/s for 5m'".to_owned();
+                    return Err(trouble(what, at.trim_end()));
+                }
             };
-            let read = |rate: &str| rate.parse::<Rate>().map_err(|why| trouble(if rate == text { why } else { format!("'{rate}' {why}") }));
+            let read = |rate: &str| {
+                let what = || if rate == text { NOT_A_RATE.to_owned() } else { format!("'{rate}' {NOT_A_RATE}") };
+                Rate::read(rate).ok_or_else(|| trouble(what(), rate))
+            };
             stages.push(Stage { from: read(from)?, to: read(to)?, length });
         }
         Ok(Self { stages })
@@ -225,6 +239,26 @@ mod tests {
         assert_eq!(table.reached_at(9.0), Some(Nanos::from_millis(900)));
         assert_eq!(table.reached_at(10.0), Some(Nanos::from_secs(6)));
         assert_eq!(table.reached_at(20.0), None);
+    }
+
+    #[test]
+    fn a_mistake_has_a_caret_under_it() {
+        for (text, shown) in [
+            ("fast", "is not a rate such as 500/s or 30/m\n  fast\n  ^^^^"),
+            (
+                "10/s for 1m, 5x/s for 1m",
+                "is wrong in stage 2: '5x/s' is not a rate such as 500/s or 30/m\n  10/s for 1m, 5x/s for 1m\n               ^^^^",
+            ),
+            ("1/s for soon", "'soon' is not a time such as 10s, 250ms or 1m30s\n  1/s for soon\n          ^^^^"),
+            (
+                "1/s until 1m",
+                "is not a rate such as '500/s' or stages such as '0/s to 500/s for 1m, 500/s for 5m'\n  1/s until 1m\n      ^^^^^^^^",
+            ),
+            ("5/s, 6/s for 1m", "is wrong in stage 1: it needs its length, as in '500/s for 1m'\n  5/s, 6/s for 1m\n  ^^^"),
+        ] {
+            assert_eq!(text.parse::<Timetable>().unwrap_err(), shown);
+        }
+        assert!("1/s for 1m,".parse::<Timetable>().unwrap_err().ends_with("\n  1/s for 1m,\n             ^"));
     }
 
     #[test]

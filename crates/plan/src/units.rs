@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::carets::carets_under;
+
 /// Nanoseconds: a span, or a moment counted from the start of a run. Serialises as a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -187,7 +189,16 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "is not a rate such as 500/s or 30/m".to_owned();
+        Self::read(text).ok_or_else(|| format!("{NOT_A_RATE}{}", carets_under(text, text.trim())))
+    }
+}
+
+/// What is said of what is no rate, after what was typed.
+pub(crate) const NOT_A_RATE: &str = "is not a rate such as 500/s or 30/m";
+
+impl Rate {
+    /// As typed; `None` if it is no rate.
+    pub(crate) fn read(text: &str) -> Option<Self> {
         let text = text.trim();
         let (number, per) = match text.split_once('/') {
             None => (text, 1.0),
@@ -197,7 +208,7 @@ impl FromStr for Rate {
                     "s" | "sec" | "second" => 1.0,
                     "m" | "min" | "minute" => 60.0,
                     "h" | "hour" => 3600.0,
-                    _ => return Err(wrong()),
+                    _ => return None,
                 },
             ),
         };
@@ -207,10 +218,10 @@ impl FromStr for Rate {
             _ => (number, 1.0),
         };
         if !number.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-            return Err(wrong());
+            return None;
         }
-        let value: f64 = number.parse().map_err(|_| wrong())?;
-        Self::per_second(value * factor / per).ok_or_else(wrong)
+        let value: f64 = number.parse().ok()?;
+        Self::per_second(value * factor / per)
     }
 }
 

@@ -12,7 +12,8 @@ use analysis::found::{Found, FoundTrial, learnt};
 use analysis::gate::{Check, Slo};
 use analysis::search::{Rested, Search, Settings, Standing, Step, TrialResult};
 use analysis::{Level, Reading, Stopped, Sweep, Trial};
-use measure::{Failure, Histogram, Summary, Tick, fixtures};
+use measure::observed::{Place, SERIES, Unit, Value};
+use measure::{Failure, Histogram, Observed, Summary, Tick, fixtures};
 use plan::{Nanos, Plan, Random};
 use report::compare::{Compared, Pair, Side, Subject};
 use report::vegeta::{Hit, Plot};
@@ -33,7 +34,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::write(dir.join(format!("run-{name}.html")), html(&run, if name == "open_with_a_stall" { &checks } else { &[] })?)?;
     }
     let mut random = Random::new(7, 1);
-    fs::write(dir.join("run.html"), html(&lively(120, &mut random), &checks)?)?;
+    let mut run = lively(120, &mut random);
+    run.observed = vec![watched(&run, &mut random)];
+    fs::write(dir.join("run.html"), html(&run, &checks)?)?;
     fs::write(dir.join("hour.html"), html(&lively(HOUR, &mut random), &[])?)?;
     fs::write(dir.join("run-hostile.html"), html(&hostile(fixture("failures_of_every_side")), &[])?)?;
     fs::write(dir.join("sweep.html"), page::sweep(&climbed("users")).document())?;
@@ -54,13 +57,44 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sides = [climbed("before"), faster(climbed("after"))];
     let [a, b] = [0, 1].map(|side| sweep_files::curve(&sides[side]));
     fs::write(dir.join("diff.html"), page::diff(&a, &b, [Some(&sides[0]), Some(&sides[1])]).document())?;
-    let mut hostile = a.clone();
-    hostile.name = HOSTILE.to_owned();
-    hostile.target = Some(HOSTILE.to_owned());
-    fs::write(dir.join("diff-hostile.html"), page::diff(&hostile, &b, [None, None]).document())?;
+    let mut named = a.clone();
+    named.name = HOSTILE.to_owned();
+    named.target = Some(HOSTILE.to_owned());
+    fs::write(dir.join("diff-hostile.html"), page::diff(&named, &b, [None, None]).document())?;
+    let runs = [lively(60, &mut random), lively(60, &mut random)];
+    fs::write(dir.join("runs.html"), page::two_runs(("before", &runs[0]), ("after", &runs[1])).document())?;
+    let runs = runs.map(hostile);
+    fs::write(dir.join("runs-hostile.html"), page::two_runs((HOSTILE, &runs[0]), (HOSTILE, &runs[1])).document())?;
+    fs::write(dir.join("traffic.html"), page::traffic(&logged("/orders", &mut random)).document())?;
+    fs::write(dir.join("traffic-hostile.html"), page::traffic(&logged(HOSTILE, &mut random)).document())?;
     fs::write(dir.join("plot.html"), attacked("checkout", &mut random))?;
     fs::write(dir.join("plot-hostile.html"), attacked(HOSTILE, &mut random))?;
     Ok(())
+}
+
+/// A day of a log: busy at noon, with bursts, from some hundred users.
+fn logged(path: &str, random: &mut Random) -> import::Traffic {
+    let mut log = String::new();
+    for minute in 0..1_440_u32 {
+        let busy = 3.0 + 9.0 * (-((f64::from(minute) - 760.0) / 260.0).powi(2)).exp();
+        let requests = (busy * (0.5 + random.unit())) as u32;
+        for request in 0..requests {
+            let user = random.between(1, 220);
+            let route = [path.to_owned(), "/healthz".to_owned(), format!("/items/{}", random.between(1, 90))];
+            let line = serde_json::json!({
+                "time": format!("2026-01-02T{:02}:{:02}:{:02}Z", minute / 60, minute % 60, request * 60 / requests),
+                "method": if random.unit() < 0.2 { "POST" } else { "GET" },
+                "path": route[random.between(0, 2) as usize],
+                "status": if random.unit() < 0.01 { 503 } else { 200 },
+                "ip": format!("10.0.0.{user}"),
+                "duration_ms": 3.0 * (0.5 * analysis::simulated::normal(random)).exp(),
+            });
+            log += &format!("{line}\n");
+        }
+    }
+    let mut survey = import::Survey::new(import::Asked::default(), import::Personal::LeftOut);
+    survey.read("access.log", log.as_bytes()).expect("memory can be read");
+    survey.finish()
 }
 
 /// Two minutes of results, one in forty of them a failure.
@@ -162,6 +196,42 @@ fn lively(seconds: u64, random: &mut Random) -> Summary {
     run.qps_offered = Some(per_second);
     (run.response_time, run.response_time_succeeded, run.service_time) = (all.clone(), all, served);
     run
+}
+
+/// The server of such a run: four workers that are busy when it falters, and connections that wait then.
+fn watched(run: &Summary, random: &mut Random) -> Observed {
+    let mut seen = Observed {
+        asked: "auto".to_owned(),
+        about: "gunicorn (812) and 4 more processes".to_owned(),
+        place: Place::ThisMachine,
+        cores: Some(4),
+        cost_cpu_ns: 310_000_000,
+        ..Observed::default()
+    };
+    for tick in &run.timeline {
+        let busy = (tick.in_flight as f64 / 14.0).min(1.0);
+        let value = |name: &'static str, of: Option<&str>, limit: Option<f64>, value: f64| {
+            let unit = SERIES.iter().find(|known| known.name == name).map_or(Unit::Number, |known| known.unit);
+            Value { name: name.into(), of: of.map(str::to_owned), unit, limit, value }
+        };
+        let mut values = vec![
+            value("cpu_user", None, Some(4.0), 2.6 * busy + 0.1 * random.unit()),
+            value("cpu_system", None, Some(4.0), 0.7 * busy + 0.05 * random.unit()),
+            value("memory", None, None, 210e6 + tick.from.as_secs_f64() * 2e5),
+            value("files", None, Some(1_024.0), 40.0 + tick.connections as f64),
+            value("threads", None, None, 9.0),
+            value("accept_queue", None, Some(4_096.0), (busy * 60.0 - 40.0).max(0.0)),
+            value("listen_overflows", None, None, 0.0),
+            value("machine_cpu", None, Some(4.0), 3.3 * busy + 0.3),
+            value("run_queue_wait", None, None, 0.2 * busy * busy),
+        ];
+        for worker in 813..817 {
+            let name = format!("gunicorn {worker}");
+            values.push(value("process_cpu", Some(&name), None, 0.75 * busy + 0.08 * random.unit()));
+        }
+        seen.add(tick.from, tick.to, values);
+    }
+    seen
 }
 
 /// A run in which every text that comes from outside is hostile.

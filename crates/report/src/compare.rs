@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use analysis::compare::{
-    Calibration, Change, Comparison, Margins, Metric, PAIRS_MIN, QuantileShift, SlicedPair, Verdict, paired, shift_by_quantile, values,
+    Answered, Calibration, Change, Comparison, Distance, Margins, Metric, PAIRS_MIN, QuantileShift, SlicedPair, Verdict, paired,
+    shift_by_quantile, values,
 };
 use analysis::gate::{self, Check, Judgement, Why};
 use analysis::interval::slices;
@@ -31,7 +32,7 @@ use crate::png::Density;
 use crate::sweep::SweepFile;
 use crate::{Style, story, visible};
 
-pub use words::reading;
+pub use words::{apart, reading};
 
 /// The version of the comparison file.
 pub const COMPARE_SCHEMA: &str = "loadline.compare/1";
@@ -41,6 +42,8 @@ pub const ENDINGS: &[&str] = &[".compare.json", ".compare.md", "_shift.png", "_s
 const REPLICATES: usize = 2_000;
 /// The stream of chance of those draws.
 const SHIFT_STREAM: u64 = 0x5417;
+/// That of the exchanges of sides that tell how wide a gap is by chance.
+const DISTANCE_STREAM: u64 = 0xD157;
 
 /// The metrics of the table, in its order.
 const SHOWN: [Metric; 6] = [Metric::Qps, Metric::Goodput, Metric::P50, Metric::P95, Metric::P99, Metric::FailureShare];
@@ -123,6 +126,8 @@ pub struct Compared {
     pub checks: Vec<Judgement>,
     /// How each percentile changed.
     pub shifts: Vec<QuantileShift>,
+    /// How far apart the whole distributions are; `None` if nothing was answered.
+    pub distance: Option<Distance>,
     /// What that looks like, in sentences.
     pub reading: Vec<String>,
     /// Why it ended before its last pair.
@@ -152,6 +157,7 @@ impl Compared {
             promises: Vec::new(),
             checks: Vec::new(),
             shifts: Vec::new(),
+            distance: None,
             reading: Vec::new(),
             stopped: None,
             pairs: Vec::new(),
@@ -171,6 +177,7 @@ impl Compared {
             .collect::<Result<Vec<SlicedPair>, String>>()?;
         let all_of_b = gate::together(&sound.iter().map(|pair| &pair.b).collect::<Vec<&Summary>>());
         let seed = sound.first().map_or(0, |pair| pair.a.plan.seed());
+        let answered: Vec<_> = sound.iter().map(|pair| (Answered::from(&pair.a), Answered::from(&pair.b))).collect();
         self.comparison = (!both.is_empty()).then(|| paired(&both, &self.margins));
         self.checks = match all_of_b {
             Some(all) => gate::judge(&self.promises, &all),
@@ -185,6 +192,7 @@ impl Compared {
             }
         };
         self.shifts = shift_by_quantile(&sliced, REPLICATES, &mut Random::new(seed, SHIFT_STREAM));
+        self.distance = Distance::of(&answered, &mut Random::new(seed, DISTANCE_STREAM));
         self.reading = reading(self);
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! is more than noise takes repetitions: where both sides have them, [`judged`] says it level by level, and where they have not,
 //! that is said.
 
+pub mod json;
 mod runs;
 
 use analysis::compare::{Comparison, Margins, Metric, Values, Verdict, unpaired, values};
@@ -23,7 +24,7 @@ use crate::png::Density;
 use crate::sweep::{self, SweepFile};
 use crate::unlike;
 
-pub use runs::runs;
+pub use runs::{runs, runs_unlike};
 
 /// Why a file is neither a `.dat` nor a sweep's JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -112,12 +113,17 @@ pub(crate) fn level_cells(a: &SweepCurve, b: &SweepCurve) -> Vec<Vec<String>> {
 }
 
 fn rows(a: &SweepCurve, b: &SweepCurve) -> impl Iterator<Item = ([String; 10], String)> {
+    levels(a, b).map(|(level, of_a, of_b)| row(level, of_a, of_b))
+}
+
+/// Every level that either side has, ascending, with what each measured there.
+fn levels(a: &SweepCurve, b: &SweepCurve) -> impl Iterator<Item = (f64, Option<SweepPoint>, Option<SweepPoint>)> {
     let mut levels: Vec<f64> = a.points.iter().chain(&b.points).map(|point| point.level).collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     levels.into_iter().map(move |level| {
         let at = |curve: &SweepCurve| curve.points.iter().find(|point| point.level == level).copied();
-        row(level, at(a), at(b))
+        (level, at(a), at(b))
     })
 }
 

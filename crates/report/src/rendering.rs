@@ -7,6 +7,7 @@ use std::io;
 
 use analysis::found::Found;
 use analysis::{Sweep, scaling};
+use measure::Summary;
 
 use crate::chart::sweep::SweepCurve;
 use crate::compare::{self, Compared};
@@ -83,24 +84,47 @@ pub const COMPARE_FORMATS: &[Rendering<Compared>] = &[
     Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::compare(it).document()) },
 ];
 
-/// Two sweeps; a side without its sweep is a file that holds no single runs.
+/// Two results side by side, A first.
 #[derive(Debug)]
-pub struct Two {
-    /// What both charts draw, A first.
-    pub curves: [SweepCurve; 2],
-    /// The same with all runs, where they are known.
-    pub sweeps: [Option<Sweep>; 2],
+pub enum Two {
+    /// Two sweeps.
+    Sweeps {
+        /// What both charts draw.
+        curves: Box<[SweepCurve; 2]>,
+        /// The same with all runs; a side without is a file that holds no single runs.
+        sweeps: Box<[Option<Sweep>; 2]>,
+    },
+    /// Two runs, each with what the user calls it.
+    Runs([(String, Box<Summary>); 2]),
 }
 
-/// Every format of two sweeps side by side.
+/// Every format of two results side by side.
 pub const DIFF_FORMATS: &[Rendering<Two>] = &[
     Rendering {
         name: "text",
         about: TEXT,
         extension: "txt",
         render: |it| {
-            let ([a, b], [from, to]) = (&it.curves, &it.sweeps);
-            Ok((diff::table(a, b) + &diff::judged(from.as_ref(), to.as_ref())).into_bytes())
+            let text = match it {
+                Two::Sweeps { curves, sweeps } => {
+                    diff::table(&curves[0], &curves[1]) + &diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref())
+                }
+                Two::Runs([a, b]) => diff::runs((&a.0, &a.1), (&b.0, &b.1)),
+            };
+            Ok(text.into_bytes())
+        },
+    },
+    Rendering {
+        name: "json",
+        about: "every figure of both and its change, for scripts",
+        extension: "json",
+        render: |it| {
+            let mut bytes = Vec::new();
+            match it {
+                Two::Sweeps { curves, sweeps } => diff::json::sweeps(curves, sweeps.each_ref().map(Option::as_ref), &mut bytes)?,
+                Two::Runs([a, b]) => diff::json::runs((&a.0, &a.1), (&b.0, &b.1), &mut bytes)?,
+            }
+            Ok(bytes)
         },
     },
     Rendering {
@@ -108,8 +132,11 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
         about: HTML,
         extension: "html",
         render: |it| {
-            let ([a, b], [from, to]) = (&it.curves, &it.sweeps);
-            Ok(page::diff(a, b, [from.as_ref(), to.as_ref()]).document())
+            let shown = match it {
+                Two::Sweeps { curves, sweeps } => page::diff(&curves[0], &curves[1], sweeps.each_ref().map(Option::as_ref)),
+                Two::Runs([a, b]) => page::two_runs((&a.0, &a.1), (&b.0, &b.1)),
+            };
+            Ok(shown.document())
         },
     },
 ];

@@ -245,6 +245,9 @@ pub(crate) fn ending(reading: &Reading<'_>) -> Option<String> {
         Ending::Interrupted => Some(format!("Interrupted after {until}{planned}: the figures hold what was measured until then")),
         Ending::Aborted => Some(format!("Aborted{rule} after {until}{planned}: the figures hold what was measured until then")),
         Ending::CutShort => Some(format!("Cut short by an error after {until}{planned}: the figures hold what was measured until then")),
+        Ending::Killed => {
+            Some(format!("Cut short after {until}{planned}, as loadline was ended from outside: the figures hold what was counted by then"))
+        }
     }
 }
 

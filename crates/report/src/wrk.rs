@@ -160,7 +160,7 @@ impl SocketErrors {
     pub fn of(run: &Summary, timeout: Nanos) -> Self {
         let begins = |class: Failure, parts: &[&str]| parts.iter().any(|part| class.code().starts_with(part));
         // A bucket is named by its greatest time, so that of the timeout itself is among them.
-        let late = run.service_time.recorded().filter(|(time, _)| *time >= timeout).map(|(_, count)| count).sum();
+        let late = run.service_time.count_where(|time| time >= timeout);
         Self {
             connect: count_of(run, Failure::is_connect),
             read: count_of(run, |class| !class.is_timeout() && begins(class, &["recv.", "proto1.", "limit.", "stale_reuse"])),

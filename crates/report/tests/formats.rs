@@ -126,6 +126,18 @@ fn a_run_that_is_not_valid_says_so_first_and_judges_nothing() {
 }
 
 #[test]
+fn a_run_that_was_killed_is_not_blamed_on_an_error() {
+    let mut summary = fixture("closed_all_well");
+    summary.ended.how = Ending::Killed;
+    summary.ended.load_until = Nanos::from_secs(4);
+    for name in ["text", "markdown"] {
+        let told = rendered(name, &summary, &Style::PLAIN);
+        assert!(told.contains("Cut short after 4 s of 10 s, as loadline was ended from outside"), "{told}");
+        assert!(!told.contains("by an error"), "{told}");
+    }
+}
+
+#[test]
 fn a_run_that_ended_in_its_warmup_claims_nothing() {
     let plan = fixtures::plan("http://a.test/");
     let end = End { how: Ending::Interrupted, load_until: Nanos::from_millis(300), drained_at: Nanos::from_millis(300) };

@@ -85,6 +85,47 @@ fn durations_in_the_banner_are_rounded_to_whole_minutes_from_51_seconds_on() {
 }
 
 #[test]
+fn the_length_of_the_run_is_told_in_seconds_and_from_51_of_them_on_in_minutes() {
+    let shown = |seconds: f64| {
+        let mut run = run(&[(250, 60)], &[100], 10, 100);
+        run.duration_s = seconds;
+        let report = report(&run, &facts());
+        let line = report.lines().find(|line| line.contains(" requests in ")).unwrap().to_owned();
+        line.split_once(" requests in ").unwrap().1.trim_end_matches(", 100.00B read").to_owned()
+    };
+    let shown = [0.000_849, 0.0123, 0.999_999, 1.0, 10.004, 50.994, 51.0, 90.06, 7_200.0].map(shown);
+    assert_eq!(shown, ["849.00us", "12.30ms", "1000.00ms", "1.00s", "10.00s", "50.99s", "0.85m", "1.50m", "120.00m"]);
+}
+
+#[test]
+fn wrk2_s_percentiles_change_units_as_the_rest_does() {
+    let times = [(700, 500), (900, 250), (950_000, 150), (2_000_000, 90), (45_000_000, 9), (120_000_000, 1)];
+    let run = run(&times, &[849, 850], 1_000, 871);
+    let text = wrk2::report(&run, &facts(), Distributions::Recorded);
+    let rows: Vec<String> = (text.lines().skip_while(|line| !line.contains("Recorded Latency")).skip(1).take(8))
+        .map(|row| {
+            // A histogram is within 0.1 %, so the last digits are not held.
+            let (percentile, time) = row.split_once('%').unwrap();
+            let unit = time.trim_start_matches(|letter: char| letter == ' ' || letter == '.' || letter.is_ascii_digit());
+            let figure: f64 = time.trim().trim_end_matches(char::is_alphabetic).parse().unwrap();
+            assert_eq!(time.trim_end_matches([' ', 'u', 'm', 's']).split('.').nth(1).map(str::len), Some(2), "{row}");
+            format!("{percentile}% {figure:.1e}{unit}")
+        })
+        .collect();
+    let expected = [
+        "50.000% 7.0e2us",
+        "75.000% 9.0e-1ms",
+        "90.000% 9.5e2ms",
+        "99.000% 2.0e0s ",
+        "99.900% 4.5e1s ",
+        "99.990% 2.0e0m ",
+        "99.999% 2.0e0m ",
+        "100.000% 2.0e0m ",
+    ];
+    assert_eq!(rows.iter().map(|row| row.trim_start()).collect::<Vec<_>>(), expected, "{text}");
+}
+
+#[test]
 fn failures_are_told_in_wrk_s_four_counters_and_statuses_apart() {
     let mut run = run(&[(1_000, 90), (2_500_000, 7), (3_000_000, 3)], &[10], 100, 1_000);
     run.status = [(200, 60), (399, 3), (404, 30), (503, 7)].into();

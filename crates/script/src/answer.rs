@@ -4,6 +4,9 @@
 //! with the same head over and over, and a table constructor of constants is one instruction of LuaJIT: a copy of a template.
 //! So a head that came before is compiled, once, into a function that makes its table; and a function that names no
 //! `headers` and no `body` among its arguments cannot see them, so none are made for it.
+//!
+//! A script that has `ffi` is given its body by address and length, which Lua makes a string of before the call that was handed them
+//! returns. Nothing but that call, in code of ours, is given the address.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -25,7 +28,7 @@ const KEPT_BYTES: usize = 64 * 1024;
 pub(crate) struct Ear {
     /// Whether anybody wants to know.
     listens: bool,
-    /// Lines `name: value\n`. Neither names hold colons nor values line feeds.
+    /// Lines `name: value\n`, kept for the next answer, which mostly has the same. Neither names hold colons nor values line feeds.
     head: Vec<u8>,
     body: Vec<u8>,
     pub(crate) overflowed: bool,
@@ -36,8 +39,11 @@ impl Observer for Ear {
         if !self.listens {
             return;
         }
-        self.head.clear();
         self.body.clear();
+        if self.knows(headers) {
+            return;
+        }
+        self.head.clear();
         for header in headers {
             self.head.extend_from_slice(header.name.as_bytes());
             self.head.extend_from_slice(b": ");
@@ -64,8 +70,18 @@ impl Ear {
         Self { listens, ..Self::default() }
     }
 
+    /// Whether these are the lines of the head at hand: looking costs less than writing.
+    fn knows(&self, headers: &[Header<'_>]) -> bool {
+        let mut rest = self.head.as_slice();
+        for header in headers {
+            let after = [header.name.as_bytes(), b": ", header.value, b"\n"].iter().try_fold(rest, |rest, part| rest.strip_prefix(*part));
+            let Some(after) = after else { return false };
+            rest = after;
+        }
+        rest.is_empty()
+    }
+
     fn forget(&mut self) {
-        self.head.clear();
         self.body.clear();
         if self.body.capacity() > KEPT_BYTES {
             self.body = Vec::new();
@@ -80,8 +96,16 @@ pub(crate) struct Answers {
     ask: Function,
     status: Function,
     answer: Function,
-    moved: Function,
+    callees: Callees,
     heads: RefCell<Heads>,
+}
+
+/// What a compiled head calls.
+struct Callees {
+    /// Whether `response` has become another function.
+    moved: Function,
+    /// Makes a string of the bytes at an address, where the script has `ffi` anyway.
+    text: Option<Function>,
 }
 
 impl Answers {
@@ -92,7 +116,7 @@ impl Answers {
             ask,
             status: state.door("status")?,
             answer: state.door("answer")?,
-            moved: state.door("moved")?,
+            callees: Callees { moved: state.door("moved")?, text: state.door("text").ok() },
             heads: RefCell::default(),
         })
     }
@@ -108,12 +132,16 @@ impl Answers {
             self.wants.set(self.ask.call(())?);
         }
         let mut heads = self.heads.borrow_mut();
-        let show = heads.compiled(lua, &self.moved, &ear.head)?;
-        // Text goes to Lua's stack without a handle to it.
+        let show = heads.compiled(lua, &self.callees, &ear.head)?;
         let wants_body = self.wants.get() > 2;
-        let has_moved = match (show, std::str::from_utf8(&ear.body)) {
-            (Some(show), Ok(body)) => show.call::<bool>((status, wants_body.then_some(body)))?,
-            (show, _) => {
+        let has_moved = match show {
+            Some(show) if self.callees.text.is_some() => {
+                // Handing text over costs a handle and a protected call, as long as memory is limited; and text has to be proved
+                // to be UTF-8 before. Numbers cost nothing. The bytes stay where they are until the call returns.
+                let (at, length) = if wants_body { (ear.body.as_ptr().expose_provenance(), ear.body.len()) } else { (0, 0) };
+                show.call::<bool>((status, at, length))?
+            }
+            show => {
                 let body = if wants_body { Some(lua.create_string(&ear.body)?) } else { None };
                 match show {
                     Some(show) => show.call::<bool>((status, body))?,
@@ -145,8 +173,8 @@ const HEADS_MAX: usize = 64;
 const COMPILED_BYTES_MAX: usize = 4096;
 
 impl Heads {
-    /// A function of status and body, if this head came before.
-    fn compiled(&mut self, lua: &Lua, moved: &Function, head: &[u8]) -> mlua::Result<Option<&Function>> {
+    /// A function of status and body, or of status, address and length, if this head came before.
+    fn compiled(&mut self, lua: &Lua, callees: &Callees, head: &[u8]) -> mlua::Result<Option<&Function>> {
         if self.show.is_none() || self.last != head {
             if head.len() > COMPILED_BYTES_MAX {
                 return Ok(None);
@@ -160,7 +188,10 @@ impl Heads {
             };
             let show = match known {
                 Some(show) => show.clone(),
-                None => known.insert(lua.load(source(head)).set_name("=headers").call(moved)?).clone(),
+                None => {
+                    let Callees { moved, text } = callees;
+                    known.insert(lua.load(source(head, text.is_some())).set_name("=headers").call((moved, text.as_ref()))?).clone()
+                }
             };
             head.clone_into(&mut self.last);
             self.show = Some(show);
@@ -185,8 +216,9 @@ fn from_lines(lua: &Lua, head: &[u8]) -> mlua::Result<Table> {
 }
 
 /// Calls `response` with a table `{["Server"]="nginx",…}`; of duplicate names the last stays, as in an assignment.
-fn source(head: &[u8]) -> String {
-    let mut text = "local moved = ... return function(status, body) response(status, {".to_owned();
+fn source(head: &[u8], by_address: bool) -> String {
+    let (given, body) = if by_address { ("at, length", "text(at, length)") } else { ("body", "body") };
+    let mut text = format!("local moved, text = ... return function(status, {given}) response(status, {{");
     let all: Vec<_> = lines(head).collect();
     for (place, (name, value)) in all.iter().enumerate() {
         if all[place + 1..].iter().all(|(later, _)| later != name) {
@@ -197,7 +229,7 @@ fn source(head: &[u8]) -> String {
             text.push(',');
         }
     }
-    text.push_str("}, body) return moved() end");
+    let _ = write!(text, "}}, {body}) return moved() end");
     text
 }
 
@@ -231,7 +263,7 @@ mod tests {
     fn shown(lua: &Lua, heads: &mut Heads, head: &[u8]) -> Table {
         lua.load("function response(s, h, b) status, headers, body = s, h, b end").exec().unwrap();
         let moved: Function = lua.load("return function() return false end").eval().unwrap();
-        match heads.compiled(lua, &moved, head).unwrap() {
+        match heads.compiled(lua, &Callees { moved, text: None }, head).unwrap() {
             None => from_lines(lua, head).unwrap(),
             Some(show) => {
                 assert!(!show.call::<bool>((204, "text")).unwrap());
@@ -239,6 +271,27 @@ mod tests {
                 assert_eq!(lua.globals().get::<String>("body").unwrap(), "text");
                 lua.globals().get("headers").unwrap()
             }
+        }
+    }
+
+    #[test]
+    fn an_ear_holds_the_head_it_heard_last() {
+        let mut ear = Ear::new(true);
+        let header = |name, value: &'static str| Header { name, value: value.as_bytes() };
+        let heads: [&[Header<'_>]; 6] = [
+            &[header("A", "1"), header("B", "2")],
+            &[header("A", "1"), header("B", "2")],
+            &[header("A", "1")],
+            &[header("A", "1"), header("B", "2"), header("C", "")],
+            &[header("A", "12")],
+            &[],
+        ];
+        for headers in heads {
+            ear.head(200, headers);
+            let told: Vec<_> = lines(&ear.head).collect();
+            let expected: Vec<_> = headers.iter().map(|header| (header.name.as_bytes(), header.value)).collect();
+            assert_eq!(told, expected);
+            ear.forget();
         }
     }
 

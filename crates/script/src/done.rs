@@ -3,7 +3,7 @@
 use measure::{Failure, Summary};
 use mlua::{Lua, Table};
 
-use crate::{Measured, Statistics};
+use crate::{Interface, Measured, Statistics};
 
 /// The arguments of `done`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -72,7 +72,7 @@ impl DoneErrors {
 }
 
 /// The arguments as Lua values.
-pub(crate) fn arguments(lua: &Lua, with: &DoneArguments) -> mlua::Result<(Table, Table, Table)> {
+pub(crate) fn arguments(lua: &Lua, with: &DoneArguments, interface: Interface) -> mlua::Result<(Table, Table, Table)> {
     let DoneArguments { duration_us, requests, bytes, errors, latency, rates } = with;
     let DoneErrors { connect, read, write, status, timeout } = *errors;
     let kinds = [("connect", connect), ("read", read), ("write", write), ("status", status), ("timeout", timeout)];
@@ -81,23 +81,37 @@ pub(crate) fn arguments(lua: &Lua, with: &DoneArguments) -> mlua::Result<(Table,
         [("duration", *duration_us), ("requests", *requests), ("bytes", *bytes)].map(|(name, value)| (name, value as f64)),
     )?;
     summary.raw_set("errors", errors)?;
-    Ok((summary, functions(lua, latency)?, functions(lua, rates)?))
+    Ok((summary, functions(lua, latency, interface)?, functions(lua, rates, interface)?))
 }
 
-/// What `wrk.lua` makes a statistics object of.
-fn functions(lua: &Lua, of: &Statistics) -> mlua::Result<Table> {
+/// What `wrk.lua` makes a statistics object of: wrk's is called with a place among its distinct values, wrk2's has an index that
+/// counts every value.
+fn functions(lua: &Lua, of: &Statistics, interface: Interface) -> mlua::Result<Table> {
     let own = lua.create_table()?;
     for (name, value) in [("min", of.min() as f64), ("max", of.max() as f64), ("mean", of.mean()), ("stdev", of.stdev())] {
         own.raw_set(name, value)?;
     }
-    own.raw_set("count", of.counts().len() as f64)?;
     let values = of.clone();
-    own.raw_set("percentile", lua.create_function(move |_, p: f64| Ok(values.percentile(p) as f64))?)?;
-    let values = of.clone();
-    let at = move |_: &Lua, place: f64| {
-        let pair = values.counts().get((place as usize).wrapping_sub(1)).copied().unwrap_or((0, 0));
-        Ok((pair.0 as f64, pair.1 as f64))
-    };
-    own.raw_set("at", lua.create_function(at)?)?;
+    match interface {
+        Interface::Wrk => {
+            own.raw_set("count", of.counts().len() as f64)?;
+            own.raw_set("percentile", lua.create_function(move |_, p: f64| Ok(values.percentile(p) as f64))?)?;
+            let values = of.clone();
+            let at = move |_: &Lua, place: f64| {
+                let pair = values.counts().get((place as usize).wrapping_sub(1)).copied().unwrap_or((0, 0));
+                Ok((pair.0 as f64, pair.1 as f64))
+            };
+            own.raw_set("at", lua.create_function(at)?)?;
+        }
+        Interface::Wrk2 => {
+            own.raw_set("count", of.count() as f64)?;
+            let ranked = move |_: &Lua, rank: f64| Ok(values.at_rank(rank as u64) as f64);
+            own.raw_set("ranked", lua.create_function(ranked)?)?;
+            let values = of.clone();
+            // HdrHistogram's rank.
+            let percentile = move |_: &Lua, p: f64| Ok(values.at_rank((p / 100.0 * values.count() as f64 + 0.5) as u64) as f64);
+            own.raw_set("percentile", lua.create_function(percentile)?)?;
+        }
+    }
     Ok(own)
 }

@@ -3,9 +3,21 @@
 use engine::{RunError, body};
 use plan::{Keepalive, Plan};
 
+/// Whose scripts these are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Interface {
+    /// wrk's.
+    #[default]
+    Wrk,
+    /// wrk2's, which branched off before `delay` was added and has statistics of another kind.
+    Wrk2,
+}
+
 /// The first values of the table `wrk`, and the URL for `args[0]`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Globals {
+    /// Which tool's.
+    pub interface: Interface,
     /// As typed.
     pub url: String,
     /// `http` or `https`.
@@ -39,7 +51,8 @@ impl Globals {
         }
         let body = body::read(&request.body)?;
         Ok(Self {
-            url: target.to_string(),
+            interface: Interface::Wrk,
+            url: target.absolute(),
             scheme: target.scheme().to_string(),
             host: target.host().to_owned(),
             port: (target.port() != target.scheme().default_port()).then(|| target.port().to_string()),

@@ -21,7 +21,7 @@ mod thread;
 
 pub use done::{DoneArguments, DoneErrors};
 pub use error::ScriptError;
-pub use globals::Globals;
+pub use globals::{Globals, Interface};
 pub use script::{Measured, Script, Source, fingerprint, run_plain};
 pub use state::Libraries;
 pub use statistics::Statistics;

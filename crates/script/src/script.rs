@@ -19,7 +19,7 @@ use crate::done::{DoneArguments, arguments};
 use crate::program::{Counts, Defines, Rates, Repeated, Scripted, said};
 use crate::state::{Libraries, State, addresses};
 use crate::thread::Shared;
-use crate::{Globals, ScriptError, Statistics, requests, thread};
+use crate::{Globals, Interface, ScriptError, Statistics, requests, thread};
 
 /// Which script, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,12 +190,13 @@ impl Script {
     pub fn done(&mut self, with: &DoneArguments, stop: &Stop) -> Result<(), ScriptError> {
         let main = self.main.clone();
         let with = with.clone();
+        let interface = self.globals.interface;
         // The run may have been stopped, and still has its last words.
         attended(stop, stop.urgency(), &self.path, "done()", move || {
             if !main.defines("done")? {
                 return Ok(());
             }
-            let with = arguments(&main.lua, &with).map_err(|error| main.failed("done()", &error))?;
+            let with = arguments(&main.lua, &with, interface).map_err(|error| main.failed("done()", &error))?;
             main.call::<()>("done", "done()", with)
         })?
     }
@@ -246,8 +247,12 @@ impl SettingUp {
         let words = words.map_err(|error| state.failed("init()", &error))?;
         state.call::<()>("init", "init()", words)?;
         if defines.is_none() {
-            let found =
-                Defines { request: state.defines("request")?, delay: state.defines("delay")?, response: state.defines("response")? };
+            let found = Defines {
+                request: state.defines("request")?,
+                // wrk2 does not know it.
+                delay: self.globals.interface == Interface::Wrk && state.defines("delay")?,
+                response: state.defines("response")?,
+            };
             if found.request {
                 // The verification of the first thread's first request.
                 let text: Value = state.call("request", "request()", ())?;

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use mlua::chunk::ChunkMode;
 use mlua::{Function, HookTriggers, Lua, LuaOptions, LuaString, StdLib, Table, Value, VmState};
@@ -164,7 +164,7 @@ fn confine(lua: &Lua) -> mlua::Result<Arc<AtomicI64>> {
 /// What `wrk.lua` is made of.
 fn natives(lua: &Lua, globals: &Globals) -> mlua::Result<Table> {
     let native = lua.create_table()?;
-    let Globals { url: _, scheme, host, port, path, method, headers, body } = globals;
+    let Globals { interface: _, url: _, scheme, host, port, path, method, headers, body } = globals;
     native.raw_set("scheme", scheme.as_str())?;
     native.raw_set("host", host.as_str())?;
     native.raw_set("port", port.as_deref())?;
@@ -179,9 +179,15 @@ fn natives(lua: &Lua, globals: &Globals) -> mlua::Result<Table> {
     }
     native.raw_set("headers", table)?;
     native.raw_set("lookup", lua.create_function(lookup)?)?;
+    native.raw_set("time_us", lua.create_function(|_, ()| Ok(time_us()))?)?;
     let connect = |_: &Lua, address: String| Ok(engine::net::answers(address.parse()?, CONNECT_MAX));
     native.raw_set("connect", lua.create_function(connect)?)?;
     Ok(native)
+}
+
+/// The time of day in microseconds since 1970, as wrk2's scripts read it.
+fn time_us() -> f64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |since| since.as_micros() as f64)
 }
 
 fn lookup(lua: &Lua, (host, service): (String, Value)) -> mlua::Result<Table> {

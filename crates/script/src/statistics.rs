@@ -98,7 +98,13 @@ impl Statistics {
     #[must_use]
     pub fn percentile(&self, p: f64) -> u64 {
         // In wrk the rank can be past the last value, and the answer is then 0: at p = 100 always.
-        let rank = ((p / 100.0 * self.count() as f64 + 0.5).round() as u64).min(self.count());
+        self.at_rank((p / 100.0 * self.count() as f64 + 0.5).round() as u64)
+    }
+
+    /// The value of that rank, from 1 to how many there are: the nearest there is; 0 where there is none.
+    #[must_use]
+    pub fn at_rank(&self, rank: u64) -> u64 {
+        let rank = rank.clamp(1, self.count().max(1));
         let place = self.cumulated.partition_point(|cumulated| *cumulated < rank);
         self.counts.get(place).map_or(0, |(value, _)| *value)
     }
@@ -116,13 +122,14 @@ mod tests {
         assert_eq!(of.mean(), 17.5);
         assert!((of.stdev() - 9.574_271).abs() < 1e-6, "{}", of.stdev());
         assert_eq!([0.0, 25.0, 50.0, 75.0, 100.0].map(|p| of.percentile(p)), [10, 10, 20, 30, 30]);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|rank| of.at_rank(rank)), [10, 10, 10, 20, 30, 30]);
         assert_eq!(of.within_stdev(1.0), 75.0);
     }
 
     #[test]
     fn nothing_measured_reads_as_in_wrk() {
         let of = Statistics::default();
-        assert_eq!((of.min(), of.max(), of.count(), of.percentile(50.0)), (u64::MAX, 0, 0, 0));
+        assert_eq!((of.min(), of.max(), of.count(), of.percentile(50.0) + of.at_rank(1)), (u64::MAX, 0, 0, 0));
         assert_eq!((of.mean(), of.stdev()), (0.0, 0.0));
         assert!(of.within_stdev(1.0).is_nan());
         assert_eq!(Statistics::from_counts([(5, 1)]).stdev(), 0.0);

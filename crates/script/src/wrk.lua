@@ -2,12 +2,16 @@
 --
 -- What runs once a request is written in Lua: a call from compiled Lua into Rust leaves the trace it was compiled into.
 local native = ...
-local type, tostring, pairs, ipairs, pcall, error, newproxy = type, tostring, pairs, ipairs, pcall, error, newproxy
+local type, tostring, next, pairs, ipairs, pcall, error, newproxy = type, tostring, next, pairs, ipairs, pcall, error, newproxy
 local concat, getmetatable, setmetatable = table.concat, getmetatable, setmetatable
 local getinfo = debug and debug.getinfo
 local flush = io and io.stdout and function() io.stdout:flush() end or function() end
 local has_buffer, buffers = false, nil
-if require then has_buffer, buffers = pcall(require, "string.buffer") end
+local has_ffi, ffi = false, nil
+if require then
+  has_buffer, buffers = pcall(require, "string.buffer")
+  has_ffi, ffi = pcall(require, "ffi")
+end
 
 -- Objects are userdata without data, as wrk's are userdata: `type` says so, and nothing else can be put into them.
 local function object(meta)
@@ -50,11 +54,12 @@ local function statistics_object(own)
   return object({
     __index = function(_, field)
       if field == "percentile" then return percentile end
+      if own.ranked and type(field) == "number" then return own.ranked(field) end
       -- As in wrk, any name it does not know is itself.
       return own[field] or field
     end,
     __len = function() return own.count end,
-    __call = function(_, place) return own.at(place) end,
+    __call = own.at and function(_, place) return own.at(place) end,
   })
 end
 
@@ -67,7 +72,7 @@ end
 wrk = {
   scheme = native.scheme, host = native.host, port = native.port, path = native.path,
   method = native.method, body = native.body, headers = native.headers,
-  lookup = lookup,
+  lookup = lookup, time_us = native.time_us,
   connect = function(to) return native.connect(sockets[to] or error("not an address: " .. tostring(to), 2)) end,
 }
 local wrk = wrk
@@ -76,16 +81,28 @@ local wrk = wrk
 local head
 if has_buffer then
   local buffer = buffers.new(1024)
+  -- Writes one header, and tells the next.
+  local function line(headers, name, value)
+    if name ~= "Host" then
+      if type(value) == "string" then buffer:put(name, ": ", value, "\r\n")
+      else buffer:put(name, ": ", tostring(value), "\r\n") end
+    end
+    return next(headers, name)
+  end
   function head(method, path, headers, body)
     local host = headers.Host
     buffer:reset():put(method, " ", path, " HTTP/1.1\r\n")
     if host ~= nil then buffer:put("Host: ", tostring(host), "\r\n") end
-    for name, value in pairs(headers) do
-      if name ~= "Host" then
-        if type(value) == "string" then buffer:put(name, ": ", value, "\r\n")
-        else buffer:put(name, ": ", tostring(value), "\r\n") end
-      end
-    end
+    -- A loop that is run through once or twice keeps LuaJIT from compiling all that calls it, up to `request` itself. So the first
+    -- headers are written without one.
+    local name, value = next(headers)
+    if name ~= nil then name, value = line(headers, name, value) end
+    if name ~= nil then name, value = line(headers, name, value) end
+    if name ~= nil then name, value = line(headers, name, value) end
+    if name ~= nil then name, value = line(headers, name, value) end
+    if name ~= nil then name, value = line(headers, name, value) end
+    if name ~= nil then name, value = line(headers, name, value) end
+    while name ~= nil do name, value = line(headers, name, value) end
     buffer:put("\r\n")
     if body then buffer:put(body) end
     return buffer:get()
@@ -154,6 +171,13 @@ end
 local looked_at -- the function `response` that was looked at last
 local function moved() return response ~= looked_at end
 
+-- The string whose bytes are there now.
+local text
+if has_ffi then
+  local cast, string, bytes = ffi.cast, ffi.string, ffi.typeof("const char *")
+  function text(at, length) return string(cast(bytes, at), length) end
+end
+
 local wrong -- what `request` returned last, if it was no string
 
 return {
@@ -193,4 +217,5 @@ return {
     return moved()
   end,
   moved = moved,
+  text = text,
 }

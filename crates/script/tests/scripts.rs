@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use capture::Capture;
 use engine::{RunError, Stop};
 use plan::{Draft, Given, Plan};
-use script::{DoneArguments, Globals, Libraries, Measured, Script, Source};
+use script::{DoneArguments, Globals, Interface, Libraries, Measured, Script, Source};
 
 /// A script, what it is given, and the load it is run with.
 struct Trial {
@@ -22,6 +22,7 @@ struct Trial {
     path: PathBuf,
     arguments: Vec<String>,
     libraries: Libraries,
+    interface: Interface,
     threads: u32,
     connections: u32,
     requests: Option<u64>,
@@ -49,6 +50,7 @@ impl Trial {
             path: path.to_owned(),
             arguments: Vec::new(),
             libraries: Libraries::Whole,
+            interface: Interface::Wrk,
             threads: 1,
             connections: 1,
             requests: Some(20),
@@ -63,6 +65,11 @@ impl Trial {
 
     fn sandboxed(mut self) -> Self {
         self.libraries = Libraries::Sandboxed;
+        self
+    }
+
+    fn for_wrk2(mut self) -> Self {
+        self.interface = Interface::Wrk2;
         self
     }
 
@@ -99,7 +106,7 @@ impl Trial {
         let plan = self.plan(url);
         let source = Source { path: self.path.to_str().unwrap().to_owned(), arguments: self.arguments.clone(), libraries: self.libraries };
         // As wrk does, without headers of its own.
-        let globals = Globals { headers: Vec::new(), ..Globals::of(&plan)? };
+        let globals = Globals { headers: Vec::new(), interface: self.interface, ..Globals::of(&plan)? };
         let script = Script::load(&source, globals, &Stop::new())?;
         Ok((plan, script))
     }

@@ -170,7 +170,7 @@ impl Compiling<'_> {
         };
         let path = marked(target.path_and_query(), Place::Url);
         let headers: Vec<(String, String)> = headers.iter().map(|(name, value)| (name.clone(), marked(value, Place::Header))).collect();
-        let mut head = match engine::head(plan, target, &path, method, &headers) {
+        let mut head = match engine::head(plan, &target.clone().with_path_and_query(path), method, &headers) {
             Ok(head) => head,
             Err(why) => {
                 self.errors.push(PlanError::new("url", why.message, why.help));

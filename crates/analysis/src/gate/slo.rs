@@ -172,7 +172,7 @@ impl Slo {
         let Ok(times) = tick.response_time.unpack() else { return (failed, failed) };
         let strict = self.check.comparison == Comparison::Below;
         let fast = |time: Nanos| time < limit || (!strict && time == limit);
-        let late: u64 = times.recorded().filter(|(time, _)| !fast(*time)).map(|(_, count)| count).sum();
+        let late = times.count_where(|time| !fast(time));
         (late.max(failed), late + failed)
     }
 }

@@ -10,12 +10,12 @@
 mod server;
 
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
 use analysis::compare::{Margins, PAIRS_MIN, Verdict};
 use analysis::gate::{self, Judgement};
-use clap::{ArgAction, Args};
+use clap::Args;
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use history::Kind;
@@ -31,10 +31,10 @@ use super::sweep::{name_of, rest};
 use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{Exit, Failed};
-use crate::files::{DIRECTORY, Files};
+use crate::files::{Files, Filing};
 use crate::keeping::{At, Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
-use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
+use crate::outputs::{Existing, Renderings, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, secrets, step_summary};
@@ -44,6 +44,9 @@ use crate::{inputs, interrupt, secrets, step_summary};
 #[command(
     mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, or a plan or a result (JSON) that is run again")),
     mut_arg("script_arguments", |arg| arg.index(3)),
+    mut_arg("name", |arg| arg.help("Begin the names of all files with this [default: from both sides]")),
+    mut_arg("out", |arg| arg.help(out_help(COMPARE_FORMATS))),
+    mut_arg("force", |arg| arg.help("Replace files that exist, and compare plans that differ and results that are INVALID")),
     mut_arg("duration", |arg| arg.help("Measure each run for this long, such as 30s or 5m [default: 5s, unless --requests or the stages of --rate end the run]"))
 )]
 pub struct Compare {
@@ -82,21 +85,8 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", help_heading = "Comparison")]
     cooldown: Option<Given<Nanos>>,
 
-    /// Begin the names of all files with this [default: from both sides]
-    #[arg(long, value_name = "NAME", help_heading = "Output")]
-    name: Option<String>,
-
-    /// Write files into this directory, made if missing
-    #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
-    dir: PathBuf,
-
-    /// Write the result also as FORMAT=FILE (repeatable)
-    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(COMPARE_FORMATS), help_heading = "Output")]
-    out: Vec<Out>,
-
-    /// Replace files that exist, and compare plans that differ
-    #[arg(long, help_heading = "Output")]
-    force: bool,
+    #[command(flatten)]
+    filing: Filing,
 
     #[command(flatten)]
     keeping: Keeping,
@@ -124,9 +114,9 @@ impl FromStr for Margin {
     fn from_str(text: &str) -> Result<Self, String> {
         let share = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
         share
-            .filter(|share| *share > 0.0 && *share < 100.0)
+            .filter(|share| *share >= 0.0 && *share < 100.0)
             .map(|share| Self(share / 100.0))
-            .ok_or_else(|| "is not a share above 0% and below 100%".to_owned())
+            .ok_or_else(|| "is not a share from 0% to below 100%".to_owned())
     }
 }
 
@@ -161,10 +151,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         pairs,
         margin,
         cooldown,
-        name,
-        dir,
-        out,
-        force,
+        filing,
         promises,
         keeping,
         observing,
@@ -185,29 +172,28 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let Some(sides) = sides(draft, other, [a, b], served_at, &keeping.at(), &mut errors) else { return Err(errors.into()) };
     let seed = seed_of(&sides);
     let plans = plans(&sides, pairs, seed, &mut errors);
+    let alike_only = filing.existing() == Existing::Keep;
     let differences = plans.first().map_or_else(Vec::new, |[a, b]| unlike::plans(a, b, &[]));
-    if sides.iter().any(|side| side.from_file) && !force && !differences.is_empty() {
+    if sides.iter().any(|side| side.from_file) && alike_only && !differences.is_empty() {
         errors.push(PlanError::new(
             "compare",
             format!("the two plans are not the same load: {}", differences.join("; ")),
             "give the settings that differ for both, or --force to compare them nevertheless",
         ));
     }
-    for side in sides.iter().filter(|side| !force && side.invalid.is_some()) {
+    for side in sides.iter().filter(|side| alike_only && side.invalid.is_some()) {
         errors.push(PlanError::new(
             "compare",
             format!("'{}' is INVALID: {}", side.subject.name, side.invalid.as_deref().unwrap_or_default()),
             "measure it again with less load, more threads or another machine, or run its plan all the same with --force",
         ));
     }
-    let name = name.unwrap_or_else(|| suggested(&sides));
+    let name = filing.name_or(|| suggested(&sides));
     let keeper = keeping.decide(Kind::Compare, &name, &mut errors);
     let eyes = observing.decide(&mut errors);
     sight.check(&mut errors);
-    let files = Files::new(dir, name.clone(), ENDINGS);
-    let existing = if force { Existing::Replace } else { Existing::Keep };
-    files.check(existing, &mut errors);
-    let outs = Renderings::check(&out, COMPARE_FORMATS, existing, StandardOutput::Taken, &mut errors);
+    let files = filing.files(&name, ENDINGS, &mut errors);
+    let outs = filing.renderings(COMPARE_FORMATS, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
     let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.0));
@@ -217,12 +203,15 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let mut compared = Compared::new(name, a, b, pairs.get(), margins, noise.cloned());
     compared.differences = differences;
     compared.promises = promises;
-    for ((side, plan), letter) in sides.iter().zip([first_a, first_b]).zip(["A", "B"]) {
-        look(side, plan).map_err(|failed| of_side(letter, &failed))?;
+    let looked = sides.iter().zip([first_a, first_b]).zip(["A", "B"]).map(|((side, plan), letter)| {
         // A server with a command is not there yet.
-        if side.subject.command.is_none() {
-            eyes.check(plan).map_err(|failed| of_side(letter, &failed))?;
-        }
+        let there = side.subject.command.is_none();
+        look(side, plan).and_then(|()| if there { eyes.check(plan) } else { Ok(()) }).map_err(|failed| of_side(letter, &failed))
+    });
+    let hindered: Vec<Failed> = looked.filter_map(Result::err).collect();
+    if let Some(first) = hindered.first() {
+        let texts: Vec<&str> = hindered.iter().map(|failed| failed.text.as_str()).collect();
+        return Err(Failed { exit: first.exit, text: texts.join("\n") });
     }
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "compare", &stop);
@@ -519,6 +508,7 @@ impl Measuring<'_> {
             keeper.result_so_far(|| report::compare::json(&compared).expect("memory takes every byte"));
             self.screen.show_result(|| report::page::compare(&compared));
         }
+        keeper.load_is_over();
         self.screen.clear();
         if !compared.pairs.is_empty() {
             lost = write(&mut compared, files)?;
@@ -689,8 +679,8 @@ mod tests {
     #[test]
     fn a_margin_is_a_share() {
         assert_eq!(
-            ["3%", "2.5 %", "3", "0%", "100%", "-1%"].map(|text| text.parse().ok()),
-            [Some(Margin(0.03)), Some(Margin(0.025)), None, None, None, None]
+            ["3%", "2.5 %", "0%", "3", "100%", "-1%"].map(|text| text.parse().ok()),
+            [Some(Margin(0.03)), Some(Margin(0.025)), Some(Margin(0.0)), None, None, None]
         );
     }
 }

@@ -1,4 +1,5 @@
-//! `loadline diff A B`: two sweeps side by side, as a table and as two charts; or two runs, as a table.
+//! `loadline diff A B`: two sweeps side by side, as a table and as two charts; or two runs, as a table. Either also as a page, or
+//! as JSON for scripts.
 
 use std::path::PathBuf;
 
@@ -34,7 +35,7 @@ pub struct Diff {
     #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(DIFF_FORMATS), help_heading = "Output")]
     out: Vec<Out>,
 
-    /// Replace files that exist, and compare levels that are INVALID and sweeps that are unlike
+    /// Replace files that exist, and compare what is INVALID or was not measured alike
     #[arg(long, help_heading = "Output")]
     force: bool,
 
@@ -62,17 +63,19 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
                 errors.push(invalid(&side.shown, &format!(": {}", validity.why())));
             }
         }
-        if let Some(out) = out.first() {
-            errors.push(PlanError::new(
-                "out",
-                format!("--out {out} is for two sweeps, and these are two runs"),
-                "leave it out, or give each run its own with loadline report",
-            ));
+        let unlike = report::diff::runs_unlike(&from, &to);
+        if existing == Existing::Keep && !unlike.is_empty() {
+            errors.push(measured_unlike(&unlike));
         }
+        let outs = Renderings::check(&out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
         if !errors.is_empty() {
             return Err(errors.into());
         }
-        return super::print(format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to))).as_bytes());
+        let mut lost = PlanErrors::default();
+        let text = format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to)));
+        outs.write(&Two::Runs([(a.name.clone(), from), (b.name.clone(), to)]), &mut lost);
+        super::print(text.as_bytes())?;
+        return written(&lost);
     }
     let curves = sides.each_ref().map(|side| curve(side.as_ref()?, existing, &mut errors));
     let sweeps = sides.each_ref().map(|side| report::sweep::read(&side.as_ref()?.text).ok());
@@ -81,11 +84,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         _ => Vec::new(),
     };
     if existing == Existing::Keep && !unlike.is_empty() {
-        errors.push(PlanError::new(
-            "diff",
-            format!("the two were not measured alike: {}", unlike.join("; ")),
-            "measure both alike, or compare all the same with --force",
-        ));
+        errors.push(measured_unlike(&unlike));
     }
     let names = sides.each_ref().map(|side| side.as_ref().map_or("", |side| side.name.as_str()));
     let files = Files::new(dir, names.join("_"), ENDINGS);
@@ -102,10 +101,8 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             lost.push(error);
         }
     }
-    let two = Two { curves: [a, b], sweeps };
-    outs.write(&two, &mut lost);
-    let ([a, b], [from, to]) = (&two.curves, &two.sweeps);
-    let mut text = format!("\n{}{}", report::diff::table(a, b), report::diff::judged(from.as_ref(), to.as_ref()));
+    let mut text = format!("\n{}{}", report::diff::table(&a, &b), report::diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref()));
+    outs.write(&Two::Sweeps { curves: Box::new([a, b]), sweeps: Box::new(sweeps) }, &mut lost);
     if !unlike.is_empty() {
         text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));
     }
@@ -113,6 +110,10 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         text += &files.listed();
     }
     super::print(text.as_bytes())?;
+    written(&lost)
+}
+
+fn written(lost: &PlanErrors) -> Result<Exit, Failed> {
     if lost.is_empty() { Ok(Exit::Done) } else { Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }) }
 }
 
@@ -150,9 +151,28 @@ fn curve(side: &Side, existing: Existing, errors: &mut PlanErrors) -> Option<Swe
     if existing == Existing::Keep && !invalid.is_empty() {
         errors.push(self::invalid(shown, &format!(" at {}", invalid.join(", and at "))));
     }
+    // What is another kind of result is told as that, and not as a broken sweep.
+    let other = match (report::diff::read_curve(name, text), Saved::read(text)) {
+        (Ok(_), _) => None,
+        (Err(_), Ok(other)) => Some(format!("is no sweep but the result of loadline {}", other.kind())),
+        (Err(_), Err(why)) => why.starts_with("it is written as ").then(|| format!("cannot be compared: {why}")),
+    };
+    if let Some(why) = other {
+        errors.push(PlanError::new("diff", format!("'{shown}' {why}"), "give two sweeps, or two runs"));
+        return None;
+    }
     report::diff::read_curve(name, text)
         .map_err(|why| errors.push(PlanError::new("diff", format!("'{shown}' is no sweep: {why}"), HELP)))
         .ok()
+}
+
+/// That plans or machines differ, and in what.
+fn measured_unlike(unlike: &[String]) -> PlanError {
+    PlanError::new(
+        "diff",
+        format!("the two were not measured alike: {}", unlike.join("; ")),
+        "measure both alike, or compare all the same with --force",
+    )
 }
 
 fn invalid(shown: &str, why: &str) -> PlanError {

@@ -6,7 +6,6 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,16 +33,17 @@ use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
-use crate::files::{DIRECTORY, Files};
+use crate::files::{Files, Filing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
-use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
+use crate::outputs::{Renderings, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, secrets, step_summary};
 
 /// A promise to keep, and where the results go.
 #[derive(Debug, Args)]
+#[command(mut_arg("out", |arg| arg.help(out_help(FIND_FORMATS))))]
 pub struct Find {
     #[command(flatten)]
     draft: Draft,
@@ -68,21 +68,8 @@ pub struct Find {
     #[arg(long, value_name = "RATE", help_heading = "Search")]
     rate_max: Option<Given<Rate>>,
 
-    /// Begin the names of all files with this [default: from the path of the URL, or its host]
-    #[arg(long, value_name = "NAME", help_heading = "Output")]
-    name: Option<String>,
-
-    /// Write files into this directory, made if missing
-    #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
-    dir: PathBuf,
-
-    /// Write the result also as FORMAT=FILE (repeatable)
-    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(FIND_FORMATS), help_heading = "Output")]
-    out: Vec<Out>,
-
-    /// Replace files that exist
-    #[arg(long, help_heading = "Output")]
-    force: bool,
+    #[command(flatten)]
+    filing: Filing,
 
     #[command(flatten)]
     keeping: Keeping,
@@ -128,27 +115,10 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find {
-        draft,
-        slo,
-        budget,
-        quick,
-        publish,
-        rate_max,
-        name,
-        dir,
-        out,
-        force,
-        promises,
-        keeping,
-        exporting,
-        observing,
-        sight,
-        manner,
-    } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, filing, promises, keeping, exporting, observing, sight, manner } = find;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
-    let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
+    let name = filing.name_or(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
     let slos = promised(&slo, &mut errors);
     let checks = promises.read(&mut errors);
     let preset = match (quick, publish) {
@@ -166,10 +136,8 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let keeper = keeping.decide(Kind::Find, &name, &mut errors);
     let eyes = observing.decide(&mut errors);
     sight.check(&mut errors);
-    let files = Files::new(dir, name, ENDINGS);
-    let existing = if force { Existing::Replace } else { Existing::Keep };
-    files.check(existing, &mut errors);
-    let outs = Renderings::check(&out, FIND_FORMATS, existing, StandardOutput::Taken, &mut errors);
+    let files = filing.files(&name, ENDINGS, &mut errors);
+    let outs = filing.renderings(FIND_FORMATS, &mut errors);
     let (Some(load), Ok(search)) = (load, search) else { return Err(errors.into()) };
     let ready = exporting.decide(&mut errors);
     if !errors.is_empty() {
@@ -498,6 +466,7 @@ impl Course {
             self.conclude();
             self.save_result();
         }
+        self.keeper.load_is_over();
         self.conclude();
         self.screen.clear();
         if !self.found.trials.is_empty() {

@@ -102,6 +102,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         }
     };
     let mut ended = Drive::new(&plan, &stop).and_then(|drive| drive.run(watch, &stop));
+    keeper.load_is_over();
     screen.clear();
     exporting::close(&mut exports, manner.voice());
     let measured = match &mut ended {

@@ -399,6 +399,7 @@ impl Decided {
             Ok(driven) => (Some(driven.summary), None),
             Err(mut error) => (error.measured.take().map(|summary| *summary), Some(secrets::without(&error.message))),
         };
+        keeper.load_is_over();
         let aborted_by = guard.came_true();
         let ended = match &mut measured {
             None => {

@@ -5,7 +5,6 @@
 
 use std::io;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,7 +12,7 @@ use analysis::adaptive::{Reach, next_levels};
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
 use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promises_kept, scaling};
-use clap::{ArgAction, Args};
+use clap::Args;
 use engine::net::Network;
 use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
 use export::{Exports, Ready};
@@ -29,16 +28,17 @@ use crate::calibration::note_ceiling;
 use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
-use crate::files::{DIRECTORY, Files};
+use crate::files::{Files, Filing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
-use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
+use crate::outputs::{Renderings, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, saved, secrets, step_summary};
 
 /// A ladder of loads, and where its results go.
 #[derive(Debug, Args)]
+#[command(mut_arg("out", |arg| arg.help(out_help(SWEEP_FORMATS))))]
 pub struct Sweep {
     #[command(flatten)]
     draft: Draft,
@@ -53,21 +53,8 @@ pub struct Sweep {
     #[command(flatten)]
     promises: Promises,
 
-    /// Begin the names of all files with this [default: from the path of the URL, or its host]
-    #[arg(long, value_name = "NAME", help_heading = "Output")]
-    name: Option<String>,
-
-    /// Write files into this directory, made if missing
-    #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
-    dir: PathBuf,
-
-    /// Write the result also as FORMAT=FILE (repeatable)
-    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(SWEEP_FORMATS), help_heading = "Output")]
-    out: Vec<Out>,
-
-    /// Replace files that exist
-    #[arg(long, help_heading = "Output")]
-    force: bool,
+    #[command(flatten)]
+    filing: Filing,
 
     #[command(flatten)]
     keeping: Keeping,
@@ -90,21 +77,19 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, slo, promises, name, dir, out, force, keeping, exporting, observing, sight, manner } = sweep;
+    let Sweep { draft, ladder, slo, promises, filing, keeping, exporting, observing, sight, manner } = sweep;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
-    let name = name.unwrap_or_else(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
+    let name = filing.name_or(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
     let slo = wished(slo, &mut errors);
     let checks = promises.read(&mut errors);
-    let existing = if force { Existing::Replace } else { Existing::Keep };
-    let outs = Renderings::check(&out, SWEEP_FORMATS, existing, StandardOutput::Taken, &mut errors);
+    let outs = filing.renderings(SWEEP_FORMATS, &mut errors);
     let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, checks, outs, ..climb });
     let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
     let eyes = observing.decide(&mut errors);
     sight.check(&mut errors);
-    let files = Files::new(dir, name, ENDINGS);
-    files.check(existing, &mut errors);
+    let files = filing.files(&name, ENDINGS, &mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
@@ -418,6 +403,7 @@ impl Ascent<'_> {
     }
 
     fn conclude(mut self) -> Result<Exit, Failed> {
+        self.keeper.load_is_over();
         self.screen.clear();
         exporting::close(&mut self.exports, self.manner.voice());
         if !self.sweep.trials.is_empty() {

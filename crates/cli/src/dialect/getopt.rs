@@ -37,7 +37,7 @@ pub enum Takes {
 pub enum Order {
     /// Go on: options may follow it (GNU).
     Permute,
-    /// Stop: everything from it on is an operand (POSIX, Go, APR).
+    /// Stop: everything from it on is an operand, and so is everything from a mistake on (APR's `getopt`, which has letters only).
     StopAtOperand,
 }
 
@@ -74,6 +74,9 @@ pub const fn both(letter: char, name: &'static str, takes: Takes) -> Opt {
 
 /// Takes the words after the program's name apart.
 pub fn read(options: &[Opt], order: Order, words: &[OsString]) -> Vec<Item> {
+    if order == Order::StopAtOperand {
+        return read_until_operand(options, words);
+    }
     let mut words = words.iter().map(|word| word.to_string_lossy().into_owned());
     let mut items = Vec::new();
     while let Some(word) = words.next() {
@@ -85,11 +88,47 @@ pub fn read(options: &[Opt], order: Order, words: &[OsString]) -> Vec<Item> {
             read_letters(options, &word[1..], &mut words, &mut items);
         } else {
             items.push(Item::Operand(word));
-            if order == Order::StopAtOperand {
-                items.extend(words.by_ref().map(Item::Operand));
-            }
         }
     }
+    items
+}
+
+/// As the Apache Portable Runtime reads: two dashes end the options whatever stands behind them, and a letter that is none leaves its
+/// word among the operands if others follow it there.
+fn read_until_operand(options: &[Opt], words: &[OsString]) -> Vec<Item> {
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut items = Vec::new();
+    let mut at = 0;
+    'words: while let Some(letters) = words.get(at).and_then(|word| word.strip_prefix('-')).filter(|letters| !letters.is_empty()) {
+        at += 1;
+        if letters.starts_with('-') {
+            break;
+        }
+        let mut rest = letters.chars();
+        while let Some(letter) = rest.next() {
+            let attached = rest.as_str();
+            let Some(opt) = options.iter().find(|opt| opt.short == Some(letter)).copied() else {
+                items.push(Item::Mistake(format!("invalid option -- '{letter}'")));
+                at -= usize::from(!attached.is_empty());
+                break 'words;
+            };
+            if opt.takes != Takes::Value {
+                items.push(Item::Option { opt, value: None });
+                continue;
+            }
+            if !attached.is_empty() {
+                items.push(Item::Option { opt, value: Some(attached.to_owned()) });
+                break;
+            }
+            let Some(value) = words.get(at) else {
+                items.push(Item::Mistake(format!("option requires an argument -- '{letter}'")));
+                break 'words;
+            };
+            items.push(Item::Option { opt, value: Some(value.clone()) });
+            at += 1;
+        }
+    }
+    items.extend(words[at..].iter().cloned().map(Item::Operand));
     items
 }
 
@@ -189,6 +228,22 @@ mod tests {
         assert_eq!(told(Order::Permute, "http://a -L x -- -c --b"), "<http://a> L <x> <-c> <--b>");
         assert_eq!(told(Order::StopAtOperand, "-L http://a -r -- x"), "L <http://a> <-r> <--> <x>");
         assert_eq!(told(Order::Permute, "- -L"), "<-> L", "a dash alone is an operand");
+    }
+
+    #[test]
+    fn where_options_end_at_an_operand_they_end_at_a_mistake_too() {
+        for (line, items) in [
+            ("-L -x -c 5", "L !invalid option -- 'x' <-c> <5>"),
+            ("-L -xL http://a", "L !invalid option -- 'x' <-xL> <http://a>"),
+            ("-Lx http://a", "L !invalid option -- 'x' <http://a>"),
+            ("-L -c", "L !option requires an argument -- 'c'"),
+            ("-Lc5 -c 6 a", "L c=5 c=6 <a>"),
+            ("-L --load x -r", "L <x> <-r>"),
+            ("-L - -r", "L <-> <-r>"),
+            ("", ""),
+        ] {
+            assert_eq!(told(Order::StopAtOperand, line), items, "{line}");
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use engine::RunError;
 use measure::{Failure, Summary};
 use plan::{Draft, Given, Nanos, Plan};
 use report::wrk::{Facts, Formulas, Latency, Samples, SocketErrors, completed, error_statuses, latency};
-use script::{DoneArguments, DoneErrors, Globals, Libraries, Script, Source, Statistics};
+use script::{DoneArguments, DoneErrors, Globals, Interface, Libraries, Script, Source, Statistics};
 
 use super::{Dialect, Manners, Support, Use, getopt};
 use crate::outputs::to_stdout;
@@ -162,6 +162,10 @@ impl Asked {
         let Url { text, scheme, host, port, path } = self.url.clone();
         let headers = self.header.iter().filter_map(|line| asked::header(line));
         Globals {
+            interface: match self.flavour {
+                Flavour::Wrk => Interface::Wrk,
+                Flavour::Wrk2 => Interface::Wrk2,
+            },
             url: text,
             scheme,
             host,
@@ -268,7 +272,12 @@ pub(super) fn uses_of(flavour: Flavour, words: &[OsString]) -> Vec<Use> {
         }
     }
     if let Some(path) = script {
-        uses.extend(script_uses::of_file(&path));
+        uses.extend(script_uses::of_file(&path).into_iter().map(|used| match (flavour, used.what.as_str()) {
+            (Flavour::Wrk2, "delay()") => {
+                Use { support: Support::Differs("wrk2 never calls it, and neither does loadline".to_owned()), ..used }
+            }
+            _ => used,
+        }));
     }
     uses
 }

@@ -172,6 +172,7 @@ fn climb(words: &Words, url: &str) -> Result<Exit, String> {
     let data = file(".dat");
     write(&data, b"")?;
     let mut rows: Vec<DatRow> = Vec::new();
+    let mut remarks: Vec<(u64, String)> = Vec::new();
     let mut exit = Exit::Done;
     for level in &words.levels {
         let line = format!("-t{threads} -d{}s -T{TIMEOUT_S}s --latency -c {level} {url}", words.duration_s);
@@ -188,7 +189,7 @@ fn climb(words: &Words, url: &str) -> Result<Exit, String> {
                 break;
             }
         };
-        super::remark(&run, words.voice, None);
+        remarks.extend(super::remarks(&run, None).into_iter().map(|remark| (*level, remark)));
         rows.extend(row(&run, *level, &Facts { formulas: words.formulas, ..asked.facts() }));
         write(&data, text(&rows, words.formulas).as_bytes())?;
         if run.ended.how == Ending::Interrupted {
@@ -196,6 +197,7 @@ fn climb(words: &Words, url: &str) -> Result<Exit, String> {
             break;
         }
     }
+    super::remark_on_levels(&remarks, words.voice);
     if rows.is_empty() {
         return Err("no level could be measured".to_owned());
     }

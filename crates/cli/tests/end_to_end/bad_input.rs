@@ -32,6 +32,14 @@ fn every_mistake_is_told_with_its_remedy_before_anything_is_sent() {
         ),
         ("run URL -r 0/s", "error: --rate 0/s sends nothing\n  help: give a rate above 0, such as --rate 100/s\n"),
         (
+            "run URL -r '10/s for 1m, 5x/s for 1m'",
+            "error: --rate '10/s for 1m, 5x/s for 1m' is wrong in stage 2: '5x/s' is not a rate such as 500/s or 30/m\n  10/s for 1m, 5x/s for 1m\n               ^^^^\n  help: give a rate such as --rate 500/s, or stages: --rate '0/s to 500/s for 1m, 500/s for 5m'\n",
+        ),
+        (
+            "run URL -r fast",
+            "error: --rate 'fast' is not a rate such as 500/s or 30/m\n  fast\n  ^^^^\n  help: give a rate such as --rate 500/s, or stages: --rate '0/s to 500/s for 1m, 500/s for 5m'\n",
+        ),
+        (
             "run URL -n 10 -c 50",
             "error: --requests 10 is fewer than --connections 50, so some connections would never send\n  help: give at least --requests 50, or at most --connections 10\n",
         ),
@@ -96,6 +104,38 @@ fn without_the_look_before_the_run_every_refusal_is_counted() {
     let mut session = Session::new();
     session.loadline(&format!("run http://{nobody}/ -n 3 -c 1 --no-preflight --out json=r.json")).exits(0);
     assert_eq!(session.json("r.json")["requests"]["failed"], 3);
+}
+
+/// What a full disk, an editor or a newer loadline leaves behind.
+#[test]
+fn results_that_are_damaged_or_of_a_later_version_are_refused_by_every_command_that_reads_them() {
+    let mut session = Session::new();
+    for (name, schema) in [("run", "run/7"), ("sweep", "sweep/7"), ("find", "find/7"), ("compare", "compare/7")] {
+        session = session
+            .file(&format!("later-{name}.json"), &format!("{{\"schema\": \"loadline.{schema}\", \"trials\": [], \"pairs\": []}}"))
+            .file(&format!("cut-{name}.json"), &format!("{{\"schema\": \"loadline.{name}/1\", \"name\": \"x"));
+    }
+    let mut session = session.file("nothing.json", "").file("list.json", "[1, 2]").file("notes.txt", "quick server\n");
+    for kind in ["run", "sweep", "find", "compare"] {
+        for line in
+            [format!("report later-{kind}.json"), format!("diff later-{kind}.json later-{kind}.json"), format!("import later-{kind}.json")]
+        {
+            let ran = session.loadline(&line).exits(2);
+            ran.complains(&format!("it is written as 'loadline.{kind}/7', and this loadline reads 'loadline.{kind}/1'"))
+                .complains("help: ");
+        }
+        for line in [format!("report cut-{kind}.json"), format!("import cut-{kind}.json"), format!("diff cut-{kind}.json cut-{kind}.json")]
+        {
+            let ran = session.loadline(&line).exits(2).complains("help: ");
+            assert!(ran.stderr.contains("EOF while parsing") || ran.stderr.contains("line 1"), "{line}:\n{}", ran.stderr);
+        }
+    }
+    for file in ["nothing.json", "list.json", "notes.txt", "missing.json"] {
+        for line in [format!("report {file}"), format!("diff {file} {file}"), format!("import {file}"), format!("run --from {file}")] {
+            session.loadline(&line).exits(2).complains(&format!("'{file}'")).complains("help: ");
+        }
+    }
+    session.loadline("compare notes.txt nothing.json").exits(2).complains("error: ").complains("help: ");
 }
 
 /// A port that is taken, so that nobody else gets it, and on which nobody listens.

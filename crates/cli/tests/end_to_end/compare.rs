@@ -212,6 +212,80 @@ fn an_interrupted_comparison_keeps_its_pairs() {
 }
 
 #[test]
+fn a_side_that_cannot_be_reached_is_named() {
+    let (server, mut session) = (server(), Session::new());
+    let here = server.url("/healthz");
+    let gone = format!("http://127.0.0.1:{}/", free_port());
+    for (line, side) in [(format!("compare {gone} {here}"), "A"), (format!("compare {here} {gone}"), "B")] {
+        let ran = session.loadline(&format!("{line} --pairs 6 -n 10")).exits(3);
+        ran.complains(&format!("error: {side}: nothing listens on ")).complains("  help: ");
+    }
+    assert_eq!((server.counts().received, session.files().len()), (0, 0), "nothing was measured");
+    // Both at once, when both are gone.
+    let ran = session.loadline(&format!("compare {gone} {gone}x --pairs 6 -n 10")).exits(3);
+    ran.complains("error: A: nothing listens on ").complains("\nerror: B: nothing listens on ");
+}
+
+#[test]
+fn a_command_that_ends_while_it_is_loaded_is_shown_with_its_last_words() {
+    let mut session = Session::new();
+    let port = free_port();
+    // It serves until it is asked for the first time.
+    let served = format!(
+        "{} demo --serve 127.0.0.1:{port} & server=$!; sleep 3; kill $server; echo out of memory >&2; exit 9",
+        env!("CARGO_BIN_EXE_loadline")
+    );
+    let line = format!(
+        "compare --a '{served}' --b '{served}' --url http://127.0.0.1:{port}/healthz -c 1 --pause 5ms -d 4s --cooldown 0s --pairs 6"
+    );
+    session
+        .loadline(&line)
+        .exits(3)
+        .complains("ended with exit status 9 while it was loaded")
+        .complains("    out of memory\n")
+        .complains("help: ");
+}
+
+#[test]
+fn how_far_apart_two_sides_are_is_measured_over_all_response_times() {
+    let (server, mut session) = (server(), Session::new());
+    let (a, b) = (server.url("/behave?delay=5ms"), server.url("/behave?delay=30ms"));
+    let ran = session.loadline(&format!("compare '{a}' '{b}' -c 2 -n 40 --cooldown 0s --pairs 6 --name apart"));
+    assert!(ran.stdout.contains("that to B takes longer in ") && ran.stdout.contains("They are furthest apart at "), "{}", ran.stdout);
+    let distance = &session.json("_output/loadline/apart.compare.json")["distance"];
+    assert!(distance["slower_share"].as_f64() > Some(0.9) && distance["gap"].as_f64() > Some(0.8), "{distance}");
+    // Six pairs that all go the same way: one exchange of 32.
+    assert!(distance["p"].as_f64() < Some(0.05) && distance["slower_share_interval"]["low"].as_f64() > Some(0.5), "{distance}");
+}
+
+#[test]
+fn two_runs_that_were_not_measured_alike_are_put_side_by_side_only_by_force() {
+    let (server, mut session) = (server(), Session::new());
+    let url = server.url("/healthz");
+    for (name, requests) in [("a", 60), ("b", 60), ("long", 70)] {
+        session.loadline(&format!("run {url} -c 2 -n {requests} --out json={name}.json")).exits(0);
+    }
+    let ran = session.loadline("diff a.json b.json").exits(0);
+    ran.says("that to B takes longer in ").says("known to be more than chance");
+    session
+        .loadline("diff a.json long.json")
+        .exits(2)
+        .complains("error: the two were not measured alike: requests is 60 in A and 70 in B\n  help: measure both alike")
+        .complains("--force");
+    session.loadline("diff a.json long.json --force").exits(0).says("Not measured alike: requests is 60 in A and 70 in B.");
+    let mut other = session.json("b.json");
+    for (key, value) in [("system", "Linux 2.4.0"), ("loadline", "loadline 9.9.9")] {
+        other["machine"][key] = value.into();
+    }
+    other["machine"]["cores"] = 128.into();
+    let mut session = session.file("elsewhere.json", &other.to_string());
+    let ran = session.loadline("diff a.json elsewhere.json").exits(2);
+    for part in ["loadline is ", " and loadline 9.9.9 in B", " and Linux 2.4.0 in B", "the number of cores is ", " and 128 in B"] {
+        assert!(ran.stderr.contains(part), "{part}:\n{}", ran.stderr);
+    }
+}
+
+#[test]
 fn mistakes_of_a_comparison_come_in_one_message() {
     let mut session = Session::new();
     for (line, part) in [
@@ -224,7 +298,7 @@ fn mistakes_of_a_comparison_come_in_one_message() {
         session.loadline(line).exits(2).complains(part).complains("loadline compare http://old:8080/");
     }
     let ran = session.loadline("compare http://127.0.0.1:1/ http://127.0.0.1:1/ --pairs 0 --margin 3 --cooldown x -d 0s").exits(2);
-    for part in ["--pairs '0'", "--margin '3' is not a share", "--cooldown 'x'", "--duration"] {
+    for part in ["--pairs '0'", "--margin '3' is not a share from 0% to below 100%", "--cooldown 'x'", "--duration"] {
         assert!(ran.stderr.contains(part), "{part}:\n{}", ran.stderr);
     }
     session.loadline("compare http://127.0.0.1:1/ http://127.0.0.1:1/ --pairs 6 -d 100ms").exits(3).complains("127.0.0.1:1");

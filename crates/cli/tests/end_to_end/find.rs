@@ -181,6 +181,22 @@ fn every_mistake_of_a_search_is_told_with_its_remedy_before_anything_is_sent() {
             "error: --slo 'p99 < 50ms' and --slo 'p99 < 80ms' promise two things of p99\n  help: keep the one that matters\n",
         ),
         (
+            "find URL --dir . --slo 'failed < 2%' --slo 'p99 < 50ms'".to_owned(),
+            "error: --slo 'failed < 2%' and --slo 'p99 < 50ms' contradict each other: a request that failed is late for every percentile\n  help: promise that no more than 1 % fail, or give a lower percentile than p99\n",
+        ),
+        (
+            "find URL --dir . --slo 'p90 < 80ms' --slo 'p99 < 50ms'".to_owned(),
+            "error: --slo 'p90 < 80ms' promises nothing: --slo 'p99 < 50ms' asks more requests to take no longer\n  help: promise p90 a time shorter than 50ms, or leave it out\n",
+        ),
+        (
+            "find URL --dir . --slo 'p99 < 50ms and p50 < 3ms'".to_owned(),
+            "error: --slo: '50ms and p50 < 3ms' is not a time with its unit, such as 200ms\n  p99 < 50ms and p50 < 3ms\n        ^^^^^^^^^^^^^^^^^^\n  help: promise a limit, such as --slo 'p99 < 50ms' --slo 'failed < 0.1%'\n",
+        ),
+        (
+            format!("find URL --dir . {slo} --rate-max fast"),
+            "error: --rate-max 'fast' is not a rate such as 500/s or 30/m\n  fast\n  ^^^^\n  help: give a rate, such as --rate-max 2000/s\n",
+        ),
+        (
             format!("find URL --dir . {slo} --timeout 40ms"),
             "error: --slo 'p99 < 50ms' cannot be seen to break: with --timeout 40ms requests are given up before\n  help: give a longer --timeout, such as 100ms\n",
         ),

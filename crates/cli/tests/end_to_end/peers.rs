@@ -313,9 +313,9 @@ mod hey {
         let session = Session::new().file("body", "from a file");
         for flags in [
             "",
-            "-m post -d hello -T text/plain -A '*/*' -H 'User-Agent: me' -a user:pass -H 'x-my-id: 1' -H 'X-Two: a b' -host other.test",
+            "-m post -d hello -T text/plain -A '*/*' -H 'x-my-id: 1' -H 'X-Two: a b' -host other.test",
             "-D body -m PUT -disable-compression -disable-keepalive",
-            "-m HEAD -H 'User-Agent: mine'",
+            "-m HEAD",
         ] {
             let [theirs, ours] = ["hey", "loadline hey"].map(|it| {
                 told(&session, &format!("{it} -n 2 -c 1 {flags} {}/x?y=1", server.url));
@@ -324,6 +324,13 @@ mod hey {
             assert_eq!(ours, theirs, "{flags}");
             assert_eq!(theirs.len(), 1);
         }
+        // The original loses both.
+        told(&session, &format!("loadline hey -n 1 -c 1 -a user:pass -H 'User-Agent: me' {}/", server.url));
+        let request = &server.requests()[0];
+        assert!(
+            request.contains("\r\nAuthorization: Basic dXNlcjpwYXNz\r\n") && request.contains("\r\nUser-Agent: me hey/0.0.1\r\n"),
+            "{request}"
+        );
     }
 
     #[test]
@@ -389,7 +396,7 @@ mod siege {
     #[test]
     fn reports_and_lines_are_equal_but_for_the_numbers() {
         let server = server();
-        let urls = format!("# all\nBASE = {}\n$(BASE)/healthz\n$(BASE)/nope POST a=1\n", server.url(""));
+        let urls = format!("# all\nBASE={}\n$(BASE)/healthz\n$(BASE)/nope POST a=1\n", server.url(""));
         let session = Session::new().file("rc", TEXT).file("urls", &urls);
         for words in
             [format!("-c 2 -r 3 {}", server.url("/healthz")), "-f urls -c 2 -r 4".to_owned(), format!("-q -c 1 -r 1 {}", server.url("/"))]
@@ -453,7 +460,7 @@ mod siege {
         let server = Recorder::start_page("<img src=/i.png><script src='s.js'></script><img src=http://other.test/no>");
         let session = Session::new().file("rc", TEXT);
         assert!(shell(&session, &format!("loadline siege -R rc -c 1 -r 2 {}/page", server.url)).status.success());
-        let lines: Vec<String> = server
+        let mut lines: Vec<String> = server
             .requests()
             .iter()
             .map(|request| {
@@ -461,6 +468,7 @@ mod siege {
                 format!("{}{cookie}", request.lines().next().unwrap())
             })
             .collect();
+        lines.sort();
         assert_eq!(
             lines,
             [

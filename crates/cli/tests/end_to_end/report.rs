@@ -26,6 +26,31 @@ fn sweeps_and_their_differences_become_pages() {
     assert_eq!(session.read("again.html"), session.read("a.html"));
     session.loadline("diff _output/loadline/a.json _output/loadline/b.json --out html=d.html").exits(0);
     assert!(session.read("d.html").contains("Content-Security-Policy"));
+    session.loadline("diff _output/loadline/a.json _output/loadline/b.json --force --out json=d.json --out text=d.txt").exits(0);
+    let told = session.json("d.json");
+    assert_eq!((&told["schema"], &told["kind"]), (&"loadline.diff/1".into(), &"sweeps".into()));
+    let levels: Vec<f64> = told["levels"].as_array().unwrap().iter().map(|row| row["level"].as_f64().unwrap()).collect();
+    assert_eq!(levels, [1.0, 2.0]);
+    assert!(session.read("d.txt").contains("B/A"));
+    session.loadline("report d.json").exits(2).complains("loadline.diff/1");
+}
+
+#[test]
+fn two_runs_become_a_page_and_figures_for_scripts() {
+    let server = server();
+    let mut session = Session::new();
+    for name in ["a", "b"] {
+        session.loadline(&format!("run {} -c 2 -n 200 --name {name}", server.url("/healthz"))).exits(0);
+    }
+    session.loadline("diff @a @b --out json=d.json --out html=d.html --out text=d.txt").exits(0).says("known to be more than chance");
+    let told = session.json("d.json");
+    assert_eq!((&told["kind"], &told["a"]["standing"], &told["unlike"]), (&"runs".into(), &"valid".into(), &serde_json::json!([])));
+    let (a, b) = (told["qps"]["a"].as_f64().unwrap(), told["qps"]["b"].as_f64().unwrap());
+    assert!((told["qps"]["change"].as_f64().unwrap() - (b / a - 1.0)).abs() < 1e-9);
+    assert!(told["quantiles"][0]["a"].as_f64().unwrap() > 0.0 && told["quantiles"][0]["q"] == 0.5);
+    assert!(session.read("d.html").contains("Content-Security-Policy"));
+    session.loadline("diff @a @b --out json=d.json").exits(2).complains("'d.json' exists");
+    session.loadline("diff @a @b --out csv=d.csv").exits(2).complains("give one of text, json, html");
 }
 
 #[test]

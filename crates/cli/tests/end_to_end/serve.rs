@@ -429,3 +429,31 @@ fn the_live_page_of_a_run_has_its_last_event_and_costs_it_nothing_it_counts() {
     assert!(ended["page"]["data"]["timeline"]["answered"].as_array().unwrap().iter().filter_map(Value::as_u64).sum::<u64>() >= ticked);
     served.running.end();
 }
+
+#[test]
+fn a_live_page_that_is_looked_at_takes_less_than_a_hundredth_of_a_core() {
+    let target = server();
+    let mut session = Session::new();
+    let mut running = session.start(&format!("run {} -r 100/s -d 6s --web --observe none", target.url("/healthz")));
+    let said = running.stderr_until("live at http://127.0.0.1:");
+    let port: u16 = running.stderr_until("/").trim_end_matches('/').parse().unwrap();
+    let served = Served { running, address: SocketAddr::from(([127, 0, 0, 1], port)), said };
+    served.get("/").is(200);
+    let mut lines = served.listen();
+    event(&mut lines, "tick");
+    let (begun, before) = (Instant::now(), cpu_of(served.running.pid(), "pages"));
+    (0..3).for_each(|_| drop(event(&mut lines, "tick")));
+    let used = cpu_of(served.running.pid(), "pages").saturating_sub(before);
+    // Of two clocks only the ratio counts: a machine that is busy with other things makes the second one longer.
+    let share = used.as_secs_f64() / begun.elapsed().as_secs_f64();
+    assert!(used > Duration::ZERO && share < 0.01, "{share}");
+    served.running.end();
+}
+
+/// Processor time of the threads of this name (`/proc/PID/task/TID/schedstat`, whose first number is nanoseconds on a core).
+fn cpu_of(pid: u32, name: &str) -> Duration {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().map(|task| task.unwrap().path());
+    let named = tasks.filter(|task| fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim_end() == name));
+    let nanos = named.map(|task| fs::read_to_string(task.join("schedstat")).unwrap().split(' ').next().unwrap().parse::<u64>().unwrap());
+    Duration::from_nanos(nanos.sum())
+}

@@ -173,6 +173,11 @@ impl Running {
         until(self.child.stderr.as_mut().unwrap(), text)
     }
 
+    /// What the kernel calls it.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Stops reading its standard output.
     pub fn hang_up(mut self) -> Self {
         drop(self.child.stdout.take());

@@ -72,6 +72,12 @@ fn nginx_wrote_down_what_we_sent_and_that_is_what_is_told() {
     let mut noise = TcpStream::connect(("127.0.0.1", port)).unwrap();
     noise.write_all(b"\x16\x03\x01\x02\x00nonsense\r\n\r\n").unwrap();
     let _ = noise.read_to_end(&mut Vec::new());
+    // nginx writes it down once the connection is gone.
+    drop(noise);
+    while !std::fs::read_to_string(session.path("timed.log")).unwrap().contains("nonsense") {
+        assert!(Instant::now() < deadline, "nginx does not write");
+        thread::sleep(Duration::from_millis(10));
+    }
     drop(nginx);
 
     for (log, asked) in [("access.log", String::new()), ("timed.log", " --log-format nginx-format".to_owned())] {

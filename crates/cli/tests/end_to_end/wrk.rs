@@ -130,6 +130,44 @@ fn a_script_has_the_last_word_with_the_figures_of_the_report() {
     assert!(line["p50_us"].as_u64().unwrap() >= 10_000);
 }
 
+/// A module for Lua as its authors compile one: it finds the interpreter when it is loaded.
+const MODULE: &str = r#"
+    typedef struct lua_State lua_State;
+    extern void lua_pushlstring(lua_State *, const char *, unsigned long);
+    extern const char *luaL_checklstring(lua_State *, int, unsigned long *);
+    extern void lua_pushcclosure(lua_State *, int (*)(lua_State *), int);
+    static int path(lua_State *state) {
+        unsigned long length;
+        const char *text = luaL_checklstring(state, 1, &length);
+        lua_pushlstring(state, text, length - 1);
+        return 1;
+    }
+    int luaopen_shortened(lua_State *state) {
+        lua_pushcclosure(state, path, 0);
+        return 1;
+    }
+"#;
+
+#[test]
+fn a_script_may_require_a_module_compiled_from_c_and_one_written_in_lua() {
+    let server = Recorder::start(Duration::from_millis(5), 200);
+    let mut session = Session::new()
+        .file("shortened.c", MODULE)
+        .file("long.lua", "return '/pathX'")
+        .file("s.lua", "local shortened = require 'shortened'\nwrk.path = shortened(require 'long')\n");
+    let built = Command::new("cc").args(["-shared", "-fPIC", "-o", "shortened.so", "shortened.c"]).current_dir(session.path(".")).output();
+    assert!(built.expect("a C compiler, which also compiles the interpreter").status.success());
+    let words = format!("-t1 -c1 -d1 -s s.lua {}/", server.url);
+    let theirs = Command::new("wrk").args(words.split(' ')).current_dir(session.path(".")).output().unwrap();
+    assert!(theirs.status.success(), "{}", text(theirs.stderr));
+    let expected = server.requests();
+    assert!(expected.len() == 1 && expected[0].starts_with("GET /path HTTP/1.1\r\n"), "{expected:?}");
+    session.loadline(&format!("wrk {words}")).exits(0);
+    assert_eq!(server.requests(), expected);
+    // What is not to be trusted cannot load it.
+    session.loadline(&format!("run --sandbox -n 1 -c 1 -s s.lua {}/", server.url)).exits(3).complains("require");
+}
+
 #[test]
 fn a_script_that_fails_ends_the_run_with_its_place_and_what_was_measured() {
     let server = Recorder::start(Duration::from_millis(2), 200);
@@ -199,6 +237,23 @@ fn a_slow_answer_is_counted_late_and_not_left_out() {
     let ran = Session::new().loadline(&format!("wrk -t1 -c2 -d2 -T1 {}/", server.url)).exits(0).says("write 0, timeout ");
     assert!(figure(&ran.stdout, "    Latency ") >= 1_200.0, "{}", ran.stdout);
     assert!(figure(&ran.stdout, "Requests/sec:") > 0.0);
+}
+
+#[test]
+fn the_original_s_formulas_come_back_when_asked_for() {
+    let slow = Recorder::start(Duration::from_millis(1_200), 200);
+    let words = format!("-t1 -c2 -d2 -T1 {}/", slow.url);
+    let theirs = text(real(&words).stdout);
+    let ran = Session::new().loadline(&format!("wrk -q --faithful {words}")).exits(0);
+    for report in [&ran.stdout, &theirs] {
+        assert!(report.contains("    Latency     0.00us    0.00us   0.00us"), "what is slower than the timeout is left out: {report}");
+    }
+    let failing = Recorder::start(Duration::from_millis(10), 503);
+    let mut session = Session::new();
+    for (words, success) in [("", "0.00"), ("--faithful", "100.00")] {
+        session.loadline(&format!("wrktest -q {words} -d out --levels 2 --duration 1s {}/", failing.url)).exits(0);
+        assert_eq!(session.read("out/apiserver.dat").trim().rsplit(' ').next(), Some(success), "{words}");
+    }
 }
 
 #[test]
@@ -272,6 +327,15 @@ fn wrktest_writes_the_script_s_files_which_awk_and_gnuplot_read() {
 }
 
 #[test]
+fn wrktest_says_three_lines_at_most_however_many_levels_there_are() {
+    let failing = Recorder::start(Duration::from_millis(10), 503);
+    let line = |quiet: &str| format!("wrktest {quiet} -d out --levels 1,2,3,4,5 --duration 1s {}/", failing.url);
+    let ran = Session::new().loadline(&line("")).exits(0).complains("loadline: level 1: ").complains(" more remarks, on the levels ");
+    assert_eq!(ran.stderr.lines().count(), 3, "{}", ran.stderr);
+    Session::new().loadline(&line("-q")).exits(0).complains_of_nothing();
+}
+
+#[test]
 fn the_script_s_own_awk_reads_our_wrk() {
     let server = Recorder::start(Duration::from_millis(10), 200);
     let mut session = Session::new();
@@ -313,6 +377,9 @@ fn compat_tells_without_running() {
     session.loadline("compat wrk -s post.lua http://h/").exits(0).says("wrk.method");
     session.loadline("compat missing.lua").exits(1).says("cannot be read");
     session.loadline("compat frobnicate -x").exits(2).complains("'frobnicate' is no tool whose command line loadline knows");
+    let mut session = session.file("late.lua", "function delay() return wrk.time_us() % 2 end require 'cjson'");
+    let ran = session.loadline("compat wrk2 -R100 -s late.lua http://h/").exits(0).says("wrk2 never calls it").says("wrk.time_us");
+    ran.says("require cjson").says("package.cpath");
     session.loadline("compat wrk2 -R100 -B http://h/").exits(1).says("-B").says("leave it out");
     session.loadline("compat wrktest -n x http://h/").exits(0).says("column 4");
 }

@@ -126,6 +126,14 @@ fn ids_are_shown_as_far_as_they_differ() {
     let mut shorts: Vec<String> = store.list(&Filter::default()).unwrap().into_iter().map(|entry| entry.short).collect();
     shorts.sort();
     assert_eq!(shorts, ["aaaabbb", "aaaabbc", "zzzz"]);
+    // Among very many they are found in another way, and are the same.
+    (0..2 * ASKED_ONE_BY_ONE).for_each(|_| drop(saved(&mut store, kept("other", 2))));
+    let all = store.list(&Filter::default()).unwrap();
+    let of_before: Vec<&str> = all.iter().filter(|entry| entry.kept.name == "x").map(|entry| entry.short.as_str()).collect();
+    assert!(shorts.iter().all(|short| of_before.contains(&short.as_str())), "{of_before:?}");
+    for entry in &all {
+        assert_eq!(store.by_id(&entry.id).unwrap().short, entry.short);
+    }
     let Err(HistoryError::Ambiguous { ids, .. }) = store.resolve(&"aaaa".parse().unwrap()) else { panic!("it means two") };
     assert_eq!(ids, ["aaaabbb (x)", "aaaabbc (x)"]);
 }
@@ -211,6 +219,7 @@ fn a_later_file_is_refused_by_its_version() {
     let (dir, store) = open();
     let path = store.path().to_owned();
     store.connection.pragma_update(None, "user_version", version() + 1).unwrap();
+    store.move_log().unwrap();
     drop(store);
     let newer = HistoryError::Newer { path: path.clone(), version: version() + 1, known: version() };
     assert_eq!(look(&path), Err(newer.clone()), "seen before anything is opened");
@@ -248,6 +257,39 @@ fn many_that_open_and_save_at_once_lose_nothing() {
 }
 
 #[cfg(unix)]
+#[test]
+fn what_was_saved_is_there_whoever_reads_it_and_the_log_does_not_grow() {
+    let (_dir, mut store) = open();
+    let log = beside(store.path(), "-wal");
+    let saved_bytes = |store: &Store| store.list(&Filter::default()).unwrap().iter().map(|entry| entry.stored_bytes).sum::<u64>();
+    let mut most = 0;
+    for number in 0..600 {
+        saved(&mut store, kept("many", number));
+        most = most.max(fs::metadata(&log).unwrap().len());
+    }
+    // Some pages more than it is moved at: the last result was written whole.
+    assert!(most < u64::from(LOG_PAGES) * 3 / 2 * 4096, "{most} bytes of log");
+    let path = store.path().to_owned();
+    drop(store);
+    assert!(log.exists(), "closing does not wait for the disk");
+    let mut again = Store::open(&path).unwrap();
+    assert_eq!(again.count(&Filter::default()).unwrap(), 600);
+    assert!(saved_bytes(&again) > 0);
+    let full = fs::metadata(&path).unwrap().len();
+    assert_eq!(again.prune(Some(10), None).unwrap(), 590);
+    assert!(fs::metadata(&path).unwrap().len() < full / 2, "what was removed is given back at once");
+    assert_eq!(fs::metadata(&log).unwrap().len(), 0);
+}
+
+#[test]
+fn a_new_history_says_whose_it_is_from_its_first_bytes_on() {
+    let (_dir, store) = open();
+    let copy = store.path().with_file_name("copy.db");
+    fs::copy(store.path(), &copy).unwrap();
+    look(&copy).unwrap();
+    assert!(Store::open(&copy).unwrap().list(&Filter::default()).unwrap().is_empty());
+}
+
 #[test]
 fn the_file_is_the_users_alone() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -350,7 +392,9 @@ fn a_journal_cut_at_any_byte_gives_every_whole_second_before() {
         let whole = ends.iter().filter(|end| **end <= cut).count();
         let taken = store.take_in(&mut compose).unwrap();
         match (whole, taken.as_slice()) {
-            (0, [Taken::Damaged { .. }]) | (1 | 2, [Taken::Empty { .. }]) => {}
+            (0, []) if cut == 0 => assert!(!path.exists(), "there is nothing in it to tell"),
+            (0, [Taken::Damaged { .. }]) if cut > 0 => {}
+            (1 | 2, [Taken::Empty { .. }]) => {}
             (3.., [Taken::In(entry)]) => {
                 assert_eq!(entry.kept.outcome, format!("all of it {}", (whole - 2) * 10), "cut at {cut}");
                 store.remove(&entry.id.clone()).unwrap();

@@ -111,8 +111,27 @@ impl Client {
             if answer.len() > BYTES_MAX {
                 return Err(format!("the page is larger than {} MB", BYTES_MAX >> 20));
             }
+            // A server that keeps the connection though asked to close it would be waited for.
+            if is_whole(&answer) {
+                break;
+            }
         }
         body(&answer)
+    }
+}
+
+/// Whether the answer says where it ends, and has come so far.
+fn is_whole(answer: &[u8]) -> bool {
+    let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
+    let mut head = httparse::Response::new(&mut fields);
+    let Ok(httparse::Status::Complete(length)) = head.parse(answer) else { return false };
+    let body = &answer[length..];
+    let field = |name: &str| head.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value);
+    match field("transfer-encoding") {
+        Some(_) => body.ends_with(b"0\r\n\r\n") && joined(body).is_some(),
+        None => field("content-length")
+            .and_then(|text| std::str::from_utf8(text).ok()?.trim().parse::<usize>().ok())
+            .is_some_and(|announced| body.len() >= announced),
     }
 }
 

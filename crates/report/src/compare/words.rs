@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use analysis::compare::{Direction, Metric, PAIRS_MIN, QuantileShift, Verdict};
+use analysis::compare::{Direction, Distance, Metric, PAIRS_MIN, QuantileShift, Verdict};
 use analysis::interval::Interval;
-use analysis::quantity::{bytes, counted, percent};
+use analysis::quantity::{bytes, counted, percent, time};
 
 use super::{Compared, signed};
 
@@ -25,6 +25,7 @@ pub fn reading(compared: &Compared) -> Vec<String> {
     said.extend(unlike(compared));
     if compared.sound().count() >= PAIRS_MIN {
         said.extend(place(&compared.shifts));
+        said.extend(compared.distance.as_ref().map(apart));
         if let Some(calibration) = compared.calibration.as_ref().filter(|calibration| !calibration.is_sound()) {
             said.push(format!(
                 "Take it with care: when this target was compared with itself, {} % of the comparisons raised a false alarm.",
@@ -137,6 +138,38 @@ fn answer(compared: &Compared) -> String {
     }
 }
 
+/// How far apart all response times are: how often B's is the longer, and where the gap between the two sides is widest.
+#[must_use]
+pub fn apart(distance: &Distance) -> String {
+    let whole = |share: f64| percent((share * 1e3).round() / 10.0);
+    let surely = distance.slower_share_interval.map_or_else(String::new, |it| format!("{} … {}; ", whole(it.low), whole(it.high)));
+    let mut said = format!(
+        "Of one request to each side, that to B takes longer in {} % of draws ({surely}50 % is no difference).",
+        whole(distance.slower_share)
+    );
+    if distance.gap >= GAP_WORTH_SAYING {
+        said += &format!(
+            " They are furthest apart at {}: {} % of A's requests and {} % of B's were answered by then",
+            time(distance.gap_at_ns.0 as f64),
+            whole(distance.answered_a),
+            whole(distance.answered_b)
+        );
+        if distance.pairs >= PAIRS_MIN {
+            said += &match distance.p {
+                p if p <= 0.05 => {
+                    format!(", a gap that chance alone makes in {} % of comparisons", percent((p * 1e3).round().max(1.0) / 10.0))
+                }
+                _ => ", a gap that chance alone often makes".to_owned(),
+            };
+        }
+        said.push('.');
+    }
+    said
+}
+
+/// A narrower gap between two distributions is none.
+const GAP_WORTH_SAYING: f64 = 0.02;
+
 fn first_cause(compared: &Compared) -> &str {
     compared.pairs.iter().find_map(|pair| pair.left_out.as_deref()).unwrap_or("they say nothing about the server")
 }
@@ -227,6 +260,7 @@ fn greatest_change(bulk: &[&QuantileShift], tail: &[&QuantileShift]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::Nanos;
 
     /// Changes at 50, 90, 95 and 99 %, each sure to a point.
     fn said(changes: [f64; 4]) -> String {
@@ -236,6 +270,29 @@ mod tests {
             .map(|(q, change)| QuantileShift { q, change, interval: Interval { low: change - 0.01, high: change + 0.01 } })
             .collect();
         place(&shifts).unwrap_or_default()
+    }
+
+    #[test]
+    fn how_far_apart_two_sides_are_is_said_in_words() {
+        let wide = Distance {
+            slower_share: 0.834,
+            slower_share_interval: Some(Interval { low: 0.81, high: 0.852 }),
+            gap: 0.28,
+            gap_at_ns: Nanos::from_millis(12),
+            answered_a: 0.4,
+            answered_b: 0.12,
+            p: 0.002,
+            pairs: 10,
+        };
+        assert_eq!(
+            apart(&wide),
+            "Of one request to each side, that to B takes longer in 83.4 % of draws (81 … 85.2; 50 % is no difference). They are furthest \
+             apart at 12.0 ms: 40 % of A's requests and 12 % of B's were answered by then, a gap that chance alone makes in 0.2 % of comparisons."
+        );
+        let once = Distance { slower_share_interval: None, p: 1.0, pairs: 1, ..wide };
+        assert!(apart(&once).ends_with("of draws (50 % is no difference). They are furthest apart at 12.0 ms: 40 % of A's requests and 12 % of B's were answered by then."));
+        assert!(apart(&Distance { p: 0.4, ..wide }).ends_with("a gap that chance alone often makes."));
+        assert!(apart(&Distance { gap: 0.01, ..wide }).ends_with("50 % is no difference)."));
     }
 
     #[test]

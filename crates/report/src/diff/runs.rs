@@ -1,12 +1,17 @@
 //! Two runs side by side: a table, and the word that two runs are not enough for a verdict.
 
+use analysis::compare::{Answered, Distance};
 use analysis::quantity::{NONE, figure, nanos, percent};
 use analysis::{Standing, Validity};
 use measure::Summary;
-use plan::Nanos;
+use plan::{Nanos, Random};
 
-use crate::columns::Columns;
+use crate::columns::{Columns, wrapped};
+use crate::compare::apart;
 use crate::{unlike, visible};
+
+/// As wide as the sentences below the table.
+const WIDTH: usize = 125;
 
 /// The quantiles of the table.
 const SHOWN: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
@@ -21,7 +26,7 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
         text.push_str(&format!("  {side}  {}  {}, {}{why}\n", visible(name), visible(&run.plan.target().to_string()), validity.standing));
     }
     let (from, to) = (a.1, b.1);
-    let unlike = [unlike::plans(&from.plan, &to.plan, &[]), unlike::machines(&from.machine, &to.machine)].concat();
+    let unlike = runs_unlike(from, to);
     if !unlike.is_empty() {
         text.push_str(&format!("\n  Not measured alike: {}.\n", unlike.join("; ")));
     }
@@ -44,8 +49,21 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
     for line in columns.lines() {
         text.push_str(&format!("  {line}\n"));
     }
+    // One pair: nothing is drawn.
+    if let Some(distance) = Distance::of(&[(Answered::from(from), Answered::from(to))], &mut Random::new(0, 0)) {
+        text.push('\n');
+        for line in wrapped(&apart(&distance), WIDTH - 2) {
+            text.push_str(&format!("  {line}\n"));
+        }
+    }
     text + "\n  Two runs of one build differ by several percent, and how much these would was not measured: none of these differences is\n  \
             known to be more than chance. loadline compare measures in pairs, and says.\n"
+}
+
+/// What two runs differ in besides where they lead, and so what else may have made the difference.
+#[must_use]
+pub fn runs_unlike(a: &Summary, b: &Summary) -> Vec<String> {
+    [unlike::plans(&a.plan, &b.plan, &[]), unlike::machines(&a.machine, &b.machine)].concat()
 }
 
 fn changed(ratio: f64) -> String {
@@ -67,6 +85,7 @@ mod tests {
         let text = runs(("before", run), ("after", &slower));
         assert!(text.contains("−50 %") && text.contains("+0 %") && text.contains("known to be more than chance"), "{text}");
         assert!(!text.contains("Not measured alike"), "{text}");
+        assert!(text.contains("takes longer in 50 % of draws (50 % is no difference).\n"), "{text}");
         let other = runs(("a", run), ("b", &all[1].1));
         assert!(other.contains("Not measured alike: ") && other.contains("rate"), "{other}");
     }

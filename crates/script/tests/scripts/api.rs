@@ -152,6 +152,92 @@ fn response_sees_status_headers_and_body() {
 }
 
 #[test]
+fn every_answer_s_body_is_its_own_whatever_was_there_before() {
+    // The same head and length again and again, so that heads are compiled and memory is used again.
+    let said = result_of(
+        "local n = 0
+         function request() n = n % 7 + 1 return wrk.format(nil, '/' .. string.rep(tostring(n), 5)) end
+         kept = {}
+         function response(status, headers, body) kept[#kept + 1] = body end
+         local thread
+         function setup(t) thread = t end
+         function done()
+           local wrong, all = 0, thread:get('kept')
+           for place, body in ipairs(all) do
+             if body ~= 'you asked for /' .. string.rep(tostring(place % 7 + 1), 5) then wrong = wrong + 1 end
+           end
+           tell(#all .. ' ' .. wrong)
+         end",
+        |trial| trial.requests(300),
+    );
+    assert_eq!(said, "300 0");
+    // Bodies of every length, with bytes that are no text, and none.
+    let said = result_of(
+        "local paths, place = {'/empty', '/large', '/binary', '/chunked'}, 0
+         function request() place = place % #paths + 1 return wrk.format(nil, paths[place]) end
+         lengths = {}
+         function response(status, headers, body) lengths[#body] = (lengths[#body] or 0) + 1 binary = #body == 256 and body:byte(256) or binary end
+         local thread
+         function setup(t) thread = t end
+         function done()
+           local lengths = thread:get('lengths')
+           tell(table.concat({lengths[0], lengths[300000], lengths[256], lengths[5], thread:get('binary')}, ' '))
+         end",
+        |trial| trial.requests(40),
+    );
+    assert_eq!(said, "10 10 10 10 255");
+}
+
+#[test]
+fn a_request_that_is_made_anew_each_time_is_compiled_as_a_whole() {
+    // One trace from the call to its return, which a loop with few turns would prevent: the compiler gives up at it, with 9.
+    for headers in ["", "wrk.headers['X-A'] = 'b' wrk.headers['X-B'] = 'c' wrk.headers['X-C'] = 4"] {
+        let said = result_of(
+            &format!(
+                "{headers}
+                 whole, loops = 0, ''
+                 local util = require('jit.util')
+                 jit.attach(function(what, trace, f, pc, code)
+                   local about = what == 'stop' and util.traceinfo(trace)
+                   if about and about.linktype == 'return' and about.nins > whole then whole = about.nins end
+                   if what == 'abort' and code == 9 then
+                     local place = util.funcinfo(f, pc)
+                     loops = loops .. ' ' .. place.source .. ':' .. place.currentline
+                   end
+                 end, 'trace')
+                 local n = 0
+                 function request() n = n + 1 return wrk.format('GET', '/item/' .. n) end
+                 local thread
+                 function setup(t) thread = t end
+                 function done() tell((thread:get('whole') > 60 and 'whole' or thread:get('whole')) .. thread:get('loops')) end"
+            ),
+            |trial| trial.requests(400),
+        );
+        assert_eq!(said, "whole", "{headers}");
+    }
+}
+
+#[test]
+fn headers_are_written_each_once_however_many_there_are() {
+    for count in [0, 1, 5, 6, 7, 8, 30] {
+        let capture = Capture::start();
+        let trial = Trial::of(&format!(
+            "for i = 1, {count} do wrk.headers['X-' .. i] = i end
+             function request() return wrk.format('POST', nil, nil, 'text') end"
+        ));
+        trial.requests(3).run(&capture).unwrap();
+        for request in capture.requests() {
+            let mut lines: Vec<&str> = request.split("\r\n\r\n").next().unwrap().split("\r\n").skip(1).collect();
+            lines.sort_unstable();
+            let mut expected: Vec<String> = (1..=count).map(|place| format!("X-{place}: {place}")).collect();
+            expected.extend([format!("Host: {}", capture.address()), "Content-Length: 4".to_owned()]);
+            expected.sort();
+            assert_eq!(lines, expected);
+        }
+    }
+}
+
+#[test]
 fn a_response_that_takes_fewer_arguments_or_becomes_another_sees_the_same() {
     let said = result_of(
         "seen = ''
@@ -261,6 +347,35 @@ fn done_is_given_summary_latency_and_requests() {
         |trial| trial.requests(150),
     );
     assert_eq!(said, "150 true true 0 0 0 150 0 true true true true 150 0 0 unknown true");
+}
+
+#[test]
+fn wrk2_s_statistics_count_every_value_and_are_no_functions() {
+    let script = "
+        function done(summary, latency, requests)
+          local last, sorted = 0, true
+          for i = 1, #latency do sorted = sorted and latency[i] >= last last = latency[i] end
+          local called = pcall(function() return latency(1) end)
+          tell(table.concat({#latency, tostring(sorted), tostring(latency[1] == latency.min), tostring(latency[#latency] == latency.max),
+            tostring(latency:percentile(100) == latency.max), tostring(latency:percentile(0) == latency.min), tostring(called),
+            tostring(latency.mean > 0 and latency.stdev >= 0)}, ' '))
+        end";
+    let said = result_of(script, |trial| trial.for_wrk2().requests(150));
+    assert_eq!(said, "150 true true true true true false true");
+}
+
+#[test]
+fn wrk2_knows_no_delay_and_tells_the_time() {
+    let said = result_of(
+        "function delay() error('called') end
+         local now = wrk.time_us()
+         function done() tell(os.difftime(os.time(), now / 1e6) .. ' ' .. type(now)) end",
+        |trial| Trial { rate: Some("1000/s"), ..trial.for_wrk2() },
+    );
+    let (apart, kind) = said.split_once(' ').unwrap();
+    // Whole seconds are compared with microseconds.
+    assert!(apart.parse::<f64>().unwrap().abs() < 60.0, "{said}");
+    assert_eq!(kind, "number");
 }
 
 #[test]

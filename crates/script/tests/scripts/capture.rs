@@ -99,6 +99,11 @@ fn answer(request: &str) -> Vec<u8> {
             let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
             return chunked.as_bytes().to_vec();
         }
+        "/binary" => {
+            let mut answer = b"HTTP/1.1 200 OK\r\nServer: capture\r\nContent-Length: 256\r\n\r\n".to_vec();
+            answer.extend(0..=255);
+            return answer;
+        }
         path => ("200 OK", "", format!("you asked for {path}")),
     };
     format!("HTTP/1.1 {status}\r\nServer: capture\r\n{head}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()

@@ -251,16 +251,12 @@ pub(super) fn parse(words: &[OsString]) -> Result<Asked, Refusal> {
     };
     let mut urls = Vec::new();
     let mut said = String::new();
-    let mut items = read(&options(), Order::StopAtOperand, words).into_iter();
-    while let Some(item) = items.next() {
+    for item in read(&options(), Order::StopAtOperand, words) {
         match item {
             Item::Option { opt, value } => asked.take(opt.short.unwrap_or_default(), value.as_deref().unwrap_or_default())?,
             Item::Operand(word) => urls.push(word),
-            Item::Mistake(text) => {
-                // APR's words for what GNU's library says, and it reads no further: what follows are operands to it.
-                said = format!("ab: {}\n", text.replace("invalid option", "illegal option").replace('\'', ""));
-                urls.extend(items.by_ref().map(|item| if let Item::Operand(word) = item { word } else { String::new() }));
-            }
+            // APR's words for what GNU's library says.
+            Item::Mistake(text) => said = format!("ab: {}\n", text.replace("invalid option", "illegal option").replace('\'', "")),
         }
     }
     let told = |mut refusal: Refusal| {
@@ -520,6 +516,14 @@ pub(super) fn uses(words: &[OsString]) -> Vec<Use> {
             Item::Mistake(text) => (text, Support::Refused("ab does not know it either".to_owned())),
         };
         uses.push(Use { what, support });
+    }
+    // What is wrong with the words together, if none is wrong by itself.
+    if !uses.iter().any(|used| matches!(used.support, Support::Refused(_)))
+        && let Err(refusal) = parse(words)
+        && refusal.exit != 0
+    {
+        let why = refusal.stderr.lines().next().unwrap_or_default().trim_start_matches("ab: ").to_owned();
+        uses.push(Use { what: "the command line".to_owned(), support: Support::Refused(why) });
     }
     uses
 }

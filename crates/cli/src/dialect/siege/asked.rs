@@ -221,6 +221,8 @@ impl Words {
             Some(Err(why)) if named => return Err(failed(format!("'{}' cannot be read: {}", path.unwrap_or_default(), plainly(&why)))),
             _ => (BTreeMap::new(), Vec::new()),
         };
+        // The file that siege ships asks for JSON; one that says nothing of it gets text.
+        let shipped = settings.is_empty();
         let mut settings = Settings(settings);
         let mut set = |name: &str, value: &str| drop(settings.0.insert(name.to_owned(), value.to_owned()));
         let (mut operands, mut mark, mut reps, mut voice) = (Vec::new(), None, None, Voice::Talking);
@@ -339,7 +341,7 @@ impl Words {
             cookies: settings.is("cookies", true),
             verbose: settings.is("verbose", true),
             quiet: settings.is("quiet", false),
-            json: settings.is("json_output", true),
+            json: settings.is("json_output", shipped),
             log: settings.is("logging", false).then(|| {
                 settings
                     .text("logfile")

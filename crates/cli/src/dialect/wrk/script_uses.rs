@@ -60,7 +60,9 @@ pub fn of(text: &str) -> Vec<Use> {
             } else {
                 refused.push(Use {
                     what: format!("require {name}"),
-                    support: Support::Differs("found in Lua files along package.path; modules compiled from C cannot be loaded".to_owned()),
+                    support: Support::Differs(
+                        "not of wrk: looked for in Lua files along package.path, then in compiled ones along package.cpath".to_owned(),
+                    ),
                 });
             }
         }
