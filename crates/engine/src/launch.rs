@@ -90,7 +90,7 @@ pub fn prepare_within(plan: &Plan, fence: &Fence) -> Result<Prepared, RunError> 
             return Err(RunError::together(errors).expect("one of the two failed"));
         }
     };
-    Ok(Prepared { task: Task::new(plan, body)?, network })
+    Ok(Prepared { task: Task::new(plan, &body)?, network })
 }
 
 impl Prepared {
