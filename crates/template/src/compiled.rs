@@ -307,6 +307,7 @@ impl Compiling<'_> {
                 }
             }
         };
+        let place = if writer.is_plain_in(place) { Place::Plain } else { place };
         parts.push(Part::Value(writer, place));
     }
 

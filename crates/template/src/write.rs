@@ -81,6 +81,16 @@ pub(crate) fn write(parts: &[Part], out: &mut Vec<u8>, writing: &mut Writing<'_>
 }
 
 impl Writer {
+    /// Whether all that it writes means itself in this place, and need not be looked at.
+    pub(crate) const fn is_plain_in(&self, place: Place) -> bool {
+        match self {
+            Self::Uuid | Self::Random { .. } | Self::Sequence { .. } => true,
+            // Colons, spaces and commas.
+            Self::Now(_) => !matches!(place, Place::Url | Place::RawUrl),
+            _ => false,
+        }
+    }
+
     fn write(&self, out: &mut Vec<u8>, writing: &mut Writing<'_>) {
         match self {
             Self::Uuid => uuid(writing.random, out),
@@ -113,7 +123,10 @@ impl Writer {
                 let tag = hmac::sign(key, &out[from..]);
                 out.truncate(from);
                 match coding {
-                    Coding::Hex => tag.as_ref().iter().for_each(|byte| hex(*byte, out)),
+                    Coding::Hex => {
+                        out.reserve(2 * tag.as_ref().len());
+                        tag.as_ref().iter().for_each(|byte| hex(*byte, out));
+                    }
                     Coding::Base64 => encode(tag.as_ref(), out),
                 }
             }
@@ -189,7 +202,11 @@ impl Place {
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 fn hex(byte: u8, out: &mut Vec<u8>) {
-    out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    out.extend_from_slice(&two_digits(byte));
+}
+
+const fn two_digits(byte: u8) -> [u8; 2] {
+    [DIGITS[(byte >> 4) as usize], DIGITS[(byte & 15) as usize]]
 }
 
 pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
@@ -215,13 +232,17 @@ pub(crate) fn digits(number: u64, least: usize, out: &mut Vec<u8>) {
 fn uuid(random: &mut Random, out: &mut Vec<u8>) {
     let high = random.bits() & !0xF000 | 0x4000;
     let low = random.bits() & !(0b11 << 62) | 1 << 63;
-    for (place, byte) in high.to_be_bytes().into_iter().chain(low.to_be_bytes()).enumerate() {
-        if matches!(place, 4 | 6 | 8 | 10) {
-            out.push(b'-');
-        }
-        hex(byte, out);
+    // One copy of the whole, where each letter by itself would look whether there is room.
+    let mut text = [b'-'; 36];
+    let bytes = high.to_be_bytes().into_iter().chain(low.to_be_bytes());
+    for (at, byte) in PLACES.into_iter().zip(bytes) {
+        [text[at], text[at + 1]] = two_digits(byte);
     }
+    out.extend_from_slice(&text);
 }
+
+/// Where the bytes of a UUID stand in its text.
+const PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
 fn now(moment: Moment, now: SystemTime, out: &mut Vec<u8>) {
     let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
