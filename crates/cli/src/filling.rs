@@ -38,6 +38,7 @@ pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
             draft.urls_sha256 = Some(now);
         }
     }
+    draft.data_text = body(draft);
     let mut now = Vec::new();
     for (place, text) in draft.data_file.iter().enumerate() {
         // What cannot be opened is told when the plan is complete.
@@ -46,6 +47,15 @@ pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
         now.push(data.fingerprint().to_owned());
     }
     draft.data_file_sha256 = if now.len() == draft.data_file.len() { now } else { Vec::new() };
+}
+
+/// What the file of the body holds, if it may be a template; empty if it is none, and sent as it is. What cannot be read has been told.
+fn body(draft: &Draft) -> Option<String> {
+    let path = draft.data.as_ref().or(draft.json.as_ref())?.strip_prefix('@')?;
+    // What is no regular file, such as a pipe, can be read only once.
+    let is_file = !draft.no_templates && fs::metadata(path).is_ok_and(|about| about.is_file());
+    let text = if is_file { fs::read(path).ok().and_then(|bytes| String::from_utf8(bytes).ok()) } else { None };
+    Some(text.filter(|text| plan::template::is_templated(text)).unwrap_or_default())
 }
 
 fn note(setting: &'static str, typed: &str, path: &str, saved: Option<&String>, now: &str, errors: &mut PlanErrors) {

@@ -143,6 +143,12 @@ pub struct Draft {
     #[serde(skip)]
     pub urls_lines: Option<Vec<String>>,
 
+    /// What the file of the body holds, when it has been read: text with templates, or empty where there are none. It is not saved:
+    /// the file is read again.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub data_text: Option<String>,
+
     /// Rows for templates: {{users.id}} is the column id of users.csv; CSV with a header or JSON lines, FILE or NAME=FILE (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -318,6 +324,7 @@ impl Draft {
             // The same of a list of URLs and of data files.
             urls_sha256: if over.urls.is_some() { over.urls_sha256 } else { self.urls_sha256 },
             urls_lines: if over.urls.is_some() { over.urls_lines } else { self.urls_lines },
+            data_text: if new_body { over.data_text } else { self.data_text },
             // A URL given anew takes the place of a list.
             urls: over.urls.or(if new_target { None } else { self.urls }),
             data_file_sha256: if over.data_file.is_empty() { self.data_file_sha256 } else { over.data_file_sha256 },

@@ -25,6 +25,8 @@ pub struct Filling {
     pub end: DataEnd,
     /// The list of URLs, if there is one.
     pub mix: Option<Mix>,
+    /// What the file of the body holds, empty if it is no template; `None` in a plan that was saved, until its file is read again.
+    pub body: Option<String>,
     /// The variables that templates name, with their values. Never written down.
     pub environment: Vec<(String, String)>,
 }
@@ -203,7 +205,11 @@ pub(crate) fn target(url: &str, files: &[&str], braces: Braces) -> Result<Target
 
 /// A mistake in words that follow what the text is called.
 pub(crate) fn told(mistake: &Mistake, text: &str) -> (String, String) {
-    (format!("is no template: {}\n{}", mistake.message, mistake.pointed_out(text)), mistake.help.clone())
+    let line = match text[..mistake.at].matches('\n').count() {
+        _ if !text.trim_end().contains('\n') => String::new(),
+        before => format!(", line {}", before + 1),
+    };
+    (format!("is no template{line}: {}\n{}", mistake.message, mistake.pointed_out(text)), mistake.help.clone())
 }
 
 /// Stands for the values of a template where only plain text may stand: letters that no URL escapes.
@@ -345,7 +351,7 @@ pub(crate) fn routes(
 }
 
 /// So many mistakes of one file are told.
-const MISTAKES_MAX: usize = 20;
+pub(crate) const MISTAKES_MAX: usize = 20;
 
 fn word(line: &str) -> (&str, &str) {
     line.split_once([' ', '\t']).map_or((line, ""), |(first, rest)| (first, rest.trim_start()))

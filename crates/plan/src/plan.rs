@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::filling::{self, told};
+use crate::filling::{self, MISTAKES_MAX, told};
 use crate::secret::{self, REDACTED, Secrets, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
@@ -262,7 +262,7 @@ impl Plan {
 
     /// Everything that may be a template, and the setting it comes from: path and query, values of headers, body or form.
     pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        texts(&self.target, &self.request)
+        texts(&self.target, &self.request, &self.filling)
     }
 
     /// The templates' values, those of the list of URLs included.
@@ -438,6 +438,7 @@ impl TryFrom<Draft> for Plan {
             urls,
             urls_sha256,
             urls_lines,
+            data_text,
             data_file,
             data_file_sha256,
             data_order,
@@ -575,26 +576,26 @@ impl TryFrom<Draft> for Plan {
         }
 
         let request = Request { method, headers, body };
-        let filling = Filling { braces, files, order: rows.0, end: rows.1, mix, environment: Vec::new() };
+        let filling = Filling { braces, files, order: rows.0, end: rows.1, mix, body: data_text, environment: Vec::new() };
         read_templates(r, target.as_ref(), &request, &filling);
         let differs = filling.mix.is_some()
             || braces == Braces::Template
-                && target.as_ref().is_some_and(|target| texts(target, &request).any(|(_, text)| is_templated(text)));
-        if differs {
-            let what = if filling.mix.is_some() { ("urls", "--urls") } else { ("no-templates", "a template ({{…}})") };
-            for (given, flag, why) in [
-                (follow > 0, "--follow", "where a redirect of a changing request leads is not known before the run"),
-                (script.is_some(), "--script", "a script chooses the requests itself"),
-            ] {
-                if given {
-                    let help = if what.0 == "urls" {
-                        "leave one of them out"
-                    } else {
-                        "leave one of them out, or send {{ as it is with --no-templates"
-                    };
-                    r.wrong(what.0, format!("{flag} and {} contradict: {why}", what.1), help);
-                }
-            }
+                && target.as_ref().is_some_and(|target| texts(target, &request, &filling).any(|(_, text)| is_templated(text)));
+        if differs && script.is_some() {
+            let (setting, what, help) = if filling.mix.is_some() {
+                ("urls", "--urls", "leave one of them out")
+            } else {
+                ("no-templates", "a template ({{…}})", "leave one of them out, or send {{ as it is with --no-templates")
+            };
+            r.wrong(setting, format!("--script and {what} contradict: a script chooses the requests itself"), help);
+        }
+        let servers = filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
+        if follow > 0 && target.as_ref().is_some_and(|target| servers.into_iter().any(|other| !other.same_origin(target))) {
+            r.wrong(
+                "follow",
+                "--follow and a list of URLs of several servers contradict: redirects begin at the one server of the plan",
+                "leave --follow out, or make a list and a run for each server",
+            );
         }
         if filling.order == RowOrder::PerUser && matches!(load, Some(Load::Open { .. })) {
             r.wrong(
@@ -734,10 +735,11 @@ fn read_targets(
 }
 
 /// Everything that may be a template.
-fn texts<'a>(target: &'a Target, request: &'a Request) -> impl Iterator<Item = (&'static str, &'a str)> {
+fn texts<'a>(target: &'a Target, request: &'a Request, filling: &'a Filling) -> impl Iterator<Item = (&'static str, &'a str)> {
     let headers = request.headers.iter().map(|(_, value)| ("header", value.as_str()));
     let (bytes, parts): (Option<&[u8]>, &[FormPart]) = match &request.body {
-        Body::Empty | Body::File(_) => (None, &[]),
+        Body::Empty => (None, &[]),
+        Body::File(_) => (filling.body.as_ref().map(String::as_bytes), &[]),
         Body::Bytes(bytes) => (Some(bytes), &[]),
         Body::Form { parts, .. } => (None, parts),
     };
@@ -767,7 +769,10 @@ fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, f
         let template = match Template::parse(text, &files) {
             Ok(template) => template,
             Err(mistakes) => {
-                for (why, help) in mistakes.iter().map(|mistake| told(mistake, text)) {
+                // A file of another kind has a mistake in each of its lines.
+                for (why, help) in mistakes.iter().take(MISTAKES_MAX).map(|mistake| told(mistake, text)) {
+                    let is_file = is_body && matches!(request.body, Body::File(_));
+                    let help = if is_file { format!("{help}; or send the file as it is with --no-templates") } else { help };
                     r.wrong(setting, format!("{what} {why}"), help);
                 }
                 return;
@@ -789,7 +794,12 @@ fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, f
         read(r, "header", format!("the header {name}"), value, false);
     }
     match &request.body {
-        Body::Empty | Body::File(_) => {}
+        Body::Empty => {}
+        Body::File(path) => {
+            if let Some(text) = &filling.body {
+                read(r, "data", format!("the file '{path}' of the body"), text, true);
+            }
+        }
         Body::Bytes(bytes) => {
             if let Ok(text) = std::str::from_utf8(bytes) {
                 read(r, "data", "the body".to_owned(), text, true);
@@ -807,7 +817,9 @@ fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, f
     for target in routes.chain(target) {
         read(r, "url", "the URL".to_owned(), target.path_and_query(), false);
     }
-    let unread = filling.mix.as_ref().is_some_and(|mix| mix.routes.is_empty());
+    // In a plan that was saved, until its files are read again.
+    let unread =
+        filling.mix.as_ref().is_some_and(|mix| mix.routes.is_empty()) || matches!(request.body, Body::File(_)) && filling.body.is_none();
     if r.errors.0.len() > before || target.is_none() || unread {
         return;
     }
@@ -1212,8 +1224,10 @@ impl From<Plan> for Draft {
         });
         let typed_duration = if rate.is_some() { None } else { duration };
 
-        let Filling { braces, files, order, end, mix, environment: _ } = filling;
-        let braces_matter = texts(&target, &request).any(|(_, text)| is_templated(text)) || mix.is_some();
+        let braces_matter = texts(&target, &request, &filling).any(|(_, text)| is_templated(text))
+            || filling.mix.is_some()
+            || matches!(request.body, Body::File(_));
+        let Filling { braces, files, order, end, mix, body: _, environment: _ } = filling;
         let (urls, urls_sha256) = mix.map_or((None, None), |mix| (Some(mix.path), mix.sha256));
         let data_order = (!files.is_empty()).then_some(Given::Value(order));
         let data_end = (!files.is_empty()).then_some(Given::Value(end));
@@ -1282,6 +1296,7 @@ impl From<Plan> for Draft {
             urls,
             urls_sha256,
             urls_lines: None,
+            data_text: None,
             data_file,
             data_file_sha256,
             data_order,

@@ -853,13 +853,16 @@ impl Mistake {
     pub fn pointed_out(&self, text: &str) -> String {
         let plain = |part: &str| -> String { part.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect() };
         let end = self.at + self.length;
-        let before: Vec<char> = text[..self.at].chars().collect();
+        // Only its own line.
+        let from = text[..self.at].rfind('\n').map_or(0, |at| at + 1);
+        let line_ends = text[end..].find('\n').map_or(text.len(), |at| end + at);
+        let before: Vec<char> = text[from..self.at].chars().collect();
         let kept = before.len().saturating_sub(SHOWN_LETTERS);
         let lead = if kept > 0 { "…" } else { "" };
         let before: String = before[kept..].iter().collect();
         let about: String = text[self.at..end].chars().take(2 * SHOWN_LETTERS).collect();
-        let after: String = text[end..].chars().take(SHOWN_LETTERS).collect();
-        let tail = if text[end..].chars().nth(SHOWN_LETTERS).is_some() { "…" } else { "" };
+        let after: String = text[end..line_ends].chars().take(SHOWN_LETTERS).collect();
+        let tail = if text[end..line_ends].chars().nth(SHOWN_LETTERS).is_some() { "…" } else { "" };
         let margin = " ".repeat(lead.chars().count() + before.chars().count());
         let carets = "^".repeat(about.chars().count().max(1));
         format!("    {lead}{}{}{}{tail}\n    {margin}{carets}", plain(&before), plain(&about), plain(&after))

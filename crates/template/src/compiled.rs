@@ -108,8 +108,8 @@ impl Compiling<'_> {
         let kind = types.map(|(_, value)| value.to_ascii_lowercase()).next().unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         let place = match &request.body {
-            Body::Bytes(_) if kind == "application/json" || kind.ends_with("+json") => Place::Json,
-            Body::Bytes(_) if kind == "application/x-www-form-urlencoded" => Place::Url,
+            Body::Bytes(_) | Body::File(_) if kind == "application/json" || kind.ends_with("+json") => Place::Json,
+            Body::Bytes(_) | Body::File(_) if kind == "application/x-www-form-urlencoded" => Place::Url,
             _ => Place::Plain,
         };
         Marked { mark, bytes, values, place }
@@ -125,6 +125,10 @@ impl Compiling<'_> {
             Body::Bytes(bytes) => match std::str::from_utf8(bytes).ok().and_then(|text| self.template(text)) {
                 Some(template) => Body::Bytes(marked(&template).into_bytes()),
                 None => Body::Bytes(bytes.clone()),
+            },
+            Body::File(path) => match self.plan.filling().body.as_ref().and_then(|text| self.template(text)) {
+                Some(template) => Body::Bytes(marked(&template).into_bytes()),
+                None => Body::File(path.clone()),
             },
             Body::Form { boundary, parts } => {
                 let mut parts = parts.clone();

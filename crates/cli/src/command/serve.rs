@@ -277,6 +277,7 @@ impl Cabinet {
                 script_arguments: Vec::new(),
                 script_sha256: None,
                 urls: None,
+                data_text: None,
                 data_file: Vec::new(),
                 data_order: None,
                 data_end: None,

@@ -132,7 +132,8 @@ fn urls_of_a_file_take_turns_or_chances() {
 #[test]
 fn every_mistake_is_told_before_the_run_with_its_place() {
     let server = server();
-    let mut session = Session::new().file("users.csv", "id,name\n1,a\n").file("mix.txt", "/a\nftp://b/\n");
+    let mut session = Session::new().file("users.csv", "id,name\n1,a\n").file("mix.txt", "/a\nftp://b/\n").file("s.lua", "");
+    session = session.file("two.txt", "/a\nhttp://localhost:9/\n");
     let url = server.url("/");
     let line =
         format!("run {url}{{{{uid}}}} -H 'X: {{{{radom 1 2}}}}' --data '{{{{users.id}}}}{{{{user.id}}}}{{{{env}}' --data-file users.csv");
@@ -147,7 +148,8 @@ fn every_mistake_is_told_before_the_run_with_its_place() {
         (format!("{url} --data-end stop"), "--data-end is about data files"),
         (format!("'{url}{{{{env NOT_THERE}}}}'"), "NOT_THERE, which is not in the environment"),
         (format!("'{url}{{{{file nowhere}}}}'"), "'nowhere' of a template cannot be read"),
-        (format!("{url}{{{{uuid}}}} --follow 1"), "--follow and a template"),
+        (format!("{url}{{{{uuid}}}} --script s.lua"), "--script and a template"),
+        (format!("{url} --urls two.txt --follow 1"), "--follow and a list of URLs of several servers"),
         (format!("{url}{{{{users.id}}}} -r 5/s --data-file users.csv --data-order per-user"), "--rate sends requests without any"),
         (format!("{url} --urls mix.txt"), "line 2: the URL 'ftp://b/'"),
         ("--urls mix.txt".to_owned(), "line 1: '/a' has no server"),
@@ -169,6 +171,61 @@ fn braces_can_be_sent_as_they_are() {
     session.loadline(&format!("hey -n 1 -c 1 -m POST -d 'a={{{{b}}}}' {}", server.url)).exits(0);
     let seen = server.raw();
     assert!(seen.len() == 4 && seen.iter().all(|request| request.ends_with("\r\n\r\na={{b}}")), "{seen:#?}");
+}
+
+#[test]
+fn the_file_of_a_body_is_a_template_too() {
+    let server = recorder();
+    let mut session = Session::new()
+        .env("TOKEN", "tok-secret-1")
+        .file("users.csv", "id,name\n1,\"a \"\"b\"\"\"\n2,c\n")
+        .file("order.json", "{\n  \"n\": {{sequence}},\n  \"name\": \"{{users.name}}\", \"token\": \"{{env TOKEN}}\"\n}\n")
+        .file("plain.txt", "a=1&b={c}")
+        .file("page.hbs", "{{#each items}}\n  {{this.nmae}} {{uid}}\n{{/each}}\n");
+    let line = format!("{} -n 2 -c 1 --data-file users.csv", server.url);
+    session.loadline(&format!("run {line} --json @order.json --out json=r.json")).exits(0).complains_of_nothing();
+    let sent = "{\n  \"n\": 1,\n  \"name\": \"a \\\"b\\\"\", \"token\": \"tok-secret-1\"\n}\n";
+    let seen = server.raw();
+    assert!(seen[0].ends_with(&format!("\r\nContent-Length: {}\r\n\r\n{sent}", sent.len())), "{seen:#?}");
+    let saved = session.read("r.json");
+    assert!(saved.contains("\"@order.json\"") && !saved.contains("tok-secret"), "{saved}");
+    session = session.env("TOKEN", "tok-secret-1");
+    session.loadline("run --from r.json").exits(0);
+    assert_eq!(server.raw(), seen);
+    // Others are sent as they are, and a file of another language is not guessed at.
+    session.loadline(&format!("run {line} --json @plain.txt")).exits(2).complains("no template takes anything from --data-file users.csv");
+    session.loadline(&format!("run {} -n 1 -c 1 --data @plain.txt", server.url)).exits(0);
+    session.loadline(&format!("run {} -n 1 -c 1 --data @page.hbs", server.url)).exits(2).complains(
+        "the file 'page.hbs' of the body is no template, line 2: the word 'uid' is unknown\n      {{this.nmae}} {{uid}}\n                      ^^^",
+    );
+    session.loadline(&format!("run {} -n 1 -c 1 --data @page.hbs --no-templates --out json=p.json", server.url)).exits(0);
+    session.loadline("run --from p.json").exits(0);
+    // Beside other templates too.
+    let line = format!("run '{}/{{{{sequence}}}}' -n 1 -c 1", server.url);
+    session.loadline(&format!("{line} -H 'Content-Type: text/html' --data '{{{{file page.hbs}}}}'")).exits(0);
+    let seen = server.raw();
+    assert!(seen[0].ends_with("\r\n\r\na=1&b={c}"), "{}", seen[0]);
+    assert!(seen[1..].iter().all(|request| request.ends_with("{{this.nmae}} {{uid}}\n{{/each}}\n")) && seen.len() == 4, "{seen:#?}");
+}
+
+#[test]
+fn a_redirect_repeats_the_request_that_was_filled_in() {
+    let server = Recorder::start_leading(Duration::ZERO, 307, "again");
+    let mut session = Session::new().file("mix.txt", "/list/{{sequence}}/\n");
+    let body = "--data 'n={{sequence}}' --bearer '{{env TOKEN}}'";
+    for (line, first, second) in [
+        (format!("'{}/{{{{choice a}}}}/{{{{sequence}}}}' {body}", server.url), "POST /a/2 ", "POST /a/again "),
+        (format!("{} --urls mix.txt {body}", server.url), "POST /list/2/ ", "POST /list/2/again "),
+    ] {
+        session = session.env("TOKEN", "tok-secret-1");
+        session.loadline(&format!("run {line} --follow 1 -n 3 -c 1")).exits(0).says("redirect");
+        let seen = server.raw();
+        assert_eq!(seen.len(), 6, "{seen:#?}");
+        assert!(seen[2].starts_with(first) && seen[3].starts_with(second), "{seen:#?}");
+        for request in &seen[2..4] {
+            assert!(request.ends_with("\r\n\r\nn=2") && header("authorization", request) == "Bearer tok-secret-1", "{request}");
+        }
+    }
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn mistakes_in_templates_and_data_are_told_with_their_setting() {
         ("http://a/ ~ --form ~ a={{uid}}", "form", "the field 'a' of the form"),
         ("http://a/ ~ --data ~ {{body}}", "data", "which is itself"),
         ("http://a/ ~ -H ~ Content-Length: {{sequence}}", "header", "follows from the body"),
-        ("http://a/{{uuid}} ~ --follow ~ 1", "no-templates", "--follow and a template"),
+        ("http://a/{{uuid}} ~ --script ~ x.lua", "no-templates", "--script and a template"),
         ("http://a/{{uuid}} ~ --script ~ x.lua", "no-templates", "--script and a template"),
         ("http://a/ ~ --data-file ~ u.csv", "data-file", "{{u.COLUMN}}"),
         ("http://a/{{u.a}} ~ --data-file ~ u.csv ~ --data-file ~ x/u.csv", "data-file", "two data files are called 'u'"),
