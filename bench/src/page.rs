@@ -94,7 +94,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let cpu: fn(&Level) -> &Vec<f64> = |level| &level.cpu_us;
     let qps: fn(&Level) -> &Vec<f64> = |level| &level.qps;
     let ours = |levels, figure| of_two(levels, Tool::Loadline, Tool::Wrk, figure);
-    let Findings { plain, encrypted, encrypted_crowded, many, scripted, open, startup } = findings;
+    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, open, startup } = findings;
 
     let time = format!("CPU time per request, {connections} connections");
     rows.extend(ratio(format!("{time}, of wrk's"), ours(plain, cpu), Some(Bar::AtMost(0.72))));
@@ -131,6 +131,10 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
             verdict: verdict(met),
         });
     };
+    let [plain, filled] = templated;
+    let more: Vec<f64> = filled.user_us.iter().zip(&plain.user_us).map(|(filled, plain)| filled - plain).collect();
+    let what = "CPU time per request outside the kernel, a URL with `{{sequence}}` and `{{uuid}}`, more than a plain one's";
+    below(what.to_owned(), &more, 2, "µs", "at most", 0.3);
     below(format!("lag at {rate}/s even, p99"), &open.lag_p99_us, 0, "µs", "at most", 150.0);
     below(format!("achieved rate at {rate}/s, off by"), &open.rate_off_percent, 3, "%", "at most", 0.1);
     below("`loadline --version`".to_owned(), &startup.version_ms, 1, "ms", "under", 5.0);

@@ -136,6 +136,8 @@ pub struct Findings {
     pub encrypted_crowded: Vec<Level>,
     /// Keep-alive connections over http, with wrk's scripts.
     pub scripted: Vec<Scripted>,
+    /// loadline over http with the plain URL, and with one that is a template: in turns.
+    pub templated: [Level; 2],
     /// Open load.
     pub open: Steady,
     /// Starting.
@@ -170,6 +172,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
             suite.closed("https, generator's core shared", &with_floor, &nginx.https(), extent.connections, Some(&nginx.certificate()))?
         },
         scripted: suite.scripted(&installed)?,
+        templated: suite.templated()?,
         open: suite.open()?,
         startup: suite.startup()?,
         many: suite.closed("many connections", &with_wrk, &nginx.http(), extent.connections_many, None)?,
@@ -242,6 +245,26 @@ impl Suite<'_> {
             }
         }
         Ok(all)
+    }
+
+    fn templated(&self) -> Result<[Level; 2]> {
+        let url = self.nginx.http();
+        let urls = [url.clone(), format!("{url}?n={{{{sequence}}}}&id={{{{uuid}}}}")];
+        let mut levels = [Level::none(Tool::Loadline), Level::none(Tool::Loadline)];
+        for round in 0..self.extent.rounds {
+            for turn in 0..urls.len() {
+                let at = (round + turn) % urls.len();
+                let Extent { connections, seconds, .. } = *self.extent;
+                let command = Tool::Loadline.command(self.loadline, &urls[at], connections, seconds, None, None);
+                let before = self.nginx.requests()?;
+                let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
+                let count = Tool::Loadline.count(&stdout).with_context(|| stderr)?;
+                self.agree(before, count.requests)?;
+                levels[at].take(&usage, count);
+                eprintln!("templates, round {}: {} requests to {}", round + 1, count.requests, urls[at]);
+            }
+        }
+        Ok(levels)
     }
 
     /// loadline drains what it sent, so its count and the server's are the same. The others leave requests behind at their end.

@@ -57,7 +57,7 @@ const tests = {
         assert.ok(wide <= inside, `${name} is ${wide} wide in ${inside}`);
         assert.ok(!title.includes("owned") || title.includes("document.title"), `${name}: a text was run`);
         // Two runs have neither a knee nor a limit to tell of.
-      assert.equal(await page.locator(".answer").count(), name.startsWith("runs") ? 2 : 4, name);
+        assert.equal(await page.locator(".answer").count(), name.startsWith("runs") ? 2 : 4, name);
         await close();
       }
     }
@@ -79,7 +79,8 @@ const tests = {
       for (const colorScheme of ["light", "dark"]) {
         const { page, close } = await open(name, { colorScheme });
         const charts = page.locator(".chart");
-        assert.ok(await charts.count() >= 3, name);
+        // A plot of hits is one chart of them all; every other page has several.
+        assert.ok(await charts.count() >= (name === "plot.html" ? 1 : 3), name);
         for (let at = 0; at < await charts.count(); at++) {
           const series = charts.nth(at).locator(".series");
           await series.scrollIntoViewIfNeeded();

@@ -108,6 +108,8 @@ pub struct Manners {
 /// With all mistakes of the plan and of the files it names.
 pub fn decide(draft: Draft) -> Result<Plan, Failed> {
     let mut errors = PlanErrors::default();
+    // None of the originals knows templates.
+    let draft = Draft { no_templates: true, ..draft };
     inputs::decide(draft, &mut errors).filter(|_| errors.is_empty()).ok_or_else(|| errors.into())
 }
 

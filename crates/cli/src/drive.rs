@@ -1,4 +1,4 @@
-//! Carries a plan out, with its script if it has one: every command's way to the engine.
+//! Carries a plan out, with its script or its templates if it has any: every command's way to the engine.
 //!
 //! A sweep that left out the script of its plan would measure something else than was asked for. So no command calls the
 //! engine by itself. A warm-up that is to be found in the run is left out here too, once.
@@ -8,11 +8,16 @@ use engine::{Fence, Prepared, RunError, Stop};
 use measure::{Counted, Summary, Tick};
 use plan::Plan;
 use script::{DoneArguments, Globals, Script, Source};
+use template::Ready;
+
+use crate::filling;
 
 /// A plan that is about to be carried out.
 pub struct Drive<'a> {
     plan: &'a Plan,
     script: Option<Script>,
+    /// Requests that differ.
+    ready: Option<Ready>,
     prepared: Option<Prepared>,
 }
 
@@ -32,16 +37,16 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> R
 }
 
 impl<'a> Drive<'a> {
-    /// Loads the plan's script.
+    /// Loads the plan's script, or compiles its templates.
     ///
     /// # Errors
-    /// If it does not load.
+    /// If it does not load, or they name what is not there.
     pub fn new(plan: &'a Plan, stop: &Stop) -> Result<Self, RunError> {
         let script = match Source::of(plan) {
             None => None,
             Some(source) => Some(Script::load(&source, Globals::of(plan)?, stop)?),
         };
-        Ok(Self { plan, script, prepared: None })
+        Ok(Self { plan, script, ready: filling::ready(plan)?, prepared: None })
     }
 
     /// Looks at everything a plan without a script needs, its target included, where not every address may be connected to.
@@ -50,7 +55,7 @@ impl<'a> Drive<'a> {
     /// As the engine's; and if the target is outside.
     pub fn within(plan: &'a Plan, fence: &Fence) -> Result<Self, RunError> {
         debug_assert!(plan.script().is_none(), "a script chooses addresses that no fence sees");
-        Ok(Self { plan, script: None, prepared: Some(engine::prepare_within(plan, fence)?) })
+        Ok(Self { plan, script: None, ready: filling::ready(plan)?, prepared: Some(engine::prepare_within(plan, fence)?) })
     }
 
     /// Carries it out.
@@ -69,7 +74,11 @@ impl<'a> Drive<'a> {
     }
 
     fn carried_out(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Driven, RunError> {
-        let Self { plan, script, prepared } = self;
+        let Self { plan, script, ready, prepared } = self;
+        if let Some(ready) = ready {
+            let prepared = prepared.map_or_else(|| engine::prepare(plan), Ok)?;
+            return ready.run(prepared, watch, stop).map(|summary| Driven { summary, last: None });
+        }
         let Some(mut script) = script else {
             let measured = match prepared {
                 Some(prepared) => prepared.run_counted(watch, stop),

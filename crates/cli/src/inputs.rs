@@ -12,6 +12,7 @@ use measure::Summary;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
 
+use crate::filling;
 use crate::keeping::{At, ReadError};
 use crate::saved::Saved;
 
@@ -25,7 +26,9 @@ pub fn decide(mut draft: Draft, errors: &mut PlanErrors) -> Option<Plan> {
     fill_in(&mut draft);
     look(&draft, errors);
     note_script(&mut draft, errors);
-    Plan::try_from(draft).map_err(|PlanErrors(mistakes)| mistakes.into_iter().for_each(|mistake| errors.push(mistake))).ok()
+    filling::read(&mut draft, errors);
+    let plan = Plan::try_from(draft).map_err(|PlanErrors(mistakes)| mistakes.into_iter().for_each(|mistake| errors.push(mistake))).ok()?;
+    filling::complete(plan, errors)
 }
 
 /// Writes down what the script holds, and complains if it is another than the one a saved plan was made with.
@@ -106,6 +109,8 @@ fn look(draft: &Draft, errors: &mut PlanErrors) {
                 }
                 continue;
             }
+            // It is read, and told, with what it holds.
+            "urls" => continue,
             _ => {
                 if let Err(why) = readable(path) {
                     errors.push(PlanError::new(

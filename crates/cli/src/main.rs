@@ -10,6 +10,7 @@ mod drive;
 mod exit;
 mod exporting;
 mod files;
+mod filling;
 mod inputs;
 mod interrupt;
 mod keeping;

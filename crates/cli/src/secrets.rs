@@ -16,6 +16,12 @@ pub fn learn(draft: &Draft) {
     *known = Some(known.take().unwrap_or_default().and(Secrets::of_draft(draft)));
 }
 
+/// The same of values that are secrets whatever they are called.
+pub fn learn_values<'a>(values: impl IntoIterator<Item = &'a str>) {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *known = Some(known.take().unwrap_or_default().and(Secrets::of_values(values)));
+}
+
 /// The same of an address that something is told to, or read from.
 pub fn learn_address(url: &str) {
     learn(&Draft { url: Some(url.to_owned()), ..Draft::default() });

@@ -12,6 +12,8 @@ mod calibrate;
 mod checks;
 #[path = "end_to_end/compare.rs"]
 mod compare;
+#[path = "end_to_end/data.rs"]
+mod data;
 #[path = "end_to_end/doors.rs"]
 mod doors;
 #[path = "end_to_end/export.rs"]

@@ -4,7 +4,6 @@
 //! listening) goes wrong here, before the first request.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -16,7 +15,7 @@ use tokio::task::LocalSet;
 
 use crate::clock::Monotonic;
 use crate::collect::{Message, collect};
-use crate::neighbours::Neighbours;
+use crate::neighbours::Sought;
 use crate::net::{self, Network, Wire};
 use crate::program::{Broken, Choice, Fixed, Program};
 use crate::task::Task;
@@ -90,7 +89,7 @@ pub fn prepare_within(plan: &Plan, fence: &Fence) -> Result<Prepared, RunError> 
             return Err(RunError::together(errors).expect("one of the two failed"));
         }
     };
-    Ok(Prepared { task: Task::new(plan, body)?, network })
+    Ok(Prepared { task: Task::new(plan, &body)?, network })
 }
 
 impl Prepared {
@@ -148,10 +147,7 @@ impl Prepared {
         watch: &mut dyn FnMut(&Tick, Counted),
         stop: &Stop,
     ) -> Result<Summary, RunError> {
-        let neighbours = {
-            let unix_socket = self.task.plan.connection().unix_socket.as_deref().map(Path::new);
-            Neighbours::look(&self.addresses(), unix_socket)
-        };
+        let neighbours = Sought::begin(self.addresses(), self.task.plan.connection().unix_socket.as_deref());
         let Self { task, network } = self;
         let plan = &task.plan;
         let started = jiff::Timestamp::now();
@@ -175,7 +171,7 @@ impl Prepared {
         let (mut summary, broken) = collect(plan, threads.get(), &mut messages, watch);
         let silent = messages.silent();
         summary.generator.steal_share = machine::ProcessorTime::now().zip(before).and_then(|(after, before)| after.stolen_since(before));
-        if let Some(seen) = neighbours.and_then(|neighbours| neighbours.since()) {
+        if let Some(seen) = neighbours.since() {
             summary.generator.others_share = Some(seen.others_share);
             summary.generator.server_wait_share = seen.server_wait_share;
         }

@@ -29,3 +29,4 @@ pub use launch::{Prepared, prepare, prepare_within, run, run_counted, run_with};
 pub use net::{Naming, Spoken, Wire};
 pub use program::{After, Broken, Choice, Program};
 pub use stop::{Stop, Urgency};
+pub use task::head;

@@ -12,13 +12,47 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// How long a run has lasted when the server is looked for.
+const SOUGHT_AFTER: Duration = Duration::from_millis(50);
 
 /// The server's processes on this machine, and what everybody had used before the run.
 #[derive(Debug)]
 pub(crate) struct Neighbours {
     server: BTreeSet<u32>,
     before: Used,
+}
+
+/// A look for the server that begins when the run has lasted a moment: reading the tables of a busy machine takes many
+/// milliseconds, and a run over by then is too short to see anything in, as processor time is told in hundredths of a second.
+#[derive(Debug)]
+pub(crate) struct Sought {
+    over: Sender<()>,
+    found: Option<JoinHandle<Option<Neighbours>>>,
+}
+
+impl Sought {
+    /// Begins to look, on a thread of its own.
+    pub(crate) fn begin(addresses: Vec<SocketAddr>, unix_socket: Option<&str>) -> Self {
+        let (over, ended) = channel();
+        let unix_socket = unix_socket.map(PathBuf::from);
+        let look = move || match ended.recv_timeout(SOUGHT_AFTER) {
+            Err(RecvTimeoutError::Timeout) => Neighbours::look(&addresses, unix_socket.as_deref()),
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => None,
+        };
+        // Without a thread nothing is judged, as where there is nothing to be seen.
+        Self { over, found: thread::Builder::new().name("neighbours".to_owned()).spawn(look).ok() }
+    }
+
+    /// What was used since the server was found; `None` where it was not, or where the run is over too soon.
+    pub(crate) fn since(self) -> Option<Seen> {
+        drop(self.over);
+        self.found?.join().ok()??.since()
+    }
 }
 
 /// What became of the processors during a run.
@@ -160,6 +194,7 @@ fn of_process(stat: &str) -> Option<u64> {
 mod tests {
     use super::*;
     use std::net::TcpListener;
+    use std::time::Instant;
 
     const TCP: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0\n   1: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000        0 4712 1 0\n   2: 00000000:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1 0\n";
 
@@ -179,6 +214,27 @@ mod tests {
         assert!(listening(&[here, "192.0.2.7:80".parse().unwrap()]).is_empty(), "one of two addresses is elsewhere");
         drop(listener);
         assert!(Neighbours::look(&[here], None).is_none());
+    }
+
+    #[test]
+    fn a_server_is_found_in_a_run_that_lasts_and_not_looked_for_in_one_that_is_over() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let here = vec![listener.local_addr().unwrap()];
+        // A thread that is set back for very long may still look: what counts is that one told at once does not.
+        let at_once = (0..20).filter(|_| Sought::begin(here.clone(), None).since().is_none()).count();
+        assert!(at_once > 0);
+        let sought = Sought::begin(here, None);
+        let limit = Instant::now() + Duration::from_secs(60);
+        while !sought.found.as_ref().unwrap().is_finished() {
+            assert!(Instant::now() < limit, "the look ends");
+            thread::sleep(Duration::from_millis(1));
+        }
+        // Without a tick of processor time there would be nothing to take a share of.
+        let before = Used::now(&BTreeSet::new()).unwrap().all;
+        while Used::now(&BTreeSet::new()).unwrap().all == before {
+            assert!(Instant::now() < limit, "time passes");
+        }
+        assert!(sought.since().is_some());
     }
 
     #[test]

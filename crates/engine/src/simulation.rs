@@ -136,7 +136,7 @@ impl Simulation {
         let threads = plan.threads();
         LocalSet::new().block_on(&runtime, async {
             let begun = tokio::time::Instant::now();
-            let task = Task::new(plan, body::read(&plan.request().body).expect("bodies in tests can be read")).expect("a valid request");
+            let task = Task::new(plan, &body::read(&plan.request().body).expect("bodies in tests can be read")).expect("a valid request");
             let mut ready = Vec::new();
             for share in Share::all(threads) {
                 ready.push((share, worker::ready(&task, share, &self.dial, &self.stop).await));

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use plan::{Body, Keepalive, Nanos, Plan, Request, Scheme, Target};
+use plan::{Keepalive, Nanos, Plan, Scheme, Target};
 
 use crate::RunError;
 use crate::protocol::http1::{Asked, request};
@@ -16,8 +16,6 @@ pub(crate) struct Task {
     pub(crate) plan: Plan,
     /// The whole request.
     pub(crate) request: Vec<u8>,
-    /// Its body alone, for redirects that repeat it.
-    pub(crate) body: Vec<u8>,
     pub(crate) asked: Asked,
     pub(crate) timeout: Nanos,
     pub(crate) connect_timeout: Nanos,
@@ -34,14 +32,15 @@ impl Task {
     ///
     /// # Errors
     /// If the request would not be valid on the wire.
-    pub(crate) fn new(plan: &Plan, body: Vec<u8>) -> Result<Arc<Self>, RunError> {
+    pub(crate) fn new(plan: &Plan, body: &[u8]) -> Result<Arc<Self>, RunError> {
         let sent = plan.request();
-        let request = serialise(plan, plan.target(), &sent.method, &sent.headers, &body)?;
+        // What is filled in is written by a program, request by request.
+        let request =
+            if plan.is_filled_in() { Vec::new() } else { serialise(plan, plan.target(), &sent.method, lines(&sent.headers), body)? };
         let connection = plan.connection();
         Ok(Arc::new(Self {
             asked: asked(&sent.method),
             request,
-            body,
             timeout: connection.timeout,
             connect_timeout: connection.connect_timeout,
             keepalive: connection.keepalive,
@@ -52,32 +51,63 @@ impl Task {
         }))
     }
 
-    /// The request that a redirect leads to, its headers adapted to the new place, and what it asks for.
+    /// Where a request that was written for the plan's target goes: its path is its own.
+    pub(crate) fn place_of(&self, sent: &[u8]) -> Target {
+        let target = self.plan.target().clone();
+        let asked = sent.split(|byte| *byte == b' ').nth(1).and_then(|asked| std::str::from_utf8(asked).ok());
+        let origin = format!("{}://{}", target.scheme(), target.authority());
+        match asked.map(|asked| asked.strip_prefix(&origin).unwrap_or(asked)) {
+            Some(path) if path.starts_with('/') => target.with_path_and_query(path.to_owned()),
+            _ => target,
+        }
+    }
+
+    /// The request that a redirect leads to, its headers adapted to the new place, and what it asks for. `first` is the request that
+    /// began the chain, as it was sent: a program may have written it.
     ///
     /// 303, and 301 and 302 after a POST, turn into GET without a body (RFC 9110 §15.4); secrets are not carried to
     /// another origin.
-    pub(crate) fn redirected(&self, status: u16, method: &str, to: &Target) -> Option<(Vec<u8>, String)> {
-        let Request { headers, .. } = self.plan.request();
+    pub(crate) fn redirected(&self, status: u16, method: &str, to: &Target, first: &[u8]) -> Option<(Vec<u8>, String)> {
+        let end = first.windows(4).position(|window| window == b"\r\n\r\n")?;
+        let (head, body) = (&first[..end], &first[end + 4..]);
+        let mut lines = head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        let began_as = lines.next()?.split(|byte| *byte == b' ').next()?;
         let becomes_get = method != "HEAD" && (status == 303 || (matches!(status, 301 | 302) && method == "POST"));
         let method = if becomes_get { "GET" } else { method };
+        // What has become a GET stays one.
+        let without_body = becomes_get || began_as != method.as_bytes();
         let elsewhere = !to.same_origin(self.plan.target());
-        let kept: Vec<(String, String)> = headers
-            .iter()
-            .filter(|(name, _)| {
-                let name = name.to_ascii_lowercase();
-                let about_the_body = name.starts_with("content-");
-                let secret = matches!(name.as_str(), "authorization" | "cookie" | "proxy-authorization");
-                !(becomes_get && about_the_body || elsewhere && (secret || name == "host"))
-            })
-            .cloned()
-            .collect();
-        let mut headers = kept;
+        let is_kept = |name: &str| {
+            let about_the_body = name.starts_with("content-");
+            let secret = matches!(name, "authorization" | "cookie" | "proxy-authorization");
+            // They follow from the body, and from the proxy that is asked.
+            let written_anew = name == "content-length" || name == "proxy-authorization" && self.proxy_authorization().is_some();
+            !(written_anew || without_body && about_the_body || elsewhere && (secret || name == "host"))
+        };
+        let authority = to.authority();
+        let mut headers: Vec<(&str, &[u8])> = Vec::new();
         if elsewhere {
-            headers.insert(0, ("Host".to_owned(), to.authority()));
+            headers.push(("Host", authority.as_bytes()));
         }
-        let body: &[u8] = if becomes_get || self.plan.request().body == Body::Empty { &[] } else { &self.body };
-        serialise(&self.plan, to, method, &headers, body).ok().map(|bytes| (bytes, method.to_owned()))
+        for line in lines {
+            let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':')?);
+            let name = std::str::from_utf8(name).ok()?;
+            if is_kept(&name.to_ascii_lowercase()) {
+                headers.push((name, &value[1..]));
+            }
+        }
+        let body = if without_body { &[] } else { body };
+        serialise(&self.plan, to, method, headers, body).ok().map(|bytes| (bytes, method.to_owned()))
     }
+
+    fn proxy_authorization(&self) -> Option<&String> {
+        self.plan.connection().proxy.as_ref()?.authorization.as_ref()
+    }
+}
+
+/// Headers as they stand in a plan.
+fn lines(headers: &[(String, String)]) -> Vec<(&str, &[u8])> {
+    headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect()
 }
 
 /// What the method means for the end of the answer.
@@ -85,18 +115,88 @@ pub(crate) fn asked(method: &str) -> Asked {
     if method == "HEAD" { Asked::Head } else { Asked::Other }
 }
 
-fn serialise(plan: &Plan, target: &Target, method: &str, headers: &[(String, String)], body: &[u8]) -> Result<Vec<u8>, RunError> {
-    let mut headers = headers.to_vec();
+/// The head of a request as a program sends it to `target`, up to the line break of its last header: closed and sent through a
+/// proxy as the plan says, without a Content-Length.
+///
+/// # Errors
+/// If the request would not be valid on the wire.
+pub fn head(plan: &Plan, target: &Target, method: &str, headers: &[(String, String)]) -> Result<Vec<u8>, RunError> {
+    let mut bytes = serialise(plan, target, method, lines(headers), &[])?;
+    // The blank line, and the length of a body that is not there yet.
+    bytes.truncate(bytes.len() - 2);
+    if bytes.ends_with(NO_BODY) {
+        bytes.truncate(bytes.len() - NO_BODY.len());
+    }
+    Ok(bytes)
+}
+
+/// What a POST without a body says.
+const NO_BODY: &[u8] = b"Content-Length: 0\r\n";
+
+fn serialise<'a>(
+    plan: &'a Plan,
+    target: &Target,
+    method: &str,
+    mut headers: Vec<(&'a str, &'a [u8])>,
+    body: &[u8],
+) -> Result<Vec<u8>, RunError> {
     if plan.connection().keepalive == Keepalive::CloseEach && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("connection")) {
-        headers.push(("Connection".to_owned(), "close".to_owned()));
+        headers.push(("Connection", b"close"));
     }
     let mut line = target.path_and_query().to_owned();
     if let Some(proxy) = plan.connection().proxy.as_ref().filter(|_| target.scheme() == Scheme::Http) {
         // A proxy is asked with the whole URL (RFC 9112 §3.2.2).
         line = target.absolute();
         if let Some(authorization) = &proxy.authorization {
-            headers.push(("Proxy-Authorization".to_owned(), authorization.clone()));
+            headers.push(("Proxy-Authorization", authorization.as_bytes()));
         }
     }
     request::serialise(method, &line, &headers, body).map_err(|why| RunError::input(why.to_string(), "mend the request's options"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::Draft;
+
+    /// What a redirect makes of a request that a program wrote.
+    fn led(status: u16, method: &str, to: &str, first: &str) -> String {
+        let draft = Draft { url: Some("http://a.test/plan".to_owned()), header: vec!["X-Plan: 1".to_owned()], ..Draft::default() };
+        let task = Task::new(&Plan::try_from(draft).unwrap(), b"").unwrap();
+        let (bytes, _) = task.redirected(status, method, &to.parse().unwrap(), first.as_bytes()).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    const FIRST: &str = "POST /n/7 HTTP/1.1\r\nHost: a.test\r\nX-Id: 7\r\nCookie: c=7\r\nContent-Type: x/y\r\nContent-Length: 3\r\n\r\nn=7";
+
+    #[test]
+    fn a_redirect_repeats_what_was_sent() {
+        assert_eq!(led(307, "POST", "http://a.test/b", FIRST), FIRST.replace("/n/7", "/b"));
+        assert_eq!(
+            led(308, "POST", "http://b.test/b", FIRST),
+            "POST /b HTTP/1.1\r\nHost: b.test\r\nX-Id: 7\r\nContent-Type: x/y\r\nContent-Length: 3\r\n\r\nn=7"
+        );
+    }
+
+    #[test]
+    fn what_has_become_a_get_has_no_body_any_more() {
+        let expected = "GET /b HTTP/1.1\r\nHost: a.test\r\nX-Id: 7\r\nCookie: c=7\r\n\r\n";
+        for (status, method) in [(303, "POST"), (302, "POST"), (307, "GET"), (302, "GET")] {
+            assert_eq!(led(status, method, "http://a.test/b", FIRST), expected, "{status} {method}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_that_of_the_request_line() {
+        let draft =
+            |proxy: Option<&str>| Draft { url: Some("http://a.test/plan".to_owned()), proxy: proxy.map(str::to_owned), ..Draft::default() };
+        for (proxy, line, expected) in [
+            (None, "GET /x/1?a=b HTTP/1.1\r\n", "/x/1?a=b"),
+            (Some("http://p.test:8080"), "GET http://a.test/x/2 HTTP/1.1\r\n", "/x/2"),
+            (None, "OPTIONS * HTTP/1.1\r\n", "/plan"),
+        ] {
+            let task = Task::new(&Plan::try_from(draft(proxy)).unwrap(), b"").unwrap();
+            assert_eq!(task.place_of(line.as_bytes()).path_and_query(), expected);
+        }
+    }
 }

@@ -253,7 +253,17 @@ impl Store {
             step.execute("INSERT OR IGNORE INTO tag (run, tag) VALUES (?1, ?2)", params![seq, tag]).map_err(told)?;
         }
         step.commit().map_err(told)?;
+        self.shorten_log();
         self.by_id(id)
+    }
+
+    /// Empties a log that has grown long. SQLite moves what is in it by itself, but begins it anew only for whoever moved it: of many
+    /// programs that save one run each, every one would read it through, move all of it once more and lengthen it. Where it cannot
+    /// be moved now, it holds what was saved as well as the main file would.
+    fn shorten_log(&self) {
+        if fs::metadata(beside(&self.path, "-wal")).is_ok_and(|log| log.len() >= u64::from(LOG_PAGES) * 4096) {
+            let _ = self.move_log();
+        }
     }
 
     /// The runs that a filter lets through, those that began last first. Reads no result.

@@ -10,7 +10,7 @@ use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::TlsVersion;
-use crate::{Given, HostPort, Nanos, Pause, Spacing, Timetable, Warmup};
+use crate::{DataEnd, Given, HostPort, Nanos, Pause, RowOrder, Spacing, Timetable, Warmup};
 
 /// Every setting of one load, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -126,6 +126,54 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script_sha256: Option<String>,
 
+    /// Send to the URLs in this file, a line each: [WEIGHT] [METHOD] URL; with weights by chance, else in turn
+    // The doc comment is help text; its brackets are no links.
+    #[allow(rustdoc::broken_intra_doc_links)]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub urls: Option<String>,
+
+    /// What the file of URLs held when the plan was made: its SHA-256, in hexadecimal.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub urls_sha256: Option<String>,
+
+    /// The lines of the file of URLs, when it has been read. They are not saved: the file is read again.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub urls_lines: Option<Vec<String>>,
+
+    /// What the file of the body holds, when it has been read: text with templates, or empty where there are none. It is not saved:
+    /// the file is read again.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub data_text: Option<String>,
+
+    /// Rows for templates: {{users.id}} is the column id of users.csv; CSV with a header or JSON lines, FILE or NAME=FILE (repeatable)
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub data_file: Vec<String>,
+
+    /// What the data files held when the plan was made: their fingerprints, in their order.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub data_file_sha256: Vec<String>,
+
+    /// The row of a request: in-order (the n-th has the n-th), random, or per-user (one for all requests of a user) [default: in-order]
+    #[arg(long, value_name = "KIND", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_order: Option<Given<RowOrder>>,
+
+    /// After the last row: wrap (the first comes again), stop (end the load), or error (break off) [default: wrap]
+    #[arg(long, value_name = "KIND", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_end: Option<Given<DataEnd>>,
+
+    /// Send {{ as it stands: URL, headers and body are no templates
+    #[arg(long, action = ArgAction::SetTrue, help_heading = "Data")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_templates: bool,
+
     /// Follow up to so many redirects; a followed chain is one request [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -216,7 +264,8 @@ impl Draft {
         let tls = [("cacert", &self.cacert), ("cert", &self.cert), ("key", &self.key)];
         let tls = tls.into_iter().filter_map(|(setting, path)| Some((setting, path.as_deref()?)));
         let script = self.script.as_deref().map(|path| ("script", path));
-        bodies.chain(uploads).chain(tls).chain(script).filter(|(_, path)| !path.is_empty() && *path != "-")
+        let urls = self.urls.as_deref().map(|path| ("urls", path));
+        bodies.chain(uploads).chain(tls).chain(script).chain(urls).filter(|(_, path)| !path.is_empty() && *path != "-")
     }
 
     /// This draft with everything `over` says put in its place, as flags go over a saved plan.
@@ -272,6 +321,17 @@ impl Draft {
             script: over.script.or(self.script),
             sandbox: over.sandbox || self.sandbox,
             script_arguments: list(self.script_arguments, over.script_arguments),
+            // The same of a list of URLs and of data files.
+            urls_sha256: if over.urls.is_some() { over.urls_sha256 } else { self.urls_sha256 },
+            urls_lines: if over.urls.is_some() { over.urls_lines } else { self.urls_lines },
+            data_text: if new_body { over.data_text } else { self.data_text },
+            // A URL given anew takes the place of a list.
+            urls: over.urls.or(if new_target { None } else { self.urls }),
+            data_file_sha256: if over.data_file.is_empty() { self.data_file_sha256 } else { over.data_file_sha256 },
+            data_file: list(self.data_file, over.data_file),
+            data_order: over.data_order.or(self.data_order),
+            data_end: over.data_end.or(self.data_end),
+            no_templates: over.no_templates || self.no_templates,
             follow: over.follow.or(self.follow),
             timeout: over.timeout.or(self.timeout),
             connect_timeout: over.connect_timeout.or(self.connect_timeout),

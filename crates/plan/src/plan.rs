@@ -10,10 +10,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::filling::{self, MISTAKES_MAX, told};
 use crate::secret::{self, REDACTED, Secrets, is_secret};
+use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Body, Draft, FormPart, FormValue, Given, HostPort, Load, Nanos, PlanError, PlanErrors, Rate, Request, Scheme, Spacing, Stage, Target,
-    Timetable, Warmup,
+    Body, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors, Rate, Request,
+    RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
 };
 
 /// One load, decided in full.
@@ -30,6 +32,7 @@ pub struct Plan {
     threads: NonZeroU32,
     connection: Connection,
     script: Option<ScriptFile>,
+    filling: Filling,
 }
 
 /// A script that chooses the requests.
@@ -245,6 +248,63 @@ impl Plan {
         self.script.as_ref()
     }
 
+    /// What differs from request to request.
+    #[must_use]
+    pub const fn filling(&self) -> &Filling {
+        &self.filling
+    }
+
+    /// Whether requests differ: there are templates, or a list of URLs.
+    #[must_use]
+    pub fn is_filled_in(&self) -> bool {
+        self.filling.mix.is_some() || (self.filling.braces == Braces::Template && self.texts().any(|(_, text)| is_templated(text)))
+    }
+
+    /// Everything that may be a template, and the setting it comes from: path and query, values of headers, body or form.
+    pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        texts(&self.target, &self.request, &self.filling)
+    }
+
+    /// The templates' values, those of the list of URLs included.
+    ///
+    /// # Panics
+    /// Never: a plan's templates have been read before.
+    #[must_use]
+    pub fn template_values(&self) -> Vec<(&'static str, Value)> {
+        let files: Vec<&str> = self.filling.files.iter().map(|file| file.name.as_str()).collect();
+        let routes = self.filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| ("urls", route.target.path_and_query()));
+        let mut values = Vec::new();
+        for (setting, text) in self.texts().chain(routes).filter(|(_, text)| self.filling.braces == Braces::Template && is_templated(text))
+        {
+            let template = Template::parse(text, &files).expect("a plan's templates are valid");
+            template.each_value(&mut |value| values.push((setting, value.clone())));
+        }
+        values
+    }
+
+    /// The same plan with the variables that its templates name, as `lookup` finds them. Their values are kept out of what is written.
+    ///
+    /// # Errors
+    /// For each that is not there.
+    pub fn with_environment(mut self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Self, PlanErrors> {
+        let mut errors = PlanErrors::default();
+        let mut environment: Vec<(String, String)> = Vec::new();
+        for (setting, value) in self.template_values() {
+            let Value::Env(name) = value else { continue };
+            match lookup(&name) {
+                _ if environment.iter().any(|(known, _)| *known == name) => {}
+                Some(value) => environment.push((name, value)),
+                None => errors.push(PlanError::new(
+                    setting,
+                    format!("a template names the variable {name}, which is not in the environment"),
+                    format!("set it, as in {name}=… loadline …"),
+                )),
+            }
+        }
+        self.filling.environment = environment;
+        if errors.is_empty() { Ok(self) } else { Err(errors) }
+    }
+
     /// How many connections are open at once at most.
     #[must_use]
     pub const fn connections_max(&self) -> NonZeroU32 {
@@ -375,6 +435,15 @@ impl TryFrom<Draft> for Plan {
             sandbox,
             script_arguments,
             script_sha256,
+            urls,
+            urls_sha256,
+            urls_lines,
+            data_text,
+            data_file,
+            data_file_sha256,
+            data_order,
+            data_end,
+            no_templates,
             follow,
             timeout,
             connect_timeout,
@@ -394,7 +463,11 @@ impl TryFrom<Draft> for Plan {
         let mut reading = Reading { errors: PlanErrors::default() };
         let r = &mut reading;
 
-        let target = read_target(r, url.as_deref());
+        let braces = if no_templates { Braces::Text } else { Braces::Template };
+        let files = read_data_files(r, &data_file, data_file_sha256);
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        let list = urls.map(|path| UrlsWords { path, sha256: urls_sha256, lines: urls_lines });
+        let (target, mix) = read_targets(r, url.as_deref(), list, &names, braces);
         let seed = r.value("seed", seed, "give a whole number, such as --seed 1").unwrap_or(1);
 
         let ending = Ending { duration, requests };
@@ -411,8 +484,12 @@ impl TryFrom<Draft> for Plan {
         let body = read_body(r, data, json.clone(), &form, seed);
         let method = read_method(r, method, &body);
         let credentials = target.as_ref().and_then(|target| target.credentials().cloned());
-        let headers =
-            read_headers(r, &HeaderWords { header, user, bearer, cookie, credentials, json: json.is_some() }, target.as_ref(), &body);
+        let headers = read_headers(
+            r,
+            &HeaderWords { header, user, bearer, cookie, credentials, json: json.is_some(), braces },
+            target.as_ref(),
+            &body,
+        );
 
         let timeout = r.value("timeout", timeout, "give a time, such as --timeout 30s").unwrap_or(TIMEOUT);
         let connect_timeout =
@@ -432,6 +509,14 @@ impl TryFrom<Draft> for Plan {
             .filter_map(|ip| r.value("source-ip", Some(ip), "give an address of this machine, such as --source-ip 10.0.0.2"))
             .collect();
         let follow = r.value("follow", follow, "give a whole number up to 255, such as --follow 5").unwrap_or(0);
+        let order = r.value("data-order", data_order, "give --data-order in-order, random or per-user");
+        let end = r.value("data-end", data_end, "give --data-end wrap, stop or error");
+        for (setting, given) in [("data-order", order.is_some()), ("data-end", end.is_some())] {
+            if given && files.is_empty() {
+                r.wrong(setting, format!("--{setting} is about data files, and there is none"), "name one with --data-file");
+            }
+        }
+        let rows = (order.unwrap_or_default(), end.unwrap_or_default());
         let proxy = read_proxy(r, proxy);
         if let Some(path) = &unix_socket {
             for (given, flag) in
@@ -490,10 +575,41 @@ impl TryFrom<Draft> for Plan {
             }
         }
 
+        let request = Request { method, headers, body };
+        let filling = Filling { braces, files, order: rows.0, end: rows.1, mix, body: data_text, environment: Vec::new() };
+        read_templates(r, target.as_ref(), &request, &filling);
+        let differs = filling.mix.is_some()
+            || braces == Braces::Template
+                && target.as_ref().is_some_and(|target| texts(target, &request, &filling).any(|(_, text)| is_templated(text)));
+        if differs && script.is_some() {
+            let (setting, what, help) = if filling.mix.is_some() {
+                ("urls", "--urls", "leave one of them out")
+            } else {
+                ("no-templates", "a template ({{…}})", "leave one of them out, or send {{ as it is with --no-templates")
+            };
+            r.wrong(setting, format!("--script and {what} contradict: a script chooses the requests itself"), help);
+        }
+        let servers = filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
+        if follow > 0 && target.as_ref().is_some_and(|target| servers.into_iter().any(|other| !other.same_origin(target))) {
+            r.wrong(
+                "follow",
+                "--follow and a list of URLs of several servers contradict: redirects begin at the one server of the plan",
+                "leave --follow out, or make a list and a run for each server",
+            );
+        }
+        if filling.order == RowOrder::PerUser && matches!(load, Some(Load::Open { .. })) {
+            r.wrong(
+                "data-order",
+                "--data-order per-user is about users, and --rate sends requests without any",
+                "leave out --rate, or take rows in-order or random",
+            );
+        }
+
         match (target, load) {
             (Some(target), Some(load)) if reading.errors.is_empty() => Ok(Self {
                 target,
-                request: Request { method, headers, body },
+                request,
+                filling,
                 load,
                 duration,
                 requests,
@@ -555,26 +671,164 @@ fn read_script(r: &mut Reading, words: ScriptWords) -> Option<ScriptFile> {
     Some(ScriptFile { path, arguments: script_arguments, confinement, sha256: script_sha256 })
 }
 
-fn read_target(r: &mut Reading, url: Option<&str>) -> Option<Target> {
-    let Some(url) = url else {
-        r.wrong("url", "no URL is given", "say where to send requests, such as http://127.0.0.1:8080/healthz");
-        return None;
+struct UrlsWords {
+    path: String,
+    sha256: Option<String>,
+    lines: Option<Vec<String>>,
+}
+
+fn read_data_files(r: &mut Reading, data_file: &[String], sha256: Vec<String>) -> Vec<DataFile> {
+    let mut files: Vec<DataFile> = Vec::new();
+    let mut sha256 = sha256.into_iter();
+    for text in data_file {
+        let known = sha256.next();
+        match DataFile::named(text) {
+            Ok(file) if files.iter().any(|other| other.name == file.name) => r.wrong(
+                "data-file",
+                format!("two data files are called '{}'", file.name),
+                format!("give one another name, as in {}2={}", file.name, file.path),
+            ),
+            Ok(file) => files.push(DataFile { sha256: known, ..file }),
+            Err(error) => r.errors.push(error),
+        }
+    }
+    files
+}
+
+/// Where requests go: the URL, the list, or a list whose lines begin at the URL.
+fn read_targets(
+    r: &mut Reading,
+    url: Option<&str>,
+    list: Option<UrlsWords>,
+    files: &[&str],
+    braces: Braces,
+) -> (Option<Target>, Option<Mix>) {
+    let is_needed = list.as_ref().is_none_or(|list| list.lines.is_none());
+    let base = match url {
+        None if is_needed => {
+            r.wrong("url", "no URL is given", "say where to send requests, such as http://127.0.0.1:8080/healthz");
+            None
+        }
+        None => None,
+        Some(url) => match filling::target(url, files, braces) {
+            Ok(target) => Some(target),
+            Err(mistakes) => {
+                mistakes.into_iter().for_each(|(why, help)| r.wrong("url", format!("the URL '{url}' {why}"), help));
+                return (None, None);
+            }
+        },
     };
-    match url.parse::<Target>() {
-        Ok(target) if target.port() == 0 => {
-            r.wrong("url", format!("the URL '{url}' has port 0"), "give the port the server listens on");
-            None
+    let Some(UrlsWords { path, sha256, lines }) = list else { return (base, None) };
+    // A plan that was saved has the path alone, until its list is read again.
+    let Some(lines) = lines else { return (base, Some(Mix { path, sha256, routes: Vec::new(), turns: Turns::InOrder })) };
+    match filling::routes(&path, &lines, base.as_ref(), files, braces) {
+        Ok((routes, turns)) => {
+            let first = routes.first().map(|route| route.target.clone().with_path_and_query("/".to_owned()));
+            (base.or(first), Some(Mix { path, sha256, routes, turns }))
         }
-        Ok(target) => Some(target),
-        Err(why) => {
-            let help = if why == "has no scheme" {
-                format!("write http://{url} or https://{url}", url = url.trim_start_matches('/'))
-            } else {
-                "give a URL such as http://127.0.0.1:8080/healthz".to_owned()
-            };
-            r.wrong("url", format!("the URL '{url}' {why}"), help);
-            None
+        Err(mistakes) => {
+            mistakes.into_iter().for_each(|mistake| r.errors.push(mistake));
+            // No further complaint that there is no URL.
+            (base, None)
         }
+    }
+}
+
+/// Everything that may be a template.
+fn texts<'a>(target: &'a Target, request: &'a Request, filling: &'a Filling) -> impl Iterator<Item = (&'static str, &'a str)> {
+    let headers = request.headers.iter().map(|(_, value)| ("header", value.as_str()));
+    let (bytes, parts): (Option<&[u8]>, &[FormPart]) = match &request.body {
+        Body::Empty => (None, &[]),
+        Body::File(_) => (filling.body.as_ref().map(String::as_bytes), &[]),
+        Body::Bytes(bytes) => (Some(bytes), &[]),
+        Body::Form { parts, .. } => (None, parts),
+    };
+    let body = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok()).map(|text| ("data", text));
+    let fields = parts.iter().filter_map(|part| match &part.value {
+        FormValue::Text(text) => Some(("form", text.as_str())),
+        FormValue::File { .. } => None,
+    });
+    std::iter::once(("url", target.path_and_query())).chain(headers).chain(body).chain(fields)
+}
+
+/// Complains of every mistake in the templates of headers and body; those of URLs were read with them.
+fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, filling: &Filling) {
+    if filling.braces == Braces::Text {
+        if !filling.files.is_empty() {
+            r.wrong("data-file", "--data-file is for templates, and --no-templates says that there are none", "leave one of them out");
+        }
+        return;
+    }
+    let before = r.errors.0.len();
+    let files: Vec<&str> = filling.files.iter().map(|file| file.name.as_str()).collect();
+    let mut used: Vec<String> = Vec::new();
+    let mut read = |r: &mut Reading, setting: &'static str, what: String, text: &str, is_body: bool| {
+        if !is_templated(text) {
+            return;
+        }
+        let template = match Template::parse(text, &files) {
+            Ok(template) => template,
+            Err(mistakes) => {
+                // A file of another kind has a mistake in each of its lines.
+                for (why, help) in mistakes.iter().take(MISTAKES_MAX).map(|mistake| told(mistake, text)) {
+                    let is_file = is_body && matches!(request.body, Body::File(_));
+                    let help = if is_file { format!("{help}; or send the file as it is with --no-templates") } else { help };
+                    r.wrong(setting, format!("{what} {why}"), help);
+                }
+                return;
+            }
+        };
+        template.each_value(&mut |value| match value {
+            Value::Body if is_body => {
+                r.wrong(setting, format!("{what} holds {{{{body}}}}, which is itself"), "use it in a header or the URL");
+            }
+            Value::Column { file, .. } => used.push(file.clone()),
+            _ => {}
+        });
+    };
+    for (name, value) in &request.headers {
+        if is_templated(value) && matches!(name.to_ascii_lowercase().as_str(), "content-length" | "transfer-encoding") {
+            r.wrong("header", format!("the header {name} cannot be a template: it follows from the body"), "leave it out");
+            continue;
+        }
+        read(r, "header", format!("the header {name}"), value, false);
+    }
+    match &request.body {
+        Body::Empty => {}
+        Body::File(path) => {
+            if let Some(text) = &filling.body {
+                read(r, "data", format!("the file '{path}' of the body"), text, true);
+            }
+        }
+        Body::Bytes(bytes) => {
+            if let Ok(text) = std::str::from_utf8(bytes) {
+                read(r, "data", "the body".to_owned(), text, true);
+            }
+        }
+        Body::Form { parts, .. } => {
+            for part in parts {
+                if let FormValue::Text(text) = &part.value {
+                    read(r, "form", format!("the field '{}' of the form", part.name), text, true);
+                }
+            }
+        }
+    }
+    let routes = filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
+    for target in routes.chain(target) {
+        read(r, "url", "the URL".to_owned(), target.path_and_query(), false);
+    }
+    // In a plan that was saved, until its files are read again.
+    let unread =
+        filling.mix.as_ref().is_some_and(|mix| mix.routes.is_empty()) || matches!(request.body, Body::File(_)) && filling.body.is_none();
+    if r.errors.0.len() > before || target.is_none() || unread {
+        return;
+    }
+    for DataFile { name, path, .. } in filling.files.iter().filter(|file| !used.contains(&file.name)) {
+        r.wrong(
+            "data-file",
+            format!("no template takes anything from --data-file {path}"),
+            format!("write {{{{{name}.COLUMN}}}} in the URL, a header or the body, or leave it out"),
+        );
     }
 }
 
@@ -777,7 +1031,7 @@ fn read_method(r: &mut Reading, method: Option<String>, body: &Body) -> String {
 }
 
 /// A `tchar` of RFC 9110 §5.6.2.
-fn is_token(byte: u8) -> bool {
+pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
@@ -788,6 +1042,7 @@ struct HeaderWords {
     cookie: Vec<String>,
     credentials: Option<(String, String)>,
     json: bool,
+    braces: Braces,
 }
 
 fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, body: &Body) -> Vec<(String, String)> {
@@ -835,7 +1090,7 @@ fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, b
         }
     }
     let authorization: Vec<(&'static str, &str, String)> = [
-        words.user.as_ref().map(|user| ("user", "--user", format!("Basic {}", base64(user.as_bytes())))),
+        words.user.as_ref().map(|user| ("user", "--user", basic(user, words.braces))),
         words.bearer.as_ref().map(|token| ("bearer", "--bearer", format!("Bearer {token}"))),
         words
             .credentials
@@ -886,6 +1141,23 @@ fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, b
     headers
 }
 
+/// The value of Authorization for `name:password`, which may be a template.
+fn basic(user: &str, braces: Braces) -> String {
+    if braces == Braces::Template && is_templated(user) {
+        // Any name may be that of a data file here; a wrong one is found in what is made.
+        return match Template::parse_any(user) {
+            Ok(template) if template.is_fixed() => {
+                let text: String = template.pieces().iter().map(|piece| if let Piece::Text(text) = piece { text } else { "" }).collect();
+                format!("Basic {}", base64(text.as_bytes()))
+            }
+            Ok(template) => format!("Basic {{{{{}}}}}", Value::Base64(template.pieces().to_vec())),
+            // The mistake is told with the header.
+            Err(_) => format!("Basic {user}"),
+        };
+    }
+    format!("Basic {}", base64(user.as_bytes()))
+}
+
 /// RFC 4648 §4, with padding: eleven lines, for which this crate would otherwise need another.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -925,7 +1197,7 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 /// Everything that was decided, as it would be typed; secrets as `***`.
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
-        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script } = plan;
+        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, filling } = plan;
         let Connection {
             timeout,
             connect_timeout,
@@ -952,6 +1224,15 @@ impl From<Plan> for Draft {
         });
         let typed_duration = if rate.is_some() { None } else { duration };
 
+        let braces_matter = texts(&target, &request, &filling).any(|(_, text)| is_templated(text))
+            || filling.mix.is_some()
+            || matches!(request.body, Body::File(_));
+        let Filling { braces, files, order, end, mix, body: _, environment: _ } = filling;
+        let (urls, urls_sha256) = mix.map_or((None, None), |mix| (Some(mix.path), mix.sha256));
+        let data_order = (!files.is_empty()).then_some(Given::Value(order));
+        let data_end = (!files.is_empty()).then_some(Given::Value(end));
+        let data_file_sha256 = files.iter().map(|file| file.sha256.clone()).collect::<Option<Vec<String>>>().unwrap_or_default();
+        let data_file = files.into_iter().map(|file| format!("{}={}", file.name, file.path)).collect();
         let has = |name: &str| request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
         let mut header: Vec<String> = request
             .headers
@@ -959,7 +1240,7 @@ impl From<Plan> for Draft {
             .filter(|(name, _)| !(matches!(request.body, Body::Form { .. }) && name.eq_ignore_ascii_case("content-type")))
             .map(|(name, value)| {
                 if is_secret(name) {
-                    format!("{name}: {REDACTED}")
+                    format!("{name}: {}", secret::value_without(value))
                 } else if value.is_empty() {
                     format!("{name};")
                 } else {
@@ -981,7 +1262,7 @@ impl From<Plan> for Draft {
                 form = parts
                     .into_iter()
                     .map(|part| match part.value {
-                        FormValue::Text(_) if is_secret(&part.name) => format!("{}={REDACTED}", part.name),
+                        FormValue::Text(text) if is_secret(&part.name) => format!("{}={}", part.name, secret::value_without(&text)),
                         FormValue::Text(text) => format!("{}={text}", part.name),
                         FormValue::File { path, media_type } => format!("{}=@{path};type={media_type}", part.name),
                     })
@@ -1012,6 +1293,15 @@ impl From<Plan> for Draft {
             sandbox,
             script_arguments,
             script_sha256,
+            urls,
+            urls_sha256,
+            urls_lines: None,
+            data_text: None,
+            data_file,
+            data_file_sha256,
+            data_order,
+            data_end,
+            no_templates: braces == Braces::Text && braces_matter,
             header,
             data,
             json: None,

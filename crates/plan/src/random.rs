@@ -24,6 +24,11 @@ impl Random {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// 64 bits, each as likely 0 as 1.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// Exponential with mean 1: −ln(1 − U).
     pub fn exponential(&mut self) -> f64 {
         -(1.0 - self.unit()).ln()

@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use crate::{Body, Draft, FormValue, Plan, Target};
+use crate::{Body, Draft, FormValue, Plan, Target, template};
 
 /// Stands for a secret.
 pub(crate) const REDACTED: &str = "***";
@@ -92,6 +92,13 @@ impl Secrets {
                 }
             }
         }
+        found.secrets().and(Self::of_values(plan.filling().environment.iter().map(|(_, value)| value.as_str())))
+    }
+
+    /// These values, whatever they are called.
+    pub fn of_values<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut found = Found::default();
+        values.into_iter().for_each(|value| found.value(value));
         found.secrets()
     }
 
@@ -132,6 +139,16 @@ struct Found(Vec<String>);
 impl Found {
     fn value(&mut self, value: &str) {
         let value = value.trim();
+        if let Some(expressions) = template::expressions(value).filter(|expressions| !expressions.is_empty()) {
+            // What a template names is no secret; what stands around it may be.
+            let mut from = 0;
+            for (range, _) in expressions {
+                self.value(&value[from..range.start]);
+                from = range.end;
+            }
+            self.value(&value[from..]);
+            return;
+        }
         if value != REDACTED && value.chars().count() >= VALUE_LETTERS_MIN {
             self.0.push(value.to_owned());
         }
@@ -298,11 +315,70 @@ fn strings(text: &str) -> Vec<(usize, usize)> {
 
 /// A body with its secrets left out.
 pub(crate) fn body_without(text: &str) -> String {
-    let mut shown = text.to_owned();
-    for (start, end) in secret_values(text).into_iter().rev() {
-        shown.replace_range(start..end, REDACTED);
+    around_templates(text, |text| {
+        let mut shown = text.to_owned();
+        for (start, end) in secret_values(text).into_iter().rev().filter(|(start, end)| !only_refers(&text[*start..*end])) {
+            shown.replace_range(start..end, REDACTED);
+        }
+        shown
+    })
+}
+
+/// The value of a secret header or field, left out unless it only refers to one, as `Bearer {{env TOKEN}}` does.
+pub(crate) fn value_without(text: &str) -> String {
+    around_templates(text, |text| if only_refers(text) { text.to_owned() } else { REDACTED.to_owned() })
+}
+
+/// Stand around the number of an expression that only refers to what it writes. In no language, for private use (Unicode).
+const REFERENCE: (char, char) = ('\u{E000}', '\u{E001}');
+/// The same for an expression in which a secret may stand.
+const EXPRESSION: (char, char) = ('\u{E002}', '\u{E003}');
+
+/// Leaves secrets out of a text whose templates are taken for one letter each: they hold quotation marks and ampersands of
+/// their own, and are kept or left out whole.
+fn around_templates(text: &str, without: impl Fn(&str) -> String) -> String {
+    let expressions = match template::expressions(text) {
+        Some(expressions) if !expressions.is_empty() && !text.contains([REFERENCE.0, REFERENCE.1, EXPRESSION.0, EXPRESSION.1]) => {
+            expressions
+        }
+        _ => return without(text),
+    };
+    let mut marked = String::new();
+    let mut from = 0;
+    for (number, (range, is_reference)) in expressions.iter().enumerate() {
+        let (open, close) = if *is_reference { REFERENCE } else { EXPRESSION };
+        marked += &text[from..range.start];
+        marked += &format!("{open}{number}{close}");
+        from = range.end;
+    }
+    marked += &text[from..];
+    let mut shown = without(&marked);
+    for (number, (range, is_reference)) in expressions.into_iter().enumerate() {
+        let (open, close) = if is_reference { REFERENCE } else { EXPRESSION };
+        shown = shown.replace(&format!("{open}{number}{close}"), &text[range]);
     }
     shown
+}
+
+/// Whether a marked text holds nothing but references, after the name of a scheme if there is one.
+fn only_refers(marked: &str) -> bool {
+    let value = match marked.trim().split_once(' ') {
+        Some((scheme, rest)) if scheme.bytes().all(|letter| letter.is_ascii_alphabetic()) => rest,
+        _ => marked.trim(),
+    };
+    let mut inside = false;
+    let mut any = false;
+    for letter in value.chars() {
+        match letter {
+            _ if letter == REFERENCE.0 => (inside, any) = (true, true),
+            _ if letter == REFERENCE.1 => inside = false,
+            _ if inside => {}
+            // What stands between a name and its password.
+            ':' | '.' | '-' | '_' | ' ' => {}
+            _ => return false,
+        }
+    }
+    any
 }
 
 /// Whether secrets were left out of a body.
@@ -312,11 +388,15 @@ pub(crate) fn is_body_without(text: &str) -> bool {
 
 /// A path and query with the secrets of the query left out.
 pub(crate) fn query_without(path_and_query: &str) -> String {
+    around_templates(path_and_query, plain_query_without)
+}
+
+fn plain_query_without(path_and_query: &str) -> String {
     let Some((path, query)) = path_and_query.split_once('?') else { return path_and_query.to_owned() };
     let pairs: Vec<String> = query
         .split('&')
         .map(|pair| match pair.split_once('=') {
-            Some((name, _)) if is_secret(&unpercent(name)) => format!("{name}={REDACTED}"),
+            Some((name, value)) if is_secret(&unpercent(name)) && !only_refers(value) => format!("{name}={REDACTED}"),
             _ => pair.to_owned(),
         })
         .collect();

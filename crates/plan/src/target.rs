@@ -105,6 +105,12 @@ impl Target {
         Self::from_url(&base.join(location).map_err(|why| format!("is not a URL ({why})"))?)
     }
 
+    /// The same with another path and query, which may be a template.
+    #[must_use]
+    pub fn with_path_and_query(self, path_and_query: String) -> Self {
+        Self { path_and_query, ..self }
+    }
+
     fn from_url(url: &Url) -> Result<Self, String> {
         let scheme = match url.scheme() {
             "http" => Scheme::Http,

@@ -145,5 +145,11 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
 pub const TRAFFIC_FORMATS: &[Rendering<import::Traffic>] = &[
     Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(traffic::text(it, &Style::PLAIN).into_bytes()) },
     Rendering { name: "json", about: "every figure, for scripts", extension: "json", render: traffic::json },
+    Rendering {
+        name: "urls",
+        about: "the routes with their weights, for --urls",
+        extension: "txt",
+        render: |it| Ok(traffic::urls::urls(it).into_bytes()),
+    },
     Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::traffic(it).document()) },
 ];

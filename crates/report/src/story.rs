@@ -4,20 +4,33 @@ use analysis::Reading;
 use analysis::interval::{Evidence, Figure};
 use analysis::quantity::{self, NONE, count, counted};
 use measure::{Ending, Histogram, Summary};
-use plan::{Body, Keepalive, Load, Plan, Spacing, Stage};
+use plan::{Body, Braces, Keepalive, Load, Plan, RowOrder, Spacing, Stage, template};
 
 use crate::visible::visible;
 
-/// The method, the URL and what the body is.
+/// The method, the URL and what the body is; a list of URLs by its name, and the files that rows are taken from.
 #[must_use]
 pub fn request_of(plan: &Plan) -> String {
+    let filling = plan.filling();
+    let is_template = |bytes: &[u8]| filling.braces == Braces::Template && std::str::from_utf8(bytes).is_ok_and(template::is_templated);
     let body = match &plan.request().body {
         Body::Empty => String::new(),
+        Body::Bytes(bytes) if is_template(bytes) => " with a body made from a template".to_owned(),
         Body::Bytes(bytes) => format!(" with a body of {}", quantity::bytes(bytes.len() as f64)),
         Body::File(path) => format!(" with {} as its body", visible(path)),
         Body::Form { parts, .. } => format!(" with a form of {}", counted(parts.len() as u64, "field")),
     };
-    format!("{} {}{body}", visible(&plan.request().method), visible(&plan.target().to_string()))
+    let rows: Vec<String> = filling.files.iter().map(|file| visible(&file.path)).collect();
+    let rows = match (rows.is_empty(), filling.order) {
+        (true, _) => String::new(),
+        (_, RowOrder::InOrder) => format!(", a row of {} for each, in order", rows.join(" and of ")),
+        (_, RowOrder::Random) => format!(", a random row of {} for each", rows.join(" and of ")),
+        (_, RowOrder::PerUser) => format!(", a row of {} for each user", rows.join(" and of ")),
+    };
+    match &filling.mix {
+        Some(mix) => format!("the URLs in {}{body}{rows}", visible(&mix.path)),
+        None => format!("{} {}{body}{rows}", visible(&plan.request().method), visible(&plan.target().to_string())),
+    }
 }
 
 /// The answer, in one sentence.

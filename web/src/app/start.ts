@@ -369,7 +369,8 @@ class StageRows {
 }
 
 /** As the command line words it. */
-const worded = (mistake: Mistake): HTMLElement[] => [element("p", { class: "message" }, mistake.message), element("p", { class: "help" }, mistake.help)];
+// A message of several lines keeps them, and may be wider than its place: the keyboard must reach it to move it.
+const worded = (mistake: Mistake): HTMLElement[] => [element("p", { class: "message", ...(mistake.message.includes("\n") ? { tabindex: "0" } : {}) }, mistake.message), element("p", { class: "help" }, mistake.help)];
 
 const UNITS: Record<string, number> = { ms: 1e-3, s: 1, m: 60, h: 3600 };
 

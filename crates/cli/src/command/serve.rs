@@ -276,6 +276,12 @@ impl Cabinet {
                 sandbox: false,
                 script_arguments: Vec::new(),
                 script_sha256: None,
+                urls: None,
+                data_text: None,
+                data_file: Vec::new(),
+                data_order: None,
+                data_end: None,
+                no_templates: true,
                 unix_socket: None,
                 proxy: None,
                 cacert: None,
@@ -333,6 +339,8 @@ fn refused(draft: &Draft) -> Vec<PlanError> {
         ("cert", draft.cert.is_some()),
         ("key", draft.key.is_some()),
         ("unix-socket", draft.unix_socket.is_some()),
+        ("urls", draft.urls.is_some()),
+        ("data-file", !draft.data_file.is_empty()),
     ];
     for (setting, _) in files.into_iter().filter(|(_, given)| *given) {
         let message = format!("--{setting} names a file of the machine that serves, and is not taken from a browser");
@@ -350,6 +358,15 @@ fn refused(draft: &Draft) -> Vec<PlanError> {
     if draft.form.iter().any(|field| field.split_once('=').is_some_and(|(_, value)| value.starts_with('@'))) {
         let message = "--form name=@… names a file of the machine that serves, and is not taken from a browser".to_owned();
         refuse("form", message, "give the value itself");
+    }
+    let texts = [("url", &draft.url), ("data", &draft.data), ("json", &draft.json), ("user", &draft.user), ("bearer", &draft.bearer)];
+    let texts = texts.into_iter().filter_map(|(setting, text)| Some((setting, text.as_deref()?)));
+    let lists = [("header", &draft.header), ("cookie", &draft.cookie), ("form", &draft.form)];
+    let lists = lists.into_iter().flat_map(|(setting, texts)| texts.iter().map(move |text| (setting, text.as_str())));
+    // A template with a mistake may be one half of another.
+    for (setting, _) in texts.chain(lists).filter(|(_, text)| !draft.no_templates && plan::template::reads_outside(text)) {
+        let message = format!("the template in --{setting} names a variable or a file of the machine that serves, or holds a mistake");
+        refuse(setting, message, "give the value itself, or send {{ as it is with no_templates");
     }
     errors
 }
@@ -498,6 +515,13 @@ mod tests {
         .unwrap();
         let settings: Vec<&str> = refused(&draft).iter().map(|error| error.setting).collect();
         assert_eq!(settings, ["script", "cacert", "cert", "key", "unix-socket", "proxy", "data", "json", "form"]);
-        assert!(refused(&Draft { data: Some("a=@b".to_owned()), ..Draft::default() }).is_empty());
+        assert!(refused(&Draft { data: Some("a=@b {{uuid}}".to_owned()), ..Draft::default() }).is_empty());
+        let draft: Draft = serde_json::from_value(serde_json::json!({
+            "url": "http://127.0.0.1/{{env HOME}}", "header": ["X: {{base64 (file /etc/passwd)}}"], "cookie": ["a={{choice (env", "X)}}"],
+            "form": ["a={{hmac (env KEY) x}}"], "urls": "/etc/passwd", "data_file": ["/etc/passwd"],
+        }))
+        .unwrap();
+        let settings: Vec<&str> = refused(&draft).iter().map(|error| error.setting).collect();
+        assert_eq!(settings, ["urls", "data-file", "url", "header", "cookie", "form"]);
     }
 }

@@ -566,7 +566,7 @@ const UNITS: [&str; 6] = ["%", "ns", "µs", "ms", "s", "min"];
 
 /// The name a URL suggests: its path's words, or its host.
 pub fn name_of(url: &str) -> String {
-    let Ok(target) = url.parse::<Target>() else { return "sweep".to_owned() };
+    let Ok(target) = without_templates(url).parse::<Target>() else { return "sweep".to_owned() };
     let path = target.path_and_query().split('?').next().unwrap_or_default();
     let words = |text: &str| {
         let plain: String =
@@ -581,6 +581,17 @@ pub fn name_of(url: &str) -> String {
 }
 
 const NAME_LETTERS_MAX: usize = 100;
+
+/// What a URL with templates is called after.
+fn without_templates(url: &str) -> String {
+    let mut rest = url;
+    let mut plain = String::new();
+    while let Some((before, after)) = rest.split_once("{{").and_then(|(before, after)| Some((before, after.split_once("}}")?.1))) {
+        plain += before;
+        rest = after;
+    }
+    plain + rest
+}
 
 #[cfg(test)]
 mod tests {

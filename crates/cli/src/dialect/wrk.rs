@@ -284,7 +284,7 @@ pub(super) fn uses_of(flavour: Flavour, words: &[OsString]) -> Vec<Use> {
 
 /// Whether a plan can be made of it; nothing is looked up.
 fn target(asked: &Asked) -> Support {
-    let draft = Draft { threads: asked.threads.to_string().parse().ok(), ..asked.draft() };
+    let draft = Draft { threads: asked.threads.to_string().parse().ok(), no_templates: true, ..asked.draft() };
     match Plan::try_from(draft) {
         Ok(_) => Support::Same,
         Err(errors) => Support::Refused(errors.0.first().map_or_else(String::new, |error| format!("{}; {}", error.message, error.help))),

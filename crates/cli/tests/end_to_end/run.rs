@@ -96,13 +96,13 @@ fn what_is_no_result_of_this_version_is_refused() {
         .file("later.json", r#"{"schema":"loadline.run/9","plan":{}}"#)
         .file("cut.json", r#"{"schema":"loadline.run/1","plan":{"url":"#)
         .file("other.json", r#"{"name":"x"}"#)
-        .file("odd.json", r#"{"schema":"loadline.run/1","plan":{"urls":"x"}}"#)
+        .file("odd.json", r#"{"schema":"loadline.run/1","plan":{"urlz":"x"}}"#)
         .file("bare.json", r#"{"schema":"loadline.run/1"}"#);
     for (file, part) in [
         ("later.json", "it is written as 'loadline.run/9', and this loadline reads 'loadline.run/1'"),
         ("cut.json", "is damaged, or not a result: EOF while parsing"),
         ("other.json", "it is not a result of loadline"),
-        ("odd.json", "its plan holds unknown field `urls`"),
+        ("odd.json", "its plan holds unknown field `urlz`"),
         ("bare.json", "it holds no plan"),
         ("missing.json", "there is no such file"),
     ] {

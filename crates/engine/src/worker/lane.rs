@@ -627,7 +627,7 @@ impl<D: Dial + 'static> Lane<D> {
         due: Nanos,
         ready: Nanos,
     ) -> Outcome {
-        let mut place = worker.task.plan.target().clone();
+        let mut place = worker.task.place_of(first);
         let mut request = first.to_vec();
         let mut method =
             first.split(|byte| *byte == b' ').next().map_or_else(String::new, |word| String::from_utf8_lossy(word).into_owned());
@@ -653,7 +653,7 @@ impl<D: Dial + 'static> Lane<D> {
             let trouble = match location.target(&place) {
                 Err(why) => Some((Failure::RedirectTarget, why)),
                 Ok(_) if hops == worker.task.follow => Some((Failure::RedirectLimit, format!("{} redirects, the last from {place}", hops))),
-                Ok(to) => match worker.task.redirected(finished.status, &method, &to) {
+                Ok(to) => match worker.task.redirected(finished.status, &method, &to, first) {
                     Some((next, next_method)) => {
                         (request, method, place) = (next, next_method, to);
                         None

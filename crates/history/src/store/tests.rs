@@ -256,6 +256,20 @@ fn many_that_open_and_save_at_once_lose_nothing() {
     assert_eq!(store.count(&Filter::default()), Ok(u64::try_from(writers * each).unwrap()));
 }
 
+#[test]
+fn the_log_does_not_grow_with_programs_that_save_one_run_each() {
+    let (_dir, store) = open();
+    let path = store.path().to_owned();
+    drop(store);
+    let mut most = 0;
+    for number in 0..120 {
+        saved(&mut Store::open(&path).unwrap(), kept("alone", number));
+        most = most.max(fs::metadata(beside(&path, "-wal")).unwrap().len());
+    }
+    assert!(most < u64::from(LOG_PAGES) * 3 / 2 * 4096, "{most} bytes of log");
+    assert_eq!(Store::open(&path).unwrap().count(&Filter::default()), Ok(120));
+}
+
 #[cfg(unix)]
 #[test]
 fn what_was_saved_is_there_whoever_reads_it_and_the_log_does_not_grow() {

@@ -143,3 +143,83 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<Plan>(&saved).unwrap(), plan, "{}", saved);
     }
 }
+
+#[test]
+fn templates_are_kept_as_they_were_typed() {
+    let plan = plan("http://a.test/{{random 1 9}}?q={{uuid}} ~ -H ~ X-Id: {{sequence}} ~ --json ~ {\"a\":\"{{choice \"b c\" d}}\"}");
+    assert!(plan.is_filled_in());
+    let draft = Draft::from(plan.clone());
+    assert_eq!(draft.url.as_deref(), Some("http://a.test/{{random 1 9}}?q={{uuid}}"));
+    assert_eq!(draft.data.as_deref(), Some("{\"a\":\"{{choice \"b c\" d}}\"}"));
+    assert_eq!(serde_json::from_str::<Plan>(&serde_json::to_string(&plan).unwrap()).unwrap(), plan);
+    assert!(!Plan::try_from(self::draft("http://a.test/ ~ --data ~ {a}")).unwrap().is_filled_in());
+}
+
+#[test]
+fn what_only_names_a_secret_is_saved_and_what_holds_one_is_not() {
+    let line = "http://a.test/?token={{env T}}&key=k-{{uuid}} ~ --bearer ~ {{users.token}} ~ -H ~ X-Api-Key: abc{{env K}} \
+                ~ --json ~ {\"password\":\"{{users.password}}\",\"secret\":\"{{choice \"geheim\" \"b\"}}\",\"n\":{{random 1 2}}} ~ --data-file ~ users.csv";
+    let plan = plan(line);
+    let saved = serde_json::to_string(&plan).unwrap();
+    for kept in ["token={{env T}}", "Bearer {{users.token}}", "{{users.password}}", "{{random 1 2}}"] {
+        assert!(saved.contains(kept), "{kept}: {saved}");
+    }
+    for secret in ["k-{{", "abc", "geheim"] {
+        assert!(!saved.contains(secret), "{secret}: {saved}");
+    }
+    let read: Plan = serde_json::from_str(&saved).unwrap();
+    assert_eq!(read.redacted().collect::<Vec<_>>(), ["X-Api-Key"]);
+    assert_eq!(read.redacted_parts().len(), 2);
+}
+
+#[test]
+fn variables_are_read_once_and_never_written() {
+    let plan = plan("http://a.test/{{env A}} ~ -H ~ X: {{base64 (env B)}}");
+    let found = plan.clone().with_environment(&|name| (name == "A").then(|| "value-of-a".to_owned()));
+    assert_eq!(found.unwrap_err().0.len(), 1);
+    let whole = plan.with_environment(&|name| Some(format!("value-of-{name}"))).unwrap();
+    assert!(!serde_json::to_string(&whole).unwrap().contains("value-of"));
+    assert_eq!(whole.secrets().conceal("it says value-of-A"), "it says ***");
+}
+
+#[test]
+fn a_user_and_password_may_be_templates() {
+    let plan = plan("http://a.test/ ~ --user ~ {{users.name}}:{{users.password}} ~ --data-file ~ users.csv");
+    let value = "Basic {{base64 (users.name) : (users.password)}}".to_owned();
+    assert!(plan.request().headers.contains(&("Authorization".to_owned(), value)), "{:?}", plan.request().headers);
+}
+
+#[test]
+fn a_list_of_urls_needs_no_url_beside_it_and_is_saved_by_name() {
+    let mut draft = draft("--urls ~ mix.txt ~ --data-file ~ users.csv");
+    draft.urls_lines = Some(vec!["3 http://a.test:81/x?{{users.id}}".to_owned()]);
+    let plan = Plan::try_from(draft).unwrap();
+    assert_eq!((plan.target().to_string().as_str(), plan.filling().mix.as_ref().unwrap().routes.len()), ("http://a.test:81/", 1));
+    let saved: Plan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
+    assert!(saved.is_filled_in() && saved.filling().mix.as_ref().unwrap().routes.is_empty());
+    // A URL given anew takes the place of the list.
+    assert_eq!(Draft::from(saved).overlaid(self::draft("http://b.test/")).urls, None);
+}
+
+#[test]
+fn mistakes_in_templates_and_data_are_told_with_their_setting() {
+    for (line, setting, part) in [
+        ("http://a/{{uid}}", "url", "did you mean 'uuid'?"),
+        ("http://a/ ~ -H ~ X: {{uid}}", "header", "the header X is no template"),
+        ("http://a/ ~ --data ~ {{uid}}", "data", "the body is no template"),
+        ("http://a/ ~ --form ~ a={{uid}}", "form", "the field 'a' of the form"),
+        ("http://a/ ~ --data ~ {{body}}", "data", "which is itself"),
+        ("http://a/ ~ -H ~ Content-Length: {{sequence}}", "header", "follows from the body"),
+        ("http://a/{{uuid}} ~ --script ~ x.lua", "no-templates", "--script and a template"),
+        ("http://a/{{uuid}} ~ --script ~ x.lua", "no-templates", "--script and a template"),
+        ("http://a/ ~ --data-file ~ u.csv", "data-file", "{{u.COLUMN}}"),
+        ("http://a/{{u.a}} ~ --data-file ~ u.csv ~ --data-file ~ x/u.csv", "data-file", "two data files are called 'u'"),
+        ("http://a/{{u.a}} ~ --data-file ~ u.csv ~ --data-order ~ radom", "data-order", "'radom' is neither"),
+        ("http://a/{{u.a}} ~ --data-file ~ u.csv ~ --data-order ~ per-user ~ --rate ~ 1/s", "data-order", "without any"),
+        ("http://a/ ~ --data-end ~ stop", "data-end", "there is none"),
+        ("http://a/ ~ --no-templates ~ --data-file ~ u.csv", "data-file", "--no-templates"),
+    ] {
+        let errors = errors(line);
+        assert!(errors.0.iter().any(|error| error.setting == setting) && errors.to_string().contains(part), "{line}:\n{errors}");
+    }
+}

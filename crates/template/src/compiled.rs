@@ -1,0 +1,359 @@
+//! A plan's templates, compiled: whatever does not differ from request to request is text already.
+//!
+//! The head of a request is made by the engine, with marks in the place of values, so that what is checked and added there
+//! (names, line breaks, the way of closing, the proxy) is checked and added here as well. Then it is cut at the marks.
+
+use std::fs;
+use std::sync::Arc;
+
+use engine::protocol::http1::Asked;
+use plan::template::{Digest, Piece, Template, Value, is_templated};
+use plan::{Body, Braces, FormValue, Mark, Plan, PlanError, PlanErrors, Target};
+use ring::hmac;
+
+use crate::data::Data;
+use crate::write::{Part, Place, Writer};
+
+/// One route's request.
+pub(crate) struct Compiled {
+    pub(crate) asked: Asked,
+    /// Where it goes.
+    pub(crate) target: Target,
+    /// Up to the line break of the last header; with the length of the body and the blank line, where that is known.
+    pub(crate) head: Vec<Part>,
+    pub(crate) body: Content,
+}
+
+/// What follows the head.
+pub(crate) enum Content {
+    /// The same each time; its length is in the head.
+    Fixed(Vec<u8>),
+    /// Written first: the head tells its length.
+    Written(Vec<Part>),
+}
+
+/// Compiles a plan's requests: one, or as many as its list has routes.
+pub(crate) fn compile(plan: &Plan, files: &[Arc<Data>]) -> Result<Vec<Compiled>, PlanErrors> {
+    let mut compiling = Compiling { plan, files, errors: PlanErrors::default() };
+    let body = compiling.body();
+    let request = plan.request();
+    let compiled = match &plan.filling().mix {
+        None => compiling.route(plan.target(), &request.method, &body).into_iter().collect(),
+        Some(mix) => {
+            if mix.routes.is_empty() {
+                let message = format!("the list of URLs '{}' has not been read", mix.path);
+                compiling.errors.push(PlanError::new("urls", message, format!("give it again with --urls {}", mix.path)));
+            }
+            let nothing = Compiling::nothing();
+            let routes = mix.routes.iter().filter_map(|route| {
+                let method = route.method.as_deref().unwrap_or(&request.method);
+                // A list mixes what reads with what writes, and only what writes has a body.
+                let has_none = route.method.is_some() && matches!(method, "GET" | "HEAD" | "DELETE" | "OPTIONS" | "TRACE");
+                compiling.route(&route.target, method, if has_none { &nothing } else { &body })
+            });
+            routes.collect()
+        }
+    };
+    if compiling.errors.is_empty() { Ok(compiled) } else { Err(compiling.errors) }
+}
+
+/// A body, its values marked.
+struct Marked {
+    mark: Mark,
+    bytes: Vec<u8>,
+    values: Vec<Value>,
+    place: Place,
+}
+
+struct Compiling<'a> {
+    plan: &'a Plan,
+    files: &'a [Arc<Data>],
+    errors: PlanErrors,
+}
+
+impl Compiling<'_> {
+    fn nothing() -> Marked {
+        Marked { mark: Mark::absent_from(""), bytes: Vec::new(), values: Vec::new(), place: Place::Plain }
+    }
+
+    fn template(&self, text: &str) -> Option<Template> {
+        let filling = self.plan.filling();
+        if filling.braces == Braces::Text || !is_templated(text) {
+            return None;
+        }
+        let names: Vec<&str> = filling.files.iter().map(|file| file.name.as_str()).collect();
+        Some(Template::parse(text, &names).expect("a plan's templates are valid"))
+    }
+
+    /// The body's bytes, read and encoded as the engine does, with marks.
+    fn body(&mut self) -> Marked {
+        let plan = self.plan;
+        let request = plan.request();
+        let mut texts: String = plan.texts().map(|(_, text)| text).collect();
+        let (mark, values, bytes) = loop {
+            let mark = Mark::absent_from(&texts);
+            let mut values = Vec::new();
+            let body = self.marked_body(&mark, &mut values);
+            let bytes = engine::body::read(&body).unwrap_or_else(|why| {
+                self.errors.push(PlanError::new("data", why.message, why.help));
+                Vec::new()
+            });
+            // A file of a form, read only now, may hold the mark as well.
+            if values.is_empty() || bytes.is_empty() || mark.count(&bytes) == values.len() {
+                break (mark, values, bytes);
+            }
+            texts += &mark.number(0);
+        };
+        let types = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        let kind = types.map(|(_, value)| value.to_ascii_lowercase()).next().unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        let place = match &request.body {
+            Body::Bytes(_) | Body::File(_) if kind == "application/json" || kind.ends_with("+json") => Place::Json,
+            Body::Bytes(_) | Body::File(_) if kind == "application/x-www-form-urlencoded" => Place::Url,
+            _ => Place::Plain,
+        };
+        Marked { mark, bytes, values, place }
+    }
+
+    fn marked_body(&self, mark: &Mark, values: &mut Vec<Value>) -> Body {
+        let mut marked = |template: &Template| {
+            let before = values.len();
+            values.extend(template.values().cloned());
+            template.marked(|number| mark.number(before + number))
+        };
+        match &self.plan.request().body {
+            Body::Bytes(bytes) => match std::str::from_utf8(bytes).ok().and_then(|text| self.template(text)) {
+                Some(template) => Body::Bytes(marked(&template).into_bytes()),
+                None => Body::Bytes(bytes.clone()),
+            },
+            Body::File(path) => match self.plan.filling().body.as_ref().and_then(|text| self.template(text)) {
+                Some(template) => Body::Bytes(marked(&template).into_bytes()),
+                None => Body::File(path.clone()),
+            },
+            Body::Form { boundary, parts } => {
+                let mut parts = parts.clone();
+                for part in &mut parts {
+                    if let FormValue::Text(text) = &mut part.value
+                        && let Some(template) = self.template(text)
+                    {
+                        *text = marked(&template);
+                    }
+                }
+                Body::Form { boundary: boundary.clone(), parts }
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn route(&mut self, target: &Target, method: &str, body: &Marked) -> Option<Compiled> {
+        let plan = self.plan;
+        let has_body = !body.bytes.is_empty();
+        let own = plan.target().authority();
+        let mut headers: Vec<(String, String)> = plan.request().headers.clone();
+        headers.retain(|(name, _)| {
+            let name = name.to_ascii_lowercase();
+            // The length follows from the body, and what is said about a body that is not sent is wrong.
+            name != "content-length" && (has_body || !name.starts_with("content-") || plan.filling().mix.is_none())
+        });
+        for (name, value) in &mut headers {
+            if name.eq_ignore_ascii_case("host") && *value == own {
+                *value = target.authority();
+            }
+        }
+        let texts: String =
+            headers.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]).chain([target.path_and_query(), method]).collect();
+        let mark = Mark::absent_from(&texts);
+        let mut values: Vec<(Value, Place)> = Vec::new();
+        let mut marked = |text: &str, place: Place| match self.template(text) {
+            None => text.to_owned(),
+            Some(template) => {
+                let before = values.len();
+                values.extend(template.values().map(|value| (value.clone(), place)));
+                template.marked(|number| mark.number(before + number))
+            }
+        };
+        let path = marked(target.path_and_query(), Place::Url);
+        let headers: Vec<(String, String)> = headers.iter().map(|(name, value)| (name.clone(), marked(value, Place::Header))).collect();
+        let mut head = match engine::head(plan, &target.clone().with_path_and_query(path), method, &headers) {
+            Ok(head) => head,
+            Err(why) => {
+                self.errors.push(PlanError::new("url", why.message, why.help));
+                return None;
+            }
+        };
+        let body_values: Vec<(Value, Place)> = body.values.iter().map(|value| (value.clone(), body.place)).collect();
+        let body_parts = self.cut(&body.mark, &body.bytes, &body_values);
+        let body = match &body_parts[..] {
+            [] => Content::Fixed(Vec::new()),
+            [Part::Text(text)] => Content::Fixed(text.clone()),
+            _ => Content::Written(body_parts),
+        };
+        if let Content::Fixed(bytes) = &body {
+            if !bytes.is_empty() || matches!(method, "POST" | "PUT" | "PATCH") {
+                head.extend_from_slice(format!("Content-Length: {}\r\n", bytes.len()).as_bytes());
+            }
+            head.extend_from_slice(b"\r\n");
+        }
+        let head = self.cut(&mark, &head, &values);
+        let asked = if method == "HEAD" { Asked::Head } else { Asked::Other };
+        Some(Compiled { asked, target: target.clone(), head, body })
+    }
+
+    /// The parts of a marked text.
+    fn cut(&mut self, mark: &Mark, marked: &[u8], values: &[(Value, Place)]) -> Vec<Part> {
+        let mut parts = Vec::new();
+        if values.is_empty() {
+            add_text(&mut parts, marked);
+            return parts;
+        }
+        for (text, number) in mark.split(marked) {
+            add_text(&mut parts, text);
+            if let Some((value, place)) = number.map(|number| &values[number]) {
+                self.value(&mut parts, value, *place);
+            }
+        }
+        parts
+    }
+
+    fn pieces(&mut self, pieces: &[Piece], place: Place) -> Vec<Part> {
+        let mut parts = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => self.text(&mut parts, "the text", text.as_bytes(), place),
+                Piece::Value(value) => self.value(&mut parts, value, place),
+            }
+        }
+        parts
+    }
+
+    fn value(&mut self, parts: &mut Vec<Part>, value: &Value, place: Place) {
+        let writer = match value {
+            Value::Uuid => Writer::Uuid,
+            Value::Random { low, high } => Writer::Random { low: *low, high: *high },
+            Value::Sequence { from } => Writer::Sequence { from: *from },
+            Value::Now(moment) => Writer::Now(*moment),
+            Value::Body => Writer::Body,
+            Value::Choice(pieces) => {
+                // Each is in its own place, so that what is chosen needs no second look.
+                let choices = pieces.iter().map(|piece| self.pieces(std::slice::from_ref(piece), place)).collect();
+                parts.push(Part::Value(Writer::Choice(choices), Place::Plain));
+                return;
+            }
+            Value::Env(name) => {
+                let plan = self.plan;
+                let known = plan.filling().environment.iter().find(|(known, _)| known == name);
+                let text = known.map(|(_, value)| value.clone()).unwrap_or_else(|| {
+                    let message = format!("a template names the variable {name}, which is not in the environment");
+                    self.errors.push(PlanError::new("no-templates", message, format!("set it, as in {name}=… loadline …")));
+                    String::new()
+                });
+                self.text(parts, &format!("the variable {name}"), text.as_bytes(), place);
+                return;
+            }
+            Value::File(path) => {
+                let mut bytes = self.file(path);
+                if place == Place::Header {
+                    // A token in a file of its own ends with a line break that is not part of it.
+                    bytes.truncate(bytes.trim_ascii_end().len());
+                }
+                self.text(parts, &format!("the file '{path}'"), &bytes, place);
+                return;
+            }
+            Value::Raw(pieces) => {
+                let place = match place {
+                    Place::Url => Place::RawUrl,
+                    Place::Json => Place::Plain,
+                    other => other,
+                };
+                let inner = self.pieces(pieces, place);
+                inner.into_iter().for_each(|part| add(parts, part));
+                return;
+            }
+            Value::Base64(pieces) => {
+                let inner = self.pieces(pieces, Place::Plain);
+                if let [] | [Part::Text(_)] = &inner[..] {
+                    let text = match inner.first() {
+                        Some(Part::Text(text)) => text.clone(),
+                        _ => Vec::new(),
+                    };
+                    let mut encoded = Vec::new();
+                    crate::write::encode(&text, &mut encoded);
+                    self.text(parts, "", &encoded, place);
+                    return;
+                }
+                Writer::Base64(inner)
+            }
+            Value::Hmac { digest, coding, key, message } => {
+                let algorithm = match digest {
+                    Digest::Sha1 => hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY,
+                    Digest::Sha256 => hmac::HMAC_SHA256,
+                    Digest::Sha384 => hmac::HMAC_SHA384,
+                    Digest::Sha512 => hmac::HMAC_SHA512,
+                };
+                let mut known = Vec::new();
+                self.value(&mut known, key, Place::Plain);
+                let key = match known.pop() {
+                    Some(Part::Text(key)) => key,
+                    _ => Vec::new(),
+                };
+                Writer::Hmac { key: hmac::Key::new(algorithm, &key), coding: *coding, message: self.pieces(message, Place::Plain) }
+            }
+            Value::Column { file, column } => {
+                let number = self.plan.filling().files.iter().position(|known| known.name == *file).unwrap_or_default();
+                match self.files.get(number).map(|data| data.column(column)) {
+                    Some(Ok(column)) => Writer::Column { file: number, column },
+                    Some(Err(wrong)) => {
+                        self.errors.push(PlanError::new("data-file", wrong.message, wrong.help));
+                        return;
+                    }
+                    // The file could not be opened, and that was told.
+                    None => return,
+                }
+            }
+        };
+        let place = if writer.is_plain_in(place) { Place::Plain } else { place };
+        parts.push(Part::Value(writer, place));
+    }
+
+    /// Adds a text that is known before the run, escaped for its place.
+    fn text(&mut self, parts: &mut Vec<Part>, what: &str, text: &[u8], place: Place) {
+        if place == Place::Header && !text.iter().all(|byte| place.allows(*byte)) {
+            self.errors.push(PlanError::new(
+                "header",
+                format!("{what} in a header holds a line break or another control character"),
+                "leave it out, or send it in the body; {{base64 …}} writes any bytes",
+            ));
+            return;
+        }
+        let mut escaped = Vec::with_capacity(text.len());
+        place.escape(text, &mut escaped);
+        add_text(parts, &escaped);
+    }
+
+    fn file(&mut self, path: &str) -> Vec<u8> {
+        fs::read(path).unwrap_or_else(|why| {
+            let why = why.to_string();
+            let message = format!("the file '{path}' of a template cannot be read: {}", why.split(" (os error").next().unwrap_or_default());
+            self.errors.push(PlanError::new("no-templates", message, "check the path, which begins at the current directory"));
+            Vec::new()
+        })
+    }
+}
+
+fn add(parts: &mut Vec<Part>, part: Part) {
+    match part {
+        Part::Text(text) => add_text(parts, &text),
+        value @ Part::Value(..) => parts.push(value),
+    }
+}
+
+fn add_text(parts: &mut Vec<Part>, text: &[u8]) {
+    if text.is_empty() {
+        return;
+    }
+    if let Some(Part::Text(before)) = parts.last_mut() {
+        before.extend_from_slice(text);
+    } else {
+        parts.push(Part::Text(text.to_vec()));
+    }
+}

@@ -1,0 +1,481 @@
+//! A file of rows, opened: its columns, how many rows it has, and where they are.
+//!
+//! Most data files are small, and then their rows are taken into memory, each looked at before the run. A file of gigabytes
+//! must not cost memory: of it only every k-th row's place is kept, and rows are read when they are needed, by a thread of
+//! their own ([`crate::feed`]). Mapping the file into memory was the alternative; docs/decisions/data-files.md says why not.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+
+use plan::template::nearest;
+use ring::digest;
+
+use crate::record::{Fields, Form, Record, Records, Wrong};
+
+/// Rows of at most so many bytes are taken into memory, with what it takes to find them.
+pub const MEMORY_BYTES_MAX: usize = 64 << 20;
+
+/// As many places of rows are kept: 8 MiB.
+const PLACES_MAX: usize = 1 << 20;
+
+/// So much of a file is in its fingerprint, beside its length.
+const FINGERPRINT_BYTES_MAX: u64 = 64 << 20;
+
+/// So many mistakes of one file are told.
+const MISTAKES_MAX: usize = 10;
+
+/// A mistake in a data file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataError {
+    /// The file and what is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+/// An opened data file.
+#[derive(Debug)]
+pub struct Data {
+    path: String,
+    form: Form,
+    columns: Vec<String>,
+    count: u64,
+    fingerprint: String,
+    rows: Rows,
+}
+
+#[derive(Debug)]
+enum Rows {
+    Memory(Fields),
+    File(Index),
+}
+
+/// Where the rows of a large file are.
+#[derive(Debug)]
+struct Index {
+    file: File,
+    /// Of every `stride`-th row.
+    places: Vec<u64>,
+    stride: u64,
+    /// The mean length of a row, for how much is read at once.
+    row_bytes: u64,
+}
+
+impl Data {
+    /// Opens a file and goes through it once.
+    ///
+    /// # Errors
+    /// If it cannot be read, has no rows, no names of columns or one twice; and for the first rows that are none.
+    pub fn open(path: &str) -> Result<Self, Vec<DataError>> {
+        Self::open_within(path, MEMORY_BYTES_MAX)
+    }
+
+    /// The same with another limit on what is taken into memory.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_within(path: &str, memory_bytes_max: usize) -> Result<Self, Vec<DataError>> {
+        let wrong = |why: String, help: &str| vec![DataError { message: format!("--data-file {path} {why}"), help: help.to_owned() }];
+        let in_line = |wrong: &Wrong| DataError {
+            message: format!("--data-file {path}, line {}: {}", wrong.line, wrong.why),
+            help: "give CSV with the names of its columns in the first line, or a JSON object a line".to_owned(),
+        };
+        let unreadable = |why: &io::Error| {
+            let why = why.to_string();
+            wrong(format!("cannot be read: {}", why.split(" (os error").next().unwrap_or_default()), "check the path")
+        };
+        let file = File::open(path).map_err(|why| unreadable(&why))?;
+        let about = file.metadata().map_err(|why| unreadable(&why))?;
+        if about.is_dir() {
+            return Err(wrong("is a directory".to_owned(), "name a file in it"));
+        }
+        let hashed = Hashed { file, context: digest::Context::new(&digest::SHA256), read: 0 };
+        let mut records = Records::new(hashed, Form::JsonLines, 0, 64 << 10);
+        let (form, columns) = beginning(path, &mut records).map_err(|why| match why {
+            Beginning::Wrong(why) => vec![in_line(&why)],
+            Beginning::Empty => {
+                wrong("is empty".to_owned(), "give CSV with the names of its columns in the first line, or a JSON object a line")
+            }
+            Beginning::Columns(why) => wrong(why, "name each column once in the first line"),
+        })?;
+        records.set_form(form);
+
+        let mut fields = Fields::default();
+        let mut in_memory = true;
+        let mut errors = Vec::new();
+        let (mut places, mut stride, mut count) = (Vec::new(), 1_u64, 0_u64);
+        let began = records_offset(&mut records).map_err(|why| vec![in_line(&why)])?;
+        let mut ended = began;
+        loop {
+            let Record { bytes, line, offset } = match records.next() {
+                Ok(Some(record)) => record,
+                Ok(None) => break,
+                Err(why) => {
+                    errors.push(in_line(&why));
+                    break;
+                }
+            };
+            ended = offset + bytes.len() as u64;
+            if count.is_multiple_of(stride) {
+                places.push(offset);
+                if places.len() == PLACES_MAX {
+                    places = places.into_iter().step_by(2).collect();
+                    stride *= 2;
+                }
+            }
+            count += 1;
+            if in_memory {
+                if let Err(why) = fields.add(bytes, form, &columns) {
+                    errors.push(in_line(&Wrong { line, why }));
+                    if errors.len() == MISTAKES_MAX {
+                        break;
+                    }
+                }
+                if fields.size_bytes() > memory_bytes_max && about.is_file() {
+                    in_memory = false;
+                    fields = Fields::default();
+                } else if fields.size_bytes() > FIELDS_BYTES_MAX {
+                    return Err(wrong("is no regular file and holds more than 1 GiB".to_owned(), "save it to a file first"));
+                }
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        if count == 0 {
+            return Err(wrong("has no rows after its first line".to_owned(), "give it at least one"));
+        }
+        let fingerprint = records.into_source().fingerprint();
+        let rows = if in_memory {
+            Rows::Memory(fields)
+        } else {
+            let file = File::open(path).map_err(|why| unreadable(&why))?;
+            Rows::File(Index { file, places, stride, row_bytes: (ended - began) / count + 1 })
+        };
+        Ok(Self { path: path.to_owned(), form, columns, count, fingerprint, rows })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// How many rows it has; at least 1.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The names of its columns.
+    #[must_use]
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// What it holds, in short: its SHA-256; of a large file that of its beginning, and its length.
+    #[must_use]
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// The number of a column.
+    ///
+    /// # Errors
+    /// If there is none of that name, with the one that was probably meant.
+    pub fn column(&self, name: &str) -> Result<usize, DataError> {
+        self.columns.iter().position(|column| column == name).ok_or_else(|| DataError {
+            message: format!("--data-file {} has no column '{}'", self.path, name.escape_debug()),
+            help: match nearest(name, self.columns.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => format!("it has {}", shown(&self.columns)),
+            },
+        })
+    }
+
+    /// The fields of a row.
+    ///
+    /// # Errors
+    /// In words, if it cannot be read any more.
+    pub fn row(&self, row: u64) -> Result<Vec<Vec<u8>>, String> {
+        let mut fields = Fields::default();
+        self.add_row(row, &mut fields)?;
+        Ok((0..fields.count()).map(|number| fields.field(number).to_vec()).collect())
+    }
+
+    /// Whether rows are in memory.
+    pub(crate) const fn is_in_memory(&self) -> bool {
+        matches!(self.rows, Rows::Memory(_))
+    }
+
+    /// A field of a row in memory.
+    #[inline]
+    pub(crate) fn field(&self, row: u64, column: usize) -> &[u8] {
+        match &self.rows {
+            Rows::Memory(fields) => fields.field(row as usize * self.columns.len() + column),
+            Rows::File(_) => b"",
+        }
+    }
+
+    /// Adds a row's fields.
+    pub(crate) fn add_row(&self, row: u64, into: &mut Fields) -> Result<(), String> {
+        match &self.rows {
+            Rows::Memory(_) => (0..self.columns.len()).for_each(|column| into.push(self.field(row, column))),
+            Rows::File(_) => {
+                let mut reader = self.reader();
+                reader.read(row, into)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads rows of a large file.
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        Reader { data: self, at: None }
+    }
+}
+
+/// More than this in memory is a mistake.
+const FIELDS_BYTES_MAX: usize = 1 << 30;
+
+/// Reads rows of a large file, fastest one after the other.
+pub(crate) struct Reader<'a> {
+    data: &'a Data,
+    /// The records, and the row that comes next.
+    at: Option<(Records<At<'a>>, u64)>,
+}
+
+impl Reader<'_> {
+    /// Adds the fields of a row.
+    pub(crate) fn read(&mut self, row: u64, into: &mut Fields) -> Result<(), String> {
+        let Rows::File(index) = &self.data.rows else { return self.data.add_row(row, into) };
+        let told = |why: &str| format!("row {} of --data-file {} cannot be used: {why}", row + 1, self.data.path);
+        let (mut records, mut next) = match self.at.take() {
+            // What lies between is read over, unless a place nearer to the row is known.
+            Some((records, next)) if next <= row && row - next < index.stride.max(READ_OVER_MAX) => (records, next),
+            _ => {
+                let place = row / index.stride;
+                let offset = index.places[place as usize];
+                let sequential = row == 0 || self.data.count <= READ_OVER_MAX;
+                let bytes =
+                    if sequential { READ_BYTES_MAX } else { (index.row_bytes * (index.stride + 1)).clamp(READ_BYTES_MIN, READ_BYTES_MAX) };
+                (Records::new(At { file: &index.file, offset }, self.data.form, offset, bytes as usize), place * index.stride)
+            }
+        };
+        loop {
+            let record = match records.next() {
+                Ok(Some(record)) => record,
+                Ok(None) => return Err(told("the file has become shorter")),
+                Err(wrong) => return Err(told(&wrong.why)),
+            };
+            next += 1;
+            if next > row {
+                into.add(record.bytes, self.data.form, &self.data.columns).map_err(|why| told(&why))?;
+                self.at = Some((records, next));
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Up to so many rows are read over rather than looked up.
+const READ_OVER_MAX: u64 = 64;
+/// The least and the most that is read at once.
+const READ_BYTES_MIN: u64 = 4 << 10;
+const READ_BYTES_MAX: u64 = 256 << 10;
+
+/// A file from a place on, without moving the place of others.
+struct At<'a> {
+    file: &'a File,
+    offset: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(into, self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
+enum Beginning {
+    Wrong(Wrong),
+    Empty,
+    Columns(String),
+}
+
+/// The form of a file and the names of its columns, from its first record.
+fn beginning<R: Read>(path: &str, records: &mut Records<R>) -> Result<(Form, Vec<String>), Beginning> {
+    const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+    if records.peek().map_err(Beginning::Wrong)?.starts_with(BYTE_ORDER_MARK) {
+        records.skip(BYTE_ORDER_MARK.len());
+    }
+    let start = records.peek().map_err(Beginning::Wrong)?;
+    let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let is_json = matches!(ending.as_str(), "jsonl" | "ndjson" | "json") || start.trim_ascii_start().first() == Some(&b'{');
+    if is_json {
+        // The names are those of the first object, which is a row as well.
+        let line = start.trim_ascii_start();
+        if line.is_empty() {
+            return Err(Beginning::Empty);
+        }
+        return first_object(records).map(|columns| (Form::JsonLines, columns));
+    }
+    let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let count = |delimiter: u8| line.iter().filter(|byte| **byte == delimiter).count();
+    let delimiter = [b',', b'\t', b';'].into_iter().rev().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',');
+    records.set_form(Form::Csv { delimiter });
+    let Some(first) = records.next().map_err(Beginning::Wrong)? else { return Err(Beginning::Empty) };
+    let line = first.line;
+    let mut names = Fields::default();
+    names.add_csv(first.bytes, delimiter).map_err(|why| Beginning::Wrong(Wrong { line, why }))?;
+    let mut columns: Vec<String> = Vec::new();
+    for number in 0..names.count() {
+        let Ok(name) = std::str::from_utf8(names.field(number)) else {
+            return Err(Beginning::Wrong(Wrong { line, why: "it is not text in UTF-8".to_owned() }));
+        };
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(Beginning::Columns(format!("has no name for column {} in its first line", number + 1)));
+        }
+        if columns.iter().any(|column| column == name) {
+            return Err(Beginning::Columns(format!("has two columns '{}'", name.escape_debug())));
+        }
+        columns.push(name.to_owned());
+    }
+    Ok((Form::Csv { delimiter }, columns))
+}
+
+/// The names in the first object, which stays to be read.
+fn first_object<R: Read>(records: &mut Records<R>) -> Result<Vec<String>, Beginning> {
+    let line = records.whole_line().map_err(Beginning::Wrong)?;
+    let object = crate::record::object(line.trim_ascii()).map_err(|why| Beginning::Wrong(Wrong { line: 1, why }))?;
+    if object.is_empty() {
+        return Err(Beginning::Columns("has an empty object in its first line".to_owned()));
+    }
+    Ok(object.into_iter().map(|(name, _)| name).collect())
+}
+
+/// Where the next record begins.
+fn records_offset<R: Read>(records: &mut Records<R>) -> Result<u64, Wrong> {
+    records.peek()?;
+    Ok(records.offset())
+}
+
+fn shown(columns: &[String]) -> String {
+    const SHOWN_MAX: usize = 12;
+    let mut names: Vec<String> = columns.iter().take(SHOWN_MAX).map(|name| name.escape_debug().to_string()).collect();
+    if columns.len() > SHOWN_MAX {
+        names.push(format!("and {} more", columns.len() - SHOWN_MAX));
+    }
+    names.join(", ")
+}
+
+/// A file whose fingerprint is taken while it is read.
+struct Hashed {
+    file: File,
+    context: digest::Context,
+    read: u64,
+}
+
+impl Hashed {
+    fn fingerprint(self) -> String {
+        let mut text: String = self.context.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        if self.read > FINGERPRINT_BYTES_MAX {
+            text += &format!("-{}", self.read);
+        }
+        text
+    }
+}
+
+impl Read for Hashed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(into)?;
+        let left = FINGERPRINT_BYTES_MAX.saturating_sub(self.read);
+        self.context.update(&into[..read.min(usize::try_from(left).unwrap_or(usize::MAX))]);
+        self.read += read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+    use std::fs;
+
+    fn opened(name: &str, content: &[u8], memory_bytes_max: usize) -> Result<Data, Vec<DataError>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        Data::open_within(path.to_str().unwrap(), memory_bytes_max)
+    }
+
+    fn row(data: &Data, row: u64) -> Vec<String> {
+        data.row(row).unwrap().iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect()
+    }
+
+    #[test]
+    fn a_small_file_is_in_memory() {
+        let data = opened("u.csv", b"\xef\xbb\xbfid, name\r\n1,\"a, b\"\r\n2,c\r\n", 1000).unwrap();
+        assert_eq!((data.columns(), data.count(), data.is_in_memory()), (&["id".to_owned(), "name".to_owned()][..], 2, true));
+        assert_eq!((data.field(0, 1), data.field(1, 0)), (&b"a, b"[..], &b"2"[..]));
+        let found = data.column("nmae").unwrap_err();
+        assert!(found.help.contains("did you mean 'name'?"), "{found:?}");
+    }
+
+    #[test]
+    fn rows_of_json_and_of_other_delimiters_are_read() {
+        let data = opened("u.jsonl", b"{\"id\":1,\"n\":\"x\"}\n\n{\"n\":\"y\",\"id\":2}\n", 1000).unwrap();
+        assert_eq!((data.count(), row(&data, 1)), (2, vec!["2".to_owned(), "y".to_owned()]));
+        assert_eq!(opened("u.txt", b"id;a\n1;2\n", 1000).unwrap().columns(), ["id", "a"].map(str::to_owned));
+        assert_eq!(opened("u.tsv", b"id\tname\n1\tb c\n", 1000).unwrap().columns(), ["id", "name"].map(str::to_owned));
+    }
+
+    #[test]
+    fn a_large_file_is_read_where_its_rows_are() {
+        let mut text = "id,name\n".to_owned();
+        for number in 0..20_000 {
+            writeln!(text, "{number},\"name {number}\nof many\"").unwrap();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("u.csv");
+        fs::write(&path, &text).unwrap();
+        let data = Data::open_within(path.to_str().unwrap(), 1000).unwrap();
+        assert!(!data.is_in_memory() && data.count() == 20_000);
+        let mut reader = data.reader();
+        for wanted in [0, 1, 2, 19_999, 7, 8, 12_345, 12_344, 0] {
+            let mut fields = Fields::default();
+            reader.read(wanted, &mut fields).unwrap();
+            assert_eq!(fields.field(0), wanted.to_string().as_bytes());
+            assert_eq!(row(&data, wanted)[1], format!("name {wanted}\nof many"));
+        }
+        assert_eq!(data.fingerprint(), Data::open(path.to_str().unwrap()).unwrap().fingerprint());
+    }
+
+    #[test]
+    fn what_is_no_data_file_is_told() {
+        for (name, content, part) in [
+            ("a.csv", &b""[..], "is empty"),
+            ("a.csv", b"\n\n", "is empty"),
+            ("a.jsonl", b"\n", "is empty"),
+            ("a.csv", b"id,name\n", "no rows"),
+            ("a.csv", b"id,id\n1,2\n", "two columns 'id'"),
+            ("a.csv", b"id,\n1,2\n", "no name for column 2"),
+            ("a.csv", b"id,name\n1,2\n3\n", "line 3: it has 1 field, and the first line names 2"),
+            ("a.csv", b"id,name\n1,\"2\n3,4\n", "line 2: a quotation mark opens in it that is never closed"),
+            ("a.csv", b"\x7fELF\x01\x00\x00", "NUL byte"),
+            ("a.jsonl", b"{\"a\":1}\n{\"b\":1}\n", "line 2: it has no 'a'"),
+            ("a.jsonl", b"{\"a\":1}\n{\"a\":", "line 2: it is no JSON object"),
+            ("a.json", b"[1,2]", "it is no JSON object"),
+        ] {
+            let errors = opened(name, content, 1000).unwrap_err();
+            assert!(errors[0].message.contains(part), "{content:?}: {errors:?}");
+        }
+        assert!(Data::open("/nowhere/a.csv").unwrap_err()[0].message.contains("cannot be read"));
+        assert!(Data::open("/tmp").unwrap_err()[0].message.contains("is a directory"));
+        let ragged = format!("id,name\n{}", "1\n".repeat(50));
+        assert_eq!(opened("a.csv", ragged.as_bytes(), 1000).unwrap_err().len(), MISTAKES_MAX);
+    }
+}

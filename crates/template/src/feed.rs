@@ -1,0 +1,260 @@
+//! The rows of a large file, read ahead of the worker that takes them.
+//!
+//! A worker that reads a file waits for the disk, and what waits there is not sent: the load would be wrong, and its times too.
+//! Which rows a worker takes follows from the seed and the number of each request, so a thread beside it can read them in that
+//! order before they are asked for. They come in blocks; between two blocks a row costs what one in memory costs.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use plan::{DataEnd, Random, RowOrder, Share};
+
+use crate::data::Data;
+use crate::record::Fields;
+
+/// A block is handed over when it has so many bytes.
+const BLOCK_BYTES: usize = 256 << 10;
+/// So many blocks wait for the worker.
+const BLOCKS_AHEAD: usize = 2;
+
+/// Streams of chance from here on choose rows.
+const ROWS: u64 = 2 << 48;
+
+/// How rows are given to requests.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Order {
+    pub(crate) order: RowOrder,
+    pub(crate) end: DataEnd,
+    pub(crate) seed: u64,
+    /// The data file's number: two files are not drawn from alike.
+    pub(crate) file: u64,
+    pub(crate) count: u64,
+}
+
+/// What a request takes of a data file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Row(u64),
+    /// There are none left, and the load ends.
+    Over,
+    /// There are none left, and the run breaks off.
+    RanOut,
+}
+
+impl Order {
+    /// The row of the request with this number.
+    #[inline]
+    pub(crate) fn turn(&self, number: u64) -> Turn {
+        match self.order {
+            RowOrder::Random => Turn::Row(Random::new(self.seed, ROWS + (self.file << 48) + number).between(0, self.count - 1)),
+            _ if number < self.count => Turn::Row(number),
+            _ => match self.end {
+                DataEnd::Wrap => Turn::Row(number % self.count),
+                DataEnd::Stop => Turn::Over,
+                DataEnd::Error => Turn::RanOut,
+            },
+        }
+    }
+}
+
+/// What a data file gives to the requests of one worker.
+pub(crate) enum Source {
+    /// Rows in memory.
+    Memory { data: Arc<Data>, order: Order, row: u64 },
+    /// Rows read ahead.
+    Ahead(Feed),
+    /// The user keeps its row.
+    User,
+}
+
+/// Rows that come in blocks.
+pub(crate) struct Feed {
+    blocks: Receiver<Result<Block, Ended>>,
+    /// What came before the load began, until it is taken.
+    first: Option<Result<Block, Ended>>,
+    block: Block,
+    /// The row of the block that is taken.
+    at: usize,
+    columns: usize,
+}
+
+#[derive(Default)]
+struct Block {
+    fields: Fields,
+    rows: usize,
+}
+
+/// Why no more blocks come.
+enum Ended {
+    Over,
+    RanOut,
+    Failed(String),
+}
+
+/// What comes next of a source.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Row,
+    Over,
+    RanOut,
+    Failed(String),
+}
+
+impl Source {
+    pub(crate) fn new(data: Arc<Data>, order: Order, share: Share) -> Self {
+        if order.order == RowOrder::PerUser {
+            Self::User
+        } else if data.is_in_memory() {
+            Self::Memory { data, order, row: 0 }
+        } else {
+            Self::Ahead(Feed::start(data, order, share))
+        }
+    }
+
+    /// Takes the row of the request with this number; to be called with the numbers of the worker's share, in order.
+    #[inline]
+    pub(crate) fn advance(&mut self, number: u64) -> Next {
+        match self {
+            Self::Memory { order, row, .. } => match order.turn(number) {
+                Turn::Row(next) => {
+                    *row = next;
+                    Next::Row
+                }
+                Turn::Over => Next::Over,
+                Turn::RanOut => Next::RanOut,
+            },
+            Self::Ahead(feed) => feed.advance(),
+            Self::User => Next::Row,
+        }
+    }
+
+    /// A field of the row that was taken; nothing for a row that the user keeps.
+    #[inline]
+    pub(crate) fn field(&self, column: usize) -> Option<&[u8]> {
+        match self {
+            Self::Memory { data, row, .. } => Some(data.field(*row, column)),
+            Self::Ahead(feed) => Some(feed.block.fields.field(feed.at * feed.columns + column)),
+            Self::User => None,
+        }
+    }
+}
+
+impl Feed {
+    fn start(data: Arc<Data>, order: Order, share: Share) -> Self {
+        let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
+        let columns = data.columns().len();
+        thread::Builder::new()
+            .name(format!("rows-{}", share.index()))
+            .spawn(move || read_ahead(&data, order, share, &sender))
+            .expect("the system gives a thread to each worker's rows");
+        // The first block is there before the load begins.
+        let first = blocks.recv().ok();
+        Self { blocks, first, block: Block::default(), at: 0, columns }
+    }
+
+    fn advance(&mut self) -> Next {
+        self.at += 1;
+        if self.at < self.block.rows {
+            return Next::Row;
+        }
+        match self.first.take().or_else(|| self.blocks.recv().ok()) {
+            Some(Ok(block)) => {
+                self.block = block;
+                self.at = 0;
+                Next::Row
+            }
+            Some(Err(Ended::Failed(why))) => Next::Failed(why),
+            Some(Err(Ended::RanOut)) => Next::RanOut,
+            Some(Err(Ended::Over)) | None => Next::Over,
+        }
+    }
+}
+
+/// Reads the rows of a share's requests, block by block, until there are none left or nobody takes them any more.
+fn read_ahead(data: &Data, order: Order, share: Share, sender: &SyncSender<Result<Block, Ended>>) {
+    let mut reader = data.reader();
+    let mut block = Block::default();
+    let mut number = u64::from(share.index());
+    loop {
+        let ended = match order.turn(number) {
+            Turn::Row(row) => reader.read(row, &mut block.fields).err().map(Ended::Failed),
+            Turn::Over => Some(Ended::Over),
+            Turn::RanOut => Some(Ended::RanOut),
+        };
+        if ended.is_none() {
+            block.rows += 1;
+            number += u64::from(share.of());
+        }
+        if block.rows > 0
+            && (ended.is_some() || block.fields.size_bytes() >= BLOCK_BYTES)
+            && sender.send(Ok(std::mem::take(&mut block))).is_err()
+        {
+            return;
+        }
+        if let Some(ended) = ended {
+            let _ = sender.send(Err(ended));
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::num::NonZeroU32;
+
+    fn data(rows: u64, memory_bytes_max: usize) -> Arc<Data> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("u.csv");
+        let text: String = (0..rows).map(|row| format!("{row},x\n")).collect();
+        fs::write(&path, format!("id,name\n{text}")).unwrap();
+        Arc::new(Data::open_within(path.to_str().unwrap(), memory_bytes_max).unwrap())
+    }
+
+    /// The rows of so many requests of each of two workers, in the order of their numbers.
+    fn taken(data: &Arc<Data>, order: RowOrder, end: DataEnd, requests: u64) -> Vec<String> {
+        let order = Order { order, end, seed: 7, file: 0, count: data.count() };
+        let mut found = vec![String::new(); requests as usize];
+        for share in Share::all(NonZeroU32::new(2).unwrap()) {
+            let mut source = Source::new(data.clone(), order, share);
+            for number in (0..requests).filter(|number| share.owns(*number)) {
+                found[number as usize] = match source.advance(number) {
+                    Next::Row => String::from_utf8_lossy(source.field(0).unwrap()).into_owned(),
+                    other => format!("{other:?}"),
+                };
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn rows_read_ahead_are_those_in_memory() {
+        let (small, large) = (data(50_000, usize::MAX), data(50_000, 0));
+        assert!(small.is_in_memory() && !large.is_in_memory());
+        for order in [RowOrder::InOrder, RowOrder::Random] {
+            assert_eq!(taken(&small, order, DataEnd::Wrap, 60_001), taken(&large, order, DataEnd::Wrap, 60_001));
+        }
+    }
+
+    #[test]
+    fn a_file_that_runs_out_does_what_was_asked_for() {
+        for data in [data(3, usize::MAX), data(3, 0)] {
+            assert_eq!(taken(&data, RowOrder::InOrder, DataEnd::Wrap, 5), ["0", "1", "2", "0", "1"]);
+            assert_eq!(taken(&data, RowOrder::InOrder, DataEnd::Stop, 5), ["0", "1", "2", "Over", "Over"]);
+            assert_eq!(taken(&data, RowOrder::InOrder, DataEnd::Error, 5), ["0", "1", "2", "RanOut", "RanOut"]);
+        }
+    }
+
+    #[test]
+    fn random_rows_are_all_as_likely() {
+        let data = data(10, usize::MAX);
+        let mut counts = [0_u32; 10];
+        for row in taken(&data, RowOrder::Random, DataEnd::Wrap, 100_000) {
+            counts[row.parse::<usize>().unwrap()] += 1;
+        }
+        // Binomial: sd √(100,000 · 0.1 · 0.9) = 95; five of them.
+        assert!(counts.iter().all(|count| count.abs_diff(10_000) < 475), "{counts:?}");
+    }
+}

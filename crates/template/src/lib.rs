@@ -1,0 +1,17 @@
+//! Requests that differ: templates written, rows taken from data files, URLs chosen from a list.
+//!
+//! Whatever can be done once is done before the run: templates are compiled into pieces, variables and files are read, small
+//! data files are taken into memory, and large ones are read ahead by a thread. What is left for each request is copying
+//! bytes into a buffer that is there already.
+//!
+//! Invariant: the n-th request of a run is a function of the plan, the files and n; only `{{now}}` is not.
+
+mod compiled;
+mod data;
+mod feed;
+mod program;
+mod record;
+mod write;
+
+pub use data::{Data, DataError, MEMORY_BYTES_MAX};
+pub use program::Ready;

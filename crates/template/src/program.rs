@@ -1,0 +1,477 @@
+//! Templates as the engine's program: each request is written when it is chosen.
+//!
+//! What a request holds must not depend on who sends it: in closed load the fastest user would else decide which rows are
+//! taken, and a run with another number of threads be another run. So a worker numbers its requests as they begin, its numbers
+//! are those of its share of the whole run, and chance is drawn anew from the seed and the number. The requests that are
+//! sent are the same whatever the threads; only their order on the wire is the load's.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
+use measure::{Counted, Summary, Tick};
+use plan::{Load, Plan, PlanError, PlanErrors, Random, RowOrder, Share, Target, Turns};
+
+use crate::compiled::{Compiled, Content, compile};
+use crate::data::Data;
+use crate::feed::{Next, Order, Source};
+use crate::record::Fields;
+use crate::write::{Writing, digits, write};
+
+/// Streams of chance from here on belong to requests, by their number.
+const REQUESTS: u64 = 1 << 48;
+
+/// Requests that differ, compiled and ready to be sent.
+pub struct Ready {
+    shared: Arc<Shared>,
+}
+
+/// What all workers read.
+struct Shared {
+    routes: Vec<Compiled>,
+    /// Up to which number a draw means each route; empty where they take turns.
+    tickets: Vec<u64>,
+    files: Vec<Arc<Data>>,
+    order: RowOrder,
+    orders: Vec<Order>,
+    seed: u64,
+    /// Whether all routes lead to the plan's own server.
+    at_home: bool,
+}
+
+impl Ready {
+    /// Compiles a plan's templates and its list of URLs. `files` are its data files, opened, in its order.
+    ///
+    /// # Errors
+    /// For every column, file and variable that is not there, and if a data file has too few rows.
+    pub fn new(plan: &Plan, files: &[Arc<Data>]) -> Result<Self, PlanErrors> {
+        let filling = plan.filling();
+        let compiled = compile(plan, files);
+        let mut errors = PlanErrors::default();
+        if let (RowOrder::PerUser, Load::Closed { users, .. }) = (filling.order, plan.load()) {
+            for data in files.iter().filter(|data| data.count() < users.get().into()) {
+                errors.push(PlanError::new(
+                    "data-order",
+                    format!("--data-file {} has {} rows, which is fewer than --connections {users}", data.path(), data.count()),
+                    format!("give at most --connections {}, or take rows in-order or random", data.count()),
+                ));
+            }
+        }
+        let routes = match compiled {
+            Ok(routes) if errors.is_empty() => routes,
+            Ok(_) => return Err(errors),
+            Err(mut more) => {
+                errors.0.into_iter().for_each(|error| more.push(error));
+                return Err(more);
+            }
+        };
+        let tickets = match &filling.mix {
+            Some(mix) if mix.turns == Turns::Weighted => mix
+                .routes
+                .iter()
+                .scan(0, |sum, route| {
+                    *sum += route.weight;
+                    Some(*sum)
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        let order = |(file, data): (u64, &Arc<Data>)| Order {
+            order: filling.order,
+            end: filling.end,
+            seed: plan.seed(),
+            file,
+            count: data.count(),
+        };
+        let shared = Shared {
+            tickets,
+            files: files.to_vec(),
+            order: filling.order,
+            orders: (0..).zip(files).map(order).collect(),
+            seed: plan.seed(),
+            at_home: routes.iter().all(|route| route.target.same_origin(plan.target())),
+            routes,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Carries a prepared plan out with these requests.
+    ///
+    /// # Errors
+    /// If the run cannot go on, with what was measured until then.
+    pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+        let shared = self.shared;
+        if shared.at_home {
+            prepared.run_with(move |share| Filled::<false>::new(shared.clone(), share), watch, stop)
+        } else {
+            prepared.run_with(move |share| Filled::<true>::new(shared.clone(), share), watch, stop)
+        }
+    }
+
+    /// The first requests of the whole run, as they will be sent.
+    ///
+    /// # Errors
+    /// Why there are no more.
+    pub fn preview(&self, count: usize) -> Result<Vec<Vec<u8>>, Broken> {
+        let program = Filled::<false>::new(self.shared.clone(), Share::WHOLE);
+        let mut user = program.user(0);
+        let mut requests = Vec::new();
+        while requests.len() < count {
+            program.choose(&mut user)?;
+            if program.has_stopped() {
+                break;
+            }
+            requests.push(user.bytes.clone());
+        }
+        Ok(requests)
+    }
+}
+
+/// One worker's requests. `WANDERS`: to several servers.
+struct Filled<const WANDERS: bool> {
+    shared: Arc<Shared>,
+    share: Share,
+    /// How many were chosen.
+    chosen: Cell<u64>,
+    sources: RefCell<Vec<Source>>,
+    body: RefCell<Vec<u8>>,
+    scratch: RefCell<Vec<u8>>,
+    stopped: Cell<bool>,
+}
+
+/// A user, or in open load a Lane.
+struct User {
+    bytes: Vec<u8>,
+    route: usize,
+    /// The rows it keeps, by data file.
+    kept: Vec<Fields>,
+    /// Why it has none.
+    wrong: Option<String>,
+    ear: (),
+}
+
+impl<const WANDERS: bool> Filled<WANDERS> {
+    fn new(shared: Arc<Shared>, share: Share) -> Self {
+        let sources = shared.files.iter().zip(&shared.orders).map(|(data, order)| Source::new(data.clone(), *order, share)).collect();
+        Self {
+            shared,
+            share,
+            chosen: Cell::new(0),
+            sources: RefCell::new(sources),
+            body: RefCell::default(),
+            scratch: RefCell::default(),
+            stopped: Cell::new(false),
+        }
+    }
+
+    fn route(&self, number: u64, random: &mut Random) -> usize {
+        let Shared { routes, tickets, .. } = &*self.shared;
+        match tickets.last() {
+            _ if routes.len() == 1 => 0,
+            None => (number % routes.len() as u64) as usize,
+            Some(sum) => {
+                let ticket = random.between(0, sum - 1);
+                tickets.partition_point(|up_to| *up_to <= ticket)
+            }
+        }
+    }
+
+    #[cold]
+    fn ran_out(&self, file: usize) -> Broken {
+        let data = &self.shared.files[file];
+        Broken {
+            message: format!("--data-file {} has run out after {} rows", data.path(), data.count()),
+            help: "give it more rows, or --data-end wrap, or --data-end stop".to_owned(),
+        }
+    }
+}
+
+#[cold]
+fn broken(message: String) -> Broken {
+    Broken { message, help: "mend the file".to_owned() }
+}
+
+impl<const W: bool> Program for Filled<W> {
+    type User = User;
+    type Ear = ();
+
+    const WANDERS: bool = W;
+    const OPENS_FIRST: bool = !W;
+
+    fn user(&self, number: u64) -> User {
+        let mut user = User { bytes: Vec::new(), route: 0, kept: Vec::new(), wrong: None, ear: () };
+        if self.shared.order == RowOrder::PerUser {
+            for data in &self.shared.files {
+                let mut row = Fields::default();
+                if let Err(why) = data.add_row(number % data.count(), &mut row) {
+                    user.wrong = Some(why);
+                }
+                user.kept.push(row);
+            }
+        }
+        user
+    }
+
+    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
+        if let Some(why) = user.wrong.take() {
+            return Err(broken(why));
+        }
+        let index = self.chosen.get();
+        self.chosen.set(index + 1);
+        let number = index * u64::from(self.share.of()) + u64::from(self.share.index());
+        let mut sources = self.sources.borrow_mut();
+        for (file, source) in sources.iter_mut().enumerate() {
+            match source.advance(number) {
+                Next::Row => {}
+                Next::Over => {
+                    // What is chosen now is not sent any more.
+                    self.stopped.set(true);
+                    return Ok(Choice { asked: self.shared.routes[0].asked, requests: 1 });
+                }
+                Next::RanOut => return Err(self.ran_out(file)),
+                Next::Failed(why) => return Err(broken(why)),
+            }
+        }
+        let mut random = Random::new(self.shared.seed, REQUESTS + number);
+        user.route = self.route(number, &mut random);
+        let route = &self.shared.routes[user.route];
+        let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
+        let mut writing = Writing {
+            number,
+            random: &mut random,
+            sources: &sources,
+            kept: &user.kept,
+            body: &[],
+            scratch: &mut scratch,
+            is_unsafe: &mut is_unsafe,
+        };
+        let out = &mut user.bytes;
+        out.clear();
+        match &route.body {
+            Content::Fixed(body) => {
+                writing.body = body;
+                write(&route.head, out, &mut writing);
+                out.extend_from_slice(body);
+            }
+            Content::Written(parts) => {
+                let mut body = self.body.borrow_mut();
+                body.clear();
+                write(parts, &mut body, &mut writing);
+                let mut writing = Writing { body: &body, ..writing };
+                write(&route.head, out, &mut writing);
+                out.extend_from_slice(b"Content-Length: ");
+                digits(body.len() as u64, 1, out);
+                out.extend_from_slice(b"\r\n\r\n");
+                out.extend_from_slice(&body);
+            }
+        }
+        if is_unsafe {
+            return Err(Broken {
+                message: format!("a value for a header of request {} holds a line break or another control character", number + 1),
+                help: "mend the row of the data file; {{base64 (NAME.COLUMN)}} writes any bytes".to_owned(),
+            });
+        }
+        Ok(Choice { asked: route.asked, requests: 1 })
+    }
+
+    #[inline]
+    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut ()) {
+        (&user.bytes, &mut user.ear)
+    }
+
+    #[inline]
+    fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
+        Some(&self.shared.routes[user.route].target)
+    }
+
+    #[inline]
+    fn has_stopped(&self) -> bool {
+        self.stopped.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::Draft;
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::num::NonZeroU32;
+
+    fn plan(settings: impl FnOnce(&mut Draft)) -> Plan {
+        let mut draft = Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() };
+        settings(&mut draft);
+        Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    fn requests(plan: &Plan, count: usize) -> Vec<String> {
+        let files: Vec<Arc<Data>> = plan.filling().files.iter().map(|file| Arc::new(Data::open(&file.path).unwrap())).collect();
+        let ready = Ready::new(plan, &files).unwrap_or_else(|errors| panic!("{errors}"));
+        ready.preview(count).unwrap().into_iter().map(|bytes| String::from_utf8(bytes).unwrap()).collect()
+    }
+
+    fn header(name: &str, request: &str) -> String {
+        let line = request.lines().find(|line| line.to_ascii_lowercase().starts_with(&format!("{name}: ")));
+        line.unwrap_or_else(|| panic!("{request} has no {name}"))[name.len() + 2..].to_owned()
+    }
+
+    #[test]
+    fn the_length_is_that_of_the_body_that_was_written() {
+        let plan = plan(|draft| {
+            draft.json = Some("{\"n\":{{sequence 99}},\"pick\":\"{{choice \"a\\\"b\" c}}\"}".to_owned());
+            draft.header = vec!["X-Body: {{base64 (body)}}".to_owned()];
+        });
+        for (number, request) in requests(&plan, 50).iter().enumerate() {
+            let (_, body) = request.split_once("\r\n\r\n").unwrap();
+            assert_eq!(header("content-length", request), body.len().to_string());
+            let read: serde_json::Value = serde_json::from_str(body).unwrap();
+            assert_eq!(read["n"], number + 99);
+            let mut encoded = Vec::new();
+            crate::write::encode(body.as_bytes(), &mut encoded);
+            assert_eq!(header("x-body", request).as_bytes(), encoded);
+        }
+    }
+
+    #[test]
+    fn requests_do_not_depend_on_the_number_of_threads() {
+        let plan = plan(|draft| draft.url = Some("http://a.test/{{uuid}}?n={{sequence}}&r={{random 1 9}}".to_owned()));
+        let ready = Ready::new(&plan, &[]).unwrap();
+        let mut whole: Vec<Vec<u8>> = ready.preview(60).unwrap();
+        whole.sort();
+        for threads in [2, 3, 4] {
+            let mut sent = Vec::new();
+            for share in Share::all(NonZeroU32::new(threads).unwrap()) {
+                let program = Filled::<false>::new(ready.shared.clone(), share);
+                let mut user = program.user(0);
+                for _ in 0..share.part(60) {
+                    program.choose(&mut user).unwrap();
+                    sent.push(user.bytes.clone());
+                }
+            }
+            sent.sort();
+            assert_eq!(sent, whole);
+        }
+    }
+
+    #[test]
+    fn another_seed_gives_other_requests() {
+        let of = |seed: &str| {
+            requests(&plan(|draft| (draft.url, draft.seed) = (Some("http://a.test/{{uuid}}".to_owned()), seed.parse().ok())), 3)
+        };
+        assert_eq!(of("1"), of("1"));
+        assert_ne!(of("1"), of("2"));
+    }
+
+    #[test]
+    fn routes_come_as_often_as_their_weights_say() {
+        let lines = "70 http://a.test/a\n25 HEAD http://b.test:81/b\n5 POST http://a.test/c\n0 http://a.test/never";
+        let plan = plan(|draft| {
+            draft.url = None;
+            draft.urls = Some("mix".to_owned());
+            draft.urls_lines = Some(lines.lines().map(str::to_owned).collect());
+        });
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        let count = 20_000;
+        for request in requests(&plan, count) {
+            let line = request.lines().next().unwrap().to_owned();
+            *counts.entry(format!("{line} to {}", header("host", &request))).or_default() += 1;
+        }
+        for (what, share) in
+            [("GET /a HTTP/1.1 to a.test", 0.7), ("HEAD /b HTTP/1.1 to b.test:81", 0.25), ("POST /c HTTP/1.1 to a.test", 0.05)]
+        {
+            let expected = count as f64 * share;
+            // Five standard deviations of a binomial count.
+            let room = 5.0 * (expected * (1.0 - share)).sqrt();
+            assert!((counts[what] as f64 - expected).abs() < room, "{counts:?}");
+        }
+        assert_eq!(counts.len(), 3);
+    }
+
+    #[test]
+    fn routes_without_weights_take_turns() {
+        let plan = plan(|draft| {
+            draft.urls = Some("mix".to_owned());
+            draft.urls_lines = Some(vec!["/a".to_owned(), "PUT /b".to_owned()]);
+            draft.data = Some("x={{sequence}}".to_owned());
+        });
+        let sent = requests(&plan, 4);
+        let lines: Vec<&str> = sent.iter().map(|request| request.lines().next().unwrap()).collect();
+        assert_eq!(lines, ["POST /a HTTP/1.1", "PUT /b HTTP/1.1", "POST /a HTTP/1.1", "PUT /b HTTP/1.1"]);
+        assert!(sent[3].ends_with("\r\nContent-Length: 3\r\n\r\nx=4"), "{}", sent[3]);
+    }
+
+    #[test]
+    fn what_reads_is_sent_without_the_body() {
+        let plan = plan(|draft| {
+            draft.urls = Some("mix".to_owned());
+            draft.urls_lines = Some(vec!["GET /a".to_owned(), "DELETE /b".to_owned(), "PATCH /c".to_owned()]);
+            draft.data = Some("x=1".to_owned());
+        });
+        let sent = requests(&plan, 3);
+        for request in &sent[..2] {
+            assert!(request.ends_with("\r\n\r\n") && !request.contains("Content-"), "{request}");
+        }
+        assert!(sent[2].contains("Content-Type:") && sent[2].ends_with("Content-Length: 3\r\n\r\nx=1"));
+    }
+
+    #[test]
+    fn rows_are_escaped_where_they_stand() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users.csv");
+        fs::write(&path, "id,name\n1,\"a b/\"\"c\"\"\"\n2,d\n").unwrap();
+        let plan = plan(|draft| {
+            draft.url = Some("http://a.test/{{users.name}}/{{raw (users.name)}}".to_owned());
+            draft.json = Some("{\"id\":{{users.id}},\"name\":\"{{users.name}}\"}".to_owned());
+            draft.header = vec!["X-Name: {{users.name}}".to_owned()];
+            draft.user = Some("{{users.id}}:{{users.name}}".to_owned());
+            draft.data_file = vec![path.to_str().unwrap().to_owned()];
+        });
+        let sent = requests(&plan, 3);
+        assert!(sent[0].starts_with("POST /a%20b%2F%22c%22/a%20b/\"c\" HTTP/1.1\r\n"), "{}", sent[0]);
+        assert!(sent[0].ends_with("{\"id\":1,\"name\":\"a b/\\\"c\\\"\"}"));
+        assert_eq!(header("x-name", &sent[0]), "a b/\"c\"");
+        assert_eq!(header("authorization", &sent[1]), "Basic Mjpk");
+        assert_eq!(sent[0], sent[2], "rows come again");
+    }
+
+    #[test]
+    fn a_line_break_in_a_header_ends_the_run_and_not_the_header() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users.csv");
+        fs::write(&path, "name\na\n\"b\r\nEvil: yes\"\n").unwrap();
+        let plan = plan(|draft| {
+            draft.header = vec!["X-Name: {{users.name}}".to_owned()];
+            draft.data_file = vec![path.to_str().unwrap().to_owned()];
+        });
+        let data = Arc::new(Data::open(path.to_str().unwrap()).unwrap());
+        let ready = Ready::new(&plan, &[data]).unwrap();
+        assert_eq!(ready.preview(1).unwrap().len(), 1);
+        assert!(ready.preview(2).unwrap_err().message.contains("request 2 holds a line break"));
+    }
+
+    #[test]
+    fn every_mistake_that_the_world_shows_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users.csv");
+        fs::write(&path, "id\n1\n").unwrap();
+        let plan = plan(|draft| {
+            draft.url = Some("http://a.test/{{users.ip}}/{{file /nowhere/x}}".to_owned());
+            draft.header = vec!["X: {{users.di}} {{env NOT_THERE}}".to_owned()];
+            draft.data_file = vec![path.to_str().unwrap().to_owned()];
+            draft.data_order = "per-user".parse().ok();
+        });
+        let data = Arc::new(Data::open(path.to_str().unwrap()).unwrap());
+        let Err(errors) = Ready::new(&plan, &[data]) else { panic!("mistakes") };
+        let said = errors.to_string();
+        for part in [
+            "no column 'ip'",
+            "did you mean 'id'?",
+            "'/nowhere/x'",
+            "no column 'di'",
+            "NOT_THERE",
+            "has 1 rows, which is fewer than --connections 50",
+        ] {
+            assert!(said.contains(part), "{part}:\n{said}");
+        }
+    }
+}

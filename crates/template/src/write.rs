@@ -1,0 +1,427 @@
+//! Pieces of a request, and how each writes itself.
+//!
+//! What a value writes may stand in a URL, a header or JSON, where some bytes mean something else: a line break in a header ends
+//! it, a quotation mark in JSON ends a string. So a piece knows its place. Values are written first and looked at after; most
+//! need no escape, and then that look is all it costs.
+//!
+//! Invariant: nothing is allocated once the buffers have grown to their size.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use plan::Random;
+use plan::template::{Coding, Moment};
+use ring::hmac;
+
+use crate::feed::Source;
+use crate::record::Fields;
+
+/// Where a piece stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A URL's path or query, or a body that is encoded like one.
+    Url,
+    /// The same for what is to stay as it is where it can.
+    RawUrl,
+    /// The value of a header.
+    Header,
+    /// A string in JSON.
+    Json,
+    /// Where every byte means itself.
+    Plain,
+}
+
+/// A piece of a request.
+pub(crate) enum Part {
+    Text(Vec<u8>),
+    Value(Writer, Place),
+}
+
+/// What writes itself anew for each request.
+pub(crate) enum Writer {
+    Uuid,
+    Random { low: i64, high: i64 },
+    Sequence { from: u64 },
+    Choice(Vec<Vec<Part>>),
+    Now(Moment),
+    Base64(Vec<Part>),
+    Hmac { key: hmac::Key, coding: Coding, message: Vec<Part> },
+    Body,
+    Column { file: usize, column: usize },
+}
+
+/// One request while it is written.
+pub(crate) struct Writing<'a> {
+    /// Its number in the run, from 0.
+    pub(crate) number: u64,
+    pub(crate) random: &'a mut Random,
+    pub(crate) sources: &'a [Source],
+    /// The rows that the user keeps, by data file.
+    pub(crate) kept: &'a [Fields],
+    pub(crate) body: &'a [u8],
+    /// Filled and emptied again.
+    pub(crate) scratch: &'a mut Vec<u8>,
+    /// Whether a value for a header held what would end it.
+    pub(crate) is_unsafe: &'a mut bool,
+}
+
+/// Writes pieces, one after the other.
+pub(crate) fn write(parts: &[Part], out: &mut Vec<u8>, writing: &mut Writing<'_>) {
+    for part in parts {
+        match part {
+            Part::Text(text) => out.extend_from_slice(text),
+            Part::Value(writer, place) => {
+                let from = out.len();
+                writer.write(out, writing);
+                writing.escape(out, from, *place);
+            }
+        }
+    }
+}
+
+impl Writer {
+    /// Whether all that it writes means itself in this place, and need not be looked at.
+    pub(crate) const fn is_plain_in(&self, place: Place) -> bool {
+        match self {
+            Self::Uuid | Self::Random { .. } | Self::Sequence { .. } => true,
+            // Colons, spaces and commas.
+            Self::Now(_) => !matches!(place, Place::Url | Place::RawUrl),
+            _ => false,
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>, writing: &mut Writing<'_>) {
+        match self {
+            Self::Uuid => uuid(writing.random, out),
+            Self::Random { low, high } => {
+                let drawn = writing.random.between(0, high.abs_diff(*low));
+                // From low to high, so it fits.
+                let number = low.wrapping_add_unsigned(drawn);
+                if number < 0 {
+                    out.push(b'-');
+                }
+                digits(number.unsigned_abs(), 1, out);
+            }
+            Self::Sequence { from } => digits(from.wrapping_add(writing.number), 1, out),
+            Self::Choice(choices) => {
+                let chosen = writing.random.between(0, choices.len() as u64 - 1);
+                write(&choices[chosen as usize], out, writing);
+            }
+            Self::Now(moment) => now(*moment, SystemTime::now(), out),
+            Self::Base64(parts) => {
+                let from = out.len();
+                write(parts, out, writing);
+                writing.scratch.clear();
+                writing.scratch.extend_from_slice(&out[from..]);
+                out.truncate(from);
+                encode(writing.scratch, out);
+            }
+            Self::Hmac { key, coding, message } => {
+                let from = out.len();
+                write(message, out, writing);
+                let tag = hmac::sign(key, &out[from..]);
+                out.truncate(from);
+                match coding {
+                    Coding::Hex => {
+                        out.reserve(2 * tag.as_ref().len());
+                        tag.as_ref().iter().for_each(|byte| hex(*byte, out));
+                    }
+                    Coding::Base64 => encode(tag.as_ref(), out),
+                }
+            }
+            Self::Body => out.extend_from_slice(writing.body),
+            Self::Column { file, column } => {
+                let field = writing.sources[*file].field(*column).unwrap_or_else(|| writing.kept[*file].field(*column));
+                out.extend_from_slice(field);
+            }
+        }
+    }
+}
+
+impl Writing<'_> {
+    /// Escapes what was written from a place on.
+    fn escape(&mut self, out: &mut Vec<u8>, from: usize, place: Place) {
+        match place {
+            Place::Plain => return,
+            Place::Header => {
+                *self.is_unsafe |= out[from..].iter().any(|byte| !place.allows(*byte));
+                return;
+            }
+            Place::Url | Place::RawUrl | Place::Json => {}
+        }
+        if out[from..].iter().all(|byte| place.allows(*byte)) {
+            return;
+        }
+        self.scratch.clear();
+        self.scratch.extend_from_slice(&out[from..]);
+        out.truncate(from);
+        place.escape(self.scratch, out);
+    }
+}
+
+impl Place {
+    /// Whether a byte means itself here.
+    #[inline]
+    pub(crate) const fn allows(self, byte: u8) -> bool {
+        match self {
+            // RFC 3986 §2.3.
+            Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~'),
+            Self::RawUrl => byte.is_ascii_graphic() && byte != b'#',
+            Self::Header => byte == b'\t' || (byte >= b' ' && byte != 0x7f),
+            Self::Json => byte >= b' ' && byte != b'"' && byte != b'\\',
+            Self::Plain => true,
+        }
+    }
+
+    /// Writes a text so that it means itself here.
+    pub(crate) fn escape(self, text: &[u8], out: &mut Vec<u8>) {
+        for byte in text {
+            match self {
+                _ if self.allows(*byte) => out.push(*byte),
+                Self::Url | Self::RawUrl => {
+                    out.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)].to_ascii_uppercase()]);
+                    out.push(DIGITS[usize::from(byte & 15)].to_ascii_uppercase());
+                }
+                Self::Json => match byte {
+                    b'"' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
+                    b'\n' => out.extend_from_slice(b"\\n"),
+                    b'\r' => out.extend_from_slice(b"\\r"),
+                    b'\t' => out.extend_from_slice(b"\\t"),
+                    _ => {
+                        out.extend_from_slice(b"\\u00");
+                        hex(*byte, out);
+                    }
+                },
+                Self::Header | Self::Plain => out.push(*byte),
+            }
+        }
+    }
+}
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+fn hex(byte: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(&two_digits(byte));
+}
+
+const fn two_digits(byte: u8) -> [u8; 2] {
+    [DIGITS[(byte >> 4) as usize], DIGITS[(byte & 15) as usize]]
+}
+
+pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
+    let from = out.len();
+    out.resize(from + bytes.len().div_ceil(3) * 4, 0);
+    STANDARD.encode_slice(bytes, &mut out[from..]).expect("four letters for three bytes");
+}
+
+/// A number in decimal digits, at least so many.
+pub(crate) fn digits(number: u64, least: usize, out: &mut Vec<u8>) {
+    let mut buffer = [b'0'; 20];
+    let mut at = buffer.len();
+    let mut rest = number;
+    while rest > 0 {
+        at -= 1;
+        buffer[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    out.extend_from_slice(&buffer[at.min(buffer.len() - least)..]);
+}
+
+/// Version 4: 122 bits of chance (RFC 9562 §5.4).
+fn uuid(random: &mut Random, out: &mut Vec<u8>) {
+    let high = random.bits() & !0xF000 | 0x4000;
+    let low = random.bits() & !(0b11 << 62) | 1 << 63;
+    // One copy of the whole, where each letter by itself would look whether there is room.
+    let mut text = [b'-'; 36];
+    let bytes = high.to_be_bytes().into_iter().chain(low.to_be_bytes());
+    for (at, byte) in PLACES.into_iter().zip(bytes) {
+        [text[at], text[at + 1]] = two_digits(byte);
+    }
+    out.extend_from_slice(&text);
+}
+
+/// Where the bytes of a UUID stand in its text.
+const PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+
+fn now(moment: Moment, now: SystemTime, out: &mut Vec<u8>) {
+    let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = since.as_secs();
+    match moment {
+        Moment::Unix => digits(seconds, 1, out),
+        Moment::UnixMillis => digits(seconds * 1000 + u64::from(since.subsec_millis()), 1, out),
+        Moment::UnixNanos => {
+            digits(seconds, 1, out);
+            digits(since.subsec_nanos().into(), 9, out);
+        }
+        Moment::Date => date(seconds, out),
+        Moment::Rfc3339 => {
+            date(seconds, out);
+            out.push(b'T');
+            clock(seconds, out);
+            out.push(b'.');
+            digits(since.subsec_millis().into(), 3, out);
+            out.push(b'Z');
+        }
+        Moment::Http => {
+            // 1970-01-01 was a Thursday.
+            let weekday = (seconds / DAY + 4) % 7;
+            let (year, month, day) = civil(seconds / DAY);
+            out.extend_from_slice(&b"SunMonTueWedThuFriSat"[weekday as usize * 3..][..3]);
+            out.extend_from_slice(b", ");
+            digits(day, 2, out);
+            out.push(b' ');
+            out.extend_from_slice(&b"JanFebMarAprMayJunJulAugSepOctNovDec"[(month as usize - 1) * 3..][..3]);
+            out.push(b' ');
+            digits(year, 4, out);
+            out.push(b' ');
+            clock(seconds, out);
+            out.extend_from_slice(b" GMT");
+        }
+    }
+}
+
+const DAY: u64 = 86_400;
+
+fn date(seconds: u64, out: &mut Vec<u8>) {
+    let (year, month, day) = civil(seconds / DAY);
+    digits(year, 4, out);
+    out.push(b'-');
+    digits(month, 2, out);
+    out.push(b'-');
+    digits(day, 2, out);
+}
+
+fn clock(seconds: u64, out: &mut Vec<u8>) {
+    for (place, part) in [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].into_iter().enumerate() {
+        if place > 0 {
+            out.push(b':');
+        }
+        digits(part, 2, out);
+    }
+}
+
+/// Year, month and day of a day since 1970-01-01, by Hinnant's `civil_from_days`: years begin in March, so that the day a leap year
+/// has more is its last.
+const fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let era = days / 146_097;
+    let of_era = days % 146_097;
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (era * 400 + year + (month <= 2) as u64, month, of_year - (153 * shifted + 2) / 5 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    fn written(parts: &[Part], number: u64) -> String {
+        let (mut out, mut scratch, mut is_unsafe) = (Vec::new(), Vec::new(), false);
+        let mut random = Random::new(1, number);
+        let mut writing = Writing {
+            number,
+            random: &mut random,
+            sources: &[],
+            kept: &[],
+            body: b"the \"body\"",
+            scratch: &mut scratch,
+            is_unsafe: &mut is_unsafe,
+        };
+        write(parts, &mut out, &mut writing);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn one(writer: Writer, place: Place) -> Vec<Part> {
+        vec![Part::Value(writer, place)]
+    }
+
+    #[test]
+    fn moments_are_written_in_the_usual_forms() {
+        // A second of a leap day.
+        let then = UNIX_EPOCH + Duration::new(1_709_210_096, 7_000_089);
+        for (moment, expected) in [
+            (Moment::Rfc3339, "2024-02-29T12:34:56.007Z"),
+            (Moment::Date, "2024-02-29"),
+            (Moment::Http, "Thu, 29 Feb 2024 12:34:56 GMT"),
+            (Moment::Unix, "1709210096"),
+            (Moment::UnixMillis, "1709210096007"),
+            (Moment::UnixNanos, "1709210096007000089"),
+        ] {
+            let mut out = Vec::new();
+            now(moment, then, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_uuid_is_of_version_4_and_another_each_time() {
+        let drawn: std::collections::BTreeSet<String> = (0..1000).map(|number| written(&one(Writer::Uuid, Place::Url), number)).collect();
+        assert_eq!(drawn.len(), 1000);
+        for uuid in drawn {
+            let parts: Vec<usize> = uuid.split('-').map(str::len).collect();
+            assert_eq!(parts, [8, 4, 4, 4, 12]);
+            assert!(uuid.as_bytes()[14] == b'4' && b"89ab".contains(&uuid.as_bytes()[19]), "{uuid}");
+        }
+    }
+
+    #[test]
+    fn numbers_stay_in_their_range_and_reach_its_ends() {
+        let drawn: std::collections::BTreeSet<i64> =
+            (0..1000).map(|number| written(&one(Writer::Random { low: -2, high: 2 }, Place::Plain), number).parse().unwrap()).collect();
+        assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [-2, -1, 0, 1, 2]);
+        assert_eq!(written(&one(Writer::Random { low: i64::MIN, high: i64::MIN }, Place::Plain), 1), i64::MIN.to_string());
+        assert_eq!(written(&one(Writer::Sequence { from: 0 }, Place::Plain), 0), "0");
+        assert_eq!(written(&one(Writer::Sequence { from: 1000 }, Place::Plain), 41), "1041");
+    }
+
+    #[test]
+    fn a_signature_is_that_of_rfc_4231() {
+        // Test case 2.
+        let key = || hmac::Key::new(hmac::HMAC_SHA256, b"Jefe");
+        let message = || vec![Part::Text(b"what do ya want ".to_vec()), Part::Text(b"for nothing?".to_vec())];
+        let signed = written(&one(Writer::Hmac { key: key(), coding: Coding::Hex, message: message() }, Place::Header), 0);
+        assert_eq!(signed, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        let signed = written(&one(Writer::Hmac { key: key(), coding: Coding::Base64, message: message() }, Place::Plain), 0);
+        assert_eq!(signed, "W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM=");
+    }
+
+    #[test]
+    fn a_value_is_escaped_for_its_place() {
+        for (place, expected) in [
+            (Place::Url, "the%20%22body%22"),
+            (Place::RawUrl, "the%20\"body\""),
+            (Place::Json, "the \\\"body\\\""),
+            (Place::Header, "the \"body\""),
+            (Place::Plain, "the \"body\""),
+        ] {
+            assert_eq!(written(&one(Writer::Body, place), 0), expected);
+        }
+        let parts = one(Writer::Base64(one(Writer::Body, Place::Plain)), Place::Url);
+        assert_eq!(written(&parts, 0), "dGhlICJib2R5Ig%3D%3D");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_escaped_for_json_is_the_same_text(text in "\\PC{0,20}[\\x00-\\x7f]{0,20}") {
+            let mut out = b"\"".to_vec();
+            Place::Json.escape(text.as_bytes(), &mut out);
+            out.push(b'"');
+            prop_assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
+        }
+
+        #[test]
+        fn days_follow_each_other(day in 0u64..200_000) {
+            let (year, month, date) = civil(day);
+            let (next_year, next_month, next_date) = civil(day + 1);
+            let is_next = (next_year, next_month, next_date) == (year, month, date + 1)
+                || ((next_year, next_month, next_date) == (year, month + 1, 1) && date >= 28)
+                || ((next_year, next_month, next_date) == (year + 1, 1, 1) && (month, date) == (12, 31));
+            prop_assert!(is_next);
+        }
+    }
+}
