@@ -13,6 +13,9 @@ const SLOW_RATIO: f64 = 3.0;
 /// Of the failures at the highest load, this share at the lowest has nothing to do with load.
 const CONSTANT_MIN: f64 = 0.5;
 
+/// What comes only when throughput has long stopped growing is not why.
+const AFTER_THE_END: f64 = 0.45;
+
 /// 429, or 503 with `Retry-After`: by its own words it takes no more, however idle it is.
 pub(super) fn rate_limit(scene: &Scene<'_>) -> Option<Finding> {
     let (worst, share) = scene.anywhere(super::Point::refused)?;
@@ -23,6 +26,23 @@ pub(super) fn rate_limit(scene: &Scene<'_>) -> Option<Finding> {
     let limited: Vec<f64> = scene.points.iter().filter(|point| point.refused() >= REFUSED_MIN).map(|point| point.good).collect();
     let (least, most) = limited.iter().fold((f64::INFINITY, 0.0f64), |(least, most), good| (least.min(*good), most.max(*good)));
     let mut evidence = vec![format!("at {} requests a second it refused {} % of them with {status}", figure(worst.due), whole(share))];
+    let first = scene.points.iter().find(|point| point.refused() >= REFUSED_MIN)?;
+    // Whoever refuses beyond a rate lets that rate through. Where more succeeded before, it breaks down; where more users brought
+    // nothing before, something else was at its end.
+    if most < scene.top.good * super::scene::NEARLY || is_flat_before(scene, first) {
+        evidence.push(format!(
+            "then {} a second succeeded, and {} at a load of {}",
+            figure(most),
+            figure(scene.top.good),
+            figure(scene.top.level)
+        ));
+        let sentence = format!("it turns requests away from about {} a second on, by {status}", figure(first.due));
+        let finding = Finding::new(Kind::Errors, if is_flat_before(scene, first) { AFTER_THE_END } else { 0.7 }, sentence)
+            .evidence(evidence)
+            .refuted_by("the same load from another address or with another key is carried")
+            .remedy("look at what it does beyond its limit: how many it takes at once, and how long it then refuses");
+        return Some(finding);
+    }
     evidence.push(if limited.len() > 1 {
         format!("whatever was offered beyond that, {} to {} a second succeeded", figure(least), figure(most))
     } else {
@@ -51,8 +71,11 @@ pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
     let lowest = scene.points.first()?;
     let constant = scene.points.len() > 1 && failing(lowest) >= share * CONSTANT_MIN;
     let base = scene.points.iter().filter_map(|point| point.service_s).reduce(f64::min);
-    let slow = base.zip(first.service_s).filter(|_| scene.points.len() > 1).map(|(base, here)| here / base);
+    let until = |point: &&&super::Point| point.level <= first.level;
+    let slowest = scene.points.iter().filter(until).filter_map(|point| point.service_s).reduce(f64::max);
+    let slow = base.zip(slowest).filter(|_| scene.points.len() > 1).map(|(base, here)| here / base);
     let strength = match slow {
+        _ if is_flat_before(scene, first) => AFTER_THE_END,
         // Whatever the load, so many fail: a fault, and no limit.
         _ if constant => 0.45,
         Some(ratio) if ratio > SLOW_RATIO => 0.7,
@@ -79,6 +102,11 @@ pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
         .refuted_by("the server's log has other reasons for these failures than load, such as a single broken route")
         .remedy("look at its log at that time: a limit on connections, memory or a dependency answers quickly, and with an error");
     Some(finding)
+}
+
+/// Whether throughput had stopped growing at loads below that one, so that it is not what ends there.
+fn is_flat_before(scene: &Scene<'_>, first: &super::Point) -> bool {
+    scene.flat.is_some_and(|flat| !flat.by_one_load && !first.open && flat.to < first.level)
 }
 
 fn whole(share: f64) -> String {

@@ -9,11 +9,13 @@ use super::law::UtilisationLaw;
 use super::point::{Point, Seen};
 
 /// A load that reaches this share of the greatest throughput reaches it for all purposes.
-const NEARLY: f64 = 0.9;
+pub(super) const NEARLY: f64 = 0.9;
 /// So many times the users, and nothing to show for it.
 const LEVELS_RATIO: f64 = 1.8;
 /// … but times so much longer.
 const TIMES_RATIO: f64 = 1.5;
+/// Loads at which so many of the requests fail show how it fails, and not where throughput ends.
+const FAILING_MIN: f64 = 0.01;
 /// Answered of due, below which an open load is not kept up with.
 const KEPT_UP_MIN: f64 = 0.95;
 /// Arrivals at random differ from their mean by so many deviations once in some thirty thousand runs.
@@ -134,7 +136,10 @@ fn flat(points: &[&Point], top: &Point) -> Option<Flat> {
         let (from, to) = (first.level, last.level);
         return Some(Flat { capacity, from, to, idle_s, response_s: last.service_s?, by_one_load: below.is_none() });
     }
-    let first = points.iter().find(|point| point.good >= top.good * NEARLY)?;
+    // Where requests fail, times are those of failures, which are quick.
+    let sound: Vec<&Point> = points.iter().copied().filter(|point| point.errors.max(point.refused()) < FAILING_MIN).collect();
+    let points = if sound.len() > 1 { &sound } else { points };
+    let (first, last) = (points.iter().find(|point| point.good >= top.good * NEARLY)?, points.last()?);
     if points.len() > 1 && last.level > points[0].level {
         let (before, after) = (first.service_s?, last.service_s?);
         let stops = last.level >= first.level * LEVELS_RATIO && after >= before * TIMES_RATIO;

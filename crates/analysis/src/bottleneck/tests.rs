@@ -401,6 +401,34 @@ fn refusals_by_rate_are_named_before_anything_that_is_busy() {
 }
 
 #[test]
+fn who_breaks_down_beyond_a_full_pool_is_limited_by_the_pool() {
+    // Eight workers of 5 ms carry 1,600 a second; with more than 150 requests at once nearly all are refused.
+    let carried = |users: f64, rate: f64, service_ms: f64| closed(users, rate, service_ms, Seen { threads: Some(9.0), ..idle() });
+    let carried = [carried(1.0, 196.0, 5.1), carried(5.0, 978.0, 5.1), carried(10.0, 1_596.0, 6.2), carried(100.0, 1_596.0, 61.6)];
+    let broken = Point {
+        good: 150.0,
+        answered: 32_000.0,
+        due: 32_000.0,
+        unavailable: 0.995,
+        errors: 0.995,
+        error: "status 503".to_owned(),
+        ..closed(200.0, 32_000.0, 6.2, idle())
+    };
+    for retry_after in [true, false] {
+        let broken = Point { retry_after, ..broken.clone() };
+        let loads: Vec<Point> = carried.iter().cloned().chain([broken.clone()]).collect();
+        let found = first(&loads, Kind::WorkerPool);
+        assert!(found.sentence.contains("1,596 requests a second"), "{found:#?}");
+        not_named(&loads, Kind::RateLimit);
+        // Where nothing was flat before, breaking down is what ends it, and no rate that it lets through.
+        let loads = [carried[0].clone(), carried[1].clone(), broken];
+        let found = first(&loads, Kind::Errors);
+        assert!(!found.sentence.contains("150"), "{found:#?}");
+        not_named(&loads, Kind::RateLimit);
+    }
+}
+
+#[test]
 fn failures_before_times_grow_are_named_and_those_at_every_load_are_not() {
     let failing = |users: f64, rate: f64, errors: f64| Point {
         errors,
