@@ -74,10 +74,12 @@ impl<'a> Scene<'a> {
         Some(Self { points, top, flat })
     }
 
-    /// The loads at which the server did its utmost: that with the greatest throughput and all above.
+    /// The loads at which the server did its utmost: that with the greatest throughput and all above, but where it was at its end
+    /// before it failed, those at which it failed say nothing of that end.
     pub(super) fn loaded(&self) -> impl Iterator<Item = &'a Point> {
-        let top = self.top.level;
-        self.points.iter().copied().filter(move |point| point.level >= top)
+        let from = self.top.level;
+        let to = self.flat.map(|flat| flat.to).filter(|to| *to >= from).unwrap_or(f64::INFINITY);
+        self.points.iter().copied().filter(move |point| (from..=to).contains(&point.level))
     }
 
     /// Among those, the one at which a figure of the server was greatest.

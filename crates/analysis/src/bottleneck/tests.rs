@@ -412,7 +412,8 @@ fn who_breaks_down_beyond_a_full_pool_is_limited_by_the_pool() {
         unavailable: 0.995,
         errors: 0.995,
         error: "status 503".to_owned(),
-        ..closed(200.0, 32_000.0, 6.2, idle())
+        // Refusing is work, on a machine that is full because of it.
+        ..closed(200.0, 32_000.0, 6.2, Seen { cpu: Some(1.9), machine_cpu: Some(4.0), waiting: Some(1.5), ..idle() })
     };
     for retry_after in [true, false] {
         let broken = Point { retry_after, ..broken.clone() };
