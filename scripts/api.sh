@@ -21,7 +21,8 @@ home=$(mktemp -d)
 pids=()
 trap 'kill "${pids[@]}" 2> /dev/null || true; wait 2> /dev/null || true; rm -rf "$home"' EXIT
 
-# Starts loadline and waits for the address it prints.
+# Starts loadline and waits for the address it prints, which is then in $address. Not to be called in a subshell: its children would
+# be nobody's to end.
 begin() {
     local out=$1
     shift
@@ -31,14 +32,16 @@ begin() {
         grep -qo 'http://127\.0\.0\.1:[0-9]*' "$home/$out" && break
         sleep 0.1
     done
-    grep -o -m1 'http://127\.0\.0\.1:[0-9]*' "$home/$out" | head -1
+    address=$(grep -o -m1 'http://127\.0\.0\.1:[0-9]*' "$home/$out" | head -1)
 }
 
-demo=$(begin demo demo --serve 127.0.0.1:0)
+begin demo demo --serve 127.0.0.1:0
+demo=$address
 for name in one two; do
     env XDG_DATA_HOME="$home" "$target/debug/loadline" run "$demo/healthz" -n 50 -c 2 --quiet --name "$name" > "$home/run" || [ $? -eq 4 ]
 done
-api=$(begin serve serve --listen 127.0.0.1:0 --allow-target "${demo#http://}")
+begin serve serve --listen 127.0.0.1:0 --allow-target "${demo#http://}"
+api=$address
 
 # What is sound by its types need not be a test that can start, or a run that is there. The stream goes on by design.
 # What it remembers of failures belongs with it, not into the sources.
