@@ -41,6 +41,14 @@ pub trait Files {
     /// # Errors
     /// As for [`Files::text`].
     fn count(&self, folder: &str) -> io::Result<u64>;
+
+    /// Whether one of the links in a folder leads to a target that is wanted.
+    ///
+    /// # Errors
+    /// If the folder is not there, or not to be read.
+    fn leads_to(&self, folder: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<bool> {
+        Ok(self.names(folder)?.iter().any(|name| self.link(&format!("{folder}/{name}")).is_ok_and(|target| wanted(&target))))
+    }
 }
 
 /// The files below a folder, `/` for this machine's own.
@@ -109,6 +117,12 @@ impl Files for Folder {
             names.push(entry.file_name().to_string_lossy().into_owned());
         }
         Ok(names)
+    }
+
+    // One name at a time: a process with ten thousand connections has as many, and all of them at once would be half a megabyte.
+    fn leads_to(&self, folder: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<bool> {
+        let leads = |entry: &fs::DirEntry| fs::read_link(entry.path()).is_ok_and(|target| wanted(&target.to_string_lossy()));
+        Ok(fs::read_dir(self.at(folder))?.flatten().any(|entry| leads(&entry)))
     }
 
     fn link(&self, path: &str) -> io::Result<String> {

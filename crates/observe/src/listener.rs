@@ -121,13 +121,9 @@ pub fn holders(files: &dyn Files, sockets: &[Listening]) -> (Vec<Pid>, Looked) {
     let mut looked = Looked::Everywhere;
     for pid in pids(files) {
         let folder = format!("/proc/{pid}/fd");
-        match files.names(&folder) {
-            Ok(names) => {
-                let holds = |name: &String| files.link(&format!("{folder}/{name}")).is_ok_and(|target| targets.contains(&target));
-                if names.iter().any(holds) {
-                    found.push(pid);
-                }
-            }
+        match files.leads_to(&folder, &|target| targets.iter().any(|wanted| wanted == target)) {
+            Ok(true) => found.push(pid),
+            Ok(false) => {}
             Err(why) if why.kind() == std::io::ErrorKind::PermissionDenied => looked = Looked::WherePermitted,
             Err(_) => {}
         }
