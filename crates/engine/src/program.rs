@@ -148,6 +148,8 @@ pub enum After {
     Nothing,
     /// Something is sent again, as chosen: a redirect is followed.
     Send(Choice),
+    /// The same, to answer a challenge: no redirect.
+    Answer(Choice),
     /// Nothing, and the request has failed.
     Fail(Failure),
 }

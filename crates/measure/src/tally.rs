@@ -494,3 +494,67 @@ pub enum JourneyEnd {
     /// Before its last Step, because of this.
     BrokeOff(Failure),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+    use plan::Nanos;
+    use proptest::prelude::*;
+
+    fn tally(requests: &[(usize, u64, bool)]) -> Tally {
+        let mut tally = Tally {
+            journeys: vec![JourneyCounts::named("j".into())],
+            steps: vec![StepCounts::named("a".into(), 0, ["status 200".into()]), StepCounts::named("b".into(), 0, [])],
+        };
+        for (step, millis, well) in requests {
+            let row = &mut tally.steps[*step];
+            row.due += 1;
+            let took = Nanos::from_millis(*millis);
+            if *well {
+                row.succeeded += 1;
+                row.response_succeeded.record(took);
+            } else {
+                *row.failures.entry(Failure::CheckFailed).or_default() += 1;
+                row.response_failed.record(took);
+                row.examples.entry(Failure::CheckFailed).or_insert_with(|| Example { at: took, text: format!("{millis}") });
+            }
+            tally.journeys[0].started += 1;
+            tally.journeys[0].lasted.record(took);
+        }
+        tally
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn rows_add_up_in_any_order_and_read_back(
+            first in prop::collection::vec((0usize..2, 1u64..500, any::<bool>()), 0..20),
+            second in prop::collection::vec((0usize..2, 1u64..500, any::<bool>()), 0..20),
+        ) {
+            let (first, second) = (tally(&first), tally(&second));
+            let mut forward = Tally::default();
+            forward.add(&first);
+            forward.add(&second);
+            let mut backward = second.clone();
+            backward.add(&first);
+            prop_assert_eq!(&forward, &backward);
+            let text = serde_json::to_string(&TallyAtRest::from(&forward)).unwrap();
+            let read: TallyAtRest = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(Tally::try_from(read).unwrap(), forward);
+        }
+    }
+
+    #[test]
+    fn every_journey_and_every_request_of_a_step_has_an_end() {
+        let (_, run) = fixtures::summaries().into_iter().find(|(name, _)| *name == "journeys_of_a_shop").unwrap();
+        let scenario = run.scenario.unwrap();
+        for row in &scenario.journeys {
+            assert_eq!(row.started, row.completed + row.broke_off + row.unfinished, "{}", row.name);
+        }
+        assert_eq!(scenario.steps.iter().map(|row| row.due).sum::<u64>(), run.requests.due);
+        assert_eq!(scenario.steps.iter().map(|row| row.failed).sum::<u64>(), run.requests.failed);
+        assert_eq!(scenario.journeys.iter().map(|row| row.started).sum::<u64>(), 4_000);
+        assert!(scenario.tps > scenario.tps_succeeded && run.qps > scenario.tps);
+    }
+}

@@ -14,6 +14,7 @@ use plan::template::{Template, is_templated};
 use plan::{Mark, Plan, PlanError, PlanErrors, Random, Target};
 use step::body::{Boundary, File, Part};
 use step::Kind;
+use step::auth::Aws;
 use step::pick::{Think, Weights};
 use template::{Compiler, Data, Place, Text};
 
@@ -96,9 +97,19 @@ pub(crate) struct Request {
     pub(crate) body: Content,
     /// Whether it names its cookies itself.
     pub(crate) has_cookies: bool,
+    /// What is written besides, because it depends on the whole request.
+    pub(crate) proof: Proof,
     /// What of its answer is looked at.
     pub(crate) heard: Heard,
     pub(crate) step: Step,
+}
+
+/// How a request proves who sends it, where that depends on the whole of it.
+pub(crate) enum Proof {
+    None,
+    /// The user, the password: once the server has challenged.
+    Digest(Text, Text),
+    Aws(Box<Aws>),
 }
 
 /// What of an answer is looked at: the rest is not kept.
@@ -194,7 +205,9 @@ pub(crate) fn compile(scenario: &Scenario, plan: &Plan, files: &[Arc<Data>], onl
     let home = plan.target().clone();
     Ok(Compiled {
         wanders: plan.connection().follow > 0
-            || steps.iter().any(|request| request.elsewhere.is_some() || request.step.redirects > 0),
+            || steps.iter().any(|request| {
+                request.elsewhere.is_some() || request.step.redirects > 0 || matches!(request.proof, Proof::Digest(..))
+            }),
         steps,
         journeys,
         weights,
@@ -423,9 +436,37 @@ impl Compiling<'_> {
             head,
             body,
             has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
+            proof: self.proof(step),
             heard: Heard::of(step),
             step: step.clone(),
         })
+    }
+
+    fn proof(&mut self, step: &Step) -> Proof {
+        match &step.auth {
+            Some(Auth::Digest { user, password }) => {
+                Proof::Digest(self.compiler.text(user, Place::Plain), self.compiler.text(password, Place::Plain))
+            }
+            Some(Auth::Aws(keys)) => {
+                let mut fixed = |template: &Template| {
+                    let text = self.compiler.text(template, Place::Plain);
+                    let bytes = fixed_text(&text);
+                    if bytes.is_none() {
+                        self.errors.push(PlanError::new(
+                            "scenario",
+                            format!("the step '{}': keys of AWS are the same for all users", step.name),
+                            "write them as they are, or as {{env NAME}}",
+                        ));
+                    }
+                    String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()
+                };
+                let token = keys.session_token.as_ref().map(&mut fixed);
+                let (access, secret) = (fixed(&keys.access_key), fixed(&keys.secret_key));
+                let (region, service) = (fixed(&keys.region), fixed(&keys.service));
+                Proof::Aws(Box::new(Aws::new(&access, &secret, token.as_deref(), &region, &service)))
+            }
+            _ => Proof::None,
+        }
     }
 
     /// A header of the command line, which may be a template as elsewhere.
@@ -513,13 +554,10 @@ impl Compiling<'_> {
                 self.compiler.marked(&mark, &bytes, &templates)
             }
         };
-        if text.is_fixed() {
-            let (mut bytes, mut scratch, mut is_unsafe) = (Vec::new(), Vec::new(), false);
-            let mut random = Random::new(0, 0);
-            text.write(&mut bytes, &mut template::Writing::new(0, &mut random, &[], &[], &mut scratch, &mut is_unsafe));
-            return Content::Fixed(bytes);
+        match fixed_text(&text) {
+            Some(bytes) => Content::Fixed(bytes),
+            None => Content::Written(text),
         }
-        Content::Written(text)
     }
 
     fn file(&mut self, step: &Step, path: &str) -> Vec<u8> {
@@ -534,6 +572,16 @@ impl Compiling<'_> {
             Vec::new()
         })
     }
+}
+
+/// A text that is the same each time.
+fn fixed_text(text: &Text) -> Option<Vec<u8>> {
+    let (mut bytes, mut scratch, mut is_unsafe) = (Vec::new(), Vec::new(), false);
+    let mut random = Random::new(0, 0);
+    text.is_fixed().then(|| {
+        text.write(&mut bytes, &mut template::Writing::new(0, &mut random, &[], &[], &mut scratch, &mut is_unsafe));
+        bytes
+    })
 }
 
 /// The fixed text of a field as forms are encoded.

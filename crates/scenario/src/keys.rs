@@ -58,7 +58,7 @@ const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
 
 /// All mappings, the file itself first.
 pub const SHAPES: &[&Shape] =
-    &[&SCENARIO, &LOAD, &DEFAULTS, &JOURNEY, &STEP, &EXTRACTION, &CHECKS, &AUTH, &LOGIN, &API_KEY, &FIELD, &BODY_FILE, &FOR_EACH, &CHOICE];
+    &[&SCENARIO, &LOAD, &DEFAULTS, &JOURNEY, &STEP, &EXTRACTION, &CHECKS, &AUTH, &LOGIN, &API_KEY, &AWS, &FIELD, &BODY_FILE, &FOR_EACH, &CHOICE];
 
 /// The file itself.
 pub static SCENARIO: Shape = Shape {
@@ -230,6 +230,21 @@ pub static AUTH: Shape = Shape {
         key("basic", Kind::Shape(&LOGIN), "a name and a password (RFC 7617)"),
         key("bearer", Kind::Text, "a token (RFC 6750)"),
         key("api_key", Kind::Shape(&API_KEY), "a key in a header or the query"),
+        key("digest", Kind::Shape(&LOGIN), "a name and a password, answering the server's challenge (RFC 7616)"),
+        key("aws", Kind::Shape(&AWS), "a signature of each request, AWS version 4"),
+    ],
+};
+
+/// Keys of AWS.
+pub static AWS: Shape = Shape {
+    name: "aws",
+    about: "Keys of AWS; the same for all users.",
+    keys: &[
+        key("access_key", Kind::Text, "the access key, best as {{env NAME}}"),
+        key("secret_key", Kind::Text, "the secret key, best as {{env NAME}}"),
+        key("session_token", Kind::Text, "the token of temporary keys"),
+        key("region", Kind::Text, "such as eu-central-1"),
+        key("service", Kind::Text, "such as execute-api"),
     ],
 };
 

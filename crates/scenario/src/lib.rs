@@ -24,7 +24,7 @@ mod yaml;
 
 pub use mistake::Mistake;
 pub use model::{
-    Auth, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Scenario, Step, Variable,
+    Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Scenario, Step, Variable,
 };
 pub use read::read;
 pub use ready::Ready;

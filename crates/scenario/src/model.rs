@@ -235,6 +235,30 @@ pub enum Auth {
     Header(String, Template),
     /// A parameter of the query.
     Query(String, Template),
+    /// RFC 7616: the server challenges, and is answered.
+    Digest {
+        /// The name.
+        user: Template,
+        /// The password.
+        password: Template,
+    },
+    /// Each request is signed as AWS wants it.
+    Aws(Box<AwsKeys>),
+}
+
+/// Keys of AWS.
+#[derive(Debug, Clone)]
+pub struct AwsKeys {
+    /// Who it is.
+    pub access_key: Template,
+    /// What only it knows.
+    pub secret_key: Template,
+    /// Of temporary keys.
+    pub session_token: Option<Template>,
+    /// Such as eu-central-1.
+    pub region: Template,
+    /// Such as execute-api.
+    pub service: Template,
 }
 
 /// A value that is taken out of an answer.
@@ -294,7 +318,11 @@ impl Scenario {
         let mut of_step = |step: &Step| {
             step.headers.iter().filter(|(name, _)| plan::is_secret(name)).for_each(|(_, value)| fixed(value));
             match &step.auth {
-                Some(Auth::Basic { password, .. }) => fixed(password),
+                Some(Auth::Basic { password, .. } | Auth::Digest { password, .. }) => fixed(password),
+                Some(Auth::Aws(keys)) => {
+                    fixed(&keys.secret_key);
+                    keys.session_token.iter().for_each(&mut fixed);
+                }
                 Some(Auth::Bearer(value) | Auth::Header(_, value) | Auth::Query(_, value)) => fixed(value),
                 None => {}
             }
@@ -366,9 +394,13 @@ impl Step {
         seen(&self.path);
         self.headers.iter().for_each(|(_, value)| seen(value));
         match &self.auth {
-            Some(Auth::Basic { user, password }) => {
+            Some(Auth::Basic { user, password } | Auth::Digest { user, password }) => {
                 seen(user);
                 seen(password);
+            }
+            Some(Auth::Aws(keys)) => {
+                [&keys.access_key, &keys.secret_key, &keys.region, &keys.service].into_iter().for_each(&mut *seen);
+                keys.session_token.iter().for_each(&mut *seen);
             }
             Some(Auth::Bearer(value) | Auth::Header(_, value) | Auth::Query(_, value)) => seen(value),
             None => {}

@@ -12,11 +12,12 @@ use engine::protocol::http1::Asked;
 use engine::{After, Broken, Choice, Program};
 use measure::{Failure, JourneyEnd, Judged, Outcome, Recorder, Tally};
 use plan::{Nanos, Share, Target};
+use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::check::EXCERPT_BYTES_MAX;
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds};
 use template::{Rows, Taken, Text, Writing};
 
-use crate::compiled::{Compared, Compiled, Content, Listed, Op};
+use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof};
 use crate::model::{Extraction, Operator};
 use crate::user::{BODY_BYTES_MAX, Ear, Led, Turns, User};
 
@@ -292,7 +293,7 @@ impl<const W: bool> Journeys<W> {
         let mut out = self.lend();
         let mut body = self.lend();
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
-        let User { random, rows, variables, jar, .. } = &mut *user;
+        let User { random, rows, variables, jar, digest, .. } = &mut *user;
         let mut writing = Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe);
         let bytes: &[u8] = match &request.body {
             Content::None => b"",
@@ -305,6 +306,16 @@ impl<const W: bool> Journeys<W> {
         request.head.write(&mut out, &mut writing.with_body(bytes));
         if compiled.cookies && !request.has_cookies && !jar.is_empty() {
             write_cookies(jar, request.elsewhere.as_ref().unwrap_or(&compiled.home), &mut out);
+        }
+        match &request.proof {
+            Proof::None => {}
+            Proof::Digest(..) => {
+                if let Some(digest) = digest {
+                    let value = digest.authorization(&request.method, path_of(&out), bytes);
+                    out.extend_from_slice(format!("Authorization: {value}\r\n").as_bytes());
+                }
+            }
+            Proof::Aws(aws) => sign(aws, request.elsewhere.as_ref().unwrap_or(&compiled.home), &request.method, &mut out, bytes),
         }
         if !matches!(request.body, Content::None) || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
             out.extend_from_slice(b"Content-Length: ");
@@ -322,6 +333,7 @@ impl<const W: bool> Journeys<W> {
         self.take_back(body);
         user.bytes = out;
         user.led = None;
+        user.challenged = false;
         user.ear = Ear {
             heard: request.heard,
             headers: self.lend(),
@@ -414,6 +426,29 @@ impl<const W: bool> Journeys<W> {
             Some(led) => &led.place,
             None => self.compiled.steps[user.step].elsewhere.as_ref().unwrap_or(&self.compiled.home),
         }
+    }
+
+    /// Sends the request again with an answer to the server's challenge.
+    fn answer_challenge(&self, user: &mut User) -> After {
+        let request = &self.compiled.steps[user.step];
+        let Proof::Digest(name, password) = &request.proof else { return After::Nothing };
+        // A challenge that cannot be answered leaves the 401 as it is.
+        let Ok(challenge) = Challenge::of(Headers::lines(&user.ear.headers)) else { return After::Nothing };
+        let (mut who, mut word) = (Vec::new(), Vec::new());
+        self.write(name, user, &mut who);
+        self.write(password, user, &mut word);
+        let account = Account::new(String::from_utf8_lossy(&who), String::from_utf8_lossy(&word));
+        let mut chance = [0; 16];
+        chance[..8].copy_from_slice(&user.random.bits().to_be_bytes());
+        chance[8..].copy_from_slice(&user.random.bits().to_be_bytes());
+        let mut digest = Digest::new(challenge, &account, chance);
+        let body = user.bytes.windows(4).position(|window| window == b"\r\n\r\n").map_or(user.bytes.len(), |end| end + 4);
+        let value = digest.authorization(&request.method, path_of(&user.bytes), &user.bytes[body..]);
+        redirect::without(&mut user.bytes, "authorization");
+        redirect::insert(&mut user.bytes, format!("Authorization: {value}\r\n").as_bytes());
+        user.digest = Some(Box::new(digest));
+        user.challenged = true;
+        After::Answer(Choice { asked: request.asked, requests: 1 })
     }
 
     /// Takes up the cookies of an answer.
@@ -554,6 +589,9 @@ impl<const W: bool> Program for Journeys<W> {
         let compiled = &*self.compiled;
         let request = &compiled.steps[user.step];
         let (Ok(status), redirects) = (result, request.step.redirects) else { return After::Nothing };
+        if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
+            return self.answer_challenge(user);
+        }
         if redirects == 0 || !matches!(status, 301 | 302 | 303 | 307 | 308) {
             return After::Nothing;
         }
@@ -640,6 +678,23 @@ fn write_cookies_for(jar: &Jar, target: &Target, path: &str, out: &mut Vec<u8>) 
         out.extend_from_slice(b"\r\n");
     } else {
         out.truncate(from);
+    }
+}
+
+/// Adds the headers that sign a request whose head is written but for its end.
+fn sign(aws: &Aws, target: &Target, method: &str, out: &mut Vec<u8>, body: &[u8]) {
+    let head = String::from_utf8_lossy(out).into_owned();
+    let signed = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name == "content-type" || name.starts_with("x-amz-")
+    };
+    let headers: Vec<(&str, &str)> = head.lines().skip(1).filter_map(|line| line.split_once(": ")).filter(|(name, _)| signed(name)).collect();
+    let signature = aws.sign(
+        &Signable { method, host: &target.authority(), path_and_query: path_of(head.as_bytes()), headers: &headers, payload: Payload::Bytes(body) },
+        now(),
+    );
+    for (name, value) in signature.headers {
+        out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
     }
 }
 

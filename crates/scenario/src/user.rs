@@ -5,12 +5,16 @@ use engine::Broken;
 use measure::Begun;
 use plan::{Nanos, Random, Target};
 use step::Jar;
+use step::auth::Digest;
 use template::Fields;
 
 use crate::compiled::Heard;
 
 /// Streams of chance from here on belong to users on journeys.
 const USERS: u64 = 3 << 48;
+
+/// Cookies, where a redirect leads and challenges are looked at whatever the step asks for.
+const ALWAYS_HEARD: [&str; 3] = ["set-cookie", "location", "www-authenticate"];
 
 /// Of an answer that is looked at, so much is kept; a larger one fails its step.
 pub(crate) const BODY_BYTES_MAX: usize = 8 << 20;
@@ -43,6 +47,10 @@ pub(crate) struct User {
     /// The request, while it is under way.
     pub(crate) bytes: Vec<u8>,
     pub(crate) ear: Ear,
+    /// Its answers to the challenge of a server.
+    pub(crate) digest: Option<Box<Digest>>,
+    /// Whether the request under way answers a challenge.
+    pub(crate) challenged: bool,
     /// Where a redirect led, and how many were followed.
     pub(crate) led: Option<Box<Led>>,
     /// Why it cannot go on.
@@ -86,6 +94,8 @@ impl User {
             failed: false,
             bytes: Vec::new(),
             ear: Ear::default(),
+            digest: None,
+            challenged: false,
             led: None,
             wrong: None,
         }
@@ -107,8 +117,7 @@ impl Observer for Ear {
         self.headers.clear();
         self.body.clear();
         for header in headers {
-            // Cookies and where a redirect leads are looked at whatever the step asks for.
-            if self.heard.headers || header.name.eq_ignore_ascii_case("set-cookie") || header.name.eq_ignore_ascii_case("location") {
+            if self.heard.headers || ALWAYS_HEARD.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
                 self.headers.extend_from_slice(header.name.as_bytes());
                 self.headers.extend_from_slice(b": ");
                 self.headers.extend_from_slice(header.value);

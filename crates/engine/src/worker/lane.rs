@@ -338,6 +338,11 @@ impl<D: Dial + 'static> Lane<D> {
                     whole = Some(so_far);
                     continue;
                 }
+                After::Answer(next) => {
+                    choice = next;
+                    whole = Some(so_far);
+                    continue;
+                }
             };
             let (_, ear) = worker.program.sending(state);
             worker.heed(worker.program.ended(ear, &outcome));

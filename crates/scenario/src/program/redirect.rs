@@ -63,6 +63,20 @@ pub(crate) fn insert(request: &mut Vec<u8>, line: &[u8]) {
     }
 }
 
+/// Takes the header lines of this name out, which is written in small letters.
+pub(crate) fn without(request: &mut Vec<u8>, name: &str) {
+    let Some(end) = request.windows(4).position(|window| window == b"\r\n\r\n") else { return };
+    let mut kept = Vec::with_capacity(request.len());
+    for line in request[..end + 2].split_inclusive(|byte| *byte == b'\n') {
+        let is_it = line.len() > name.len() && line[name.len()] == b':' && line[..name.len()].eq_ignore_ascii_case(name.as_bytes());
+        if !is_it {
+            kept.extend_from_slice(line);
+        }
+    }
+    kept.extend_from_slice(&request[end + 2..]);
+    *request = kept;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,8 +6,8 @@ use step::check::Mistaken;
 use step::{Check, Extractor, Kind as Found, Subject, Which};
 
 use super::{Defaults, Entries, Reading};
-use crate::keys::{API_KEY, AUTH, BODY_FILE, CHECKS, EXTRACTION, FIELD, LOGIN};
-use crate::model::{Auth, Body, Extraction, Field, FieldValue, Step};
+use crate::keys::{API_KEY, AUTH, AWS, BODY_FILE, CHECKS, EXTRACTION, FIELD, LOGIN};
+use crate::model::{Auth, AwsKeys, Body, Extraction, Field, FieldValue, Step};
 use crate::yaml::{Node, Spot, Value};
 
 /// Methods that have a word of their own.
@@ -185,13 +185,6 @@ impl Reading<'_> {
         if matches!(&node.value, Value::Scalar { text, .. } if text == "none") {
             return None;
         }
-        if let Value::Map(entries) = &node.value {
-            for (word, _) in entries.iter().filter(|(word, _)| matches!(word.text.as_str(), "digest" | "aws")) {
-                let message = format!("'{}' is a way to log in that scenarios do not know", word.text);
-                self.wrong(word.spot, message, "use basic, bearer or api_key; a header can hold a signature: {{hmac …}}");
-                return None;
-            }
-        }
         let mut entries = self.shape(node, &AUTH)?;
         if let [_, (second, _), ..] = entries.entries[..] {
             self.wrong(second.spot, "two ways to say who the user is", "keep one of them");
@@ -199,14 +192,29 @@ impl Reading<'_> {
         if let Some(node) = entries.value("bearer") {
             return self.template(node).map(Auth::Bearer);
         }
-        if let Some(node) = entries.value("basic") {
+        if let Some((word, node)) = entries.take("basic").or_else(|| entries.take("digest")) {
             let mut login = self.shape(node, &LOGIN)?;
             let (user, password) = (login.value("user"), login.value("password"));
+            let kind = word.text.as_str();
             let (Some(user), Some(password)) = (user, password) else {
-                self.wrong(node.spot, "'basic' wants a user and a password", "write basic: {user: NAME, password: '{{env PASSWORD}}'}");
+                let help = format!("write {kind}: {{user: NAME, password: '{{{{env PASSWORD}}}}'}}");
+                self.wrong(node.spot, format!("'{kind}' wants a user and a password"), help);
                 return None;
             };
-            return Some(Auth::Basic { user: self.template(user)?, password: self.template(password)? });
+            let (user, password) = (self.template(user)?, self.template(password)?);
+            return Some(if kind == "basic" { Auth::Basic { user, password } } else { Auth::Digest { user, password } });
+        }
+        if let Some(node) = entries.value("aws") {
+            let mut keys = self.shape(node, &AWS)?;
+            let mut of = |reading: &mut Self, name: &str| keys.value(name).and_then(|node| reading.template(node));
+            let found = (of(self, "access_key"), of(self, "secret_key"), of(self, "region"), of(self, "service"));
+            let session_token = of(self, "session_token");
+            let (Some(access_key), Some(secret_key), Some(region), Some(service)) = found else {
+                let help = "write aws: {access_key: '{{env KEY}}', secret_key: '{{env SECRET}}', region: eu-central-1, service: execute-api}";
+                self.wrong(node.spot, "'aws' wants an access_key, a secret_key, a region and a service", help);
+                return None;
+            };
+            return Some(Auth::Aws(Box::new(AwsKeys { access_key, secret_key, session_token, region, service })));
         }
         let Some(node) = entries.value("api_key") else {
             self.wrong(node.spot, "nothing says who the user is", "write bearer: TOKEN, basic: {user: …, password: …} or api_key: {header: …, value: …}");
@@ -409,7 +417,7 @@ impl Auth {
                 Some(("Authorization".to_owned(), worded("Basic", &value)))
             }
             Self::Header(name, value) => Some((name.clone(), value.clone())),
-            Self::Query(..) => None,
+            Self::Query(..) | Self::Digest { .. } | Self::Aws(_) => None,
         }
     }
 }
