@@ -1,7 +1,7 @@
 //! What journeys need: the scenario that a plan names, read before the first request.
 //!
 //! A scenario file says where, how much and what; flags say it once more for one run. So the file's own settings are put under
-//! those that were typed, in one place that all commands pass: what `run` can do with a scenario, `sweep` and `find` can too.
+//! those that were typed, in one place that all commands pass: what `run` can do with a scenario, `compare` can too.
 
 use std::fs;
 
@@ -19,6 +19,21 @@ const BYTES_MAX: u64 = 16 << 20;
 pub fn is_file(url: &str) -> bool {
     let lower = url.to_ascii_lowercase();
     !lower.contains("://") && (lower.ends_with(".yaml") || lower.ends_with(".yml"))
+}
+
+/// Takes the scenario away from a command that makes loads of its own, and complains of it.
+///
+/// A sweep's and a search's levels are users or requests a second, and what a scenario's rate starts is journeys: their tables and
+/// verdicts would speak of something else than was sent.
+pub fn refuse(draft: &mut Draft, command: &str, errors: &mut PlanErrors) {
+    let file = draft.url.take_if(|url| is_file(url)).or_else(|| draft.scenario.take());
+    let Some(file) = file else { return };
+    errors.push(PlanError::new(
+        "scenario",
+        format!("loadline {command} cannot take the scenario {file}: its loads are counted in requests, and a scenario's in journeys"),
+        format!("measure each load, as in loadline run {file} -c 50"),
+    ));
+    draft.url.get_or_insert_with(|| "http://127.0.0.1/".to_owned());
 }
 
 /// Reads the scenario that a draft names, puts its settings under those of the draft, and writes down what it held.

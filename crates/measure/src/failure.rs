@@ -164,6 +164,12 @@ impl Failure {
         matches!(self, Self::ConnectTimeout | Self::TlsTimeout | Self::SendTimeout | Self::RecvIdleTimeout | Self::RecvTotalTimeout)
     }
 
+    /// Whether there was a whole answer, so that the request has all its times.
+    #[must_use]
+    pub const fn is_answered(self) -> bool {
+        matches!(self, Self::CheckStatus | Self::CheckFailed | Self::ExtractNothing)
+    }
+
     /// Whether no connection could be had, so that the next attempt has to wait (back-off).
     #[must_use]
     pub fn is_connect(self) -> bool {

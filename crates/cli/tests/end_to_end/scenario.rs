@@ -246,6 +246,29 @@ steps:
 }
 
 #[test]
+fn a_challenge_is_answered_within_the_same_request() {
+    let server = Recorder::start_with(|request| {
+        if header("authorization", request).starts_with("Digest ") && header("authorization", request).contains("username=\"ada\"") {
+            return answer(200, "", "in");
+        }
+        let challenge = "WWW-Authenticate: Digest realm=\"shop\", nonce=\"n1\", qop=\"auth\", algorithm=SHA-256\r\n";
+        answer(401, challenge, "")
+    });
+    let text = format!(
+        "target: {}\nload: {{users: 1, requests: 3}}\ndefaults: {{auth: {{digest: {{user: ada, password: lovelace}}}}}}\nsteps: [{{get: /a}}]\n",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out json=r.json --no-save").exits(0);
+    let result = session.json("r.json");
+    assert_eq!((&result["requests"]["due"], &result["requests"]["succeeded"], &result["redirects"]), (&3.into(), &3.into(), &0.into()));
+    // Challenged once; the answer is then given with each request, its count going up.
+    let seen = server.raw();
+    assert_eq!(seen.len(), 4);
+    assert!(header("authorization", &seen[3]).contains("nc=00000003"), "{}", seen[3]);
+}
+
+#[test]
 fn a_scenario_runs_again_from_its_result_and_not_when_it_is_another() {
     let server = shop();
     let text = format!("target: {}\nload: {{users: 2, requests: 8}}\nsteps: [{{get: /}}]\n", server.url);
