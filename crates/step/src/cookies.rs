@@ -1,8 +1,7 @@
 //! One user's cookies (RFC 6265).
 //!
 //! Ten thousand users keep ten thousand jars, and most of them hold a session and nothing else. The crate `cookie_store` keeps
-//! three nested hash tables a jar and some 400 bytes a cookie, without any bound, which is a browser's order of magnitude and not
-//! that of a load test. Here a jar is a vector, a cookie one block of text and 32 bytes, and what a server can make us keep ends
+//! hash tables in hash tables and several strings a cookie, without any bound, which suits one browser and not a load test. Here a jar is a vector, a cookie one block of text and 32 bytes, and what a server can make us keep ends
 //! at [`JAR_BYTES_MAX`].
 //!
 //! Where browsers are stricter than RFC 6265 we are not: there is no list of public suffixes, so a server may set cookies for a

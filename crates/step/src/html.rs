@@ -2,7 +2,7 @@
 //!
 //! Tokens against forged requests stand in hidden fields, and pages are seldom well-formed. `html5ever` is the parser of Servo: it
 //! builds the tree that a browser builds, whatever the page looks like. The crates that add selectors to it (`scraper`, `dom_query`)
-//! build on `selectors` and `cssparser`, which are under the MPL-2.0 and may not become part of the binary here (deny.toml); so the
+//! build on `selectors` and `cssparser`, which are under the MPL-2.0 and not allowed here (docs/decisions/steps.md); so the
 //! tree, the [selectors](select) and [XPath](xpath) are our own.
 //!
 //! A page is a server's, and the rules of HTML can be made to cost much: each paragraph may repeat every formatting element that was
@@ -20,7 +20,7 @@ use std::cell::{Cell, Ref, RefCell};
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::tree_builder::TreeBuilderOpts;
-use html5ever::{Attribute, ParseOpts, QualName, local_name, ns, parse_document};
+use html5ever::{Attribute, LocalName, ParseOpts, QualName, ns, parse_document};
 
 /// What follows is not looked at.
 pub(crate) const HTML_BYTES_MAX: usize = 1024 * 1024;
@@ -44,6 +44,8 @@ const ROOT: Id = 0;
 #[derive(Debug)]
 pub(crate) struct Document {
     nodes: Vec<Node>,
+    /// The name of what is no element; the parser promises not to ask for it.
+    nameless: QualName,
 }
 
 #[derive(Debug)]
@@ -229,17 +231,14 @@ struct Sink {
     /// How often something happened, to tell tags that do not end.
     events: Cell<u64>,
     deepest: Cell<u32>,
-    /// The name of what is no element; nobody should ask for it.
-    nameless: QualName,
 }
 
 impl Sink {
     fn new() -> Self {
         let sink = Self {
-            document: RefCell::new(Document { nodes: Vec::new() }),
+            document: RefCell::new(Document { nodes: Vec::new(), nameless: QualName::new(None, ns!(html), LocalName::from("")) }),
             events: Cell::new(0),
             deepest: Cell::new(0),
-            nameless: QualName::new(None, ns!(html), local_name!("")),
         };
         sink.add(Content::Other);
         sink
@@ -337,7 +336,7 @@ impl TreeSink for Sink {
     }
 
     fn elem_name<'a>(&'a self, target: &'a Id) -> Ref<'a, QualName> {
-        Ref::map(self.document.borrow(), |document| document.element(*target).map_or(&self.nameless, |element| &element.name))
+        Ref::map(self.document.borrow(), |document| document.element(*target).map_or(&document.nameless, |element| &element.name))
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _flags: ElementFlags) -> Id {

@@ -142,7 +142,7 @@ mod tests {
         }
         // Five standard deviations of the binomial: 5·√(n·p·(1−p)).
         for (count, share) in chosen.into_iter().zip([0.0, 0.7, 0.0, 0.25, 0.05, 0.0]) {
-            let slack = 5.0 * (100_000.0 * share * (1.0 - share) as f64).sqrt();
+            let slack = 5.0 * (100_000.0 * share * (1.0f64 - share)).sqrt();
             assert!((f64::from(count) - 100_000.0 * share).abs() <= slack, "{chosen:?}");
         }
     }

@@ -1,7 +1,7 @@
 //! XPath 1.0: `//input[@name='csrf']/@value`.
 //!
-//! Paths into pages are what other load testers take, and what a browser copies. The crates for it are made for XML, are not kept, or
-//! are weeks old, so the language is read here: all of XPath 1.0 but namespaces, variables, comments and instructions, which pages do
+//! Paths into pages are what other load testers take, and what a browser copies. No crate for it fits
+//! (docs/decisions/steps.md), so the language is read here: all of XPath 1.0 but namespaces, variables, comments and instructions, which pages do
 //! not have, and `id()` and `lang()`. Names are those of HTML, so that case does not matter.
 //!
 //! Source: W3C, XML Path Language 1.0; sections are named where they are implemented. Invariant: a path is understood or refused before
@@ -260,7 +260,7 @@ fn tokens(text: &str) -> Result<Vec<(Token<'_>, std::ops::Range<usize>)>, Mistak
             let end = rest.find(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '-' | '_' | '.')).unwrap_or(rest.len());
             (Token::Name(&rest[..end]), end)
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            (Token::Sign(sign), sign.len())
+            (Token::Sign(*sign), sign.len())
         } else {
             let message = format!("`{first}` is no part of a path");
             let help = "such as //input[@name='csrf']/@value".to_owned();
@@ -710,9 +710,9 @@ impl<'d> Evaluation<'d, '_> {
             return;
         }
         let id = from.id;
-        let upwards = || std::iter::successors(Some(id), |id| document.parent(*id));
-        let later = |id: Id| std::iter::successors(document.after(id), |id| document.after(*id));
-        let earlier = |id: Id| std::iter::successors(document.before(id), |id| document.before(*id));
+        let upwards = || std::iter::successors(Some(id), move |id| document.parent(*id));
+        let later = move |id: Id| std::iter::successors(document.after(id), move |id| document.after(*id));
+        let earlier = move |id: Id| std::iter::successors(document.before(id), move |id| document.before(*id));
         let _ = match axis {
             Axis::Child => document.children(id).all(see),
             Axis::Descendant => document.descendants(id).all(see),
@@ -832,7 +832,7 @@ impl<'d> Evaluation<'d, '_> {
                 _ => Cow::Borrowed(""),
             }),
             Function::String => Value::Text(Cow::Owned(text(0))),
-            Function::Concat => Value::Text(Cow::Owned((0..arguments.len()).map(text).collect())),
+            Function::Concat => Value::Text(Cow::Owned((0..arguments.len()).map(&text).collect())),
             Function::StartsWith => Value::Truth(text(0).starts_with(&text(1))),
             Function::Contains => Value::Truth(text(0).contains(&text(1))),
             Function::SubstringBefore => {
