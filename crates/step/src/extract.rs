@@ -91,6 +91,9 @@ pub enum Which {
 /// More matches than this are not collected by [`Which::Every`].
 pub const EVERY_MAX: usize = 10_000;
 
+/// What is taken out of one answer is at most so large, as every user may keep it: text, and 32 bytes for each JSON value.
+pub const VALUE_BYTES_MAX: usize = 1024 * 1024;
+
 /// Longer expressions are refused.
 const EXPRESSION_BYTES_MAX: usize = 4096;
 /// Brackets and parentheses in a JSONPath, so deep: its parser tries several ways at each.
@@ -132,6 +135,14 @@ pub(crate) enum Found<'r> {
 }
 
 impl Found<'_> {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Json(value) => bytes_of(value),
+            Self::Text(text) => text.len(),
+            Self::Plain(_) => 0,
+        }
+    }
+
     fn into_value(self) -> Value {
         match self {
             Self::Json(value) => value.clone(),
@@ -185,27 +196,33 @@ impl Extractor {
     /// # Errors
     /// If it is not there.
     pub fn of(&self, reading: &Reading<'_>) -> Result<Value, Missing> {
-        let (mut kept, mut every, mut count) = (None, Vec::new(), 0usize);
+        let (mut kept, mut every, mut count, mut bytes) = (None, Vec::new(), 0usize, 0usize);
         let searched = self.each(reading, &mut |found| {
             let place = count;
             count += 1;
             match self.which {
-                Which::First => {
+                Which::Nth(wanted) if wanted != place => return ControlFlow::Continue(()),
+                Which::Count => return ControlFlow::Continue(()),
+                Which::Every => bytes += found.bytes(),
+                _ => bytes = found.bytes(),
+            }
+            if bytes > VALUE_BYTES_MAX {
+                // The last may still be a smaller one.
+                kept = None;
+                return if self.which == Which::Last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+            }
+            match self.which {
+                Which::First | Which::Nth(_) => {
                     kept = Some(found.into_value());
                     return ControlFlow::Break(());
                 }
-                Which::Nth(wanted) if wanted == place => {
-                    kept = Some(found.into_value());
-                    return ControlFlow::Break(());
-                }
-                Which::Last => kept = Some(found.into_value()),
+                Which::Last | Which::Count => kept = Some(found.into_value()),
                 Which::Every => {
                     every.push(found.into_value());
                     if every.len() == EVERY_MAX {
                         return ControlFlow::Break(());
                     }
                 }
-                Which::Nth(_) | Which::Count => {}
             }
             ControlFlow::Continue(())
         });
@@ -215,6 +232,9 @@ impl Extractor {
             Which::First | Which::Last | Which::Nth(_) => kept,
         };
         match (searched, value) {
+            (Ok(()), _) if bytes > VALUE_BYTES_MAX => {
+                Err(self.missing(reading, format!("found more than {} MiB, which is not kept", VALUE_BYTES_MAX >> 20)))
+            }
             (Ok(()), Some(value)) => Ok(value),
             (Err(reason), _) => Err(self.missing(reading, reason)),
             (Ok(()), None) if count > 0 => Err(self.missing(reading, format!("found only {count}"))),
@@ -314,6 +334,17 @@ impl Extractor {
             _ => excerpt(reading.answer().body),
         }
     }
+}
+
+/// About what it takes in memory; bodies are not nested deeper than 128.
+fn bytes_of(value: &Value) -> usize {
+    size_of::<Value>()
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(list) => list.iter().map(bytes_of).sum(),
+            Value::Object(object) => object.iter().map(|(name, value)| name.len() + bytes_of(value)).sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
 }
 
 fn listed<'a>(names: impl Iterator<Item = &'a [u8]>) -> String {
@@ -592,6 +623,14 @@ mod tests {
         assert_eq!(extracted(Kind::JsonPath, "$..a..a..a", Which::Count, deep.as_bytes()).map(|count| count.as_u64() > Some(1000)), Ok(true));
         let deeper = "[".repeat(1_000_000);
         assert!(extracted(Kind::JsonPath, "$..*", Which::First, deeper.as_bytes()).unwrap_err().reason.contains("recursion limit"));
+        let heavy = format!("{{\"a\":[\"{}\"]}}", "x".repeat(VALUE_BYTES_MAX));
+        for (kind, text) in [(Kind::JsonPath, "$.a"), (Kind::JsonPath, "$..*"), (Kind::Regex, "(?s).*"), (Kind::Body, "")] {
+            for which in [Which::First, Which::Last, Which::Every] {
+                let missing = extracted(kind, text, which, heavy.as_bytes()).unwrap_err();
+                assert_eq!(missing.reason, "found more than 1 MiB, which is not kept", "{text} {which:?}");
+            }
+            assert!(extracted(kind, text, Which::Count, heavy.as_bytes()).is_ok());
+        }
         let long = format!("X: {}\r\nY: 1\r\n", "x".repeat(100_000));
         let answer = Answer { status: 200, headers: Headers::lines(long.as_bytes()), body: b"", elapsed: Nanos::ZERO };
         let found = Extractor::compile(Kind::Header, "y").unwrap().of(&Reading::new(answer));

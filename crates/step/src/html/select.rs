@@ -18,6 +18,8 @@ use super::{Budget, Document, Element, Id, ROOT, is_called, trimmed};
 const SELECTOR_BYTES_MAX: usize = 4096;
 /// `:not(:is(…))`, so deep.
 const DEPTH_MAX: usize = 8;
+/// Elements in a row, `a b > c`.
+const COMPOUNDS_MAX: usize = 128;
 
 /// A selector and what is taken of the elements it finds.
 #[derive(Debug, Clone, PartialEq)]
@@ -191,6 +193,9 @@ impl<'t> Reader<'t> {
                 return Ok(Complex(parts));
             };
             self.blanks();
+            if parts.len() == COMPOUNDS_MAX {
+                return Err(self.wrong("these are more elements in a row than are looked for", "write it in another way"));
+            }
             // Each compound says how it is joined to the one on its left.
             parts.push((self.compound()?, combinator));
         }
@@ -633,6 +638,7 @@ mod tests {
         }
         let deep = format!("{}a{}", ":not(".repeat(500), ")".repeat(500));
         assert!(Selector::parse(&deep).unwrap_err().message.contains("deep"));
+        assert!(Selector::parse(&"a ".repeat(500)).unwrap_err().message.contains("in a row"));
         assert!(Selector::parse(&"a ".repeat(5000)).unwrap_err().message.contains("bytes"));
     }
 

@@ -19,6 +19,8 @@ use super::{Budget, Document, Id, ROOT, TOO_LONG, is_called, trimmed};
 const PATH_BYTES_MAX: usize = 4096;
 /// Parentheses and brackets, so deep.
 const DEPTH_MAX: usize = 16;
+/// Each is a step down when the path is evaluated.
+const OPERATORS_MAX: usize = 128;
 
 /// An expression that was understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -188,7 +190,7 @@ impl XPath {
             return Err(Mistake { at: 0, length: text.len(), message, help: "shorten it".to_owned() });
         }
         let tokens = tokens(text)?;
-        let mut reader = Reader { text, tokens: &tokens, at: 0, depth: 0 };
+        let mut reader = Reader { text, tokens: &tokens, at: 0, depth: 0, operators: 0 };
         let expression = reader.expression(0)?;
         if reader.at < tokens.len() {
             return Err(reader.wrong("this is no part of the path", "such as //input[@name='csrf']/@value"));
@@ -277,6 +279,7 @@ struct Reader<'t> {
     tokens: &'t [(Token<'t>, std::ops::Range<usize>)],
     at: usize,
     depth: usize,
+    operators: usize,
 }
 
 /// From the loosest to the tightest (§3.1 to §3.5).
@@ -335,6 +338,10 @@ impl<'t> Reader<'t> {
                 _ => false,
             });
             let Some((_, operator)) = found else { return Ok(left) };
+            self.operators += 1;
+            if self.operators > OPERATORS_MAX {
+                return Err(self.wrong(&format!("there are more than {OPERATORS_MAX} operators in it"), "write it in another way"));
+            }
             self.at += 1;
             let from = self.at;
             let right = self.expression(level + 1)?;
@@ -1074,6 +1081,7 @@ mod tests {
         for deep in ["(".repeat(2000), "-".repeat(2000), "a[".repeat(2000), "not(".repeat(1000)] {
             assert!(XPath::parse(&deep).unwrap_err().message.contains("deep"), "{deep}");
         }
+        assert!(XPath::parse(&"1+".repeat(2000)).unwrap_err().message.contains("operators"));
     }
 
     #[test]
