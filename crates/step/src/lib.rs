@@ -20,14 +20,13 @@ mod date;
 mod excerpt;
 pub mod extract;
 mod html;
-mod mistake;
 pub mod pick;
 mod reading;
 
 pub use answer::{Answer, Headers};
-pub use check::{Broken, Check, Subject};
+pub use check::{Broken, Check, Mistaken, Subject};
 pub use cookies::{Jar, Place};
 pub use date::UnixSeconds;
 pub use extract::{Extractor, Kind, Missing, Which};
-pub use mistake::Mistake;
-pub use reading::Reading;
+pub use plan::template::Mistake;
+pub use reading::{JSON_BYTES_MAX, Reading};
