@@ -109,7 +109,22 @@ pub(crate) enum Proof {
     None,
     /// The user, the password: once the server has challenged.
     Digest(Text, Text),
-    Aws(Box<Aws>),
+    Aws(Box<AwsWords>),
+}
+
+/// Keys of AWS, written out. What signs with them keeps scratch memory of its own, so that each worker makes one.
+pub(crate) struct AwsWords {
+    access_key: String,
+    secret_key: String,
+    session_token: Option<String>,
+    region: String,
+    service: String,
+}
+
+impl AwsWords {
+    pub(crate) fn signer(&self) -> Aws {
+        Aws::new(&self.access_key, &self.secret_key, self.session_token.as_deref(), &self.region, &self.service)
+    }
 }
 
 /// What of an answer is looked at: the rest is not kept.
@@ -460,10 +475,13 @@ impl Compiling<'_> {
                     }
                     String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()
                 };
-                let token = keys.session_token.as_ref().map(&mut fixed);
-                let (access, secret) = (fixed(&keys.access_key), fixed(&keys.secret_key));
-                let (region, service) = (fixed(&keys.region), fixed(&keys.service));
-                Proof::Aws(Box::new(Aws::new(&access, &secret, token.as_deref(), &region, &service)))
+                Proof::Aws(Box::new(AwsWords {
+                    access_key: fixed(&keys.access_key),
+                    secret_key: fixed(&keys.secret_key),
+                    session_token: keys.session_token.as_ref().map(&mut fixed),
+                    region: fixed(&keys.region),
+                    service: fixed(&keys.service),
+                }))
             }
             _ => Proof::None,
         }

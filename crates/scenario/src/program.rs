@@ -56,6 +56,7 @@ pub(crate) struct Passed {
 struct Tools {
     checks: Vec<Check>,
     extractions: Vec<Extraction>,
+    aws: Option<Aws>,
 }
 
 /// One worker's journeys. `WANDERS`: to several servers, or along redirects.
@@ -80,7 +81,11 @@ impl<const W: bool> Journeys<W> {
         let tools = compiled
             .steps
             .iter()
-            .map(|request| Tools { checks: request.step.checks.clone(), extractions: request.step.extractions.clone() });
+            .map(|request| Tools {
+                checks: request.step.checks.clone(),
+                extractions: request.step.extractions.clone(),
+                aws: if let Proof::Aws(words) = &request.proof { Some(words.signer()) } else { None },
+            });
         let left =
             compiled.steps.iter().map(|request| Cell::new(request.step.requests_max.map_or(u64::MAX, |most| share.part(most)))).collect();
         Self {
@@ -315,7 +320,11 @@ impl<const W: bool> Journeys<W> {
                     out.extend_from_slice(format!("Authorization: {value}\r\n").as_bytes());
                 }
             }
-            Proof::Aws(aws) => sign(aws, request.elsewhere.as_ref().unwrap_or(&compiled.home), &request.method, &mut out, bytes),
+            Proof::Aws(_) => {
+                if let Some(aws) = &self.tools[user.step].aws {
+                    sign(aws, request.elsewhere.as_ref().unwrap_or(&compiled.home), &request.method, &mut out, bytes);
+                }
+            }
         }
         if !matches!(request.body, Content::None) || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
             out.extend_from_slice(b"Content-Length: ");

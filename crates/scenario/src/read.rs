@@ -15,7 +15,7 @@ use step::pick::{Think, Weights};
 
 use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
 use crate::mistake::Mistake;
-use crate::model::{Auth, Item, Journey, List, Scenario, Step, Variable};
+use crate::model::{Auth, Item, Journey, List, Scenario, Variable};
 use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
 
 /// The variable that every user has: the status of its last answer.
@@ -176,6 +176,9 @@ impl<'a> Reading<'a> {
     /// The entries of a mapping, if it is one; keys that are not of the shape are told.
     fn shape<'n>(&mut self, node: &'n Node, shape: &Shape) -> Option<Entries<'n>> {
         let Value::Map(entries) = &node.value else {
+            if node.value == Value::Told {
+                return None;
+            }
             let known: Vec<&str> = shape.keys.iter().take(4).map(|key| key.name).collect();
             self.wrong(
                 node.spot,
@@ -206,7 +209,7 @@ impl<'a> Reading<'a> {
     /// Every name that a variable has somewhere in the file.
     fn name_variables(&mut self, node: &Node) {
         match &node.value {
-            Value::Scalar { .. } => {}
+            Value::Scalar { .. } | Value::Told => {}
             Value::List(items) => items.iter().for_each(|item| self.name_variables(item)),
             Value::Map(entries) => {
                 for (word, node) in entries {
@@ -554,6 +557,7 @@ impl<'a> Reading<'a> {
     fn plain(&mut self, node: &Node) -> Option<String> {
         match &node.value {
             Value::Scalar { text, .. } if !node.is_nothing() => Some(text.clone()),
+            Value::Told => None,
             _ => {
                 self.wrong(node.spot, format!("this is {}, and a text is wanted here", node.kind()), "write a word, a number or a text");
                 None

@@ -34,6 +34,8 @@ pub(crate) enum Value {
     Scalar { text: String, style: Style },
     List(Vec<Node>),
     Map(Vec<(Key, Node)>),
+    /// Something that is none of these, which was told.
+    Told,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,7 +165,12 @@ impl<'a> Reading<'a> {
                 }
                 (anchor, Value::List(items))
             }
-            Event::MappingStart(anchor, _) => (anchor, Value::Map(self.map(depth)?)),
+            Event::MappingStart(anchor, _) => {
+                let before = self.wrong.len();
+                let entries = self.map(depth)?;
+                let is_told = entries.is_empty() && self.wrong.len() > before;
+                (anchor, if is_told { Value::Told } else { Value::Map(entries) })
+            }
             _ => {
                 return Err(Wrong {
                     spot,
@@ -189,11 +196,15 @@ impl<'a> Reading<'a> {
             let key = match self.node(event, spot, depth + 1)? {
                 Node { spot, value: Value::Scalar { text, .. } } => Key { spot, text },
                 node => {
-                    return Err(Wrong {
+                    // What is meant is nearly always a template without quotation marks.
+                    self.wrong.push(Wrong {
                         spot: node.spot,
-                        message: "a key is a word, and this is a list or a mapping".to_owned(),
-                        help: "write KEY: VALUE; a text that begins with [, { or {{ stands in quotation marks".to_owned(),
+                        message: "a mapping in a mapping, where a text is meant".to_owned(),
+                        help: "put a text with {{…}} in quotation marks, as in '{{name}}': YAML takes { for the beginning of a mapping".to_owned(),
                     });
+                    let (event, spot) = self.next()?;
+                    self.node(event, spot, depth + 1)?;
+                    continue;
                 }
             };
             let (event, spot) = self.next()?;
@@ -238,7 +249,7 @@ fn spot(span: Span) -> Spot {
 impl Node {
     fn count(&self) -> usize {
         1 + match &self.value {
-            Value::Scalar { .. } => 0,
+            Value::Scalar { .. } | Value::Told => 0,
             Value::List(items) => items.iter().map(Self::count).sum(),
             Value::Map(entries) => entries.iter().map(|(_, node)| node.count()).sum(),
         }
@@ -255,7 +266,7 @@ impl Node {
             _ if self.is_nothing() => "nothing",
             Value::Scalar { .. } => "a text",
             Value::List(_) => "a list",
-            Value::Map(_) => "a mapping",
+            Value::Map(_) | Value::Told => "a mapping",
         }
     }
 }

@@ -148,7 +148,7 @@ fn journeys_come_as_often_as_their_weights_say_and_steps_in_their_order() {
     assert_eq!(started(0) + started(1), 4000);
     // Five standard deviations of a binomial count: √(4000 · 0.75 · 0.25) = 27.
     assert!(started(0).abs_diff(3000) < 137, "{}", started(0));
-    assert_eq!(server.counts().requests, 4000);
+    assert_eq!(server.counts().answered, 4000);
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_rate_starts_journeys() {
     assert_eq!(result["scenario"]["tps_offered"], 50.0);
     let steps = &result["scenario"]["steps"];
     assert_eq!(steps[0]["due"].as_u64().unwrap() + steps[1]["due"].as_u64().unwrap(), result["requests"]["due"].as_u64().unwrap());
-    assert_eq!(server.counts().requests, result["requests"]["due"].as_u64().unwrap());
+    assert_eq!(server.counts().answered, result["requests"]["due"].as_u64().unwrap());
 }
 
 #[test]

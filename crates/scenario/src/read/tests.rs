@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::STARTER;
-use crate::model::Body;
+use crate::model::{Body, Step};
 
 fn mistakes(text: &str) -> String {
     let found = read("shop.yaml", text).err().unwrap_or_default();
@@ -107,7 +107,7 @@ fn a_variable_has_a_value_only_after_it_was_extracted() {
     assert!(mistakes(&text([uses, takes])).contains("the variable 'id' has no value here"));
     // Of two branches both must have given it one.
     let branch = "steps:\n  - if: '{{status}} == 200'\n    steps: [{get: /a, extract: {id: json $.id}}]\n  - get: '/b/{{id}}'\n";
-    assert!(mistakes(branch).contains("shop.yaml:4:15: the variable 'id'"), "{}", mistakes(branch));
+    assert!(mistakes(branch).contains("shop.yaml:4:16: the variable 'id'"), "{}", mistakes(branch));
     let declared = format!("variables: {{id: ''}}\n{branch}");
     assert_eq!(mistakes(&declared), "");
 }
@@ -118,7 +118,7 @@ fn conditions_are_taken_apart_outside_of_templates() {
     let Item::If { condition, .. } = &scenario.journeys[0].items[0] else { panic!() };
     let (operator, right) = condition.against.as_ref().unwrap();
     assert_eq!((*operator, right.to_string()), (crate::model::Operator::IsNot, "a".to_owned()));
-    assert_eq!(condition.left.to_string(), "{{choice a<b c}}");
+    assert_eq!(condition.left.to_string(), "{{choice \"a<b\" c}}");
 }
 
 #[test]

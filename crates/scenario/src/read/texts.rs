@@ -10,13 +10,10 @@ impl Reading<'_> {
     /// A text that may hold templates.
     pub(super) fn template(&mut self, node: &Node) -> Option<Template> {
         let Value::Scalar { text, .. } = &node.value else {
-            // {{id}} without quotation marks is a mapping in a mapping to YAML.
-            let help = if is_braces(node) {
-                "put it in quotation marks, as in '{{name}}': YAML takes { for the beginning of a mapping"
-            } else {
-                "write a text; one that begins with [, { or {{ stands in quotation marks"
-            };
-            self.wrong(node.spot, format!("this is {}, and a text is wanted here", node.kind()), help);
+            if node.value != Value::Told {
+                let help = "write a text; one that begins with [, { or {{ stands in quotation marks";
+                self.wrong(node.spot, format!("this is {}, and a text is wanted here", node.kind()), help);
+            }
             return None;
         };
         if node.is_nothing() {
@@ -82,7 +79,7 @@ impl Reading<'_> {
         let line = |number: usize| self.lines.get(number.saturating_sub(1)).copied().unwrap_or_default();
         if *style == Style::Block {
             let inside = before.matches('\n').count();
-            let number = node.spot.line + 1 + inside;
+            let number = node.spot.line + inside;
             let wanted = text.lines().nth(inside).unwrap_or_default();
             let shown = line(number);
             let Some(indent) = shown.strip_suffix(wanted).map(|indent| indent.chars().count()) else { return node.spot };
@@ -160,6 +157,7 @@ impl Reading<'_> {
                 }
                 text(pieces, "\"");
             }
+            Value::Told => return None,
             Value::List(nodes) => {
                 text(pieces, "[");
                 for (place, node) in nodes.iter().enumerate() {
@@ -188,11 +186,6 @@ impl Reading<'_> {
 /// A number, a truth or nothing, as JSON writes them too.
 fn is_json_word(text: &str) -> bool {
     matches!(text, "true" | "false") || text.parse::<f64>().is_ok() && serde_json::from_str::<serde_json::Number>(text).is_ok()
-}
-
-/// `{{name}}` as YAML reads it without quotation marks.
-fn is_braces(node: &Node) -> bool {
-    matches!(&node.value, Value::Map(entries) if entries.len() == 1)
 }
 
 /// Where a word stands outside of templates.
