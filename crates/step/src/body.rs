@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_mistake_in_json_is_shown_at_its_place() {
         let cases = [
-            ("{\"a\": 1,}", 8, 1, "this is not JSON: trailing comma"),
+            ("{\"a\": 1,}", 8, 1, "this is not JSON: key must be a string"),
             ("{\"a\": ", 6, 0, "this is not JSON: EOF while parsing a value"),
             ("{\n  a: 1\n}", 4, 1, "this is not JSON: key must be a string"),
             ("", 0, 0, "this is not JSON: EOF while parsing a value"),
