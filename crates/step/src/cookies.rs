@@ -285,8 +285,7 @@ impl Cookie {
 fn belongs(host: &str, domain: &[u8]) -> bool {
     let bytes = host.as_bytes();
     let Some(before) = bytes.len().checked_sub(domain.len()) else { return false };
-    bytes[before..].eq_ignore_ascii_case(domain)
-        && (before == 0 || (!domain.is_empty() && bytes[before - 1] == b'.' && !is_address(host)))
+    bytes[before..].eq_ignore_ascii_case(domain) && (before == 0 || (!domain.is_empty() && bytes[before - 1] == b'.' && !is_address(host)))
 }
 
 fn is_address(host: &str) -> bool {
@@ -493,7 +492,9 @@ mod tests {
     #[test]
     fn longer_paths_come_first_then_older_cookies_and_a_new_value_keeps_its_place() {
         let mut jar = Jar::new();
-        for line in ["a=1; Path=/", "b=1; Path=/shop", "c=1; Path=/", "d=1; Path=/shop/cart", "b=2; Path=/shop", "e=1; Path=/shop", "a=3; Path=/"] {
+        for line in
+            ["a=1; Path=/", "b=1; Path=/shop", "c=1; Path=/", "d=1; Path=/shop/cart", "b=2; Path=/shop", "e=1; Path=/shop", "a=3; Path=/"]
+        {
             assert!(set(&mut jar, "http://a.test/", line));
         }
         assert_eq!(sent(&jar, "http://a.test/shop/cart", NOW), "d=1; b=2; e=1; a=3; c=1");
@@ -557,7 +558,8 @@ mod tests {
         #[test]
         fn what_was_set_is_sent_back(name in "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}", value in "[!#-+\\--:<-\\[\\]-~]{0,40}") {
             let mut jar = Jar::new();
-            prop_assert!(set(&mut jar, "http://a.test/", &format!("{name}={value}; Path=/; HttpOnly")));
+            let line = format!("{name}={value}; Path=/; HttpOnly");
+            prop_assert!(set(&mut jar, "http://a.test/", &line));
             prop_assert_eq!(sent(&jar, "http://a.test/", NOW), format!("{}={}", name, value));
         }
 

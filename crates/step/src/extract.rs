@@ -47,8 +47,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order of the guide.
-    pub const ALL: [Self; 8] =
-        [Self::JsonPath, Self::Regex, Self::Header, Self::Cookie, Self::Css, Self::XPath, Self::Body, Self::Status];
+    pub const ALL: [Self; 8] = [Self::JsonPath, Self::Regex, Self::Header, Self::Cookie, Self::Css, Self::XPath, Self::Body, Self::Status];
 
     /// Its key in a scenario: `json`, `regex`, `header`, `cookie`, `css`, `xpath`, `body`, `status`.
     #[must_use]
@@ -287,9 +286,7 @@ impl Extractor {
                 }
             }
             Finder::Css(selector) => {
-                selector
-                    .each(reading.html(), &mut |text| found(Found::Text(text)))
-                    .map_err(str::to_owned)?;
+                selector.each(reading.html(), &mut |text| found(Found::Text(text))).map_err(str::to_owned)?;
             }
             Finder::XPath(path) => match path.find(reading.html())? {
                 xpath::Found::Texts(texts) => {
@@ -561,7 +558,13 @@ mod tests {
     #[test]
     fn what_is_not_there_is_told_with_what_was() {
         let cases: [(Kind, &str, Which, &[u8], &str); 10] = [
-            (Kind::JsonPath, "$.token", Which::First, b"{\"error\":\"no such user\"}", "json $.token found nothing in {\"error\":\"no such user\"}"),
+            (
+                Kind::JsonPath,
+                "$.token",
+                Which::First,
+                b"{\"error\":\"no such user\"}",
+                "json $.token found nothing in {\"error\":\"no such user\"}",
+            ),
             (Kind::JsonPath, "$..sku", Which::Nth(2), b"[{\"sku\":1}]", "json $..sku found only 1 in [{\"sku\":1}]"),
             (Kind::JsonPath, "$.a", Which::Every, b"[]", "json $.a found nothing in []"),
             (Kind::JsonPath, "$.a", Which::Count, b"<p>", "json $.a: the body is not JSON: expected value at line 1 column 1 in <p>"),
@@ -609,7 +612,12 @@ mod tests {
             let mistake = Extractor::compile(Kind::JsonPath, text).unwrap_err();
             assert!(mistake.at >= least && mistake.at <= text.len(), "{text}: {mistake:?}");
         }
-        for text in ["$[?(".to_owned() + &"(".repeat(2000), "$[?".to_owned() + &"!".repeat(2000), "$".to_owned() + &"..a".repeat(5), "$".repeat(5000)] {
+        for text in [
+            "$[?(".to_owned() + &"(".repeat(2000),
+            "$[?".to_owned() + &"!".repeat(2000),
+            "$".to_owned() + &"..a".repeat(5),
+            "$".repeat(5000),
+        ] {
             assert!(Extractor::compile(Kind::JsonPath, &text).is_err());
         }
     }
@@ -620,7 +628,10 @@ mod tests {
         assert!(extracted(Kind::Regex, "(a+)+$", Which::First, bomb.as_bytes()).is_err());
         assert!(extracted(Kind::Regex, "(a|a)*b", Which::First, bomb.as_bytes()).is_err());
         let deep = "{\"a\":".repeat(100) + "1" + &"}".repeat(100);
-        assert_eq!(extracted(Kind::JsonPath, "$..a..a..a", Which::Count, deep.as_bytes()).map(|count| count.as_u64() > Some(1000)), Ok(true));
+        assert_eq!(
+            extracted(Kind::JsonPath, "$..a..a..a", Which::Count, deep.as_bytes()).map(|count| count.as_u64() > Some(1000)),
+            Ok(true)
+        );
         let deeper = "[".repeat(1_000_000);
         assert!(extracted(Kind::JsonPath, "$..*", Which::First, deeper.as_bytes()).unwrap_err().reason.contains("recursion limit"));
         let heavy = format!("{{\"a\":[\"{}\"]}}", "x".repeat(VALUE_BYTES_MAX));

@@ -150,7 +150,9 @@ mod tests {
     #[test]
     fn the_ends_of_the_unit_choose_the_first_and_the_last_that_weigh_anything() {
         let weights = Weights::new(&[0.0, 1.0, 2.0, 0.0]).unwrap();
-        for (unit, expected) in [(0.0, 1), (0.33, 1), (0.34, 2), (1.0 - f64::EPSILON / 2.0, 2), (1.0, 2), (7.0, 2), (-1.0, 1), (f64::NAN, 1)] {
+        for (unit, expected) in
+            [(0.0, 1), (0.33, 1), (0.34, 2), (1.0 - f64::EPSILON / 2.0, 2), (1.0, 2), (7.0, 2), (-1.0, 1), (f64::NAN, 1)]
+        {
             assert_eq!(weights.choose(unit), expected, "{unit}");
         }
     }

@@ -90,7 +90,7 @@ mod tests {
             (b"{\"a\":", "the body is not JSON: EOF while parsing a value at line 1 column 5"),
             (b"<html>", "the body is not JSON: expected value at line 1 column 1"),
             (deep.as_bytes(), "the body is not JSON: recursion limit exceeded at line 1 column 128"),
-            (b"\"\xff\"", "the body is not JSON: invalid unicode code point at line 1 column 3"),
+            (b"\"\xff\"", "the body is not JSON: invalid unicode code point at line 1 column 2"),
             (&large, "the body has 8388609 bytes: more than 8 MiB are not read as JSON"),
         ];
         for (body, expected) in cases {

@@ -292,11 +292,7 @@ mod tests {
             ),
             ("normalize-path/get-relative", get("/example/.."), "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
             ("normalize-path/get-slashes", get("//"), "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
-            (
-                "post-vanilla",
-                Signable { method: "POST", ..get("/") },
-                "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b",
-            ),
+            ("post-vanilla", Signable { method: "POST", ..get("/") }, "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
             (
                 "post-x-www-form-urlencoded",
                 Signable { method: "POST", headers: form, payload: Payload::Bytes(b"Param1=value1"), ..get("/") },
@@ -387,7 +383,8 @@ mod tests {
         for (path, others, s3) in cases {
             assert_eq!((twice_encoded(path).as_str(), once_encoded(path).as_str()), (others, s3), "{path}");
         }
-        let cases = [("", ""), ("b=2&a=1", "a=1&b=2"), ("a=2&a=1&a", "a=&a=1&a=2"), ("x=%2f&x=a b+c", "x=%2F&x=a%20b%2Bc"), ("&&a=b=c", "a=b%3Dc")];
+        let cases =
+            [("", ""), ("b=2&a=1", "a=1&b=2"), ("a=2&a=1&a", "a=&a=1&a=2"), ("x=%2f&x=a b+c", "x=%2F&x=a%20b%2Bc"), ("&&a=b=c", "a=b%3Dc")];
         for (query, expected) in cases {
             assert_eq!(canonical_query(query), expected);
         }

@@ -366,7 +366,11 @@ mod tests {
     fn parameter<'a>(authorization: &'a str, name: &str) -> Option<&'a str> {
         let from = authorization.find(&format!("{name}="))? + name.len() + 1;
         let value = &authorization[from..];
-        Some(value.strip_prefix('"').map_or_else(|| value.split(',').next().unwrap_or(value), |quoted| quoted.split('"').next().unwrap_or(quoted)))
+        Some(
+            value
+                .strip_prefix('"')
+                .map_or_else(|| value.split(',').next().unwrap_or(value), |quoted| quoted.split('"').next().unwrap_or(quoted)),
+        )
     }
 
     #[test]
@@ -380,10 +384,9 @@ mod tests {
         let own = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ";
         let mufasa = Account::new("Mufasa", "Circle of Life");
         // RFC 7616 §3.9.1, both algorithms.
-        for (algorithm, response) in [
-            ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
-            ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
-        ] {
+        for (algorithm, response) in
+            [("MD5", "8ca523f5e9506fed4657c9700eebdbec"), ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1")]
+        {
             let challenge = challenge(&of_7616(algorithm)).unwrap();
             let authorization = Digest::with_nonce(challenge, &mufasa, own.to_owned()).authorization("GET", "/dir/index.html", b"");
             assert_eq!(
@@ -457,11 +460,17 @@ mod tests {
     fn the_first_challenge_that_can_be_answered_is() {
         let cases = [
             ("Basic realm=\"x\", Digest realm=\"y\", nonce=\"n\", stale=TRUE", Ok("y")),
-            ("Digest realm=\"new\", nonce=\"n\", algorithm=SHA-9, Digest realm=\"known\", nonce=\"n\", algorithm=sha-256-SESS", Ok("known")),
+            (
+                "Digest realm=\"new\", nonce=\"n\", algorithm=SHA-9, Digest realm=\"known\", nonce=\"n\", algorithm=sha-256-SESS",
+                Ok("known"),
+            ),
             ("Negotiate abc==, Digest realm=\"a, \\\"b\\\"\", nonce=n", Ok("a, \"b\"")),
             ("digest nonce = \"n\" , realm = \"spaces\"", Ok("spaces")),
             ("Basic realm=\"x\"", Err("the server asks for no Digest authentication that can be answered, but for `Basic`")),
-            ("Digest realm=\"x\"", Err("the server asks for no Digest authentication that can be answered, but for Digest without a nonce")),
+            (
+                "Digest realm=\"x\"",
+                Err("the server asks for no Digest authentication that can be answered, but for Digest without a nonce"),
+            ),
             (
                 "Digest nonce=n, qop=\"auth-conf\"",
                 Err("the server asks for no Digest authentication that can be answered, but for Digest with the protection auth-conf"),

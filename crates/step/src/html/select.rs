@@ -50,9 +50,18 @@ enum Test {
     Type(Box<str>),
     Id(Box<str>),
     Class(Box<str>),
-    Attribute { name: Box<str>, comparison: Comparison, value: Box<str>, folds: bool },
+    Attribute {
+        name: Box<str>,
+        comparison: Comparison,
+        value: Box<str>,
+        folds: bool,
+    },
     /// Position `a·n + b` among siblings.
-    Nth { a: i64, b: i64, count: Count },
+    Nth {
+        a: i64,
+        b: i64,
+        count: Count,
+    },
     Empty,
     Root,
     Checked,
@@ -403,7 +412,8 @@ fn steps(text: &str) -> Option<(i64, i64)> {
                     "-" => -1,
                     a => number(a)?,
                 };
-                let b = if b.is_empty() { 0 } else { number(b.strip_prefix('+').filter(|rest| !rest.starts_with(['+', '-'])).unwrap_or(b))? };
+                let b =
+                    if b.is_empty() { 0 } else { number(b.strip_prefix('+').filter(|rest| !rest.starts_with(['+', '-'])).unwrap_or(b))? };
                 Some((a, b))
             }
         },

@@ -253,9 +253,9 @@ fn tokens(text: &str) -> Result<Vec<(Token<'_>, std::ops::Range<usize>)>, Mistak
             (Token::Text(&rest[1..=end]), end + 2)
         } else if first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|next: char| next.is_ascii_digit())) {
             let whole = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
-            let fraction = rest[whole..].strip_prefix('.').map_or(0, |after| {
-                1 + after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len())
-            });
+            let fraction = rest[whole..]
+                .strip_prefix('.')
+                .map_or(0, |after| 1 + after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len()));
             let digits = &rest[..whole + fraction];
             (Token::Number(digits.trim_end_matches('.').parse().unwrap_or(f64::NAN)), digits.len())
         } else if first.is_alphabetic() || first == '_' {
@@ -659,7 +659,7 @@ impl<'d> Evaluation<'d, '_> {
             if let (None, Some(element)) = (from.attribute, self.document.element(from.id)) {
                 for (index, attribute) in (0..).zip(&element.attributes) {
                     let fits = match &step.test {
-                        NodeTest::Name(name) => attribute.name.local.eq_ignore_ascii_case(name),
+                        NodeTest::Name(name) => str::eq_ignore_ascii_case(&attribute.name.local, name),
                         NodeTest::Any | NodeTest::Node => true,
                         NodeTest::Text => false,
                     };
@@ -710,7 +710,8 @@ impl<'d> Evaluation<'d, '_> {
                     let _ = std::iter::successors(Some(from.id), |id| document.parent(*id)).all(see);
                 }
                 Axis::AncestorOrSelf => {
-                    let _ = seen(from) && std::iter::successors(Some(from.id), |id| document.parent(*id)).all(|id| seen(Node { id, attribute: None }));
+                    let _ = seen(from)
+                        && std::iter::successors(Some(from.id), |id| document.parent(*id)).all(|id| seen(Node { id, attribute: None }));
                 }
                 _ => {}
             }
@@ -883,7 +884,9 @@ impl<'d> Evaluation<'d, '_> {
         let Some(element) = self.document.element(node.id) else { return Cow::Borrowed("") };
         match node.attribute {
             None => Cow::Borrowed(element.name()),
-            Some(index) => element.attributes.get(index as usize).map_or(Cow::Borrowed(""), |attribute| Cow::Borrowed(&*attribute.name.local)),
+            Some(index) => {
+                element.attributes.get(index as usize).map_or(Cow::Borrowed(""), |attribute| Cow::Borrowed(&*attribute.name.local))
+            }
         }
     }
 
@@ -895,7 +898,10 @@ impl<'d> Evaluation<'d, '_> {
         let text = match node.attribute {
             None => document.text(node.id),
             Some(index) => Cow::Borrowed(
-                document.element(node.id).and_then(|element| element.attributes.get(index as usize)).map_or("", |attribute| &*attribute.value),
+                document
+                    .element(node.id)
+                    .and_then(|element| element.attributes.get(index as usize))
+                    .map_or("", |attribute| &*attribute.value),
             ),
         };
         self.budget.steps(u32::try_from(text.len() / 16).unwrap_or(u32::MAX));
