@@ -50,7 +50,7 @@ fn counts(requests: &[String]) -> BTreeMap<String, usize> {
 
 const BUY: &str = "\
 target: TARGET
-load: {users: 3, requests: 60}
+load: {users: 1, requests: 60}
 data: [users.csv]
 steps:
   - post: /login
@@ -75,7 +75,6 @@ fn users_log_in_and_keep_what_they_were_given() {
         .loadline("run buy.yaml --out json=r.json --no-save")
         .exits(0)
         .says("transactions")
-        .says("4.00 requests a journey")
         .says("order")
         .complains_of_nothing();
     let seen = server.raw();
@@ -90,7 +89,14 @@ fn users_log_in_and_keep_what_they_were_given() {
         assert_eq!(header("cookie", order), format!("session={token}"));
         assert!(order.ends_with("{\"count\":1}"), "{order}");
     }
+    // Users do not see each other's cookies and variables.
+    session.loadline("run buy.yaml -c 3 -n 90 --no-save").exits(0);
+    for order in server.raw().iter().filter(|request| request.contains("/order/")) {
+        let token = header("authorization", order).trim_start_matches("Bearer t-");
+        assert_eq!(header("cookie", order), format!("session={token}"));
+    }
     let result = session.json("r.json");
+    assert_eq!(result["scenario"]["requests_per_journey"], 4.0);
     assert_eq!(result["requests"]["succeeded"], 60);
     assert_eq!(result["redirects"], 15);
     let scenario = &result["scenario"];
@@ -105,7 +111,7 @@ fn users_log_in_and_keep_what_they_were_given() {
 fn a_check_that_does_not_hold_is_a_failure_of_its_own_with_an_example() {
     let server = shop();
     let text = format!(
-        "target: {}\nload: {{users: 2, requests: 20}}\nsteps:\n  - get: /\n    checks: [body contains sorry]\n  - get: /gone\n    checks: {{status: 404}}\n",
+        "target: {}\nload: {{users: 1, requests: 20}}\nsteps:\n  - get: /\n    checks: [body contains sorry]\n  - get: /gone\n    checks: {{status: 404}}\n",
         server.url
     );
     let mut session = Session::new().file("s.yaml", &text);
