@@ -156,5 +156,11 @@ pub const TRAFFIC_FORMATS: &[Rendering<import::Traffic>] = &[
         extension: "txt",
         render: |it| Ok(traffic::urls::urls(it).into_bytes()),
     },
+    Rendering {
+        name: "scenario",
+        about: "routes, visits and the busiest hour as a scenario, for run",
+        extension: "yaml",
+        render: |it| Ok(traffic::scenario::scenario(it).into_bytes()),
+    },
     Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::traffic(it).document()) },
 ];
