@@ -13,6 +13,8 @@ fn every_command_tells_what_it_can_do() {
         "compare",
         "calibrate",
         "traffic",
+        "init",
+        "check",
         "demo",
         "runs",
         "show",
