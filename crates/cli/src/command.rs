@@ -10,6 +10,7 @@ mod diff;
 mod find;
 mod links;
 mod man;
+mod replay;
 mod report;
 mod run;
 mod runs;
@@ -71,6 +72,9 @@ enum Command {
     /// Tell what real traffic looks like, from access logs: rates, routes, users, bursts
     #[command(about = "Tell what real traffic looks like, from access logs: rates, routes, users, bursts")]
     Traffic(traffic::Traffic),
+    /// Send the requests of access logs again, at their times, and compare the answers with those of the log
+    #[command(about = "Send the requests of access logs again, at their times, and compare the answers with those of the log")]
+    Replay(Box<replay::Replay>),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
@@ -149,6 +153,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
         Some(Command::Report(report)) => report::carry_out(report),
         Some(Command::Traffic(traffic)) => traffic::carry_out(traffic),
+        Some(Command::Replay(replay)) => replay::carry_out(*replay),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Runs(runs)) => runs::carry_out(*runs),
         Some(Command::Serve(serve)) => serve::carry_out(serve),
@@ -181,6 +186,8 @@ and where it starts to fail.
   loadline compare http://old:8080/ http://new:8080/
                                                   find out whether the new one is slower
   loadline traffic access.log                     what the real traffic looks like
+  loadline replay access.log http://127.0.0.1:8080
+                                                  send that traffic again, at its own times
   loadline runs                                   what was measured before; loadline show @last
   loadline serve                                  the same in a browser, and tests started from there
 

@@ -14,6 +14,7 @@ mod outcome;
 mod quirk;
 mod rates;
 mod recorder;
+mod replayed;
 mod snapshot;
 mod summary;
 mod tick;
@@ -28,6 +29,7 @@ pub use outcome::Outcome;
 pub use quirk::{Quirk, Quirks};
 pub use rates::Rates;
 pub use recorder::{Recorder, Span};
+pub use replayed::{Compared, Replayed, RouteReplayed, StatusChange};
 pub use snapshot::{Closer, Connections, Example, Snapshot};
 pub use summary::{
     Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryError,

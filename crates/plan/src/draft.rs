@@ -10,7 +10,7 @@ use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::TlsVersion;
-use crate::{DataEnd, Given, HostPort, Nanos, Pause, RowOrder, Spacing, Timetable, Warmup};
+use crate::{DataEnd, Given, HostPort, Nanos, Pause, Replay, RowOrder, Spacing, Timetable, Warmup};
 
 /// Every setting of one load, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -174,6 +174,11 @@ pub struct Draft {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_templates: bool,
 
+    /// The log that is replayed, where one is; its times take the place of the rate's.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
+
     /// Follow up to so many redirects; a followed chain is one request [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -332,6 +337,7 @@ impl Draft {
             data_order: over.data_order.or(self.data_order),
             data_end: over.data_end.or(self.data_end),
             no_templates: over.no_templates || self.no_templates,
+            replay: over.replay.or(self.replay),
             follow: over.follow.or(self.follow),
             timeout: over.timeout.or(self.timeout),
             connect_timeout: over.connect_timeout.or(self.connect_timeout),

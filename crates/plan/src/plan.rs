@@ -14,8 +14,8 @@ use crate::filling::{self, MISTAKES_MAX, told};
 use crate::secret::{self, REDACTED, Secrets, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Body, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors, Rate, Request,
-    RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
+    Body, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors, Rate, Replay,
+    Request, RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
 };
 
 /// One load, decided in full.
@@ -33,6 +33,7 @@ pub struct Plan {
     connection: Connection,
     script: Option<ScriptFile>,
     filling: Filling,
+    replay: Option<Replay>,
 }
 
 /// A script that chooses the requests.
@@ -248,6 +249,12 @@ impl Plan {
         self.script.as_ref()
     }
 
+    /// The log that is replayed, if one is: its requests are sent at its times.
+    #[must_use]
+    pub const fn replay(&self) -> Option<&Replay> {
+        self.replay.as_ref()
+    }
+
     /// What differs from request to request.
     #[must_use]
     pub const fn filling(&self) -> &Filling {
@@ -444,6 +451,7 @@ impl TryFrom<Draft> for Plan {
             data_order,
             data_end,
             no_templates,
+            replay,
             follow,
             timeout,
             connect_timeout,
@@ -610,6 +618,7 @@ impl TryFrom<Draft> for Plan {
                 target,
                 request,
                 filling,
+                replay,
                 load,
                 duration,
                 requests,
@@ -1197,7 +1206,7 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 /// Everything that was decided, as it would be typed; secrets as `***`.
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
-        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, filling } = plan;
+        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, filling, replay } = plan;
         let Connection {
             timeout,
             connect_timeout,
@@ -1302,6 +1311,7 @@ impl From<Plan> for Draft {
             data_order,
             data_end,
             no_templates: braces == Braces::Text && braces_matter,
+            replay,
             header,
             data,
             json: None,

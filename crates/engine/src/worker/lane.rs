@@ -93,7 +93,11 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<
     let mut lane = Lane::new(worker);
     let (mut due, mut free_at) = (first, first);
     let mut state = worker.program.user(u64::from(lane.place) * u64::from(worker.share.of()) + u64::from(worker.share.index()));
-    while let Some(choice) = worker.heed(worker.program.choose(&mut state)) {
+    loop {
+        if P::ARRIVES {
+            worker.program.falls_to(&mut state, due);
+        }
+        let Some(choice) = worker.heed(worker.program.choose(&mut state)) else { break };
         lane.perform(worker, &mut state, choice, due, free_at).await;
         let now = worker.clock.now();
         if !worker.is_stopping()
