@@ -374,7 +374,8 @@ mod tests {
         assert!(played.next_due().is_none(), "nothing waits any more");
         drop(played);
         let left = left.lock().unwrap();
-        let answers: Vec<(u16, u16, u64)> = left.compared.iter().map(|(key, count)| (key.1, key.2, *count)).collect();
+        let mut answers: Vec<(u16, u16, u64)> = left.compared.iter().map(|(key, count)| (key.1, key.2, *count)).collect();
+        answers.sort_unstable();
         assert_eq!(answers, [(200, 0, 1), (200, 500, 1)]);
     }
 

@@ -208,7 +208,7 @@ mod tests {
         let plain = plan(|draft| draft.header = vec!["User-Agent: me".to_owned(), "X-Test: 1".to_owned()]);
         assert_eq!(
             written(&plain, &entry("GET", None), b"/a?b=c"),
-            "GET /a?b=c HTTP/1.1\r\nHost: a.test:81\r\nUser-Agent: me\r\nAccept: */*\r\nX-Test: 1\r\n\r\n"
+            "GET /a?b=c HTTP/1.1\r\nHost: a.test:81\r\nAccept: */*\r\nUser-Agent: me\r\nX-Test: 1\r\n\r\n"
         );
         assert!(written(&plain, &entry("POST", None), b"/").ends_with("X-Test: 1\r\nContent-Length: 0\r\n\r\n"));
         let proxied = plan(|draft| draft.proxy = Some("http://p.test:8080".to_owned()));

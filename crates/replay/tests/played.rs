@@ -137,8 +137,8 @@ fn paths_are_rewritten_rule_by_rule() {
 
 #[test]
 fn logs_of_several_servers_and_of_several_days_are_put_together_by_time() {
-    let (a, b) = (timed(0, 0, "/0", "a") + &timed(2_000, 0, "/2", "a"), timed(1_000, 0, "/1", "a") + &timed(3_000, 0, "/3", "a"));
-    let rotated = timed(9_000, 0, "/9", "a");
+    let (a, b) = (timed(1, 0, "/0", "a") + &timed(2_001, 0, "/2", "a"), timed(1_001, 0, "/1", "a") + &timed(3_001, 0, "/3", "a"));
+    let rotated = timed(9_001, 0, "/9", "a");
     let logs = Logs::of(&[&rotated, &b, &a]);
     let played = logs.played(&Options::default(), 1);
     assert_eq!(lines(&played), ["/0", "/1", "/2", "/3", "/9"].map(|path| format!("GET {path} HTTP/1.1")));

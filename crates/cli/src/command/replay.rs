@@ -33,7 +33,7 @@ use crate::{inputs, interrupt, saved, secrets};
 #[command(override_usage = "loadline replay [OPTIONS] <LOG>... <TARGET>", mut_args(of_a_replay))]
 pub struct Replay {
     /// Logs, plain, gzip or Zstandard (- is standard input), and behind them the server they are sent to, such as http://127.0.0.1:8080
-    #[arg(value_name = "LOG... TARGET", required = true, num_args = 1..)]
+    #[arg(value_name = "LOGS AND TARGET", required = true, num_args = 1..)]
     words: Vec<String>,
 
     /// Play it so many times as fast, such as 2x or 0.5x [default: 1x]
@@ -349,8 +349,12 @@ fn decide(replay: &Replay, errors: &mut PlanErrors) -> Option<(Draft, Options, V
         writes: replay.writes,
         per_client_order: replay.per_client_order,
     });
-    // Every other mistake of the plan shows with any rate.
-    let tried = inputs::decide(with_load(draft.clone(), 1.0, Nanos::SECOND), errors)?;
+    // Every other mistake of the plan shows with any rate, and that of the target has been told.
+    let mut tried = with_load(draft.clone(), 1.0, Nanos::SECOND);
+    if tried.url.as_ref().is_some_and(|url| url.parse::<Target>().is_err()) {
+        tried.url = Some("http://127.0.0.1/".to_owned());
+    }
+    let tried = inputs::decide(tried, errors)?;
     options.seed = tried.seed();
     if let plan::Load::Open { spacing, .. } = tried.load() {
         options.spacing = *spacing;

@@ -81,8 +81,8 @@ fn a_log_is_sent_again_and_its_answers_are_compared() {
 #[test]
 fn what_is_sent_is_what_was_asked_for() {
     let server = server();
-    let gor = "1 932079936fa4306fc308d675 1439818823000000000\nPOST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nn=7\n🐵🙈🙉\n\
-               2 932079936fa4306fc308d675 1439818823000000000 5\nHTTP/1.1 404 Not Found\r\n\r\n\n🐵🙈🙉\n";
+    let gor = "1 932079936fa4306fc308d675 1456788965000000000\nPOST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nn=7\n🐵🙈🙉\n\
+               2 932079936fa4306fc308d675 1456788965000000000 5\nHTTP/1.1 404 Not Found\r\n\r\n\n🐵🙈🙉\n";
     let mut session = Session::new().file("access.log", &log()).file("requests.gor", gor);
     let ran = session.loadline(&format!(
         "replay access.log {} --speed 60x --from 00:36:10 --to +20s --only '/users/*' --rewrite '/users/* => /healthz' --no-save -t 2 --arrivals even",
