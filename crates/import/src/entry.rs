@@ -99,9 +99,12 @@ impl Reason {
     }
 }
 
+/// Method, path and target of a request line.
+pub(crate) type Line<'a> = (&'a [u8], &'a [u8], &'a [u8]);
+
 /// Splits `GET /path?query HTTP/1.1` into method, path and target; absolute targets lose scheme and host for the path.
 #[inline]
-pub(crate) fn request(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+pub(crate) fn request(text: &[u8]) -> Option<Line<'_>> {
     let space = memchr::memchr(b' ', &text[..text.len().min(METHOD_LETTERS_MOST)])?;
     let (method, rest) = (&text[..space], &text[space + 1..]);
     // HTTP/0.9 has no version; whatever stands after the last blank otherwise is it.

@@ -6,7 +6,7 @@
 //!
 //! Invariant: reading a line does not allocate.
 
-use crate::entry::{Entry, Reason, is_method, path, request};
+use crate::entry::{Entry, Line, Reason, is_method, path, request};
 use crate::stamp::{Clock, SECOND_NS, Stamp, digits, epoch, in_any_form, iso, span_ns};
 
 /// What stands at a place of a line.
@@ -140,7 +140,7 @@ impl Layout {
     pub(crate) fn read<'a>(&self, line: &'a [u8], clock: &mut Clock) -> Result<Entry<'a>, Reason> {
         let mut at = 0;
         let mut time: Option<Option<Stamp>> = None;
-        let mut asked: Option<Option<(&[u8], &[u8], &[u8])>> = None;
+        let mut asked: Option<Option<Line<'_>>> = None;
         let mut host = None;
         let (mut method, mut target, mut status) = (&b"GET"[..], None, None);
         let (mut bytes, mut took_ns, mut client) = (None, None::<i64>, None);

@@ -125,7 +125,7 @@ fn read_ahead(score: Arc<Score>, begins_ns: i64, share: Share, sender: &SyncSend
     let factor = score.pick.options.speed.factor();
     let mut merged = Merged::new(score, share);
     let mut block = Block::default();
-    while let Some(shot) = merged.next() {
+    for shot in merged.by_ref() {
         block.bytes.extend_from_slice(&shot.bytes);
         block.rows.push(Row {
             due: due(shot.at_ns, begins_ns, factor),

@@ -92,7 +92,8 @@ fn what_is_sent_is_what_was_asked_for() {
     reports(ran, "all 10 requests were answered with the status that the log says");
     assert_eq!(server.counts().path("/healthz"), 10);
     let line = format!("replay - requests.gor {} --speed 10000x --writes --host '*' --per-client-order --no-save", server.url(""));
-    let mut ran = session.stdin(&log()).loadline(&line).exits(0);
+    session = session.stdin(&log());
+    let mut ran = session.loadline(&line).exits(0);
     for words in ["standard input: combined", "requests.gor: gor", "30 requests that may change something, with empty bodies"] {
         ran = tells(ran, words);
     }
