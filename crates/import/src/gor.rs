@@ -240,7 +240,10 @@ mod tests {
         "1 aa2079936fa4306fc308d675 1439818824000000000 7\nPOST /n HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n\n\n\n🐵🙈🙉\n";
     const ANSWER: &str = "2 932079936fa4306fc308d675 1439818823587396305 100\nHTTP/1.1 404 Not Found\r\n\r\n\n🐵🙈🙉\n";
 
-    fn all(text: &[u8]) -> Vec<Result<(i64, String, u16, Vec<u8>), Reason>> {
+    /// Time, target, status and bytes.
+    type Found = (i64, String, u16, Vec<u8>);
+
+    fn all(text: &[u8]) -> Vec<Result<Found, Reason>> {
         let mut captured = Captured::new(Box::new(text));
         let mut rows = Vec::new();
         while let Some(row) = captured.next() {
