@@ -13,6 +13,7 @@ fn every_command_tells_what_it_can_do() {
         "compare",
         "calibrate",
         "traffic",
+        "replay",
         "demo",
         "runs",
         "show",
