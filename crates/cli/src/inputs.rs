@@ -13,9 +13,9 @@ pub use plan::plainly;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
 
-use crate::{filling, scenarios};
 use crate::keeping::{At, ReadError};
 use crate::saved::Saved;
+use crate::{filling, scenarios};
 
 /// Puts what stands on standard input into a draft that names it.
 pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {

@@ -87,16 +87,7 @@ impl JourneyCounts {
     /// Nothing yet.
     #[must_use]
     pub fn named(name: Arc<str>) -> Self {
-        Self {
-            name,
-            started: 0,
-            completed: 0,
-            succeeded: 0,
-            broke_off: BTreeMap::new(),
-            ended: 0,
-            ended_well: 0,
-            lasted: Histogram::new(),
-        }
+        Self { name, started: 0, completed: 0, succeeded: 0, broke_off: BTreeMap::new(), ended: 0, ended_well: 0, lasted: Histogram::new() }
     }
 
     fn add(&mut self, other: &Self) {
@@ -273,7 +264,8 @@ impl From<&Tally> for TallyAtRest {
             }
         });
         let steps = tally.steps.iter().map(|row| {
-            let StepCounts { name, journey, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } = row;
+            let StepCounts { name, journey, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } =
+                row;
             StepAtRest {
                 name: name.to_string(),
                 journey: *journey,

@@ -15,6 +15,7 @@ fn every_command_tells_what_it_can_do() {
         "traffic",
         "init",
         "check",
+        "replay",
         "demo",
         "runs",
         "show",

@@ -23,11 +23,7 @@ fn shop() -> Recorder {
     Recorder::start_with(|request| {
         let user = request.split_once("user=").map_or("", |(_, rest)| rest);
         match line(request) {
-            "POST /login" => answer(
-                303,
-                &format!("Location: /home\r\nSet-Cookie: session={user}; Path=/; HttpOnly\r\n"),
-                "",
-            ),
+            "POST /login" => answer(303, &format!("Location: /home\r\nSet-Cookie: session={user}; Path=/; HttpOnly\r\n"), ""),
             "GET /home" if header("cookie", request).starts_with("session=") => {
                 let name = header("cookie", request).trim_start_matches("session=");
                 answer(200, "Content-Type: application/json\r\n", &format!("{{\"token\":\"t-{name}\",\"ids\":[7,8,9]}}"))
@@ -69,20 +65,15 @@ steps:
 #[test]
 fn users_log_in_and_keep_what_they_were_given() {
     let server = shop();
-    let mut session =
-        Session::new().file("buy.yaml", &BUY.replace("TARGET", &server.url)).file("users.csv", "name\nada\nbob\ncy d\n");
-    session
-        .loadline("run buy.yaml --out json=r.json --no-save")
-        .exits(0)
-        .says("transactions")
-        .says("order")
-        .complains_of_nothing();
+    let mut session = Session::new().file("buy.yaml", &BUY.replace("TARGET", &server.url)).file("users.csv", "name\nada\nbob\ncy d\n");
+    session.loadline("run buy.yaml --out json=r.json --no-save").exits(0).says("transactions").says("order").complains_of_nothing();
     let seen = server.raw();
     let counted = counts(&seen);
     assert_eq!(counted["POST /login"], 15, "{counted:?}");
     assert_eq!(counted["GET /home"], 15);
     assert_eq!((counted["POST /order/7"], counted["POST /order/8"], counted["POST /order/9"]), (15, 15, 15));
-    let users: BTreeSet<&str> = seen.iter().filter(|request| line(request) == "GET /home").map(|request| header("cookie", request)).collect();
+    let users: BTreeSet<&str> =
+        seen.iter().filter(|request| line(request) == "GET /home").map(|request| header("cookie", request)).collect();
     assert_eq!(users.len(), 3, "{users:?}");
     for order in seen.iter().filter(|request| request.contains("/order/")) {
         let token = header("authorization", order).trim_start_matches("Bearer t-");
@@ -310,7 +301,9 @@ fn check_tells_every_mistake_and_init_writes_what_is_sound() {
         .exits(2)
         .complains("error: bad.yaml:2:1: the key 'stps' is unknown here\n  stps: []\n  ^^^^\n  help: did you mean 'steps'?")
         .complains("did you mean 'users.id'?");
-    let mut session = session.file("s.yaml", "target: http://a.test\ndata: [users.csv]\nsteps: [{get: '/{{users.nam}}'}]\n").file("users.csv", "name\nx\n");
+    let mut session = session
+        .file("s.yaml", "target: http://a.test\ndata: [users.csv]\nsteps: [{get: '/{{users.nam}}'}]\n")
+        .file("users.csv", "name\nx\n");
     session.loadline("check s.yaml").exits(2).complains("no column 'nam'");
     session.loadline("check nowhere.yaml").exits(2).complains("there is no such file");
 }
