@@ -43,7 +43,6 @@ pub fn summaries() -> Vec<(&'static str, Summary)> {
         ("nothing_answered", nothing_answered()),
         ("interrupted_with_warmup", interrupted_with_warmup()),
         ("a_server_that_was_watched", a_server_that_was_watched()),
-        ("journeys_of_a_shop", journeys_of_a_shop()),
     ]
 }
 
@@ -162,7 +161,8 @@ fn closed_all_well() -> Summary {
 }
 
 /// Two journeys of two steps and of one, with a check that is broken now and then and a value that is not there.
-fn journeys_of_a_shop() -> Summary {
+#[must_use]
+pub fn journeys_of_a_shop() -> Summary {
     let plan = decided(Draft {
         url: Some("http://127.0.0.1:8080/".to_owned()),
         scenario: Some("shop.yaml".to_owned()),

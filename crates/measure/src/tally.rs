@@ -539,7 +539,7 @@ mod tests {
 
     #[test]
     fn every_journey_and_every_request_of_a_step_has_an_end() {
-        let (_, run) = fixtures::summaries().into_iter().find(|(name, _)| *name == "journeys_of_a_shop").unwrap();
+        let run = fixtures::journeys_of_a_shop();
         let scenario = run.scenario.unwrap();
         for row in &scenario.journeys {
             assert_eq!(row.started, row.completed + row.broke_off + row.unfinished, "{}", row.name);
