@@ -10,6 +10,7 @@ mod diff;
 mod find;
 mod links;
 mod man;
+mod profile;
 mod report;
 mod run;
 mod runs;
@@ -71,6 +72,9 @@ enum Command {
     /// Tell what real traffic looks like, from access logs: rates, routes, users, bursts
     #[command(about = "Tell what real traffic looks like, from access logs: rates, routes, users, bursts")]
     Traffic(traffic::Traffic),
+    /// Read a profile of a program: which functions spent most, and what grew since another
+    #[command(about = "Read a profile of a program: which functions spent most, and what grew since another")]
+    Profile(Box<profile::Profile>),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
@@ -149,6 +153,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
         Some(Command::Report(report)) => report::carry_out(report),
         Some(Command::Traffic(traffic)) => traffic::carry_out(traffic),
+        Some(Command::Profile(profile)) => profile::carry_out(*profile),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Runs(runs)) => runs::carry_out(*runs),
         Some(Command::Serve(serve)) => serve::carry_out(serve),

@@ -9,7 +9,7 @@ use plan::{Load, Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
-use crate::{Connections, Example, Failure, Histogram, Observed, Quirk, Rates, Side, Snapshot, Tick, WarmUp};
+use crate::{Connections, Example, Failure, Histogram, Observed, Profiled, Quirk, Rates, Side, Snapshot, Tick, WarmUp};
 
 /// The version of the result file. A reader of this version refuses any other by name.
 pub const SCHEMA: &str = "loadline.run/1";
@@ -83,6 +83,9 @@ pub struct Summary {
     /// The server's side of the same time, where it was watched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observed: Vec<Observed>,
+    /// Where the server spent its time or memory, where a profile was taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<Profiled>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
     /// What it takes to leave a warm-up out that is found only now; nothing once that is decided, and never written.
@@ -323,6 +326,7 @@ impl Summary {
                 ..Generator::default()
             },
             observed: Vec::new(),
+            profiles: Vec::new(),
             warnings: Vec::new(),
             early: None,
             ended: end,
