@@ -111,7 +111,8 @@ impl Probing<'_> {
 /// Writes a file that is not there yet: what another run left is not replaced.
 fn write(folder: &Path, file: &str, bytes: &[u8]) -> io::Result<()> {
     // A kind of values is a word of the profile's own.
-    let plain: String = file.chars().map(|letter| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' }).collect();
+    let plain: String =
+        file.chars().map(|letter| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' }).collect();
     let (stem, ending) = plain.rsplit_once('.').unwrap_or((&plain, "profile"));
     let stem = stem.trim_start_matches('.');
     for number in 1..FILES_MAX {

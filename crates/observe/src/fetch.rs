@@ -80,11 +80,8 @@ impl Client {
         };
         let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
         let query = url.query().map_or_else(String::new, |query| format!("?{query}"));
-        let mut request = format!(
-            "GET {}{query} HTTP/1.0\r\nHost: {host}{port}\r\nAccept: {}\r\nUser-Agent: loadline\r\n",
-            url.path(),
-            limits.accept
-        );
+        let mut request =
+            format!("GET {}{query} HTTP/1.0\r\nHost: {host}{port}\r\nAccept: {}\r\nUser-Agent: loadline\r\n", url.path(), limits.accept);
         if !url.username().is_empty() {
             let plain = |text: &str| percent_decoded(text);
             let pair = format!("{}:{}", plain(url.username()), plain(url.password().unwrap_or_default()));
@@ -203,7 +200,9 @@ fn body(answer: &[u8], what: &str) -> Result<Vec<u8>, String> {
         return Err(format!("{what} broke off after {} of {announced} bytes", body.len()));
     }
     let body = match field("transfer-encoding") {
-        Some(coding) if coding.trim().eq_ignore_ascii_case("chunked") => joined(body).ok_or_else(|| format!("{what} broke off within its chunks"))?,
+        Some(coding) if coding.trim().eq_ignore_ascii_case("chunked") => {
+            joined(body).ok_or_else(|| format!("{what} broke off within its chunks"))?
+        }
         _ => body.to_vec(),
     };
     if let Some(coding) = field("content-encoding").filter(|coding| !coding.trim().eq_ignore_ascii_case("identity")) {

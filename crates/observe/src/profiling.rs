@@ -56,7 +56,10 @@ impl Slot {
         let margin = length.mul_f64(MARGIN_SHARE).min(MARGIN_MAX);
         let seconds = length.saturating_sub(2 * margin).as_secs().min(SECONDS_MAX);
         if seconds == 0 {
-            return Err(format!("a run of {} is too short for a profile, which takes a whole second of it; give -d 2s", Nanos::from(length)));
+            return Err(format!(
+                "a run of {} is too short for a profile, which takes a whole second of it; give -d 2s",
+                Nanos::from(length)
+            ));
         }
         Ok(Self { begin: warmup + (length - Duration::from_secs(seconds)) / 2, seconds })
     }
@@ -236,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_profile_is_taken_in_the_middle_of_the_steady_part() {
-        let slot = |duration, warmup| Slot::of(&plan(duration, warmup)).unwrap();
+        let slot = |duration: &str, warmup: &str| Slot::of(&plan(duration, warmup)).unwrap();
         assert_eq!(slot("10s", "0s"), Slot { begin: Duration::from_secs(1), seconds: 8 });
         assert_eq!(slot("10s", "5s"), Slot { begin: Duration::from_secs(6), seconds: 8 });
         assert_eq!(slot("100s", "0s"), Slot { begin: Duration::from_secs(35), seconds: 30 });

@@ -110,7 +110,11 @@ fn list(top: Top) -> Result<Exit, Failed> {
     let focus = focus.and_then(|text| match Regex::new(&text) {
         Ok(focus) => Some(focus),
         Err(why) => {
-            errors.push(PlanError::new("focus", format!("--focus '{text}' is no regular expression: {why}"), "write a part of a name, such as 'json'"));
+            errors.push(PlanError::new(
+                "focus",
+                format!("--focus '{text}' is no regular expression: {why}"),
+                "write a part of a name, such as 'json'",
+            ));
             None
         }
     });

@@ -175,9 +175,16 @@ impl Climb {
             }
         }
         match ladder {
-            Some(ladder) => {
-                Some(Self { ladder, plans, draft, slo: Vec::new(), checks: Vec::new(), outs: Renderings::none(), eyes: Eyes::CLOSED, probes: Probes::NONE })
-            }
+            Some(ladder) => Some(Self {
+                ladder,
+                plans,
+                draft,
+                slo: Vec::new(),
+                checks: Vec::new(),
+                outs: Renderings::none(),
+                eyes: Eyes::CLOSED,
+                probes: Probes::NONE,
+            }),
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
                 inputs::decide(draft, errors);
@@ -413,7 +420,10 @@ impl Ascent<'_> {
         };
         let Some(highest) = self.sweep.trials.iter().map(|trial| trial.level).find(|level| level.value() == knee) else { return };
         let levels = below(highest).into_iter().chain([highest]);
-        self.header_line(&format!("  Profiles of the server at {}\n", levels.clone().map(|it| it.to_string()).collect::<Vec<_>>().join(" and ")));
+        self.header_line(&format!(
+            "  Profiles of the server at {}\n",
+            levels.clone().map(|it| it.to_string()).collect::<Vec<_>>().join(" and ")
+        ));
         for level in levels {
             rest(self.climb.ladder.cooldown, self.stop);
             if self.stop.urgency() > Urgency::None {

@@ -54,7 +54,8 @@ fn a_profile_is_listed_as_engineers_know_it() {
 
 #[test]
 fn what_is_no_profile_is_told_in_words() {
-    let mut session = Session::new().file("page.html", "<html>").file("cut.txt", "a;b 3\na;b").file("run.json", "{\"schema\": \"loadline.run/1\"}");
+    let mut session =
+        Session::new().file("page.html", "<html>").file("cut.txt", "a;b 3\na;b").file("run.json", "{\"schema\": \"loadline.run/1\"}");
     session.loadline("profile top nowhere").exits(2).complains("the profile 'nowhere' cannot be read: there is no such file or directory");
     session.loadline("profile top .").exits(2).complains("it is a directory");
     session.loadline("profile top page.html").exits(2).complains("it is a page or a picture").complains("help: give a profile");

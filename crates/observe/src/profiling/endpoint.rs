@@ -56,7 +56,9 @@ impl Endpoint {
         let span = match (given, last.as_str()) {
             (Some(given), _) => match given.parse() {
                 Ok(seconds) if (1..=3_600).contains(&seconds) => Span::Given(seconds),
-                _ => return Err(format!("'{text}': seconds={given} is not a whole number from 1 to 3600; leave it out for as many as fit")),
+                _ => {
+                    return Err(format!("'{text}': seconds={given} is not a whole number from 1 to 3600; leave it out for as many as fit"));
+                }
             },
             (None, "profile" | "mutex" | "block" | "allocs") => Span::Steady,
             (None, _) => Span::Moment,

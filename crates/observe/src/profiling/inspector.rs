@@ -118,7 +118,8 @@ impl Socket {
         self.send(TEXT, json!({ "id": id, "method": method, "params": params }).to_string().as_bytes())?;
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {
-            let mut answer: Value = serde_json::from_slice(&self.message()?).map_err(|why| format!("the inspector does not answer in JSON: {why}"))?;
+            let mut answer: Value =
+                serde_json::from_slice(&self.message()?).map_err(|why| format!("the inspector does not answer in JSON: {why}"))?;
             if answer.get("id").and_then(Value::as_u64) != Some(id) {
                 continue;
             }
@@ -283,7 +284,8 @@ mod tests {
         let slot = Slot { begin: Duration::ZERO, seconds: 600 };
         let taken = over(&url, 7, slot, &Stopped(stopped)).unwrap();
         assert_eq!(String::from_utf8((taken.bytes)().unwrap()).unwrap(), r#"{"nodes":[],"samples":[]}"#);
-        let asked = ["Runtime.evaluate", "Profiler.enable", "Profiler.setSamplingInterval", "Profiler.start", "Profiler.stop", "Profiler.disable"];
+        let asked =
+            ["Runtime.evaluate", "Profiler.enable", "Profiler.setSamplingInterval", "Profiler.start", "Profiler.stop", "Profiler.disable"];
         assert_eq!(serving.join().unwrap(), asked);
     }
 

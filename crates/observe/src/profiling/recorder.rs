@@ -177,7 +177,8 @@ fn complaint(stderr: &[u8]) -> String {
             .to_owned();
     }
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let told = lines.iter().find(|line| line.to_lowercase().contains("error")).or(lines.last()).copied().unwrap_or("it failed without a word");
+    let told =
+        lines.iter().find(|line| line.to_lowercase().contains("error")).or(lines.last()).copied().unwrap_or("it failed without a word");
     told.chars().filter(|letter| !letter.is_control()).take(WORDS_MAX).collect()
 }
 
