@@ -74,8 +74,11 @@ mod tests {
     fn shares_are_compared_and_not_values() {
         let before = kept(&folded("main;serve 60\nmain;gc 40"));
         let after = kept(&folded("main;serve 600\nmain;gc 400\nmain;serve;lock 1000"));
-        let told: Vec<(String, i64)> =
-            changes(&before, &after, Order::Flat).unwrap().iter().map(|it| (it.name.clone(), (it.grown(Order::Flat) * 100.0).round() as i64)).collect();
+        let told: Vec<(String, i64)> = changes(&before, &after, Order::Flat)
+            .unwrap()
+            .iter()
+            .map(|it| (it.name.clone(), (it.grown(Order::Flat) * 100.0).round() as i64))
+            .collect();
         assert_eq!(told, [("lock".to_owned(), 50), ("gc".to_owned(), -20), ("serve".to_owned(), -30)]);
         let by_cum = changes(&before, &after, Order::Cum).unwrap();
         assert_eq!(by_cum.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["lock", "serve", "gc"]);
@@ -86,6 +89,9 @@ mod tests {
     fn memory_is_not_compared_with_time() {
         let mut other = kept(&folded("main 1"));
         other.kind = "inuse_space".to_owned();
-        assert_eq!(changes(&kept(&folded("main 1")), &other, Order::Flat).unwrap_err().to_string(), "one is of cpu, the other of inuse_space");
+        assert_eq!(
+            changes(&kept(&folded("main 1")), &other, Order::Flat).unwrap_err().to_string(),
+            "one is of cpu, the other of inuse_space"
+        );
     }
 }

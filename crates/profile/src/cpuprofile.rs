@@ -123,7 +123,10 @@ mod tests {
     #[test]
     fn time_is_that_of_the_samples_without_idleness() {
         let profile = read(TEXT).unwrap();
-        assert_eq!((profile.kind.as_str(), profile.unit, profile.total(), profile.duration_ns), ("cpu", Unit::Nanoseconds, 2_000_000, 5_000_000));
+        assert_eq!(
+            (profile.kind.as_str(), profile.unit, profile.total(), profile.duration_ns),
+            ("cpu", Unit::Nanoseconds, 2_000_000, 5_000_000)
+        );
         let stack = profile.frames(&profile.stacks()[1]);
         assert_eq!(stack.iter().map(|frame| profile.name(*frame)).collect::<Vec<_>>(), ["serve (app.js:7)", "(anonymous) (app.js:10)"]);
     }

@@ -77,7 +77,8 @@ fn two_digits(number: f64) -> String {
     let scientific = format!("{number:.1e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let trimmed = |text: &str| if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() };
+    let trimmed =
+        |text: &str| if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() };
     if exponent < -4 {
         return format!("{}e-{:02}", trimmed(digits), -exponent);
     }

@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn a_profile_of_any_size_is_kept_small() {
-        let wide: String = (0..180).map(|it| format!("main;{} 1\n", (0..60).map(|at| format!("f{it}_{at}")).collect::<Vec<_>>().join(";"))).collect();
+        let wide: String =
+            (0..180).map(|it| format!("main;{} 1\n", (0..60).map(|at| format!("f{it}_{at}")).collect::<Vec<_>>().join(";"))).collect();
         let profiled = kept(&folded(&wide));
         assert!(profiled.frames.len() <= FRAMES_MAX && !profiled.frames.is_empty(), "{}", profiled.frames.len());
         assert!(profiled.functions.len() <= FUNCTIONS_MAX + BY_FLAT, "{}", profiled.functions.len());

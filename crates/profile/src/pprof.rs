@@ -103,7 +103,8 @@ pub(crate) fn read(bytes: &[u8], asked: Option<&str>) -> Result<Profile, ReadErr
         }
         // The running function comes first there.
         for location in sample.location_id.iter().rev() {
-            let frames = lines.get(location).ok_or_else(|| ReadError::Damaged(format!("it has no place {location}, which a stack names")))?;
+            let frames =
+                lines.get(location).ok_or_else(|| ReadError::Damaged(format!("it has no place {location}, which a stack names")))?;
             for (name, inlined) in frames {
                 building.push(*name, *inlined)?;
             }

@@ -128,8 +128,7 @@ pub(crate) struct Building {
 
 impl Building {
     pub(crate) fn new(kind: &str, unit: Unit) -> Self {
-        let profile =
-            Profile { kind: shortened(kind), unit, duration_ns: 0, names: Vec::new(), frames: Vec::new(), stacks: Vec::new() };
+        let profile = Profile { kind: shortened(kind), unit, duration_ns: 0, names: Vec::new(), frames: Vec::new(), stacks: Vec::new() };
         Self { profile, numbers: HashMap::new(), from: 0 }
     }
 

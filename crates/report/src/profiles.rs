@@ -338,7 +338,11 @@ mod tests {
         let all = growth(&swept);
         assert_eq!(all[0].told()[0].name, "sync.\x1b[2J(*Mutex).Lock");
         let (sentence, table) = &of_sweep(&swept)[0];
-        assert!(sentence.contains("What grew from 10 users to 50 users: processor time") && sentence.contains("grew most: from 0.0 % to 50.0 %"), "{sentence}");
+        assert!(
+            sentence.contains("What grew from 10 users to 50 users: processor time")
+                && sentence.contains("grew most: from 0.0 % to 50.0 %"),
+            "{sentence}"
+        );
         assert!(table.contains("+50") && table.contains("sync.\\x1b[2J(*Mutex).Lock"), "{table}");
         assert!(!table.contains('\x1b') && !sentence.contains('\x1b'));
     }

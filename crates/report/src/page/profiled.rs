@@ -52,7 +52,16 @@ impl Flame {
         let rounded = |grown: f64| (grown * 1e4).round() / 1e4;
         let grown =
             before.map_or_else(Vec::new, |before| profiles::grown(&profiled.frames, profiled, before).into_iter().map(rounded).collect());
-        Self { id: format!("flame-{section}"), title, about: finished(about), unit: profiled.unit, total: profiled.total, names, frames, grown }
+        Self {
+            id: format!("flame-{section}"),
+            title,
+            about: finished(about),
+            unit: profiled.unit,
+            total: profiled.total,
+            names,
+            frames,
+            grown,
+        }
     }
 }
 
