@@ -75,9 +75,8 @@ fn form(bytes: &[u8]) -> Result<Form, ReadError> {
     if *first == b'<' {
         return foreign("it is a page or a picture; give the profile itself");
     }
-    // Text has no control characters, and pprof's first byte is one: the head of its first field.
-    let head = &bytes[..bytes.len().min(1 << 12)];
-    if head.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace()) || pprof::is_one(bytes) {
+    // A name in a text may hold anything but a NUL.
+    if pprof::is_one(bytes) || bytes.contains(&0) {
         return Ok(Form::Pprof);
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(Form::Pprof) };
@@ -109,6 +108,7 @@ mod tests {
             (b"{\"nodes\": []}", Form::Cpuprofile),
             (b"  {\"nodes\": []}", Form::Cpuprofile),
             (b"app  812  12.5: 10 cpu-clock:\n\t 55d0 work+0x1 (/app)\n\n", Form::Perf),
+            (b"main;\x1b[2J 3\n", Form::Folded),
             (b"\x0a\x04\x08\x01\x10\x02", Form::Pprof),
         ] {
             assert_eq!(form(bytes).unwrap(), wanted, "{}", String::from_utf8_lossy(bytes));

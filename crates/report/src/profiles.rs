@@ -358,6 +358,7 @@ mod tests {
     fn a_profile_that_was_had_once_is_shown_by_itself() {
         let mut swept = sweep(|_| ());
         swept.profiled[0].summary.profiles.clear();
+        swept.profiled[1].summary.warnings.clear();
         swept.profiled[0].summary.warnings = vec!["--profile http://x/: gone\x07".to_owned(), "other".to_owned()];
         assert!(growth(&swept).is_empty());
         assert!(of_sweep(&swept)[0].0.starts_with("Profile at 50 users: processor time"), "{:?}", of_sweep(&swept));

@@ -141,7 +141,7 @@ impl Socket {
         loop {
             let (last, kind, payload) = loop {
                 match part(&self.came)? {
-                    Some(((from, to), last, kind)) => {
+                    Some(Part { from, to, last, kind }) => {
                         let payload: Vec<u8> = self.came.drain(..to).skip(from).collect();
                         break (last, kind, payload);
                     }
@@ -205,8 +205,17 @@ fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Where the first frame's payload begins and ends, whether it is the last of its message, and its kind; `None` if it is not whole yet.
-fn part(came: &[u8]) -> Result<Option<((usize, usize), bool, u8)>, String> {
+/// A frame that came: where its payload begins and ends, whether it is the last of its message, and its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    from: usize,
+    to: usize,
+    last: bool,
+    kind: u8,
+}
+
+/// The first frame; `None` if it is not whole yet.
+fn part(came: &[u8]) -> Result<Option<Part>, String> {
     let [first, second, rest @ ..] = came else { return Ok(None) };
     if second & 0x80 != 0 {
         return Err("the inspector does not speak WebSocket".to_owned());
@@ -222,7 +231,7 @@ fn part(came: &[u8]) -> Result<Option<((usize, usize), bool, u8)>, String> {
         return Err(format!("the profile is larger than {} MB", profile::BYTES_MAX >> 20));
     }
     let end = head + length as usize;
-    Ok((came.len() >= end).then_some(((head, end), first & 0x80 != 0, first & 0x0f)))
+    Ok((came.len() >= end).then_some(Part { from: head, to: end, last: first & 0x80 != 0, kind: first & 0x0f }))
 }
 
 #[cfg(test)]
@@ -311,7 +320,7 @@ mod tests {
             }
             let head = plain.len();
             plain.extend(vec![b'a'; length]);
-            assert_eq!(part(&plain).unwrap(), Some(((head, head + length), true, TEXT)));
+            assert_eq!(part(&plain).unwrap(), Some(Part { from: head, to: head + length, last: true, kind: TEXT }));
             assert_eq!(part(&plain[..plain.len() - 1]).unwrap(), None);
             assert_eq!(sent.len(), head + 4 + length);
         }

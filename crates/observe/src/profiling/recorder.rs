@@ -23,6 +23,8 @@ const RATE: u32 = 99;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is looked whether a program has ended.
 const EVERY: Duration = Duration::from_millis(20);
+/// A program that was asked to end is asked in another way after so long.
+const HEED: Duration = Duration::from_millis(500);
 /// Of what a program complains of, so many letters are told.
 const WORDS_MAX: usize = 240;
 
@@ -108,7 +110,13 @@ fn run(command: &mut Command, missing: &str, slot: Slot, stopped: &Stopped) -> R
         _ => format!("{name} cannot be started: {why}"),
     })?);
     let mut deadline = began + Duration::from_secs(slot.seconds) + PATIENCE;
-    let mut interrupted = false;
+    let mut interrupted: Option<Instant> = None;
+    let mut terminated = false;
+    let end = |child: &Running, signal| {
+        if let Some(pid) = i32::try_from(child.0.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = kill_process(pid, signal);
+        }
+    };
     loop {
         match child.0.try_wait() {
             Ok(Some(_)) => break,
@@ -116,19 +124,24 @@ fn run(command: &mut Command, missing: &str, slot: Slot, stopped: &Stopped) -> R
             Ok(None) => {}
             Err(why) => return Err(format!("{name} cannot be waited for: {why}")),
         }
-        if interrupted {
-            std::thread::sleep(EVERY);
-        } else if stopped.within(EVERY) {
-            interrupted = true;
-            deadline = Instant::now() + PATIENCE;
-            if let Some(pid) = i32::try_from(child.0.id()).ok().and_then(rustix::process::Pid::from_raw) {
-                let _ = kill_process(pid, Signal::INT);
+        match interrupted {
+            // A script's programs in the background pay no heed to the first.
+            Some(since) if !terminated && since.elapsed() >= HEED => {
+                terminated = true;
+                end(&child, Signal::TERM);
             }
+            Some(_) => std::thread::sleep(EVERY),
+            None if stopped.within(EVERY) => {
+                interrupted = Some(Instant::now());
+                deadline = Instant::now() + PATIENCE;
+                end(&child, Signal::INT);
+            }
+            None => {}
         }
     }
     let ended = Instant::now();
     let Output { status, stderr, .. } = child.output().map_err(|why| format!("{name}: {why}"))?;
-    if status.success() || interrupted { Ok((began, ended)) } else { Err(format!("{name}: {}", complaint(&stderr))) }
+    if status.success() || interrupted.is_some() { Ok((began, ended)) } else { Err(format!("{name}: {}", complaint(&stderr))) }
 }
 
 /// A program that does not outlive whoever started it.
