@@ -144,6 +144,36 @@ const tests = {
     await close();
   },
 
+  async "a tree of calls is read and zoomed by pointer and keyboard, and functions are found in it"() {
+    for (const name of ["run.html", "sweep.html"]) {
+      const { page, complaints, close } = await open(name, { viewport: { width: 360, height: 740 } });
+      const flame = page.locator("#flame-profile");
+      await flame.scrollIntoViewIfNeeded();
+      const calls = flame.locator(".call:visible");
+      const all = await calls.count();
+      assert.ok(all >= 9, `${name}: ${all} calls`);
+      await calls.first().hover();
+      assert.match(await flame.locator(".flame-told").innerText(), /net\/http\.\(\*conn\)\.serve: .* with all it calls/);
+      const serve = flame.getByRole("button", { name: /^net\/http\.\(\*conn\)\.serve/ });
+      await serve.focus();
+      await page.keyboard.press("ArrowDown");
+      assert.match(await flame.locator(".flame-told").innerText(), /^main\.dump/);
+      await page.keyboard.press("Enter");
+      assert.ok(await calls.count() < all, "what is beside it is gone");
+      const box = await flame.getByRole("button", { name: /^main\.dump/ }).boundingBox();
+      const field = await flame.locator(".flame-field").boundingBox();
+      assert.ok(Math.abs(box.width - field.width) < 2, "it has the whole width");
+      await page.keyboard.press("Escape");
+      assert.equal(await calls.count(), all);
+      await flame.getByRole("searchbox").fill("JSON");
+      assert.equal(await flame.locator(".call.found").count(), 2);
+      assert.match(await flame.locator(".flame-result").innerText(), /^38\.\d+ % of all/);
+      assert.equal(await flame.locator(".call.grew").count() > 0, name === "sweep.html");
+      assert.deepEqual(complaints, []);
+      await close();
+    }
+  },
+
   async "charts are saved as PNG, SVG and CSV, and read as a table"() {
     const { page, complaints, close } = await open("run.html");
     for (const [kind, begins] of [["PNG", "\x89PNG"], ["SVG", "<svg"], ["CSV", "time since the start,answered"]]) {

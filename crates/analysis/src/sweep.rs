@@ -43,6 +43,9 @@ pub struct Sweep {
     /// What every level was to keep to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
+    /// Two runs more with profiles of the server, at a part of the best level and at it; they are no part of the ladder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiled: Vec<Trial>,
 }
 
 /// One measured load.
@@ -218,6 +221,7 @@ impl Sweep {
             checks: Vec::new(),
             trials: Vec::new(),
             stopped: None,
+            profiled: Vec::new(),
         }
     }
 

@@ -12,6 +12,7 @@ mod find;
 mod init;
 mod links;
 mod man;
+mod profile;
 mod replay;
 mod report;
 mod run;
@@ -82,6 +83,9 @@ enum Command {
     /// Send the requests of access logs again, at their times, and compare the answers with those of the log
     #[command(about = "Send the requests of access logs again, at their times, and compare the answers with those of the log")]
     Replay(Box<replay::Replay>),
+    /// Read a profile of a program: which functions spent most, and what grew since another
+    #[command(about = "Read a profile of a program: which functions spent most, and what grew since another")]
+    Profile(Box<profile::Profile>),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
@@ -163,6 +167,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Init(init)) => init::carry_out(&init),
         Some(Command::Check(check)) => check::carry_out(check),
         Some(Command::Replay(replay)) => replay::carry_out(*replay),
+        Some(Command::Profile(profile)) => profile::carry_out(*profile),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Runs(runs)) => runs::carry_out(*runs),
         Some(Command::Serve(serve)) => serve::carry_out(serve),

@@ -16,6 +16,7 @@ mod interrupt;
 mod keeping;
 mod observing;
 mod outputs;
+mod profiling;
 mod promises;
 mod saved;
 mod scenarios;

@@ -144,6 +144,11 @@ impl Watch {
         };
     }
 
+    /// When the run began, as far as is known.
+    pub fn origin(&self) -> Instant {
+        self.origin.unwrap_or(self.opened)
+    }
+
     /// The run is over: what was seen goes into its result.
     pub fn close(self, run: &mut Summary) {
         let Self { watcher, opened, origin, warnings } = self;

@@ -26,6 +26,8 @@ mod help;
 mod history;
 #[path = "end_to_end/peers.rs"]
 mod peers;
+#[path = "end_to_end/profile.rs"]
+mod profile;
 #[path = "end_to_end/proofs.rs"]
 mod proofs;
 #[path = "end_to_end/recorder.rs"]

@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use plan::{Draft, Given, Nanos, Plan, Random};
 
 use crate::observed::{Place, Process, SERIES, Unit, Value};
+use crate::profiled::{self, Frame, Function, Profiled};
 use crate::{
     Closer, Collector, End, Ending, Failure, JourneyCounts, JourneyEnd, Judged, Machine, Observed, Outcome, Quirk, Quirks, Recorder,
     Resolution, Snapshot, SourceId, Span, StepCounts, Summary, Tally,
@@ -43,6 +44,7 @@ pub fn summaries() -> Vec<(&'static str, Summary)> {
         ("nothing_answered", nothing_answered()),
         ("interrupted_with_warmup", interrupted_with_warmup()),
         ("a_server_that_was_watched", a_server_that_was_watched()),
+        ("a_server_that_was_profiled", a_server_that_was_profiled()),
     ]
 }
 
@@ -405,6 +407,46 @@ fn a_server_that_was_watched() -> Summary {
     }
     summary.observed = vec![server, page];
     summary.warnings.push("--observe auto: the server has more than 256 threads".to_owned());
+    summary
+}
+
+/// A server that formats for a log what it answers, and a lock that it waits for; one name is what a hostile program may be made of.
+fn a_server_that_was_profiled() -> Summary {
+    let mut summary = closed_all_well();
+    let frames = |told: &[(u32, &str, i64, i64)]| -> Vec<Frame> {
+        told.iter().map(|(depth, name, flat, cum)| Frame { name: (*name).to_owned(), depth: *depth, flat: *flat, cum: *cum }).collect()
+    };
+    let functions = |frames: &[Frame]| -> Vec<Function> {
+        let mut all: Vec<Function> =
+            frames.iter().map(|frame| Function { name: frame.name.clone(), flat: frame.flat, cum: frame.cum }).collect();
+        all.sort_by(|a, b| b.cum.cmp(&a.cum).then_with(|| a.name.cmp(&b.name)));
+        all
+    };
+    let processor = frames(&[
+        (0, "net/http.(*conn).serve", 180_000_000, 4_700_000_000),
+        (1, "main.dump", 240_000_000, 2_600_000_000),
+        (2, "encoding/json.MarshalIndent", 700_000_000, 2_300_000_000),
+        (3, "encoding/json.(*encodeState).marshal", 900_000_000, 1_500_000_000),
+        (4, "main.<b>bold</b>\u{1b}[2J", 600_000_000, 600_000_000),
+        (1, "net/http.(*response).write", 310_000_000, 1_900_000_000),
+        (2, "syscall.Syscall", 1_590_000_000, 1_590_000_000),
+        (0, "runtime.gcBgMarkWorker", 0, 1_200_000_000),
+        (1, "runtime.scanobject", 1_200_000_000, 1_200_000_000),
+    ]);
+    let waiting = frames(&[(0, "net/http.(*conn).serve", 0, 88_000_000), (1, "sync.(*Mutex).Unlock", 88_000_000, 88_000_000)]);
+    let of = |asked: &str, kind: &str, total: i64, frames: Vec<Frame>| Profiled {
+        asked: format!("http://127.0.0.1:6060/debug/pprof/{asked}"),
+        kind: kind.to_owned(),
+        unit: profiled::Unit::Nanoseconds,
+        from_ns: Nanos::SECOND,
+        to_ns: Nanos::from_secs(5),
+        total,
+        functions: functions(&frames),
+        functions_all: 214,
+        frames,
+    };
+    summary.profiles = vec![of("profile", profiled::CPU, 6_000_000_000, processor), of("mutex", "delay", 88_000_000, waiting)];
+    summary.warnings.push("--profile http://127.0.0.1:6060/debug/pprof/heap: it was not there yet when the run was over".to_owned());
     summary
 }
 

@@ -9,7 +9,7 @@ use plan::{Load, Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
-use crate::{Connections, Example, Failure, Histogram, Observed, Quirk, Rates, Replayed, Scenario, Side, Snapshot, Tick, WarmUp};
+use crate::{Connections, Example, Failure, Histogram, Observed, Profiled, Quirk, Rates, Replayed, Scenario, Side, Snapshot, Tick, WarmUp};
 
 /// The version of the result file. A reader of this version refuses any other by name.
 pub const SCHEMA: &str = "loadline.run/1";
@@ -89,6 +89,9 @@ pub struct Summary {
     /// The answers beside those of the log that was replayed, where one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<Box<Replayed>>,
+    /// Where the server spent its time or memory, where a profile was taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<Profiled>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
     /// What it takes to leave a warm-up out that is found only now; nothing once that is decided, and never written.
@@ -334,6 +337,7 @@ impl Summary {
             },
             observed: Vec::new(),
             replayed: None,
+            profiles: Vec::new(),
             warnings: Vec::new(),
             early: None,
             ended: end,

@@ -4,7 +4,6 @@
 //! Counters are of no use as they are; told as rates they stand beside the load. A page may hold ten thousand series, so without
 //! being asked only a few are kept: those by which runtimes tell their own health.
 
-mod fetch;
 mod text;
 
 use std::collections::BTreeMap;
@@ -15,9 +14,9 @@ use plan::Nanos;
 use url::Url;
 
 use crate::asked::Asked;
+pub use crate::fetch::Client;
 use crate::subject::NotFound;
 use crate::watcher::Source;
-pub use fetch::Client;
 pub use text::{Family, Metric, metrics};
 
 /// More series of one page are not kept.

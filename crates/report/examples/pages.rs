@@ -36,16 +36,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut random = Random::new(7, 1);
     let mut run = lively(120, &mut random);
     run.observed = vec![watched(&run, &mut random)];
+    run.profiles = fixture("a_server_that_was_profiled").profiles;
     fs::write(dir.join("run.html"), html(&run, &checks)?)?;
     fs::write(dir.join("hour.html"), html(&lively(HOUR, &mut random), &[])?)?;
     fs::write(dir.join("run-hostile.html"), html(&hostile(fixture("failures_of_every_side")), &[])?)?;
-    fs::write(dir.join("sweep.html"), page::sweep(&climbed("users")).document())?;
+    let mut sweep = climbed("users");
+    sweep.profiled = profiled(&sweep);
+    fs::write(dir.join("sweep.html"), page::sweep(&sweep).document())?;
     let mut empty = climbed("nothing");
     empty.trials.clear();
     fs::write(dir.join("sweep-empty.html"), page::sweep(&empty).document())?;
     let mut named = climbed(HOSTILE);
     named.trials.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
     named.stopped = Some(Stopped::cut_short(HOSTILE));
+    named.profiled = profiled(&named);
+    named.profiled.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
     fs::write(dir.join("sweep-hostile.html"), page::sweep(&named).document())?;
     fs::write(dir.join("find.html"), page::find(&searched("checkout", &mut random)).document())?;
     fs::write(dir.join("find-hostile.html"), page::find(&searched(HOSTILE, &mut random)).document())?;
@@ -257,6 +262,12 @@ fn hostile(mut run: Summary) -> Summary {
     plan["data"] = serde_json::json!(HOSTILE);
     plan["method"] = serde_json::json!("POST");
     run.plan = serde_json::from_value::<Plan>(plan).expect("the plan is still valid");
+    run.profiles = fixture("a_server_that_was_profiled").profiles;
+    for profiled in &mut run.profiles {
+        profiled.asked = HOSTILE.to_owned();
+        profiled.functions.iter_mut().for_each(|function| function.name += HOSTILE);
+        profiled.frames.iter_mut().for_each(|frame| frame.name += HOSTILE);
+    }
     run
 }
 
@@ -288,6 +299,20 @@ fn climbed(name: &str) -> Sweep {
         }
     }
     sweep
+}
+
+/// Two runs of a ladder with profiles: at the higher load more is spent on formatting, and less on cleaning up.
+fn profiled(sweep: &Sweep) -> Vec<Trial> {
+    let at = |users: f64| sweep.trials.iter().find(|trial| trial.level.value() == users).cloned();
+    let mut trials: Vec<Trial> = [at(2.0), at(10.0)].into_iter().flatten().collect();
+    let profiles = fixture("a_server_that_was_profiled").profiles;
+    trials.iter_mut().for_each(|trial| trial.summary.profiles.clone_from(&profiles));
+    if let Some(low) = trials.first_mut().and_then(|trial| trial.summary.profiles.first_mut()) {
+        let by = |name: &str| if name.contains("json") || name.contains("dump") { 0.5 } else { 0.9 };
+        low.functions.iter_mut().for_each(|it| (it.flat, it.cum) = (it.flat / 2, (it.cum as f64 * by(&it.name)) as i64));
+        low.frames.iter_mut().for_each(|it| it.cum = (it.cum as f64 * by(&it.name)) as i64);
+    }
+    trials
 }
 
 fn faster(mut sweep: Sweep) -> Sweep {

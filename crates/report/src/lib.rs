@@ -23,6 +23,7 @@ pub mod limits;
 pub mod markdown;
 pub mod page;
 pub mod png;
+pub mod profiles;
 mod reason;
 mod rendering;
 pub mod server_side;

@@ -12,7 +12,7 @@ use analysis::{Reading, Standing, disturbances};
 use measure::{Histogram, Summary};
 use plan::Nanos;
 
-use crate::{Format, Style, journeys, story, visible};
+use crate::{Format, Style, journeys, profiles, story, visible};
 
 /// Markdown.
 pub const FORMAT: Format = Format { name: "markdown", about: "a short table for a pull request or a ticket", extension: "md", render };
@@ -64,6 +64,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     for sentence in crate::limits::markdown(&reading.bottleneck) {
         writeln!(out, "\n> {sentence}")?;
     }
+    profiled(reading, out)?;
     for disturbance in disturbances(&reading.validity) {
         writeln!(out, "\n> {disturbance}")?;
     }
@@ -79,6 +80,20 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
         visible::markdown(&machine.processor),
         quantity::counted(machine.cores.into(), "core")
     )
+}
+
+/// Where the server spent what it spent.
+fn profiled(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    for profiled in &reading.run.profiles {
+        writeln!(out, "\nProfile: {}.", visible::markdown(&profiles::about(reading.run, profiled)))?;
+        for (title, functions) in profiles::most(profiled) {
+            writeln!(out, "\n| {title} | {} |\n|---|---:|---:|---:|---:|", profiles::HEADS.join(" | "))?;
+            for function in functions {
+                writeln!(out, "| {} | {} |", visible::markdown(&function.name), profiles::cells(profiled, function).join(" | "))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Each check, whether it held, and by what.

@@ -13,6 +13,7 @@ mod diff;
 mod find;
 mod limits;
 mod plot;
+mod profiled;
 mod run;
 mod sweep;
 mod times;

@@ -93,13 +93,15 @@ struct Written<'a> {
     trials: &'a [Trial],
     stopped: &'a Option<Stopped>,
     judged: Vec<Judged>,
+    #[serde(skip_serializing_if = "<[Trial]>::is_empty")]
+    profiled: &'a [Trial],
 }
 
 fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) -> io::Result<()> {
-    let Sweep { schema, name, started, levels, slo, checks, trials, stopped } = sweep;
+    let Sweep { schema, name, started, levels, slo, checks, trials, stopped, profiled } = sweep;
     let (best, model) = (&scaling.best, &scaling.curve);
     let (judged, bottleneck) = (judged(sweep), bottleneck::of_sweep(sweep));
-    write_json(&Written { schema, name, started, levels, slo, checks, best, model, bottleneck, trials, stopped, judged }, out)
+    write_json(&Written { schema, name, started, levels, slo, checks, best, model, bottleneck, trials, stopped, judged, profiled }, out)
 }
 
 /// The accepted model as the charts draw it.

@@ -22,7 +22,7 @@ use crate::columns::{Columns, wrapped};
 use crate::format::Tone;
 use crate::reason::reason;
 use crate::visible::{excerpt, visible};
-use crate::{Format, Style, journeys, story};
+use crate::{Format, Style, journeys, profiles, story};
 
 /// Text for people.
 pub const FORMAT: Format = Format { name: "text", about: "a report for people, the answer first", extension: "txt", render };
@@ -55,6 +55,7 @@ fn render(reading: &Reading<'_>, style: &Style, out: &mut dyn io::Write) -> io::
     traffic(reading, &mut page);
     server_side(summary, &mut page);
     limits(reading, &mut page);
+    profiled(summary, &mut page);
     trust(reading, &mut page);
     out.write_all(page.text.as_bytes())
 }
@@ -580,6 +581,18 @@ fn limits(reading: &Reading<'_>, page: &mut Page) {
     page.entry("", Tone::Normal, &format!("what to do: {}", first.remedy));
     if let Some(next) = rest.first() {
         page.entry("", Tone::Aside, &format!("next candidate: {}", visible(&next.headline())));
+    }
+}
+
+/// Where the server spent what it spent.
+fn profiled(summary: &Summary, page: &mut Page) {
+    for profiled in &summary.profiles {
+        page.gap();
+        page.entry("profile", Tone::Normal, &profiles::about(summary, profiled));
+        page.gap();
+        for line in profiles::lines(profiled) {
+            page.text.push_str(&format!("  {line}\n"));
+        }
     }
 }
 

@@ -121,7 +121,23 @@ export type RunPage = Common<"run", {
   times: Times[];
   /** What was seen of the server's side; a page written by an earlier version has none. */
   observed?: Observed[];
+  /** Where the server spent what it spent; a page written by an earlier version has none. */
+  profiles?: Profile[];
 }>;
+
+/** A tree of calls, drawn with as much width as was spent. */
+export interface Profile {
+  id: string;
+  title: string;
+  about: string;
+  unit: "nanoseconds" | "bytes" | "count";
+  total: number;
+  names: string[];
+  /** In preorder: which name, how deep, spent in itself, and with all it called. */
+  frames: [name: number, depth: number, flat: number, cum: number][];
+  /** By how much each frame's share of all is greater than before, from -1 to 1; empty where nothing is compared. */
+  grown: number[];
+}
 
 /** Series of the server's side that are drawn together. */
 export interface Observed {
@@ -149,6 +165,7 @@ export type SweepPage = Common<"sweep", {
   runs: [number, number][];
   fit: { name: string; points: [number, number, number, number][] } | null;
   best: number | null;
+  profiles?: Profile[];
 }>;
 
 /** What a rate came to. */

@@ -1,6 +1,7 @@
 /** The charts of one run: finished, or on its way with a tick a second. */
 
 import { Chart, type Axis, type Ink, type Spec } from "../charts/chart";
+import { Flame } from "../charts/flame";
 import { Group } from "../charts/group";
 import { bytes, clock, count, figure, percent, time } from "../data/numbers";
 import { push, type Observed, type RunPage, type Tick, type Timeline } from "../data/page";
@@ -17,8 +18,9 @@ export function run(page: RunPage): Drawn {
     new Chart(percentiles("percentile-curve", "Times by percentile, to the last nines", "Each step to the right is one more nine: the far end is the slowest request of all.", times)),
   ];
   const server = (page.data.observed ?? []).map((seen) => new Chart(observed(page, seen), over_time));
+  const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
   return {
-    charts: [...courses, ...server, ...shapes].map((chart) => chart.root),
+    charts: [...courses, ...server, ...shapes, ...flames].map((chart) => chart.root),
     update(...ticks) {
       for (const tick of ticks) push(timeline, tick);
       courses.forEach((chart, index) => { const spec = COURSES[index]; if (spec) chart.update(spec(page)); });

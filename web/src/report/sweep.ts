@@ -1,6 +1,7 @@
 /** The charts of a ladder of loads. */
 
 import { Chart, type Spec } from "../charts/chart";
+import { Flame } from "../charts/flame";
 import { Group } from "../charts/group";
 import { figure, percent, time } from "../data/numbers";
 import type { DiffPage, Point, SweepPage } from "../data/page";
@@ -38,7 +39,8 @@ export function sweep(page: SweepPage): HTMLElement[] {
     ],
     lines: best === null ? [] : [{ at: best, text: `best: ${figure(best)}` }],
   };
-  return [new Chart(throughput, group), new Chart(tail(x, points), group), new Chart(success(x, points), group)].map((chart) => chart.root);
+  const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
+  return [new Chart(throughput, group), new Chart(tail(x, points), group), new Chart(success(x, points), group), ...flames].map((chart) => chart.root);
 }
 
 function tail(x: Spec["x"], points: Point[]): Spec {

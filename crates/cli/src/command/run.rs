@@ -19,6 +19,7 @@ use crate::exporting::{self, Exporting};
 use crate::keeping::{At, Keeping};
 use crate::observing::Observing;
 use crate::outputs::{Existing, Out, Outputs};
+use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::screen::{Sight, complain};
 use crate::{inputs, interrupt, saved, secrets};
@@ -52,6 +53,9 @@ pub struct Run {
     #[command(flatten)]
     observing: Observing,
 
+    #[command(flatten)]
+    profiling: Profiling,
+
     /// Write the result also as FORMAT=FILE (repeatable)
     #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(), help_heading = "Output")]
     out: Vec<Out>,
@@ -69,7 +73,7 @@ pub struct Run {
 
 /// Measures and reports.
 pub fn carry_out(run: Run) -> Result<Exit, Failed> {
-    let Run { draft, promises, aborts, from, name, keeping, exporting, observing, out, force, sight, manner } = run;
+    let Run { draft, promises, aborts, from, name, keeping, exporting, observing, profiling, out, force, sight, manner } = run;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let (plan, promises) = decide(draft, promises, from.map(|from| (from, keeping.at())), &mut errors);
@@ -79,6 +83,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let name = name.or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
     let mut keeper = keeping.decide(Kind::Run, &name, &mut errors);
     let eyes = observing.decide(&mut errors);
+    let probes = profiling.decide(&mut errors);
     sight.check(&mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
@@ -92,6 +97,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let mut exports = exporting::open(ready, keeper.id(), &name, "run", Some(&plan), manner.voice());
     exports.load(&plan, &name);
     keeper.load(&plan, name);
+    let probing = probes.open(&plan);
     let watch = &mut |tick: &Tick, counted: Counted| {
         progress.tick(tick);
         exports.second(tick, &counted);
@@ -110,7 +116,9 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         Err(error) => error.measured.as_deref_mut(),
     };
     if let Some(summary) = measured {
+        let began = server.origin();
         server.close(summary);
+        probing.close(began, "", summary);
     }
 
     let mut report = |summary: &mut Summary| {

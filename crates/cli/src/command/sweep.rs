@@ -12,6 +12,7 @@ use analysis::adaptive::{Reach, next_levels};
 use analysis::bottleneck::Finding;
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
+use analysis::knee::Best;
 use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promises_kept, scaling};
 use clap::Args;
 use engine::net::Network;
@@ -33,6 +34,7 @@ use crate::files::{Files, Filing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Renderings, out_help};
+use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, saved, scenarios, secrets, step_summary};
@@ -67,6 +69,9 @@ pub struct Sweep {
     observing: Observing,
 
     #[command(flatten)]
+    profiling: Profiling,
+
+    #[command(flatten)]
     sight: Sight,
 
     #[command(flatten)]
@@ -78,7 +83,7 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, slo, promises, filing, keeping, exporting, observing, sight, manner } = sweep;
+    let Sweep { draft, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, manner } = sweep;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
@@ -89,6 +94,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, checks, outs, ..climb });
     let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
     let eyes = observing.decide(&mut errors);
+    let probes = profiling.decide(&mut errors);
     sight.check(&mut errors);
     let files = filing.files(&name, ENDINGS, &mut errors);
     let ready = exporting.decide(&mut errors);
@@ -97,7 +103,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "sweep", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
-    climb.fitted(asked)?.watched_by(eyes)?.carry_out(&files, (keeper, ready), manner, &screen, &stop)
+    climb.fitted(asked)?.watched_by(eyes)?.profiled_by(probes).carry_out(&files, (keeper, ready), manner, &screen, &stop)
 }
 
 /// What the best level is to keep.
@@ -135,6 +141,8 @@ pub struct Climb {
     outs: Renderings<analysis::Sweep>,
     /// What of the server's side is watched at every level.
     eyes: Eyes,
+    /// Which profiles are taken when the best level is known.
+    probes: Probes,
 }
 
 impl Climb {
@@ -169,9 +177,16 @@ impl Climb {
             }
         }
         match ladder {
-            Some(ladder) => {
-                Some(Self { ladder, plans, draft, slo: Vec::new(), checks: Vec::new(), outs: Renderings::none(), eyes: Eyes::CLOSED })
-            }
+            Some(ladder) => Some(Self {
+                ladder,
+                plans,
+                draft,
+                slo: Vec::new(),
+                checks: Vec::new(),
+                outs: Renderings::none(),
+                eyes: Eyes::CLOSED,
+                probes: Probes::NONE,
+            }),
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
                 inputs::decide(draft, errors);
@@ -210,6 +225,11 @@ impl Climb {
         Ok(Self { eyes, ..self })
     }
 
+    /// The same with profiles of the server at its end.
+    pub fn profiled_by(self, probes: Probes) -> Self {
+        Self { probes, ..self }
+    }
+
     /// Measures level by level: a row on standard output and all files after each, the conclusion at the end.
     ///
     /// # Errors
@@ -239,6 +259,7 @@ impl Climb {
             Choice::Listed => ascent.climb(),
             Choice::Adaptive { levels_max } => ascent.search(levels_max),
         }
+        ascent.profile();
         ascent.conclude()
     }
 }
@@ -389,6 +410,61 @@ impl Ascent<'_> {
         next
     }
 
+    /// Two runs more with a profile of each, once it is known where the knee is: at a part of it, where nothing is in short supply yet,
+    /// and at it. They are no part of the ladder, whose figures a profile would change.
+    fn profile(&mut self) {
+        if self.climb.probes.is_empty() || self.sweep.trials.is_empty() || self.broken.is_some() || self.stop.urgency() > Urgency::None {
+            return;
+        }
+        let Best::At { level: knee, .. } = scaling(&self.sweep).best else {
+            self.header_line("  No profile was taken: no level of this sweep is the best one.\n");
+            return;
+        };
+        let Some(highest) = self.sweep.trials.iter().map(|trial| trial.level).find(|level| level.value() == knee) else { return };
+        let levels = below(highest).into_iter().chain([highest]);
+        self.header_line(&format!(
+            "  Profiles of the server at {}\n",
+            levels.clone().map(|it| it.to_string()).collect::<Vec<_>>().join(" and ")
+        ));
+        for level in levels {
+            rest(self.climb.ladder.cooldown, self.stop);
+            if self.stop.urgency() > Urgency::None {
+                return;
+            }
+            let mut errors = PlanErrors::default();
+            let Some(plan) = inputs::decide(at(&self.climb.draft, level.into()), &mut errors) else { return };
+            let mut progress = self.screen.follow(&plan, &format!("{level}, with a profile"));
+            let mut server = self.climb.eyes.open_again(&plan);
+            let probing = self.climb.probes.open(&plan);
+            let watch = &mut |tick: &Tick, _: Counted| {
+                progress.tick(tick);
+                server.tick(tick);
+            };
+            let measured = drive::run(&plan, watch, self.stop);
+            let mut summary = match measured {
+                Ok(summary) => summary,
+                Err(error) => {
+                    self.broken = Some(error);
+                    return;
+                }
+            };
+            let began = server.origin();
+            server.close(&mut summary);
+            probing.close(began, &format!("at {level} "), &mut summary);
+            note_ceiling(&mut summary);
+            if summary.requests.due > 0 {
+                let row = table::row(&LevelRow::new(level, &[&summary], &self.sweep.checks), &self.style);
+                self.say(&format!("{row}\n"));
+                self.sweep.profiled.push(Trial { level, repetition: 1, summary });
+            }
+        }
+    }
+
+    /// A line between the rows.
+    fn header_line(&mut self, text: &str) {
+        self.say(&format!("\n{text}"));
+    }
+
     /// The heads of the columns, under a title.
     fn header(&mut self, title: &str) {
         if let Some(level) = self.climb.ladder.levels.first() {
@@ -469,6 +545,19 @@ fn chosen(sweep: &analysis::Sweep, highest: f64, seed: u64) -> Option<NonZeroU32
     rows.iter().all(|row| row.level.value() != next).then(|| NonZeroU32::new(next as u32))?
 }
 
+/// Of the best level, the part at which the other profile is taken.
+const PART_OF_KNEE: f64 = 0.2;
+
+/// The level below the best one that a profile is taken at; `None` where there is none.
+fn below(knee: Level) -> Option<Level> {
+    let part = knee.value() * PART_OF_KNEE;
+    let low = match knee {
+        Level::Users(_) => Level::Users(NonZeroU32::new((part.round() as u32).max(1))?),
+        Level::Offered(_) => Level::Offered(plan::Rate::per_second(part)?),
+    };
+    (low != knee).then_some(low)
+}
+
 /// The first of the streams of the seed that the orders of rounds are drawn from.
 const ROUNDS: u64 = 1 << 40;
 
@@ -531,7 +620,14 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     }
     let loads: Vec<(String, Vec<&Summary>)> = rows.iter().map(|row| (row.level.to_string(), runs_of(sweep, row.level))).collect();
     text += &server_side::table("", &loads);
-    text + &limits(&analysis::bottleneck::of_sweep(sweep), width)
+    text += &limits(&analysis::bottleneck::of_sweep(sweep), width);
+    for (sentence, table) in report::profiles::of_sweep(sweep) {
+        text += &format!("\n{}\n{table}", broken(&sentence, width));
+    }
+    for warning in report::profiles::warnings(sweep) {
+        text += &broken(&warning, width);
+    }
+    text
 }
 
 /// What limits the server, set apart from what stands before; nothing where nothing can be said.
@@ -677,6 +773,16 @@ mod tests {
         let mut sorted = shuffled(1);
         sorted.sort_unstable();
         assert_eq!(sorted, (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_profile_is_taken_at_a_fifth_of_the_best_level() {
+        let users = |users| Level::Users(NonZeroU32::new(users).unwrap());
+        assert_eq!(below(users(50)), Some(users(10)));
+        assert_eq!(below(users(3)), Some(users(1)));
+        assert_eq!(below(users(1)), None);
+        let rate = |rate| Level::Offered(plan::Rate::per_second(rate).unwrap());
+        assert_eq!(below(rate(500.0)), Some(rate(100.0)));
     }
 
     #[test]

@@ -16,6 +16,9 @@ fn every_command_tells_what_it_can_do() {
         "init",
         "check",
         "replay",
+        "profile",
+        "profile top",
+        "profile diff",
         "demo",
         "runs",
         "show",
@@ -32,7 +35,7 @@ fn every_command_tells_what_it_can_do() {
         "completions",
         "man",
     ] {
-        let name = format!("help_{command}");
+        let name = format!("help_{}", command.replace(' ', "_"));
         let (name, line) = (name.trim_end_matches('_'), format!("{command} --help"));
         let line = line.trim_start();
         let ran = Session::new().loadline(line).exits(0).complains_of_nothing();

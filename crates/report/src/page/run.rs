@@ -13,6 +13,7 @@ use measure::{Failure, Histogram, Observed, QUANTILES, Summary, Tick};
 use plan::{Load, Plan, Scheme};
 use serde::Serialize;
 
+use super::profiled::{self, Flame, SECTIONS};
 use super::times::{Times, times};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::reason::reason;
@@ -68,6 +69,7 @@ pub fn begun(plan: &Plan) -> Shown {
             timeline: Timeline::default(),
             times: Vec::new(),
             observed: Vec::new(),
+            profiles: Vec::new(),
         },
     })
 }
@@ -101,6 +103,7 @@ struct Data {
     timeline: Timeline,
     times: Vec<Times>,
     observed: Vec<Chart>,
+    profiles: Vec<Flame>,
 }
 
 /// Series of the server's side that are drawn together.
@@ -287,6 +290,7 @@ fn view(reading: &Reading<'_>, text: String) -> View<Data> {
                 .map(|(name, histogram)| times(name, histogram))
                 .collect(),
             observed: charts(summary),
+            profiles: summary.profiles.iter().zip(SECTIONS).map(|(it, section)| Flame::of(section, summary, it)).collect(),
         },
     }
 }
@@ -467,6 +471,7 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
     tables.extend(replayed(summary));
     tables.extend(super::limits::table(&reading.bottleneck));
     tables.extend(server_side(summary));
+    tables.extend(summary.profiles.iter().zip(SECTIONS).map(|(it, section)| profiled::table(section, summary, it)));
     tables.push(phases(summary));
     tables.push(account(reading));
     tables.push(plan(summary));

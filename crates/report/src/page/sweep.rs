@@ -7,10 +7,11 @@ use analysis::quantity::{counted, figure, percent, time};
 use analysis::{Level, Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
 use serde::Serialize;
 
+use super::profiled::{self, Flame};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::sweep::table;
 use crate::visible::visible;
-use crate::{Style, story};
+use crate::{Style, profiles, story};
 
 /// What the charts of a sweep draw.
 #[derive(Debug, Serialize)]
@@ -21,6 +22,7 @@ struct Data {
     runs: Vec<(f64, f64)>,
     fit: Option<Fit>,
     best: Option<f64>,
+    profiles: Vec<Flame>,
 }
 
 /// A level as charts show it.
@@ -106,12 +108,15 @@ fn view(sweep: &Sweep) -> View<Data> {
         tables.push(Table::new("model", &title, &["parameter", "#value", "#95 % interval"], rows.collect()));
     }
     tables.extend(super::limits::table(&findings));
+    tables.extend(profiled::growth(sweep));
     let mut warnings: Vec<String> = sweep.trials.iter().flat_map(|trial| &trial.summary.warnings).map(|it| visible(it)).collect();
     warnings.sort();
     warnings.dedup();
     let mut remarks: Vec<String> = said.iter().map(|(_, sentence)| sentence.clone()).collect();
     remarks.extend(promises_kept(&sweep.checks, &rows));
     remarks.extend(warnings);
+    remarks.extend(profiles::warnings(sweep));
+    remarks.extend(profiles::growth(sweep).iter().map(profiles::Growth::sentence));
     View {
         schema: SCHEMA,
         kind: Kind::Sweep,
@@ -124,7 +129,7 @@ fn view(sweep: &Sweep) -> View<Data> {
         tables,
         text: text(sweep),
         measured_by: measured_by(sweep),
-        data: Data { levels: if open { "offered" } else { "users" }, points, runs, fit, best },
+        data: Data { levels: if open { "offered" } else { "users" }, points, runs, fit, best, profiles: profiled::of_sweep(sweep) },
     }
 }
 
@@ -184,6 +189,7 @@ pub(crate) fn text(sweep: &Sweep) -> String {
     let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows));
     said.for_each(|sentence| text += &format!("{sentence}\n"));
     crate::limits::sentences(&analysis::bottleneck::of_sweep(sweep)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
+    profiles::of_sweep(sweep).iter().for_each(|(sentence, table)| text += &format!("\n{sentence}\n\n{table}"));
     text
 }
 

@@ -11,7 +11,7 @@ use measure::Summary;
 use plan::Load;
 
 use super::table;
-use crate::{story, visible};
+use crate::{profiles, story, visible};
 
 /// The page; `scaling` is what the levels say together. Charts are linked by the names that [`super::files`] gives them.
 #[must_use]
@@ -65,6 +65,17 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
             say(&format!("| {} | {} | {} |", visible::markdown(it.about), it.value, it.interval.as_deref().unwrap_or("without end")));
         }
         say("");
+    }
+    for growth in profiles::growth(sweep) {
+        say(&format!("## {}\n\n{}\n", visible::markdown(&growth.title()), visible::markdown(&growth.sentence())));
+        say(&format!("| {} |\n|{}---|", growth.heads().join(" | "), "---:|".repeat(6)));
+        for row in growth.rows() {
+            say(&format!("| {} |", row.iter().map(|cell| visible::markdown(cell)).collect::<Vec<_>>().join(" | ")));
+        }
+        say("");
+    }
+    for warning in profiles::warnings(sweep) {
+        say(&format!("> {}\n", visible::markdown(&warning)));
     }
     if let Some(trial) = sweep.trials.first() {
         let summary = &trial.summary;

@@ -1,7 +1,8 @@
-//! Getting a page once a second, with a limit for its size and its time.
+//! Getting a page of metrics or a profile, with a limit for its size and its time.
 //!
 //! It is one GET, answered in full and closed: HTTP/1.0 says just that, so that no server sends its answer in pieces, and nothing
-//! has to be kept between two looks. A client library was rejected: none of them is smaller than what it would be used for.
+//! has to be kept between two looks. A client library was rejected: none of them is smaller than what it would be used for. Nobody is
+//! followed elsewhere: what was asked for is what is read.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
@@ -14,26 +15,57 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use url::Url;
 
-/// A page that takes longer is too slow to be looked at once a second.
-const TIME_MAX: Duration = Duration::from_secs(5);
-/// A page of ten thousand series has some two megabytes.
-const BYTES_MAX: usize = 16 << 20;
 /// Fields of an answer's head that are read.
 const FIELDS_MAX: usize = 64;
+/// Of what a server says with an error, so many letters are told.
+const WORDS_MAX: usize = 160;
 
 /// Gets one page.
 pub struct Client {
     url: Url,
     request: String,
     tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    limits: Limits,
+}
+
+/// What is got, and how much of it at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// What it is called.
+    pub what: &'static str,
+    /// The types that are asked for.
+    pub accept: &'static str,
+    /// It is given up after so long.
+    pub time: Duration,
+    /// It is given up beyond so many bytes.
+    pub bytes: usize,
+}
+
+impl Limits {
+    /// A page of metrics: one that takes longer is too slow to be looked at once a second, and one of ten thousand series has some two
+    /// megabytes.
+    pub const PAGE: Self = Self {
+        what: "the page",
+        accept: "text/plain;version=0.0.4, application/openmetrics-text;q=0.5",
+        time: Duration::from_secs(5),
+        bytes: 16 << 20,
+    };
 }
 
 impl Client {
-    /// For this URL.
+    /// For a page of metrics.
     ///
     /// # Errors
     /// If its host is none that a certificate can be for.
     pub fn new(url: Url) -> Result<Self, String> {
+        Self::within(url, Limits::PAGE)
+    }
+
+    /// For something else.
+    ///
+    /// # Errors
+    /// As for a page.
+    pub fn within(url: Url, limits: Limits) -> Result<Self, String> {
         let host = url.host_str().unwrap_or_default().to_owned();
         let tls = if url.scheme() == "https" {
             let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
@@ -49,17 +81,15 @@ impl Client {
         };
         let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
         let query = url.query().map_or_else(String::new, |query| format!("?{query}"));
-        let mut request = format!(
-            "GET {}{query} HTTP/1.0\r\nHost: {host}{port}\r\nAccept: text/plain;version=0.0.4, application/openmetrics-text;q=0.5\r\nUser-Agent: loadline\r\n",
-            url.path()
-        );
+        let mut request =
+            format!("GET {}{query} HTTP/1.0\r\nHost: {host}{port}\r\nAccept: {}\r\nUser-Agent: loadline\r\n", url.path(), limits.accept);
         if !url.username().is_empty() {
             let plain = |text: &str| percent_decoded(text);
             let pair = format!("{}:{}", plain(url.username()), plain(url.password().unwrap_or_default()));
             let _ = write!(request, "Authorization: Basic {}\r\n", base64(pair.as_bytes()));
         }
         request.push_str("Connection: close\r\n\r\n");
-        Ok(Self { url, request, tls })
+        Ok(Self { url, request, tls, limits })
     }
 
     /// The page as it is now.
@@ -67,7 +97,15 @@ impl Client {
     /// # Errors
     /// In words, if it cannot be had.
     pub fn read(&self) -> Result<String, String> {
-        let deadline = Instant::now() + TIME_MAX;
+        self.read_bytes().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The same, whatever it holds.
+    ///
+    /// # Errors
+    /// In words, if it cannot be had.
+    pub fn read_bytes(&self) -> Result<Vec<u8>, String> {
+        let deadline = Instant::now() + self.limits.time;
         let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         let port = self.url.port_or_known_default().unwrap_or(80);
         let mut last = format!("{host} has no address");
@@ -89,8 +127,9 @@ impl Client {
         Err(last)
     }
 
-    fn exchange(&self, mut stream: impl Read + Write) -> Result<String, String> {
-        let slow = || format!("the page was not there within {} s", TIME_MAX.as_secs());
+    fn exchange(&self, mut stream: impl Read + Write) -> Result<Vec<u8>, String> {
+        let Limits { what, time, bytes, .. } = self.limits;
+        let slow = || format!("{what} was not there within {} s", time.as_secs());
         let told = |why: &io::Error| match why.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => slow(),
             _ => plainly(why),
@@ -109,15 +148,15 @@ impl Client {
                 }
                 Err(why) => return Err(told(&why)),
             }
-            if answer.len() > BYTES_MAX {
-                return Err(format!("the page is larger than {} MB", BYTES_MAX >> 20));
+            if answer.len() > bytes {
+                return Err(format!("{what} is larger than {} MB", bytes >> 20));
             }
             // A server that keeps the connection though asked to close it would be waited for.
             if is_whole(&answer) {
                 break;
             }
         }
-        body(&answer)
+        body(&answer, what)
     }
 }
 
@@ -137,7 +176,7 @@ fn is_whole(answer: &[u8]) -> bool {
 }
 
 /// What follows the head of an answer that is good and whole.
-fn body(answer: &[u8]) -> Result<String, String> {
+fn body(answer: &[u8], what: &str) -> Result<Vec<u8>, String> {
     if answer.is_empty() {
         return Err("the connection was closed without an answer".to_owned());
     }
@@ -150,7 +189,7 @@ fn body(answer: &[u8]) -> Result<String, String> {
     };
     let status = head.code.unwrap_or(0);
     if !(200..300).contains(&status) {
-        return Err(format!("the page was answered with status {status}"));
+        return Err(format!("{what} was answered with status {status}{}", words(&answer[length..])));
     }
     let field = |name: &str| {
         head.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name)).and_then(|field| std::str::from_utf8(field.value).ok())
@@ -159,16 +198,28 @@ fn body(answer: &[u8]) -> Result<String, String> {
     if let Some(announced) = field("content-length").and_then(|text| text.trim().parse::<usize>().ok())
         && body.len() < announced
     {
-        return Err(format!("the page broke off after {} of {announced} bytes", body.len()));
+        return Err(format!("{what} broke off after {} of {announced} bytes", body.len()));
     }
     let body = match field("transfer-encoding") {
-        Some(coding) if coding.trim().eq_ignore_ascii_case("chunked") => joined(body).ok_or("the page broke off within its chunks")?,
+        Some(coding) if coding.trim().eq_ignore_ascii_case("chunked") => {
+            joined(body).ok_or_else(|| format!("{what} broke off within its chunks"))?
+        }
         _ => body.to_vec(),
     };
     if let Some(coding) = field("content-encoding").filter(|coding| !coding.trim().eq_ignore_ascii_case("identity")) {
-        return Err(format!("the page came as {coding}, and was not asked for so"));
+        return Err(format!("{what} came as {coding}, and was not asked for so"));
     }
-    Ok(String::from_utf8_lossy(&body).into_owned())
+    Ok(body)
+}
+
+/// What a server says with an error, where it is a line of text: it often tells what to do.
+fn words(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    if line.is_empty() || line.starts_with('<') || line.contains(|letter: char| letter.is_control() || letter == '\u{fffd}') {
+        return String::new();
+    }
+    format!(": {}", line.chars().take(WORDS_MAX).collect::<String>())
 }
 
 /// Some servers send chunks to a client of HTTP/1.0, which has none.
@@ -256,7 +307,7 @@ mod tests {
     use std::net::TcpListener;
 
     fn answered(text: &str) -> Result<String, String> {
-        body(text.as_bytes())
+        body(text.as_bytes(), "the page").map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
     #[test]
@@ -267,6 +318,7 @@ mod tests {
             ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na 1\n", "broke off after 4 of 9"),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\na 1\n", "within its chunks"),
             ("HTTP/1.1 500 Oh\r\n\r\n", "status 500"),
+            ("HTTP/1.1 500 Oh\r\n\r\n\ncpu profiling already in use\n", "status 500: cpu profiling already in use"),
             ("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f", "gzip"),
             ("HTTP/1.1 200 OK\r\n", "within its head"),
             ("", "without an answer"),

@@ -1,0 +1,162 @@
+//! Profiles of the server while a load is on it: the flags, and what becomes of what was taken.
+//!
+//! A profile costs the server a little, so nobody gets one without asking. One that cannot be had is no reason not to measure: it is a
+//! warning of the result, as with everything else that is seen of the server's side.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{ArgAction, Args};
+use measure::Summary;
+use observe::profiling::{self, Asked, FORMS, Had};
+use plan::{Plan, PlanError, PlanErrors};
+
+use crate::inputs::plainly;
+use crate::secrets;
+
+/// Which profiles of the server are taken.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Profiling {
+    /// Take a profile of the server under this load: the URL of Go's net/http/pprof (also /heap, /mutex, /block, /goroutine), or pid:N by py-spy, Node's inspector or perf (repeatable)
+    #[arg(long, value_name = "WHAT", action = ArgAction::Append, help_heading = "Server's side")]
+    profile: Vec<String>,
+
+    /// Write the profiles into this directory too, as they were taken
+    #[arg(long, value_name = "DIR", help_heading = "Server's side")]
+    profile_out: Option<PathBuf>,
+}
+
+/// What is taken of every run that has profiles.
+#[derive(Debug, Clone)]
+pub struct Probes {
+    asked: Vec<Asked>,
+    out: Option<PathBuf>,
+}
+
+/// Files of one directory and one kind are told apart by numbers up to this.
+const FILES_MAX: u32 = 10_000;
+
+impl Profiling {
+    /// Reads what is asked for. Every mistake goes to `errors`.
+    pub fn decide(self, errors: &mut PlanErrors) -> Probes {
+        let Self { profile, profile_out } = self;
+        let mut asked = Vec::new();
+        profile.iter().filter(|text| !text.starts_with("pid:")).for_each(|text| secrets::learn_address(text));
+        for text in &profile {
+            match text.parse::<Asked>() {
+                Ok(one) if asked.contains(&one) => {}
+                Ok(one) => asked.push(one),
+                Err(why) => errors.push(PlanError::new("profile", format!("--profile: {why}"), format!("give {FORMS}"))),
+            }
+        }
+        if let Some(out) = &profile_out {
+            if profile.is_empty() {
+                errors.push(PlanError::new(
+                    "profile_out",
+                    format!("--profile-out {} has no profile to hold", out.display()),
+                    "say which with --profile",
+                ));
+            } else if let Err(why) = fs::create_dir_all(out) {
+                errors.push(PlanError::new(
+                    "profile_out",
+                    format!("--profile-out {} cannot be made: {}", out.display(), plainly(&why)),
+                    "give a directory that can be written to",
+                ));
+            }
+        }
+        Probes { asked, out: profile_out }
+    }
+}
+
+/// Profiles that are being taken of one run.
+pub struct Probing<'a> {
+    profiling: profiling::Profiling,
+    out: Option<&'a Path>,
+}
+
+impl Probes {
+    /// None are taken.
+    pub const NONE: Self = Self { asked: Vec::new(), out: None };
+
+    /// Whether there is nothing to take.
+    pub fn is_empty(&self) -> bool {
+        self.asked.is_empty()
+    }
+
+    /// Begins with a run of this plan.
+    pub fn open(&self, plan: &Plan) -> Probing<'_> {
+        Probing { profiling: profiling::Profiling::start(&self.asked, plan), out: self.out.as_deref() }
+    }
+}
+
+impl Probing<'_> {
+    /// The run, which began at `origin`, is over: what was taken goes into its result. `name` begins the names of files.
+    pub fn close(self, origin: Instant, name: &str, run: &mut Summary) {
+        let profiling::Outcome { had, warnings } = self.profiling.stop(origin);
+        run.warnings.extend(warnings.iter().map(|warning| secrets::without(warning)));
+        for Had { mut profiled, bytes, file } in had {
+            if let Some(out) = self.out
+                && let Err(why) = write(out, &format!("{name}{file}"), &bytes)
+            {
+                run.warnings.push(format!("--profile-out {}: {} could not be written: {}", out.display(), file, plainly(&why)));
+            }
+            profiled.asked = secrets::without(&profiled.asked);
+            run.profiles.push(profiled);
+        }
+    }
+}
+
+/// Writes a file that is not there yet: what another run left is not replaced.
+fn write(folder: &Path, file: &str, bytes: &[u8]) -> io::Result<()> {
+    // A kind of values is a word of the profile's own.
+    let plain: String =
+        file.chars().map(|letter| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' }).collect();
+    let (stem, ending) = plain.rsplit_once('.').unwrap_or((&plain, "profile"));
+    let stem = stem.trim_start_matches('.');
+    for number in 1..FILES_MAX {
+        let name = if number == 1 { format!("{stem}.{ending}") } else { format!("{stem}-{number}.{ending}") };
+        match OpenOptions::new().write(true).create_new(true).open(folder.join(name)) {
+            Ok(mut file) => return file.write_all(bytes),
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(profile: &[&str], out: Option<&Path>) -> Result<Probes, String> {
+        let mut errors = PlanErrors::default();
+        let flags = Profiling { profile: profile.iter().map(|text| (*text).to_owned()).collect(), profile_out: out.map(Path::to_owned) };
+        let probes = flags.decide(&mut errors);
+        if errors.is_empty() { Ok(probes) } else { Err(errors.to_string()) }
+    }
+
+    #[test]
+    fn every_mistake_is_told_and_nothing_is_asked_twice() {
+        assert!(decided(&[], None).unwrap().is_empty());
+        assert_eq!(decided(&["pid:7", "localhost:1", "http://localhost:1/debug/pprof/profile"], None).unwrap().asked.len(), 2);
+        let told = decided(&["pid:x", "ftp://x/"], None).unwrap_err();
+        assert!(told.contains("no process number") && told.contains("no http or https URL"), "{told}");
+        assert!(decided(&[], Some(Path::new("there"))).unwrap_err().contains("no profile to hold"));
+        assert!(decided(&["pid:7"], Some(Path::new("/dev/null/there"))).unwrap_err().contains("cannot be made"));
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_not_replaced_and_a_name_leads_nowhere_else() {
+        let folder = tempfile::tempdir().unwrap();
+        for content in ["1", "2"] {
+            write(folder.path(), "at 10 users, ../../cpu.pprof", content.as_bytes()).unwrap();
+        }
+        let mut names: Vec<String> =
+            fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["at-10-users--..-..-cpu-2.pprof", "at-10-users--..-..-cpu.pprof"]);
+        assert_eq!(fs::read_to_string(folder.path().join(&names[1])).unwrap(), "1");
+    }
+}

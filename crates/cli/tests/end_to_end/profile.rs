@@ -1,0 +1,177 @@
+//! Profiles: read from files, taken under load, and compared.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use crate::session::{Session, server};
+
+/// A place that hands out these profiles one after the other, the last one again and again, and tells what it was asked for.
+fn pprof(answers: &[&str]) -> (String, Receiver<String>) {
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap().to_string();
+    let (told, asked) = channel();
+    let answers: Vec<String> = answers.iter().map(|it| (*it).to_owned()).collect();
+    thread::spawn(move || {
+        let mut served = 0;
+        while let Ok((mut stream, _)) = socket.accept() {
+            let mut request = [0; 2_048];
+            let length = stream.read(&mut request).unwrap_or(0);
+            let line = String::from_utf8_lossy(&request[..length]).lines().next().unwrap_or_default().to_owned();
+            let answer = &answers[served.min(answers.len() - 1)];
+            served += 1;
+            let _ = write!(stream, "HTTP/1.0 200 OK\r\nContent-Length: {}\r\n\r\n{answer}", answer.len());
+            let _ = told.send(line);
+        }
+    });
+    (address, asked)
+}
+
+const QUIET: &str = "main;serve 60\nmain;gc 40\n";
+const BUSY: &str = "main;serve 60\nmain;gc 40\nmain;serve;dump \x1b[2J 100\n";
+
+#[test]
+fn a_profile_is_listed_as_engineers_know_it() {
+    let mut session = Session::new().file("p.txt", "main;serve;dump 60\nmain;serve 20\nmain;gc 20\n");
+    let ran = session.loadline("profile top p.txt").exits(0).complains_of_nothing();
+    assert_eq!(
+        ran.stdout,
+        "Type: samples\nShowing nodes accounting for 100, 100% of 100 total\n\
+         \x20     flat  flat%   sum%        cum   cum%\n\
+         \x20       60 60.00% 60.00%         60 60.00%  dump\n\
+         \x20       20 20.00% 80.00%         20 20.00%  gc\n\
+         \x20       20 20.00%   100%         80 80.00%  serve\n\
+         \x20        0     0%   100%        100   100%  main\n"
+    );
+    let ran = session.loadline("profile top p.txt --sort cum --focus dump -n 2").exits(0);
+    let rows: Vec<&str> = ran.stdout.lines().skip_while(|line| !line.contains("flat%")).skip(1).collect();
+    assert_eq!(rows, ["        60 60.00% 60.00%         60 60.00%  dump", "         0     0% 60.00%         60 60.00%  main"]);
+    Session::new().stdin("a;b 3\n").loadline("profile top -").exits(0).says("  b\n");
+}
+
+#[test]
+fn what_is_no_profile_is_told_in_words() {
+    let mut session =
+        Session::new().file("page.html", "<html>").file("cut.txt", "a;b 3\na;b").file("run.json", "{\"schema\": \"loadline.run/1\"}");
+    session.loadline("profile top nowhere").exits(2).complains("the profile 'nowhere' cannot be read: there is no such file or directory");
+    session.loadline("profile top .").exits(2).complains("it is a directory");
+    session.loadline("profile top page.html").exits(2).complains("it is a page or a picture").complains("help: give a profile");
+    session.loadline("profile top cut.txt").exits(2).complains("damaged or cut off: line 2");
+    session.loadline("profile top run.json").exits(2).complains("not that of a .cpuprofile");
+    session.loadline("profile top nowhere --focus '('").exits(2).complains("no regular expression").complains("'nowhere'");
+    session.loadline("profile diff cut.txt @last").exits(2).complains("line 2").complains("@last");
+}
+
+#[test]
+fn two_profiles_are_compared_by_their_shares() {
+    let mut session = Session::new().file("a.txt", QUIET).file("b.txt", BUSY);
+    let ran = session.loadline("profile diff a.txt b.txt").exits(0).says("a.txt: samples of its stacks, 100 in all, in 3 functions");
+    let rows: Vec<&str> = ran.stdout.lines().filter(|line| line.contains('+') || line.contains('−')).collect();
+    assert!(rows[0].contains("0.0 %") && rows[0].contains("+50.0") && rows[0].ends_with("dump \\x1b[2J"), "{rows:?}");
+    assert!(rows[1].contains("+20.0") && rows[1].ends_with("serve"), "{rows:?}");
+    assert!(rows[2].contains("−20.0") && rows[2].ends_with("gc"), "{rows:?}");
+    session.loadline("profile diff a.txt a.txt").exits(0).says("No function's share");
+    session.loadline("profile diff a.txt b.txt --kind heap").exits(2).complains("no values of 'heap', but of samples");
+}
+
+#[test]
+fn a_profile_is_taken_under_load_and_stands_in_every_output() {
+    let server = server();
+    let (at, asked) = pprof(&[BUSY]);
+    let mut session = Session::new();
+    let line = format!(
+        "run {} -c 2 -d 2s --profile {at} --profile http://me:secret@{at}/debug/pprof/heap?token=abc --profile-out there \
+         --out json=r.json --out markdown=r.md --out html=r.html",
+        server.url("/healthz")
+    );
+    let ran = session.loadline(&line).exits(0);
+    let mut lines = [asked.recv().unwrap(), asked.recv().unwrap()];
+    lines.sort();
+    assert_eq!(lines, ["GET /debug/pprof/heap?token=abc HTTP/1.0", "GET /debug/pprof/profile?seconds=1 HTTP/1.0"]);
+    assert!(!ran.stdout.contains("--profile"), "{}", ran.stdout);
+    let ran = ran.says("profile          samples of its stacks: 200 in all").says("most by itself").says("50.0 %  dump \\x1b[2J");
+    assert!(!ran.stdout.contains("secret") && !ran.stdout.contains("token"), "{}", ran.stdout);
+    let result = session.json("r.json");
+    let profile = &result["profiles"][0];
+    assert_eq!((profile["total"].as_i64(), profile["functions"][0]["name"].as_str()), (Some(200), Some("main")), "{profile}");
+    assert!(profile["frames"].as_array().unwrap().len() == 4 && profile["from_ns"].as_u64().unwrap() > 0, "{profile}");
+    assert!(session.read("r.md").contains("| most with all it calls | flat"), "{}", session.read("r.md"));
+    assert!(session.read("r.html").contains("\"flame-profile\""));
+    let files: Vec<String> = session.files().into_iter().filter(|name| name.starts_with("there/")).collect();
+    assert_eq!(files, ["there/samples-2.pprof", "there/samples.pprof"]);
+    session.loadline("profile top there/samples.pprof").exits(0).says("dump");
+    // Read again, and compared with itself by its name in the history.
+    session.loadline("report r.json").exits(0).says("most by itself");
+    session.loadline("profile diff @last there/samples.pprof").exits(0).says("No function's share");
+}
+
+/// What the run whose result is in `r.json` warns of.
+fn warned(session: &Session) -> String {
+    session.json("r.json")["warnings"].as_array().unwrap().iter().map(|it| format!("{}\n", it.as_str().unwrap())).collect()
+}
+
+#[test]
+fn a_profile_that_cannot_be_had_is_a_warning_and_the_run_goes_on() {
+    let server = server();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut session = Session::new();
+    let url = server.url("/healthz");
+    session.loadline(&format!("run {url} -c 1 -d 1500ms --profile {nobody} --profile pid:4194399 --out json=r.json")).exits(0);
+    let said = warned(&session);
+    assert!(said.contains(&format!("--profile http://{nobody}/debug/pprof/profile: {nobody}: connection refused\n")), "{said}");
+    assert!(said.contains("--profile pid:4194399: there is no process 4194399\n"), "{said}");
+    session.loadline(&format!("run {url} -c 1 -d 500ms --profile {nobody} --out json=r.json --force")).exits(0);
+    assert!(warned(&session).contains("a run of 500ms is too short for a profile"), "{}", warned(&session));
+    let wrong = format!("run {url} --profile pid:x --profile ftp://x/ --profile-out /dev/null/x");
+    session.loadline(&wrong).exits(2).complains("no process number").complains("no http or https URL").complains("cannot be made");
+}
+
+#[test]
+fn a_process_is_sampled_by_perf_where_it_is_there_and_allowed() {
+    let server = server();
+    let line = format!("run {} -c 1 -d 1500ms --profile pid:{} --out json=r.json", server.url("/healthz"), std::process::id());
+    let with_perf = |text: &str| {
+        let session = Session::new().file("perf", &format!("#!/bin/sh\n{text}"));
+        fs::set_permissions(session.path("perf"), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = session.path(".").display().to_string();
+        session.env("PATH", &path)
+    };
+    let mut without = Session::new();
+    let path = without.path(".").display().to_string();
+    without = without.env("PATH", &path);
+    without.loadline(&line).exits(0);
+    assert!(warned(&without).contains("perf is not installed; it comes with the package linux-perf"), "{}", warned(&without));
+    let mut refused = with_perf("echo 'Access to performance monitoring and observability operations is limited.' >&2; exit 255");
+    refused.loadline(&line).exits(0);
+    assert!(warned(&refused).contains("sudo sysctl kernel.perf_event_paranoid=1"), "{}", warned(&refused));
+    let script = r"app 1 2.0: cpu-clock:u: \n\t 55d0 work+0x1c (/app)\n\t 55d1 main+0x2 (/app)\n\n";
+    let mut sampled = with_perf(&format!("if [ \"$1\" = script ]; then printf '{script}'; fi"));
+    let ran = sampled.loadline(&line).exits(0).says("most by itself").says("100.0 %  work");
+    ran.says(&format!("pid:{}", std::process::id())).says("samples of its stacks: 1 in all");
+}
+
+#[test]
+fn a_sweep_tells_what_grew_up_to_the_knee() {
+    let server = server();
+    let (at, _asked) = pprof(&[QUIET, BUSY]);
+    let mut session = Session::new();
+    let line = format!("sweep {} --levels 2,20 -d 1300ms --cooldown 0s --name it --dir . --profile {at}", server.url("/behave?delay=10ms"));
+    let ran = session.loadline(&line).exits(0).says("Profiles of the server at 4 users and 20 users").says("+50.0");
+    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "What grew from 4 users to 20 users: samples of its stacks.",
+        "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 % with all it calls.",
+    ] {
+        assert!(told.contains(said), "{said}: {}", ran.stdout);
+    }
+    assert!(!told.contains('\x1b'));
+    let result = session.json("it.json");
+    assert_eq!((result["trials"].as_array().unwrap().len(), result["profiled"].as_array().unwrap().len()), (2, 2));
+    assert!(session.read("it.md").contains("## What grew from 4 users to 20 users"), "{}", session.read("it.md"));
+    session.loadline("report it.json --out html=it.html").exits(0);
+    assert!(session.read("it.html").contains("\"grown\":[0.0,"), "it is coloured");
+    session.loadline("report it.json").exits(0).says("What grew from 4 users to 20 users");
+}

@@ -1,0 +1,89 @@
+//! What `--profile` asks for, as it is written.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::endpoint::Endpoint;
+use crate::process::Pid;
+
+/// One profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// Of a page that hands one out, as Go's `net/http/pprof` does.
+    Endpoint(Endpoint),
+    /// Of a process, by what its runtime offers.
+    Pid(Pid),
+}
+
+/// What can be asked for, as it stands in the help.
+pub const FORMS: &str = "the URL of Go's net/http/pprof, such as http://127.0.0.1:6060/debug/pprof/profile, or pid:N";
+
+impl FromStr for Asked {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix("pid:") {
+            Some(number) => match number.parse() {
+                Ok(pid) if pid > 0 => Ok(Self::Pid(pid)),
+                _ => Err(format!("'{text}' has no process number after the colon")),
+            },
+            None => Endpoint::read(text).map(Self::Endpoint),
+        }
+    }
+}
+
+impl Asked {
+    /// The usual ending of such a file.
+    #[must_use]
+    pub fn ending(&self) -> &'static str {
+        match self {
+            Self::Endpoint(_) => "pprof",
+            Self::Pid(_) => "profile",
+        }
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Endpoint(endpoint) => endpoint.fmt(f),
+            Self::Pid(pid) => write!(f, "pid:{pid}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_completed_and_printed_without_secrets() {
+        for (text, shown) in [
+            ("pid:812", "pid:812"),
+            ("127.0.0.1:6060", "http://127.0.0.1:6060/debug/pprof/profile"),
+            ("http://localhost:6060/debug/pprof/", "http://localhost:6060/debug/pprof/profile"),
+            ("http://localhost:6060/debug/pprof/heap", "http://localhost:6060/debug/pprof/heap"),
+            ("https://me:secret@host/internal/mutex?token=abc", "https://host/internal/mutex"),
+        ] {
+            assert_eq!(text.parse::<Asked>().unwrap().to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, said) in [
+            ("", "URL"),
+            ("pid:", "no process number"),
+            ("pid:0", "no process number"),
+            ("pid:x", "no process number"),
+            ("ftp://host/", "no http or https URL"),
+            ("http://host:6060/debug/pprof/trace", "execution trace"),
+            ("http://host:6060/debug/pprof/goroutine?debug=2", "for people"),
+            ("http://host:6060/debug/pprof/profile?seconds=0", "seconds"),
+            ("http://host:6060/debug/pprof/profile?seconds=soon", "seconds"),
+        ] {
+            let error = text.parse::<Asked>().expect_err(text);
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}
