@@ -1,0 +1,21 @@
+# The plan of docs/guide/case-studies/gin.md. It needs no files.
+levels=1,2,5,10,20,50,100,200
+
+serve nethttp
+loadline sweep "$url/healthz" --levels $levels --all-levels -d 2s --name native
+leave_server
+
+serve gin
+loadline sweep "$url/healthz" --levels $levels --all-levels -d 2s --name gin
+profile_during gin-cpu 2 5 "$url/debug/pprof/profile"
+loadline run "$url/healthz" -c 50 -d 8s --name gin-profiled
+profile_top gin-cpu "$kept/gin"
+leave_server
+
+serve gin MIDDLEWARES=requestid,context,recovery,logger,nocache
+loadline sweep "$url/healthz" --levels $levels --all-levels -d 2s --name gin-without-dump
+leave_server
+loadline diff "$out/gin.json" "$out/gin-without-dump.json"
+
+serve gin MIDDLEWARES=
+loadline sweep "$url/healthz" --levels $levels --all-levels -d 2s --name gin-bare
