@@ -37,7 +37,7 @@ loadline() {
             ;;
         *) common=(--no-save --quiet --dir "$out") ;;
     esac
-    printf '%s\0' "$url" "$backend" "$out" "$@" > "$out/$name.command"
+    printf '%s\0' "$url" "$backend" "$out" loadline "$@" > "$out/$name.command"
     echo "  loadline $command $name" >&2
     "$program" "$@" "${common[@]}" --force > "$out/$name.txt" 2> "$out/$name.err" || status=$?
     # A check that was broken (1) and a measurement that is not good enough (4) are results; pages show them as such.
@@ -80,12 +80,13 @@ profile_during() {
 # The profile as a table, by whoever can read it: loadline, or the tool that comes with Go.
 profile_top() {
     wait "$profiling"
-    if "$program" profile top --help > /dev/null 2>&1; then
-        printf '%s\0' "$url" "$backend" "$out" profile top --cum "$out/$1.pb.gz" > "$out/$1.command"
-        "$program" profile top --cum "$out/$1.pb.gz" > "$out/$1.txt"
-    else
-        PATH="$PATH:/usr/local/go/bin" go tool pprof -top -cum -nodecount=60 "$2" "$out/$1.pb.gz" > "$out/$1.txt" 2> "$out/$1.err"
+    local reader=("$program" profile top --sort cum --rows 60)
+    if ! "$program" profile top --help > /dev/null 2>&1; then
+        PATH="$PATH:/usr/local/go/bin"
+        reader=(go tool pprof -top -cum -nodecount=60)
     fi
+    "${reader[@]}" "$out/$1.pb.gz" > "$out/$1.txt" 2> "$out/$1.err"
+    printf '%s\0' "$url" "$backend" "$out" "${reader[@]/#$program/loadline}" "$1.pb.gz" > "$out/$1.command"
 }
 
 study() {
@@ -99,6 +100,7 @@ study() {
     leave_server
 }
 
+unfinished=0
 for name in "${names[@]}"; do
     if [ ! -e "examples/targets/$name/plan.sh" ]; then
         echo "error: there is no plan of '$name' in examples/targets" >&2
@@ -106,7 +108,17 @@ for name in "${names[@]}"; do
     fi
     echo "$name" >&2
     began=$SECONDS
-    (study)
+    # Not in a condition: there a subshell goes on after errors.
+    set +e
+    (set -e; study)
+    status=$?
+    set -e
+    if [ "$status" -ne 0 ]; then
+        echo "error: the case study $name was not finished; its page is as it was" >&2
+        unfinished=1
+        continue
+    fi
     python3 "$root/scripts/case_studies.py" "$kept/studies/$name" "$root/docs/guide/case-studies/$name.md"
     echo "  $((SECONDS - began)) s" >&2
 done
+exit "$unfinished"

@@ -89,8 +89,9 @@ class Page:
         return re.sub(r"\n{3,}", "\n\n", "\n".join(kept))
 
     def make_text(self, name):
-        """What it printed."""
-        return f"```\n{self.printed(name)}\n```"
+        """What it printed, without the list of files at its end."""
+        said = self.printed(name).split("\n  files\n")[0].rstrip()
+        return f"```\n{said}\n```"
 
     def make_top(self, name, lines):
         """The first lines of a profile's table."""
@@ -127,9 +128,12 @@ class Page:
         """Concurrency against mean time and throughput, a table for each."""
         parts = []
         for name in names:
-            rows = [f"| {users:,.0f} | {time(mean)} | {figure(qps)} | {success:.4g} % |" for users, qps, mean, success in self.levels(name)]
+            rows = []
+            for users, qps, mean, success in self.levels(name):
+                cells = (time(mean), figure(qps), f"{success:.4g} %")
+                rows.append(f"| {users:,.0f} | {' | '.join(bracketed(cells, users in self.invalid(name)))} |")
             parts.append("\n".join([f"**{name}**", "", "| users | mean response time | QPS | success |", "|---:|---:|---:|---:|", *rows]))
-        return "\n\n".join(parts)
+        return "\n\n".join(parts) + self.legend(*names)
 
     def make_percent(self, base, *names):
         """Throughput at each level, as percent of a baseline's."""
@@ -138,12 +142,18 @@ class Page:
         head = ["users", base, *(part for name in names for part in (name, f"of {base}"))]
         table = [f"| {' | '.join(head)} |", "|" + "---:|" * len(head)]
         for users, qps in of.items():
-            cells = [f"{users:,.0f}", figure(qps)]
-            for _, levels in others:
+            cells = [f"{users:,.0f}", *bracketed([figure(qps)], users in self.invalid(base))]
+            for name, levels in others:
                 other = levels.get(users)
-                cells += ["–", "–"] if other is None else [figure(other), f"{other / qps * 100:.0f} %" if qps else "–"]
+                told = ("–", "–") if other is None else (figure(other), f"{other / qps * 100:.0f} %" if qps else "–")
+                cells += bracketed(told, users in self.invalid(base, name))
             table.append(f"| {' | '.join(cells)} |")
-        return "\n".join(table)
+        return "\n".join(table) + self.legend(base, *names)
+
+    def legend(self, *names):
+        if not self.invalid(*names):
+            return ""
+        return "\n\nIn brackets: measured at a level that loadline calls INVALID, so the figure may be its own and not the server's."
 
     def make_asked(self, *names):
         """What pages of the server said before and after."""
@@ -184,13 +194,18 @@ class Page:
             url, backend, out, *_ = path.read_text().split("\0")
             for found, usual in ((url, "http://127.0.0.1:8080"), (backend, "http://127.0.0.1:8081")):
                 text = text.replace(found.removeprefix("http://"), usual.removeprefix("http://"))
-            text = text.replace(out, "_output/loadline")
+            text = text.replace(out, "_output/loadline").replace(str(self.runs.parent.parent), "target/targets")
         return text
 
     def levels(self, name):
         """Users, QPS, mean response time in ms and success in percent, from the .dat file."""
         lines = (self.runs / f"{name}.dat").read_text().splitlines()
         return [tuple(float(word) for word in line.split()) for line in lines if line and not line.startswith("#")]
+
+    def invalid(self, *names):
+        """The levels of sweeps at which loadline was the limit."""
+        judged = [one for name in names for one in json.loads((self.runs / f"{name}.json").read_text())["judged"]]
+        return {one["level"]["users"] for one in judged if one["validity"]["standing"] == "invalid"}
 
     def summaries(self, name):
         """The runs of a result."""
@@ -206,7 +221,7 @@ class Page:
     def command(self, name):
         """A command line as a reader would type it."""
         _, _, _, *words = self.usual(name, (self.runs / f"{name}.command").read_text()).split("\0")[:-1]
-        lines = ["loadline"]
+        lines = [words.pop(0)]
         for word in (shlex.quote(re.sub(r"^pid:\d+$", "pid:PID", word)) for word in words):
             if len(lines[-1]) + len(word) > 125 and word.startswith("-"):
                 lines[-1] += " \\"
@@ -224,6 +239,11 @@ def first(markdown, pattern):
         elif taken:
             break
     return "\n".join(taken)
+
+
+def bracketed(cells, doubtful):
+    """Table cells, in brackets where they may not be the server's."""
+    return [f"({cell})" if doubtful and cell != "–" else cell for cell in cells]
 
 
 def figure(number):
