@@ -20,7 +20,7 @@ loadline diff "$out/gin.json" "$out/gin-without-dump.json"
 # The same question in pairs: here loadline starts and ends both servers itself.
 cd "$kept"
 gin="./gin -listen 127.0.0.1:$port -middlewares requestid,context,recovery,logger,nocache"
-loadline compare --a "$gin,dump" --b "$gin" --url "$url/healthz" -c 20 --pairs 8 -d 1500ms --name dump
+loadline compare --a "$gin,dump" --b "$gin" --url "$url/healthz" -c 20 --pairs 12 -d 1500ms --name dump
 
 serve gin MIDDLEWARES=
 loadline sweep "$url/healthz" --levels $levels --all-levels --warmup 500ms -d 2s --name gin-bare
