@@ -100,7 +100,7 @@ class Page:
     def make_rows(self, name, pattern):
         """The rows of a profile's table that match, under its head."""
         lines = self.printed(name).splitlines()
-        head = next((line for line in lines if "flat%" in line), "")
+        head = next((line for line in lines if re.search(r"flat ?%", line)), "")
         rows = [line for line in lines if re.search(pattern, line)]
         return "\n".join(["```", head, *rows, "```"])
 
