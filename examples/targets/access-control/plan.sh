@@ -2,7 +2,7 @@
 serve access-control
 
 # The card game alone, and the same behind the layer, in pairs.
-loadline compare "$backend/pick" "$url/pick" -H 'X-Api-Key: key-of-the-shop' -c 10 --pairs 8 -d 2s --name layer
+loadline compare "$backend/pick" "$url/pick" -H 'X-Api-Key: key-of-the-shop' -c 10 --pairs 8 --warmup 500ms -d 2s --name layer
 
 # Without a key.
 loadline run "$url/pick" -n 1000 -c 10 --name no-key
