@@ -18,6 +18,7 @@ mod observing;
 mod outputs;
 mod promises;
 mod saved;
+mod scenarios;
 mod screen;
 mod secrets;
 mod step_summary;
