@@ -6,10 +6,10 @@ BUILT  := $(or $(CARGO_TARGET_DIR),target)
 BIN    := $(BUILT)/release/loadline
 
 .DEFAULT_GOAL := help
-.PHONY: help web web-test api-test screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean
+.PHONY: help web web-test api-test screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
 
 help: ## list these targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: build ## measure the built-in demo API: a table, charts and a conclusion, in about a minute
 	$(BIN) demo
@@ -50,6 +50,7 @@ test: fmt licences web ## everything that must hold: formatting, licences, lints
 	$(MAKE) --no-print-directory lint doc beside
 	$(CARGO) test --workspace --locked
 	$(MAKE) --no-print-directory web-test api-test
+	$(MAKE) --no-print-directory targets-test TARGETS=nethttp
 	$(MAKE) --no-print-directory proofs
 
 web-test: ## open a page of every kind in a real Chromium and use it
@@ -101,6 +102,35 @@ readme-chart: build ## draw the README's charts anew from a sweep of the demo AP
 
 pages: ## write the generated tables of docs/ anew from the code (a test fails while they are stale)
 	LOADLINE_WRITE_PAGES=1 $(CARGO) test --quiet --locked -p loadline-docs -- --test-threads=1
+
+# PORT (8080) is where each of them listens; what else can be chosen stands at the head of its start.sh.
+target-nethttp: ## start a real server to load, on PORT (8080): Go's net/http, the baseline of the others
+	examples/targets/nethttp/start.sh
+
+target-gin: ## the same: an API in Gin behind middlewares that can be chosen, with a profiler
+	examples/targets/gin/start.sh
+
+target-flask-sum: ## the same: a sum in Flask with 20 processes
+	examples/targets/flask-sum/start.sh
+
+target-flask-fibonacci: ## the same: Fibonacci numbers in Flask with threads, and a cache or none
+	examples/targets/flask-fibonacci/start.sh
+
+target-card-game: ## the same: a card game in Node.js with two workers under PM2
+	examples/targets/card-game/start.sh
+
+target-access-control: ## the same: nginx with API keys and a rate limit before the card game
+	examples/targets/access-control/start.sh
+
+target-database: ## the same: notes in Go and PostgreSQL behind a small pool
+	examples/targets/database/start.sh
+
+targets-test: ## start each of these servers whose tools are here, ask it, load it and stop it (TARGETS="gin database" chooses)
+	$(CARGO) build --locked --quiet -p loadline
+	scripts/targets.sh $(BUILT)/debug/loadline $(TARGETS)
+
+case-studies: build ## measure these servers and write docs/guide/case-studies (about 12 minutes; TARGETS="gin database" chooses)
+	scripts/case-studies.sh $(BIN) $(TARGETS)
 
 fuzz: ## fuzz what reads foreign bytes, a minute each (SECONDS_EACH=60)
 	scripts/fuzz.sh $(or $(SECONDS_EACH),60)

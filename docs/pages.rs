@@ -263,7 +263,8 @@ fn guide() -> Vec<PathBuf> {
 }
 
 fn pages() -> Vec<PathBuf> {
-    [root(), root().join("docs"), root().join("docs/guide"), root().join("docs/decisions")].iter().flat_map(|dir| markdown(dir)).collect()
+    let folders = ["", "docs", "docs/guide", "docs/guide/case-studies", "docs/decisions", "examples/targets"];
+    folders.iter().flat_map(|dir| markdown(&root().join(dir))).collect()
 }
 
 fn markdown(dir: &Path) -> Vec<PathBuf> {

@@ -7,8 +7,14 @@
 # already, so a machine that has them needs neither root nor a network.
 set -euo pipefail
 
-# nginx lives in /usr/sbin, and Go's own archive in /usr/local/go/bin, which are not on the path of every user.
+# nginx lives in /usr/sbin, Go's own archive in /usr/local/go/bin, and PostgreSQL's server in a folder for each version: not on the
+# path of every user.
 PATH="$PATH:/usr/sbin:/sbin:/usr/local/go/bin"
+add_postgresql() {
+    local place
+    for place in /usr/lib/postgresql/*/bin; do PATH="$PATH:$place"; done
+}
+add_postgresql
 
 package_of() {
     case "$1" in
@@ -25,6 +31,10 @@ package_of() {
         go) echo golang-go ;;
         prometheus) echo prometheus ;;
         python3) echo python3-venv ;;
+        node) echo nodejs ;;
+        npm) echo npm ;;
+        initdb) echo postgresql ;;
+        psql) echo postgresql-client ;;
         *) echo "tools.sh: no package is known for '$1'" >&2; exit 2 ;;
     esac
 }
@@ -68,6 +78,7 @@ quiet_env=(env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1)
 "${as_root[@]}" "${quiet_env[@]}" apt-get -qq -y -o DPkg::Lock::Timeout=300 install --no-install-recommends "${packages[@]}" < /dev/null > /dev/null \
     || give_up "apt-get install failed" "look at its words above; then: apt-get install ${packages[*]}"
 
+add_postgresql
 for tool in "${missing[@]}"; do
     command -v "$tool" > /dev/null || give_up "$tool is still missing after installing $(package_of "$tool")" "install it by hand"
 done

@@ -1,0 +1,3 @@
+answers 200 GET /healthz '{"status":"ok"}'
+answers 404 GET /nothing
+loaded /healthz
