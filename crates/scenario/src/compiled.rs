@@ -446,14 +446,14 @@ impl Compiling<'_> {
         let target = match base.join(&path) {
             Ok(target) => target,
             Err(why) => {
-                self.wrong(step, format!("the path '{}' {why}", step.path));
+                self.wrong(step, &format!("the path '{}' {why}", step.path));
                 return None;
             }
         };
         if mark.count(target.path_and_query().as_bytes())
             != step.path.values().count() + query.iter().map(|(_, value)| value.values().count()).sum::<usize>()
         {
-            self.wrong(step, "a template stands after #, which is not sent".to_owned());
+            self.wrong(step, "a template stands after #, which is not sent");
             return None;
         }
         let lines: Vec<(String, String)> = headers.iter().map(|(name, value)| (name.clone(), marked(value))).collect();
@@ -461,7 +461,7 @@ impl Compiling<'_> {
         let head = match engine::head(plan, &target, &step.method, &lines) {
             Ok(head) => head,
             Err(why) => {
-                self.wrong(step, why.message);
+                self.wrong(step, &why.message);
                 return None;
             }
         };
@@ -528,7 +528,7 @@ impl Compiling<'_> {
         })
     }
 
-    fn wrong(&mut self, step: &Step, message: String) {
+    fn wrong(&mut self, step: &Step, message: &str) {
         self.errors.push(PlanError::new("scenario", format!("the step '{}': {message}", step.name), "mend the step"));
     }
 
@@ -591,7 +591,7 @@ impl Compiling<'_> {
                 let mut bytes = Vec::new();
                 self.boundary.write(&parts, &mut bytes);
                 if mark.count(&bytes) != count {
-                    self.wrong(step, format!("a file of the form holds the text '{}'", mark.number(0)));
+                    self.wrong(step, &format!("a file of the form holds the text '{}'", mark.number(0)));
                     return Content::None;
                 }
                 self.compiler.marked(&mark, &bytes, &templates)

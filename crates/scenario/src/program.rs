@@ -88,7 +88,7 @@ impl<const W: bool> Journeys<W> {
         Self {
             tools: tools.collect(),
             left,
-            compiled: compiled.clone(),
+            compiled,
             coming,
             seed,
             share,

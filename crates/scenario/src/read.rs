@@ -412,7 +412,7 @@ impl<'a> Reading<'a> {
                 }
             }
             [kind @ ("group" | "repeat" | "if" | "while" | "for_each" | "pick")] => {
-                self.control(kind, &mut entries, defaults, group, &mut found)
+                self.control(kind, &mut entries, defaults, group, &mut found);
             }
             [kind] => {
                 if let Some(step) = self.step(kind, &mut entries, defaults, group) {
@@ -466,7 +466,7 @@ impl<'a> Reading<'a> {
             match Weights::new(&weights) {
                 Ok(weights) => found.push(Item::Pick { weights, choices }),
                 Err(why) => {
-                    self.wrong(node.spot, format!("nothing can be picked: {why}"), "give choices, one of them with a weight above 0")
+                    self.wrong(node.spot, format!("nothing can be picked: {why}"), "give choices, one of them with a weight above 0");
                 }
             }
             return;
