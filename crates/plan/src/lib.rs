@@ -32,7 +32,7 @@ pub use load::{Load, Pause, Spacing, Warmup};
 pub use plan::{Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, ScriptFile, Tls, TlsVersion, Verification};
 pub use random::Random;
 pub use request::{Body, FormPart, FormValue, Request};
-pub use secret::{Secrets, is_secret};
+pub use secret::{Secrets, is_secret, secret_values};
 pub use share::Share;
 pub use target::{HostPort, Scheme, Target};
 pub use timetable::{Stage, Timetable};
