@@ -29,7 +29,7 @@ use crate::exit::{Exit, Failed};
 use crate::outputs::{Styles, to_stdout};
 use crate::screen::{Screen, Sight, Voice};
 
-pub use import::read as read_to_import;
+pub use self::import::read as read_to_import;
 pub use sweep::{broken, name_of};
 
 /// The whole command line.
@@ -50,7 +50,7 @@ pub struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Measure one load and report it
-    #[command(about = "Measure one load and report it")]
+    #[command(about = "Measure one load and report it", after_help = PASTED)]
     Run(Box<run::Run>),
     /// Climb through a ladder of loads: a table, two charts, and what they show
     #[command(about = "Climb through a ladder of loads: a table, two charts, and what they show")]
@@ -111,6 +111,9 @@ enum Command {
     /// Print the man page, or write one for every command into a directory
     Man(man::Man),
 }
+
+/// Behind the help of `run`.
+const PASTED: &str = "A request as browsers copy it (Copy as cURL) is pasted behind --:\n  loadline run -c 50 -- curl 'https://…' -H …";
 
 const IMPORT: &str =
     "Make a scenario of requests that curl, a browser, Postman, OpenAPI, Insomnia, vegeta or siege keep; or take results into the history";

@@ -4,7 +4,7 @@
 //! needs to be quoted again, and no option of curl's is taken for one of ours. A file in the place of a URL is looked into; what is
 //! typed beside it goes over what it says, as flags go over a saved plan.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use import::collection::{Collection, Kind, Wishes, guess};
 use plan::{Draft, PlanError, PlanErrors};
@@ -29,8 +29,8 @@ pub fn take(mut draft: Draft, voice: Voice, errors: &mut PlanErrors) -> Draft {
             }
         };
     }
-    let Some(path) = draft.url.clone().filter(|url| !url.contains("://") && std::path::Path::new(url).is_file()) else { return draft };
-    let Ok(bytes) = read_to_import(&PathBuf::from(&path)) else { return draft };
+    let Some(path) = draft.url.clone().filter(|url| !url.contains("://") && Path::new(url).is_file()) else { return draft };
+    let Ok(bytes) = read_to_import(Path::new(&path)) else { return draft };
     // What is none of them may be a scenario, or is told to be no URL.
     let Ok(kind) = guess(&bytes) else { return draft };
     match Collection::read(kind, &bytes, &Wishes::default()) {

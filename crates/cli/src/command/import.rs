@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueEnum};
 use import::collection::{Collection, FILE_BYTES_MAX, KINDS, Kind, Wishes, guess, printed};
@@ -168,7 +168,7 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
 ///
 /// # Errors
 /// If it cannot be read, or is larger than what is read.
-pub fn read(path: &PathBuf) -> Result<Vec<u8>, Failed> {
+pub fn read(path: &Path) -> Result<Vec<u8>, Failed> {
     let unreadable = |why: &io::Error| {
         Failed::new(Exit::Usage, format_args!("{} cannot be read: {}", shown(path), plainly(why)), "give a file, or - for standard input")
     };
@@ -202,7 +202,7 @@ fn is_result(bytes: &[u8]) -> bool {
     serde_json::from_slice::<Schema>(bytes).is_ok_and(|found| found.schema.is_some_and(|schema| schema.starts_with("loadline.")))
 }
 
-fn shown(path: &PathBuf) -> String {
+fn shown(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".to_owned() } else { format!("'{}'", path.display()) }
 }
 

@@ -6,7 +6,7 @@
 
 use base64::Engine as _;
 
-use super::text::{percent_encoded, with_parameter};
+use super::text::{percent_encoded, ready_for_a_parameter};
 use super::words::{Command, commands};
 use super::{Auth, Aws, Body, Collection, Connection, Field, FieldValue, Kind, ReadError, Request, Text, is_method, shortened};
 
@@ -616,7 +616,7 @@ impl Asked {
             request.url = url;
             for (name, value) in &queries {
                 // They are as they stand in a query already.
-                request.url = appended(request.url, name, value);
+                request.url = appended(&request.url, name, value);
             }
             credentials_apart(&mut request);
             collection.requests.push(request);
@@ -631,13 +631,9 @@ enum Joined {
     With(&'static str),
 }
 
-fn appended(url: Text, name: &Text, value: &Text) -> Text {
-    let marked = with_parameter(url, &Text::default(), &Text::default());
-    // '=' was written last, or before the fragment, which is not sent.
-    let mut url = marked
-        .split_once('#')
-        .map_or(marked.clone(), |(before, _)| before)
-        .map_literals(|literal| literal.strip_suffix('=').unwrap_or(literal).to_owned());
+/// A parameter that is written as it stands in a query already.
+fn appended(url: &Text, name: &Text, value: &Text) -> Text {
+    let mut url = ready_for_a_parameter(url);
     url.append(name.clone());
     if !value.is_empty() {
         url.push("=");
@@ -787,6 +783,7 @@ mod tests {
         assert_eq!(headers(&request), ["User-Agent: tool/1", "Referer: http://h/", "Content-Type: application/x-www-form-urlencoded"]);
         let request = one("curl -G http://h/search -d q=a+b --data-urlencode 'name=a b&c' --url-query 'page=1'");
         assert_eq!((request.method.as_str(), request.url.written().as_str()), ("GET", "http://h/search?page=1&q=a+b&name=a%20b%26c"));
+        assert_eq!(one("curl \"http://h/?a=$A\" --url-query b=1").url.written(), "http://h/?a={{env A}}&b=1");
         let request = one("curl --json '{\"a\":1}' h:8080/items");
         assert_eq!((request.method.as_str(), request.url.written().as_str()), ("POST", "http://h:8080/items"));
         assert_eq!(headers(&request), ["Accept: application/json", "Content-Type: application/json"]);

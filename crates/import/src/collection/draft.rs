@@ -28,7 +28,8 @@ impl Collection {
         let (target, path) = fill(&request.url).origin().map_err(|why| unfit(why, "give the whole URL"))?;
         let mut draft = Draft {
             url: Some(format!("{}{}", target.absolute().trim_end_matches('/'), path.written())),
-            method: Some(request.method.clone()),
+            // What follows from the body is left to it, so that a body that is typed beside the request has its method.
+            method: Some(request.method.clone()).filter(|method| method != if request.body == Body::None { "GET" } else { "POST" }),
             ..Draft::default()
         };
         for (name, value) in &request.headers {

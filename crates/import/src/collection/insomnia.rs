@@ -199,7 +199,7 @@ fn request(item: &Tree, above: &Above, collection: &mut Collection) {
         let name = text_of(&parameter.at("name").words(), &place, collection);
         let value = text_of(&parameter.at("value").words(), &place, collection);
         if !name.is_empty() {
-            request.url = with_parameter(request.url, &name, &value);
+            request.url = with_parameter(&request.url, &name, &value);
         }
     }
     for header in enabled(item.at("headers")) {
@@ -216,7 +216,7 @@ fn request(item: &Tree, above: &Above, collection: &mut Collection) {
     }
     if let Some((in_query, name, value)) = key {
         if in_query {
-            request.url = with_parameter(request.url, &name, &value);
+            request.url = with_parameter(&request.url, &name, &value);
         } else {
             request.header_if_none(&name.written(), value);
         }

@@ -315,7 +315,7 @@ impl<'a> Made<'a> {
         request.url = Text::literal(base);
         request.url.append(filled_path(path, &parts));
         for (name, value) in &queries {
-            request.url = with_parameter(request.url, name, value);
+            request.url = with_parameter(&request.url, name, value);
         }
         if operation.has("requestBody") {
             self.body(operation.at("requestBody"), &mut request);
@@ -598,7 +598,7 @@ impl<'a> Made<'a> {
                 ("apiKey", _) => {
                     let key = scheme.at("name").words();
                     match scheme.at("in").text().unwrap_or_default() {
-                        "query" => request.url = with_parameter(request.url.clone(), &Text::literal(key), &env("")),
+                        "query" => request.url = with_parameter(&request.url, &Text::literal(key), &env("")),
                         "cookie" => {
                             let mut cookie = Text::literal(format!("{key}="));
                             cookie.append(env(""));

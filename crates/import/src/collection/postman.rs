@@ -131,7 +131,7 @@ fn request(item: &Tree, name: &str, above: &Above, collection: &mut Collection) 
     }
     if let Some((in_query, name, value)) = key {
         if in_query {
-            request.url = with_parameter(request.url, &name, &value);
+            request.url = with_parameter(&request.url, &name, &value);
         } else {
             request.header_if_none(&name.written(), value);
         }

@@ -74,6 +74,8 @@ struct Common {
     follow: u8,
     /// Whether any request brings cookies of its own.
     cookies: bool,
+    /// Whether answers are looked into, which must not be compressed then.
+    reads_answers: bool,
     unsaid: Vec<String>,
 }
 
@@ -89,9 +91,13 @@ impl Common {
         let target = requests.iter().map(origin).find(|origin| origins.get(origin) == Some(&most)).unwrap_or_default();
         let first = requests.first().cloned().unwrap_or_default();
         let shared = |has: &dyn Fn(&Request) -> bool| requests.len() > 1 && requests.iter().all(has);
+        let reads_answers = requests
+            .iter()
+            .any(|request| !request.extractions.is_empty() || request.checks.iter().any(|check| matches!(check, Check::Holds(_))));
         let headers = first
             .headers
             .iter()
+            .filter(|(name, _)| !(reads_answers && is_about_packing(name)))
             .filter(|(name, value)| {
                 !name.eq_ignore_ascii_case("content-type")
                     && shared(&|request| request.headers.iter().any(|other| other == &(name.clone(), value.clone())))
@@ -100,6 +106,12 @@ impl Common {
             .collect();
         let auth = if shared(&|request| request.auth == first.auth && origin(request) == target) { first.auth.clone() } else { Auth::None };
         let mut unsaid = Vec::new();
+        if reads_answers && let Some(request) = requests.iter().find(|request| request.header("accept-encoding").is_some()) {
+            unsaid.push(format!(
+                "{}: the header Accept-Encoding: answers are looked into, and compressed ones are not unpacked",
+                request.place
+            ));
+        }
         let connection = first.connection.clone();
         let without_follow = |connection: &Connection| Connection { follow: None, ..connection.clone() };
         for request in requests {
@@ -108,16 +120,6 @@ impl Common {
                     "{}: what is said of its connection: a load has one for all requests, here that of {}",
                     request.place, first.place
                 ));
-            }
-            match &request.auth {
-                Auth::Digest(..) => {
-                    unsaid.push(format!("{}: Digest authentication: a scenario authenticates with basic, bearer or api_key", request.place))
-                }
-                Auth::Aws(_) => unsaid.push(format!(
-                    "{}: the signature for AWS: a scenario authenticates with basic, bearer or api_key; a header can hold {{{{hmac …}}}}",
-                    request.place
-                )),
-                Auth::None | Auth::Basic(..) | Auth::Bearer(_) => {}
             }
             if let Body::Form(fields) = &request.body {
                 for (at, field) in fields.iter().enumerate() {
@@ -142,7 +144,7 @@ impl Common {
             None
         };
         let cookies = requests.iter().any(|request| request.header("cookie").is_some());
-        Self { target, headers, auth, connection, follow: follow.unwrap_or(0), cookies, unsaid }
+        Self { target, headers, auth, connection, follow: follow.unwrap_or(0), cookies, reads_answers, unsaid }
     }
 }
 
@@ -153,6 +155,10 @@ pub(super) fn unsaid(collection: &Collection) -> Vec<String> {
 
 fn origin(request: &Request) -> String {
     request.url.origin().map_or_else(|_| String::new(), |(target, _)| target.absolute().trim_end_matches('/').to_owned())
+}
+
+fn is_about_packing(name: &str) -> bool {
+    name.eq_ignore_ascii_case("accept-encoding")
 }
 
 fn names_it(collection: &Collection, name: &str) -> bool {
@@ -230,8 +236,7 @@ impl Page {
     }
 
     fn defaults(&mut self, common: &Common) {
-        let says_auth = matches!(common.auth, Auth::Basic(..) | Auth::Bearer(_));
-        if common.headers.is_empty() && !says_auth && !common.cookies && common.follow == 0 {
+        if common.headers.is_empty() && common.auth == Auth::None && !common.cookies && common.follow == 0 {
             return;
         }
         self.line("");
@@ -252,17 +257,26 @@ impl Page {
 
     fn auth(&mut self, depth: usize, auth: &Auth) {
         let indent = "  ".repeat(depth);
+        if *auth == Auth::None {
+            return;
+        }
+        self.line(&format!("{indent}auth:"));
         match auth {
-            Auth::None | Auth::Digest(..) | Auth::Aws(_) => {}
-            Auth::Bearer(token) => {
-                self.line(&format!("{indent}auth:"));
-                self.pair(depth + 1, "bearer", &token.written());
-            }
-            Auth::Basic(user, password) => {
-                self.line(&format!("{indent}auth:"));
-                self.line(&format!("{indent}  basic:"));
+            Auth::None => {}
+            Auth::Bearer(token) => self.pair(depth + 1, "bearer", &token.written()),
+            Auth::Basic(user, password) | Auth::Digest(user, password) => {
+                let kind = if matches!(auth, Auth::Basic(..)) { "basic" } else { "digest" };
+                self.line(&format!("{indent}  {kind}:"));
                 self.pair(depth + 2, "user", &user.written());
                 self.pair(depth + 2, "password", &password.written());
+            }
+            Auth::Aws(aws) => {
+                self.line(&format!("{indent}  aws:"));
+                self.pair(depth + 2, "access_key", &aws.access_key.written());
+                self.pair(depth + 2, "secret_key", &aws.secret_key.written());
+                aws.session_token.iter().for_each(|token| self.pair(depth + 2, "session_token", &token.written()));
+                self.pair(depth + 2, "region", &aws.region.written());
+                self.pair(depth + 2, "service", &aws.service.written());
             }
         }
     }
@@ -294,6 +308,7 @@ impl Page {
         let headers: Vec<&(String, Text)> = request
             .headers
             .iter()
+            .filter(|(name, _)| !(common.reads_answers && is_about_packing(name)))
             .filter(|header| !common.headers.contains(header) && !(body.says_type && header.0.eq_ignore_ascii_case("content-type")))
             .collect();
         if !headers.is_empty() {
@@ -575,6 +590,60 @@ steps:
         let steps = tree.at("steps").list();
         assert_eq!(steps[0].at("multipart").json(), "{\"a\":\"x: y\",\"f\":{\"file\":\"p.png\",\"type\":\"image/png\"}}");
         assert_eq!(steps[1].at("body").text(), Some("line one\n  two: #3\n"));
+    }
+
+    #[test]
+    fn folders_checks_and_what_answers_give_stand_where_a_scenario_has_them() {
+        let text = r#"{"info": {"name": "Shop"}, "item": [
+          {"name": "Log in", "request": {"method": "POST", "url": "https://h/login", "header": [{"key": "Accept-Encoding", "value": "gzip"}]},
+           "event": [{"listen": "test", "script": {"exec": ["pm.response.to.have.status(200);", "pm.expect(pm.response.responseTime).to.be.below(300);",
+             "pm.environment.set('token', pm.response.json().token);"]}}]},
+          {"name": "Orders", "item": [
+            {"name": "One", "request": {"url": "https://h/orders/{{id}}", "auth": {"type": "bearer", "bearer": [{"key": "token", "value": "{{token}}"}]}}},
+            {"name": "One", "request": {"url": "https://h/b", "auth": {"type": "awsv4", "awsv4": [{"key": "accessKey", "value": "AK"}, {"key": "secretKey", "value": "hunter22"},
+              {"key": "region", "value": "eu-west-1"}, {"key": "service", "value": "s3"}]}}}]}],
+          "variable": [{"key": "id", "value": "7"}, {"key": "unused", "value": "1"}]}"#;
+        let read = Collection::read(Kind::Postman, text.as_bytes(), &Wishes::default()).unwrap();
+        let (concealed, placeholders) = read.concealed();
+        let expected = "\
+# From shop.json: a Postman collection.
+#
+# Secrets are not in this file. Before it is run, the environment must have
+#   AWS_SECRET_ACCESS_KEY  the secret key for AWS
+#
+# Not carried over:
+# - Log in: the header Accept-Encoding: answers are looked into, and compressed ones are not unpacked
+
+name: Shop
+target: https://h
+
+variables:
+  id: '7'
+
+steps:
+  - post: /login
+    name: Log in
+    extract:
+      token: 'json $.token'
+    checks:
+      status: 200
+      time: '< 300ms'
+  - group: Orders
+    steps:
+      - get: '/orders/{{id}}'
+        name: One
+        auth:
+          bearer: '{{token}}'
+      - get: /b
+        name: One (2)
+        auth:
+          aws:
+            access_key: AK
+            secret_key: '{{env AWS_SECRET_ACCESS_KEY}}'
+            region: eu-west-1
+            service: s3
+";
+        assert_eq!(printed(&concealed, "shop.json", &placeholders), expected.replace("'json $.token'", "json $.token"));
     }
 
     proptest! {

@@ -309,18 +309,20 @@ pub(crate) fn percent_encoded(text: &str) -> String {
 }
 
 /// Adds a parameter to the query of a URL.
-pub(crate) fn with_parameter(url: Text, name: &Text, value: &Text) -> Text {
-    let (mut url, fragment) = url.split_once('#').map_or_else(|| (url.clone(), None), |(before, after)| (before, Some(after)));
-    let ends_open = matches!(url.parts().last(), Some(Part::Literal(text)) if text.ends_with(['?', '&']));
-    if !ends_open {
-        url.push(if url.contains('?') { "&" } else { "?" });
-    }
+pub(crate) fn with_parameter(url: &Text, name: &Text, value: &Text) -> Text {
+    let mut url = ready_for_a_parameter(url);
     url.append(name.clone().map_literals(percent_encoded));
     url.push("=");
     url.append(value.clone().map_literals(percent_encoded));
-    if let Some(fragment) = fragment {
-        url.push("#");
-        url.append(fragment);
+    url
+}
+
+/// A URL behind which the next parameter may be written, without its fragment, which is not sent.
+pub(crate) fn ready_for_a_parameter(url: &Text) -> Text {
+    let mut url = url.split_once('#').map_or_else(|| url.clone(), |(before, _)| before);
+    let ends_open = matches!(url.parts().last(), Some(Part::Literal(text)) if text.ends_with(['?', '&']));
+    if !ends_open {
+        url.push(if url.contains('?') { "&" } else { "?" });
     }
     url
 }
