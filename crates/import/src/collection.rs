@@ -341,7 +341,9 @@ impl Collection {
         }?;
         read.settle(wishes);
         if read.requests.is_empty() {
-            let why = read.left_out.first().map_or_else(String::new, |first| format!(" ({first})"));
+            // Of a request that is left out rather than of a part of one.
+            let told = read.left_out.iter().find(|left| left.what.starts_with("the request")).or(read.left_out.first());
+            let why = told.map_or_else(String::new, |left| format!(" ({left})"));
             return Err(ReadError::new(format!("no request in it can be sent{why}")));
         }
         Ok(read)
