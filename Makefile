@@ -85,7 +85,7 @@ deny: ## check the same, and security advisories, with cargo-deny (cargo install
 	$(CARGO) deny --locked check
 
 bench: build ## measure beside wrk, ab and h2load on this machine and write docs/benchmarks.md (about 5 minutes)
-	scripts/tools.sh nginx wrk ab h2load
+	scripts/tools.sh nginx wrk ab h2load goaccess
 	$(CARGO) run --quiet --locked -p loadline-bench -- full $(BIN) docs/benchmarks.md
 
 validate: build ## put every claim to the test and write docs/validation.md (40 minutes; PARTS="searches hung", RESUME=1)

@@ -21,6 +21,7 @@ package_of() {
         tmux) echo tmux ;;
         gnuplot) echo gnuplot-nox ;;
         siege) echo siege ;;
+        goaccess) echo goaccess ;;
         go) echo golang-go ;;
         prometheus) echo prometheus ;;
         python3) echo python3-venv ;;

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail};
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -30,6 +30,8 @@ pub struct Usage {
     pub memory_bytes_max: u64,
     /// From start to end, in microseconds.
     pub elapsed_us: u64,
+    /// When it was started, in microseconds since 1970-01-01.
+    pub begun_us: u64,
 }
 
 /// A program that ran.
@@ -77,7 +79,7 @@ const MEASURED_BUT_INVALID: i32 = 4;
 pub fn measured(core: &str, usage: &Path, command: &[&str]) -> Result<()> {
     pin(Pid::from_raw(0), core.parse()?)?;
     let [program, arguments @ ..] = command else { bail!("no command to measure") };
-    let begun = Instant::now();
+    let (begun_us, begun) = (now_us(), Instant::now());
     let status = Command::new(program).args(arguments).status().with_context(|| format!("cannot start {program}"))?;
     let elapsed = begun.elapsed();
     if !status.success() && status.code() != Some(MEASURED_BUT_INVALID) {
@@ -89,9 +91,15 @@ pub fn measured(core: &str, usage: &Path, command: &[&str]) -> Result<()> {
         user_us: all.user_time().num_microseconds(),
         memory_bytes_max: u64::try_from(all.max_rss()).unwrap_or(0) * 1024,
         elapsed_us: u64::try_from(elapsed.as_micros())?,
+        begun_us,
     };
     std::fs::write(usage, serde_json::to_vec(&usage_of_child)?)?;
     Ok(())
+}
+
+/// Microseconds since 1970-01-01, by the clock that all processes share.
+pub(crate) fn now_us() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_micros()).unwrap_or(0))
 }
 
 /// Keeps a core busy as long as it lives: whoever else runs there never finds it idle.

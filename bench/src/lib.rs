@@ -9,6 +9,7 @@
 
 mod bare;
 mod launch;
+pub mod logs;
 mod machine;
 mod nginx;
 mod page;
@@ -22,5 +23,5 @@ pub use launch::{Usage, measured};
 pub use machine::{Machine, Programs, version_of};
 pub use page::{page, today, write_whole};
 pub use statistic::Spread;
-pub use suite::{Extent, Findings, Level, Scripted, Startup, Steady, run};
+pub use suite::{Extent, Findings, Level, Logs, Scripted, Startup, Steady, run};
 pub use tool::{Count, Tool};

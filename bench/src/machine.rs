@@ -76,6 +76,8 @@ pub struct Programs {
     pub versions: Vec<String>,
     /// Peers that are not installed.
     pub missing: Vec<Tool>,
+    /// Whether GoAccess is installed, which reads logs.
+    pub goaccess: bool,
 }
 
 impl Programs {
@@ -92,7 +94,9 @@ impl Programs {
                 Err(_) => missing.push(*tool),
             }
         }
-        Ok(Self { versions, missing })
+        let goaccess = said("goaccess", "--version");
+        versions.extend(goaccess.iter().map(|version| version.trim_end_matches('.').to_owned()));
+        Ok(Self { versions, missing, goaccess: goaccess.is_ok() })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command behind `make bench`.
 
+use std::io::{BufWriter, Write as _, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
         ["short", loadline] => short(Path::new(loadline)),
         ["bare", url, connections, seconds] => bench::bare(url, connections, seconds, None),
         ["bare", url, connections, seconds, trust] => bench::bare(url, connections, seconds, Some(trust)),
+        ["logged", mebi] => logged(mebi),
         ["measured", core, usage, command @ ..] => bench::measured(core, Path::new(usage), command),
         _ => {
             eprintln!("{USAGE}");
@@ -33,12 +35,23 @@ fn main() -> ExitCode {
     }
 }
 
+/// Writes a log of so many MiB to standard output.
+fn logged(mebi: &str) -> Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 20, stdout().lock());
+    bench::logs::write(mebi.parse::<u64>()? << 20, &mut out)?;
+    out.flush()?;
+    Ok(())
+}
+
 /// Measures, and writes the page whole or not at all.
 fn full(loadline: &Path, page: &Path) -> Result<()> {
     let machine = Machine::look()?;
     let programs = Programs::look(loadline)?;
     if let Some(tool) = programs.missing.first() {
         bail!("{} is not installed, and the page compares with it", tool.name());
+    }
+    if !programs.goaccess {
+        bail!("goaccess is not installed, and the page compares with it");
     }
     let findings = bench::run(&machine, &programs, loadline, &Extent::FULL)?;
     let text = bench::page(&machine, &programs, &Extent::FULL, &findings);

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::machine::{Machine, Programs};
 use crate::statistic::Spread;
-use crate::suite::{Extent, Findings, Level, Scripted};
+use crate::suite::{Extent, Findings, Level, Logs, Scripted};
 use crate::tool::Tool;
 
 /// Who starts a run does not wait for what surrounds it.
@@ -94,7 +94,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let cpu: fn(&Level) -> &Vec<f64> = |level| &level.cpu_us;
     let qps: fn(&Level) -> &Vec<f64> = |level| &level.qps;
     let ours = |levels, figure| of_two(levels, Tool::Loadline, Tool::Wrk, figure);
-    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, open, startup } = findings;
+    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, open, startup, logs } = findings;
 
     let time = format!("CPU time per request, {connections} connections");
     rows.extend(ratio(format!("{time}, of wrk's"), ours(plain, cpu), Some(Bar::AtMost(0.72))));
@@ -139,13 +139,38 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     below(format!("achieved rate at {rate}/s, off by"), &open.rate_off_percent, 3, "%", "at most", 0.1);
     below("`loadline --version`".to_owned(), &startup.version_ms, 1, "ms", "under", 5.0);
     below("`loadline run -c 1 -n 1` on loopback, saved in the history".to_owned(), &startup.one_request_ms, 1, "ms", "under", 20.0);
-    let added: Vec<f64> = startup.one_request_ms.iter().zip(&startup.alone_ms).map(|(saved, alone)| saved - alone).collect();
-    below("of that, what saving and watching add (to `--no-save --observe none`)".to_owned(), &added, 1, "ms", "at most", ADDED_MS_MAX);
+    let added: Vec<f64> = startup.first_ms.iter().zip(&startup.first_alone_ms).map(|(saved, alone)| saved - alone).collect();
+    let what = "from its start until its request arrives, what saving and watching add (to `--no-save --observe none`)";
+    below(what.to_owned(), &added, 1, "ms", "at most", ADDED_MS_MAX);
     below(format!("`loadline runs --all`, {runs_saved} saved runs"), &startup.list_ms, 0, "ms", "under", 100.0);
     below(format!("`loadline report` of {ticks} seconds to a page"), &startup.page_ms, 0, "ms", "under", 300.0);
     below("processor time of a live page that is looked at, of a core".to_owned(), &startup.live_percent, 2, "%", "under", 1.0);
+    rows.extend(read_logs(extent, logs));
     rows
 }
+
+/// What reading access logs costs.
+fn read_logs(extent: &Extent, logs: &Logs) -> Vec<Row> {
+    let Extent { log_mebi, stream_mebi, .. } = *extent;
+    let speed = Spread::of(&logs.megabytes_a_second);
+    let mut rows = vec![Row {
+        what: format!("`loadline traffic` of {log_mebi} MiB of nginx's combined form, a core"),
+        bar: format!("at least {LOG_MEGABYTES_A_SECOND_MIN} MB a second"),
+        measured: format!("{} MB a second", speed.text(0)),
+        verdict: verdict(speed.median >= LOG_MEGABYTES_A_SECOND_MIN),
+    }];
+    if !logs.goaccess_s.is_empty() {
+        let ratio_of = Spread::of_ratios(&logs.goaccess_s, &logs.loadline_s);
+        rows.extend(ratio("GoAccess' time for the same file, of loadline's".to_owned(), Some(ratio_of), Some(Bar::AtLeast(5.0))));
+    }
+    let first = Spread::of(&logs.memory_bytes).median;
+    let longer: Vec<f64> = logs.memory_bytes_long.iter().map(|bytes| bytes / first).collect();
+    let what = format!("peak memory with {stream_mebi} MiB from a pipe, of that with {log_mebi} MiB");
+    rows.extend(ratio(what, Some(Spread::of(&longer)), Some(Bar::AtMost(1.1))));
+    rows
+}
+
+const LOG_MEGABYTES_A_SECOND_MIN: f64 = 400.0;
 
 /// What scripts cost: beside wrk with the same, beside a bare loop that runs none, and beside no script.
 fn scripts(scripted: &[Scripted]) -> impl Iterator<Item = Row> {

@@ -3,21 +3,24 @@
 //! Tools take turns, and each round begins with another one, so that a machine that warms up or is disturbed does not
 //! favour a place in the line.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpStream;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{ChildStderr, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 
-use crate::launch::{Busy, Ran, Usage, run_on};
+use crate::launch::{Busy, Ran, Usage, now_us, run_on};
 use crate::machine::{Machine, Programs};
 use crate::nginx::Nginx;
-use crate::saved;
 use crate::tool::{Count, Tool};
+use crate::{logs, saved};
 
 /// How much of everything.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +41,10 @@ pub struct Extent {
     pub runs_saved: u32,
     /// Seconds of the run that is rendered.
     pub ticks: u32,
+    /// MiB of the log that is read from a file.
+    pub log_mebi: u64,
+    /// MiB of the log that is read from a pipe, to see that memory does not grow.
+    pub stream_mebi: u64,
 }
 
 impl Extent {
@@ -51,10 +58,22 @@ impl Extent {
         starts: 50,
         runs_saved: 10_000,
         ticks: 3_600,
+        log_mebi: 512,
+        stream_mebi: 10_240,
     };
     /// Only to see that everything works; the rate is high enough for a 99th percentile to be told.
-    pub const SHORT: Self =
-        Self { rounds: 1, seconds: 1, connections: 10, connections_many: 100, rate: 2_000, starts: 2, runs_saved: 100, ticks: 60 };
+    pub const SHORT: Self = Self {
+        rounds: 1,
+        seconds: 1,
+        connections: 10,
+        connections_many: 100,
+        rate: 2_000,
+        starts: 2,
+        runs_saved: 100,
+        ticks: 60,
+        log_mebi: 4,
+        stream_mebi: 8,
+    };
 }
 
 /// One tool over all rounds of one load.
@@ -113,14 +132,31 @@ pub struct Startup {
     pub version_ms: Vec<f64>,
     /// `loadline run -c 1 -n 1`, saved in a history that is there.
     pub one_request_ms: Vec<f64>,
-    /// The same, neither saved nor watched.
-    pub alone_ms: Vec<f64>,
+    /// The same, until its request arrives.
+    pub first_ms: Vec<f64>,
+    /// The same of a run that is neither saved nor watched.
+    pub first_alone_ms: Vec<f64>,
     /// `loadline runs --all`.
     pub list_ms: Vec<f64>,
     /// `loadline report`, of a long run to its page.
     pub page_ms: Vec<f64>,
     /// Processor time that a live page with a browser on it takes, as a share of a core.
     pub live_percent: Vec<f64>,
+}
+
+/// Reading an access log, round by round.
+#[derive(Debug, Clone, Default)]
+pub struct Logs {
+    /// How long `loadline traffic` takes for a file, in seconds.
+    pub loadline_s: Vec<f64>,
+    /// How long GoAccess takes for it; empty where it is not installed.
+    pub goaccess_s: Vec<f64>,
+    /// Millions of bytes in a second of loadline's processor time.
+    pub megabytes_a_second: Vec<f64>,
+    /// loadline's peak resident memory with the file, in bytes.
+    pub memory_bytes: Vec<f64>,
+    /// The same with a log that is longer by far.
+    pub memory_bytes_long: Vec<f64>,
 }
 
 /// Everything that was measured.
@@ -142,6 +178,8 @@ pub struct Findings {
     pub open: Steady,
     /// Starting.
     pub startup: Startup,
+    /// Logs.
+    pub logs: Logs,
 }
 
 /// Measures everything.
@@ -175,6 +213,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
         templated: suite.templated()?,
         open: suite.open()?,
         startup: suite.startup()?,
+        logs: suite.logs(programs)?,
         many: suite.closed("many connections", &with_wrk, &nginx.http(), extent.connections_many, None)?,
     })
 }
@@ -312,11 +351,14 @@ impl Suite<'_> {
         // The first makes the history.
         let one = format!("run -c 1 -n 1 --quiet --db {} {url}", file("history.db"));
         self.command_ms(&one)?;
+        let arrivals = Arrivals::new()?;
+        let first = |words: &str| self.until_first_ms(&arrivals, &format!("run -c 1 -n 1 --quiet {words} {}", arrivals.url));
         let mut startup = Startup::default();
         for _ in 0..self.extent.starts {
             startup.version_ms.push(self.command_ms("--version")?);
             startup.one_request_ms.push(self.command_ms(&one)?);
-            startup.alone_ms.push(self.command_ms(&format!("run -c 1 -n 1 --quiet --no-save --observe none {url}"))?);
+            startup.first_ms.push(first(&format!("--db {}", file("history.db")))?);
+            startup.first_alone_ms.push(first("--no-save --observe none")?);
             startup.list_ms.push(self.command_ms(&format!("runs --all --db {}", file("many.db")))?);
             startup.page_ms.push(self.command_ms(&format!("report {} --force --out html={}", file("long.json"), file("long.html")))?);
         }
@@ -328,10 +370,57 @@ impl Suite<'_> {
         Ok(startup)
     }
 
+    fn logs(&self, programs: &Programs) -> Result<Logs> {
+        let dir = tempfile::tempdir()?;
+        let file = |name: &str| dir.path().join(name).display().to_string();
+        let log = file("access.log");
+        let mut out = BufWriter::new(File::create(&log)?);
+        let lines = logs::write(self.extent.log_mebi << 20, &mut out)?;
+        out.flush()?;
+        let bytes = std::fs::metadata(&log)?.len() as f64;
+        let loadline = self.loadline.display();
+        let mut read = Logs::default();
+        for round in 0..self.extent.rounds {
+            let ours = format!("{loadline} traffic {log} --quiet --force --out json={}", file("traffic.json"));
+            let usage = self.pinned(&ours)?;
+            read.loadline_s.push(usage.elapsed_us as f64 / 1e6);
+            read.megabytes_a_second.push(bytes / usage.cpu_us as f64);
+            read.memory_bytes.push(usage.memory_bytes_max as f64);
+            let told: Value = serde_json::from_slice(&std::fs::read(file("traffic.json"))?)?;
+            if told["requests"].as_u64() != Some(lines) {
+                bail!("loadline read {} requests of {lines}", told["requests"]);
+            }
+            if programs.goaccess {
+                let theirs = format!("goaccess {log} --no-global-config --log-format=COMBINED -o {}", file("goaccess.json"));
+                read.goaccess_s.push(self.pinned(&theirs)?.elapsed_us as f64 / 1e6);
+            }
+            eprintln!("logs, round {}: {lines} lines", round + 1);
+        }
+        // Who writes the long one is small, so the peak of both is loadline's.
+        let writer = std::env::current_exe()?;
+        let pipe = format!("'{}' logged {} | {loadline} traffic - --quiet", writer.display(), self.extent.stream_mebi);
+        let usage = run_on(self.machine.generator_core(), &["sh".to_owned(), "-c".to_owned(), pipe])?.usage;
+        read.memory_bytes_long.push(usage.memory_bytes_max as f64);
+        eprintln!("logs: {} MiB from a pipe", self.extent.stream_mebi);
+        Ok(read)
+    }
+
+    /// What these words cost, on the generator's core.
+    fn pinned(&self, words: &str) -> Result<Usage> {
+        let command: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        Ok(run_on(self.machine.generator_core(), &command)?.usage)
+    }
+
     /// How long loadline takes for these words, on the generator's core.
     fn command_ms(&self, words: &str) -> Result<f64> {
-        let command: Vec<String> = [self.loadline.display().to_string()].into_iter().chain(words.split(' ').map(str::to_owned)).collect();
-        Ok(run_on(self.machine.generator_core(), &command)?.usage.elapsed_us as f64 / 1e3)
+        Ok(self.pinned(&format!("{} {words}", self.loadline.display()))?.elapsed_us as f64 / 1e3)
+    }
+
+    /// How long it takes until loadline's first request arrives, started on the generator's core.
+    fn until_first_ms(&self, arrivals: &Arrivals, words: &str) -> Result<f64> {
+        let usage = self.pinned(&format!("{} {words}", self.loadline.display()))?;
+        let arrived = arrivals.first.try_iter().next().context("no request arrived")?;
+        Ok(arrived.saturating_sub(usage.begun_us) as f64 / 1e3)
     }
 
     /// What the thread of the pages takes while a run goes on and somebody looks at it.
@@ -352,6 +441,38 @@ impl Suite<'_> {
         }
         child.wait()?;
         looked
+    }
+}
+
+/// A server that says when requests arrive.
+struct Arrivals {
+    url: String,
+    /// In microseconds since 1970-01-01, each the first of its connection.
+    first: Receiver<u64>,
+}
+
+impl Arrivals {
+    fn new() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let url = format!("http://{}/", listener.local_addr()?);
+        let (tell, first) = channel();
+        // It ends with the program, or with whoever is told.
+        thread::spawn(move || {
+            let mut request = [0; 4096];
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                // A request of some two hundred bytes arrives whole on loopback.
+                if !matches!(stream.read(&mut request), Ok(1..)) {
+                    continue;
+                }
+                if tell.send(now_us()).is_err() {
+                    return;
+                }
+                // Whoever is gone needs no answer.
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+                let _ = stream.read(&mut request);
+            }
+        });
+        Ok(Self { url, first })
     }
 }
 

@@ -75,12 +75,12 @@ const tests = {
   },
 
   async "charts have ink, in light and in dark"() {
-    for (const name of ["run.html", "sweep.html", "find.html", "compare.html", "diff.html", "plot.html", "runs.html"]) {
+    for (const name of ["run.html", "sweep.html", "find.html", "compare.html", "diff.html", "plot.html", "runs.html", "searches.html"]) {
       for (const colorScheme of ["light", "dark"]) {
         const { page, close } = await open(name, { colorScheme });
         const charts = page.locator(".chart");
-        // A plot of hits is one chart of them all; every other page has several.
-        assert.ok(await charts.count() >= (name === "plot.html" ? 1 : 3), name);
+        // A plot of hits is one chart of them all, and two searches have two; every other page has several.
+        assert.ok(await charts.count() >= ({ "plot.html": 1, "searches.html": 2 }[name] ?? 3), name);
         for (let at = 0; at < await charts.count(); at++) {
           const series = charts.nth(at).locator(".series");
           await series.scrollIntoViewIfNeeded();
@@ -228,7 +228,7 @@ const tests = {
 
 async function pictures() {
   mkdirSync(to, { recursive: true });
-  for (const kind of ["run", "sweep", "find", "compare", "diff", "runs", "traffic"]) {
+  for (const kind of ["run", "sweep", "find", "compare", "diff", "runs", "searches", "traffic"]) {
     for (const [width, height, colorScheme] of [[1280, 1500, "light"], [360, 1500, "dark"]]) {
       const { page, close } = await open(`${kind}.html`, { viewport: { width, height }, colorScheme });
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));

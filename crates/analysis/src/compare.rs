@@ -12,6 +12,7 @@
 //! Invariant: of builds that do not differ, at most 5 in 100 comparisons say *worse* or *better*: over all primary metrics
 //! together (Holm 1979).
 
+mod capacity;
 mod distance;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use crate::interval::{CONFIDENCE, Interval, Pool, Slice, expanded_tail, percenti
 use crate::proportion::Share;
 use crate::quantity::count;
 
+pub use capacity::{CapacityChange, CapacityVerdict, capacity_change};
 pub use distance::{Answered, Distance};
 
 /// With fewer pairs no 95 % statement is possible (docs/measurement.md §3.3).

@@ -58,8 +58,8 @@ enum Command {
     /// Find the highest rate that keeps a promise such as 'p99 < 50ms'
     #[command(about = "Find the highest rate that keeps a promise such as 'p99 < 50ms'")]
     Find(Box<find::Find>),
-    /// Put two sweeps side by side, as a table and two charts; or two runs, as a table
-    #[command(about = "Put two sweeps side by side, as a table and two charts; or two runs, as a table")]
+    /// Put two sweeps side by side, as a table and two charts; or two runs or searches, as a table
+    #[command(about = "Put two sweeps side by side, as a table and two charts; or two runs or searches, as a table")]
     Diff(diff::Diff),
     /// Find out whether one server is slower than another: runs in pairs, and a verdict that may be "cannot tell"
     #[command(about = "Find out whether one server is slower than another: runs in pairs, and a verdict that may be \"cannot tell\"")]

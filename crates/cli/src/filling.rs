@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use engine::RunError;
-use plan::{Draft, Plan, PlanError, PlanErrors};
+use plan::{DataFile, Draft, Plan, PlanError, PlanErrors};
 use template::{Data, DataError, Ready};
 
 use crate::inputs::plainly;
@@ -42,8 +42,9 @@ pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
     let mut now = Vec::new();
     for (place, text) in draft.data_file.iter().enumerate() {
         // What cannot be opened is told when the plan is complete.
-        let Ok(data) = opened(path_of(text)) else { continue };
-        note("data-file", text, path_of(text), draft.data_file_sha256.get(place), data.fingerprint(), errors);
+        let (_, path) = DataFile::parts(text);
+        let Ok(data) = opened(path) else { continue };
+        note("data-file", text, path, draft.data_file_sha256.get(place), data.fingerprint(), errors);
         now.push(data.fingerprint().to_owned());
     }
     draft.data_file_sha256 = if now.len() == draft.data_file.len() { now } else { Vec::new() };
@@ -65,16 +66,6 @@ fn note(setting: &'static str, typed: &str, path: &str, saved: Option<&String>, 
             format!("the file '{path}' is not what it was when this plan was saved"),
             format!("give it again as it is now with --{setting} {typed}"),
         ));
-    }
-}
-
-/// The path in `FILE` or `NAME=FILE`, as the plan reads it.
-fn path_of(text: &str) -> &str {
-    match text.split_once('=') {
-        Some((name, path)) if !path.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter)) => {
-            path
-        }
-        _ => text,
     }
 }
 

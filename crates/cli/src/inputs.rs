@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::num::NonZeroU32;
 
 use measure::Summary;
+pub use plan::plainly;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
 
@@ -144,23 +145,6 @@ fn readable(path: &str) -> Result<(), String> {
         Ok(about) if about.is_dir() => Err("it is a directory".to_owned()),
         Ok(_) => Ok(()),
         Err(why) => Err(plainly(&why)),
-    }
-}
-
-/// What the system says, without its number.
-pub fn plainly(why: &io::Error) -> String {
-    match why.kind() {
-        io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
-        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
-        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
-        _ => {
-            let text = why.to_string();
-            let plain = text.split(" (os error").next().unwrap_or(&text).to_owned();
-            let mut letters = plain.chars();
-            letters.next().map_or(plain.clone(), |first| first.to_lowercase().chain(letters).collect())
-        }
     }
 }
 

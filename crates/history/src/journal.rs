@@ -28,7 +28,9 @@ use measure::{Counted, CountedAtRest, Machine, Summary, cut_short};
 use plan::{Nanos, Plan, Secrets};
 use serde::{Deserialize, Serialize};
 
-use crate::store::{beside, packed, plainly};
+use plan::plainly;
+
+use crate::store::{beside, packed};
 use crate::{Id, Kind, Moment, Revision};
 
 /// The version of the file. A reader of this version refuses any other by name.

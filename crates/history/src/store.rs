@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use plan::plainly;
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior, params, params_from_iter};
@@ -755,19 +756,6 @@ fn in_words(path: &Path, why: &rusqlite::Error) -> HistoryError {
         _ => why.to_string().lines().next().unwrap_or_default().to_owned(),
     };
     HistoryError::Unusable { path, why }
-}
-
-/// What the system says, without its number.
-pub(crate) fn plainly(why: &io::Error) -> String {
-    match why.kind() {
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
-        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
-        _ => {
-            let text = why.to_string();
-            text.split(" (os error").next().unwrap_or(&text).to_owned()
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Every mistake in a draft, each with the setting, what is wrong and a remedy.
 
-use std::fmt;
+use std::{fmt, io};
 
 /// One mistake: which setting, what is wrong with it, what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,5 +55,23 @@ impl fmt::Display for PlanErrors {
             error.fmt(f)?;
         }
         Ok(())
+    }
+}
+
+/// What the system says, as it stands inside a sentence and without its number.
+#[must_use]
+pub fn plainly(why: &io::Error) -> String {
+    match why.kind() {
+        io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        _ => {
+            let text = why.to_string();
+            let plain = text.split(" (os error").next().unwrap_or(&text).to_owned();
+            let mut letters = plain.chars();
+            letters.next().map_or(plain.clone(), |first| first.to_lowercase().chain(letters).collect())
+        }
     }
 }

@@ -147,14 +147,11 @@ impl DataFile {
     /// # Errors
     /// If it gives no name that can stand in a template.
     pub(crate) fn named(text: &str) -> Result<Self, PlanError> {
-        let is_name = |name: &str| !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
-        if let Some((name, path)) = text.split_once('=')
-            && is_name(name)
-            && !path.is_empty()
-        {
+        let (name, path) = Self::parts(text);
+        if let Some(name) = name {
             return Ok(Self { name: name.to_owned(), path: path.to_owned(), sha256: None });
         }
-        let file = text.rsplit('/').next().unwrap_or_default();
+        let file = path.rsplit('/').next().unwrap_or_default();
         let name = file.split('.').next().unwrap_or_default();
         if is_name(name) {
             return Ok(Self { name: name.to_owned(), path: text.to_owned(), sha256: None });
@@ -162,6 +159,19 @@ impl DataFile {
         let message = format!("--data-file '{text}' has no name that can stand in a template");
         Err(PlanError::new("data-file", message, format!("give it one of letters, digits, - and _, as in users={text}")))
     }
+
+    /// What is typed for a data file, as the name if it gives one, and the path: `users=people.csv`, or `people.csv` alone.
+    #[must_use]
+    pub fn parts(text: &str) -> (Option<&str>, &str) {
+        match text.split_once('=') {
+            Some((name, path)) if is_name(name) && !path.is_empty() => (Some(name), path),
+            _ => (None, text),
+        }
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter))
 }
 
 /// A URL whose path and query may be a template.

@@ -24,7 +24,7 @@ mod units;
 pub use arrivals::Arrivals;
 pub use carets::carets;
 pub use draft::Draft;
-pub use error::{PlanError, PlanErrors};
+pub use error::{PlanError, PlanErrors, plainly};
 pub use filling::{Braces, DataEnd, DataFile, Filling, Mark, Mix, Route, RowOrder, Turns};
 pub use given::Given;
 pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};

@@ -139,14 +139,10 @@ struct Found(Vec<String>);
 impl Found {
     fn value(&mut self, value: &str) {
         let value = value.trim();
-        if let Some(expressions) = template::expressions(value).filter(|expressions| !expressions.is_empty()) {
+        let around = template::around(value);
+        if around.len() > 1 {
             // What a template names is no secret; what stands around it may be.
-            let mut from = 0;
-            for (range, _) in expressions {
-                self.value(&value[from..range.start]);
-                from = range.end;
-            }
-            self.value(&value[from..]);
+            around.into_iter().for_each(|piece| self.value(piece));
             return;
         }
         if value != REDACTED && value.chars().count() >= VALUE_LETTERS_MIN {

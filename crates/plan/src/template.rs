@@ -284,6 +284,20 @@ pub(crate) fn expressions(text: &str) -> Option<Vec<(std::ops::Range<usize>, boo
     reading.mistakes.is_empty().then_some(found)
 }
 
+/// What stands around the expressions of a text, in order: one piece more than there are expressions. The whole text, if there are
+/// mistakes in it.
+#[must_use]
+pub fn around(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for (range, _) in expressions(text).unwrap_or_default() {
+        pieces.push(&text[from..range.start]);
+        from = range.end;
+    }
+    pieces.push(&text[from..]);
+    pieces
+}
+
 /// A template on its way to being read.
 struct Reading<'a> {
     text: &'a str,

@@ -49,6 +49,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(dir.join("sweep-hostile.html"), page::sweep(&named).document())?;
     fs::write(dir.join("find.html"), page::find(&searched("checkout", &mut random)).document())?;
     fs::write(dir.join("find-hostile.html"), page::find(&searched(HOSTILE, &mut random)).document())?;
+    let mut searches = [searched("before", &mut random), searched("after", &mut random)];
+    fs::write(dir.join("searches.html"), page::two_searches(("before", &searches[0]), ("after", &searches[1])).document())?;
+    searches[0].slo.iter_mut().for_each(|promise| promise.text = HOSTILE.to_owned());
+    fs::write(dir.join("searches-hostile.html"), page::two_searches((HOSTILE, &searches[0]), (HOSTILE, &searches[1])).document())?;
     fs::write(
         dir.join("compare.html"),
         page::compare(&compared("http://old.test/orders", "http://new.test/orders", 1.35, 10, &mut random)?).document(),

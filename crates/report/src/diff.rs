@@ -1,4 +1,4 @@
-//! Two sweeps side by side, level by level: was the change worth it?
+//! Two sweeps, runs or searches side by side: was the change worth it?
 //!
 //! Both sides may be `.dat` files or the JSON of sweeps, old or new, and need not have the same levels. A join that drops
 //! what only one side has would hide exactly the level at which the other gave up, so such levels are kept and marked.
@@ -8,6 +8,7 @@
 
 pub mod json;
 mod runs;
+pub(crate) mod searches;
 
 use analysis::compare::{Comparison, Margins, Metric, Values, Verdict, unpaired, values};
 use analysis::quantity::{NONE, count, figure, percent, time};
@@ -25,6 +26,7 @@ use crate::sweep::{self, SweepFile};
 use crate::unlike;
 
 pub use runs::{runs, runs_unlike};
+pub use searches::{search_is_invalid, searches, searches_unlike};
 
 /// Why a file is neither a `.dat` nor a sweep's JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

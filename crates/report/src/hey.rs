@@ -10,6 +10,7 @@ use measure::Histogram;
 use plan::Nanos;
 
 use crate::visible;
+use crate::wrk::Formulas;
 
 /// What is known of one request that was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -93,13 +94,13 @@ impl Answers {
 
     /// The report; `total` is how long the run took.
     #[must_use]
-    pub fn report(&self, total: Nanos) -> String {
+    pub fn report(&self, total: Nanos, formulas: Formulas) -> String {
         let rate = if total > Nanos::ZERO { self.requests() as f64 / total.as_secs_f64() } else { 0.0 };
         let (least, greatest) = (secs(self.response.min()), secs(self.response.max()));
         let mut text = format!(
             "\nSummary:\n  Total:\t{:.4} secs\n  Slowest:\t{greatest:.4} secs\n  Fastest:\t{least:.4} secs\n  Average:\t{} secs\n  Requests/sec:\t{rate:.4}\n  ",
             total.as_secs_f64(),
-            mean(&self.response),
+            mean(&self.response, divided_by(&self.response, formulas)),
         );
         if self.bytes > 0 {
             let each = self.bytes / self.response.count().max(1);
@@ -108,7 +109,7 @@ impl Answers {
         text += "\n\nResponse time histogram:\n";
         text += &self.histogram(least, greatest);
         text += "\n\nLatency distribution:";
-        for (percent, latency) in self.distribution() {
+        for (percent, latency) in self.distribution(formulas) {
             let _ = write!(text, "\n  {percent}% in {latency:.4} secs");
         }
         text += "\n\nDetails (average, fastest, slowest):";
@@ -119,7 +120,8 @@ impl Answers {
             ("resp wait", &self.wait),
             ("resp read", &self.read),
         ] {
-            let _ = write!(text, "\n  {name}:\t{} secs, {:.4} secs, {:.4} secs", mean(times), secs(times.min()), secs(times.max()));
+            let average = mean(times, divided_by(times, formulas));
+            let _ = write!(text, "\n  {name}:\t{average} secs, {:.4} secs, {:.4} secs", secs(times.min()), secs(times.max()));
         }
         text += "\n\nStatus code distribution:";
         for (status, count) in &self.statuses {
@@ -159,8 +161,9 @@ impl Answers {
         counts.iter().enumerate().map(row).collect()
     }
 
-    /// Percentiles as hey takes them: of n sorted answers, the first whose place × 100 / n is not below.
-    fn distribution(&self) -> Vec<(u64, f64)> {
+    /// Percentiles as hey takes them: of n sorted answers, the first whose place × 100 / n is not below. Where there is none, that is
+    /// the slowest; the original has a line of zeros.
+    fn distribution(&self, formulas: Formulas) -> Vec<(u64, f64)> {
         let count = self.response.count();
         if count == 0 {
             return Vec::new();
@@ -175,7 +178,11 @@ impl Answers {
             let greatest = self.response.max().unwrap_or_default();
             found.map_or(greatest, |(time, _)| (*time).min(greatest)).as_secs_f64()
         };
-        PERCENTS.into_iter().map(|percent| (percent, at((percent * count).div_ceil(100).min(count - 1)))).collect()
+        let row = |percent: u64| match (percent * count).div_ceil(100) {
+            place if place >= count && formulas == Formulas::Original => (0, 0.0),
+            place => (percent, at(place.min(count - 1))),
+        };
+        PERCENTS.into_iter().map(row).collect()
     }
 }
 
@@ -187,9 +194,21 @@ fn secs(time: Option<Nanos>) -> f64 {
     time.unwrap_or_default().as_secs_f64()
 }
 
+/// By how many answers a sum is divided for the average: all of them, or in the original no more than it keeps.
+fn divided_by(times: &Histogram, formulas: Formulas) -> u64 {
+    match formulas {
+        Formulas::True => times.count(),
+        Formulas::Original => times.count().min(KEPT_MAX),
+    }
+}
+
+/// So many answers the original keeps.
+const KEPT_MAX: u64 = 1_000_000;
+
 /// As Go prints it, which has a word for what is no number.
-fn mean(times: &Histogram) -> String {
-    times.mean().map_or_else(|| " NaN".to_owned(), |mean| format!("{:.4}", mean / 1e9))
+fn mean(times: &Histogram, divided_by: u64) -> String {
+    let mean = times.mean().map(|mean| mean * times.count() as f64 / divided_by as f64);
+    mean.map_or_else(|| " NaN".to_owned(), |mean| format!("{:.4}", mean / 1e9))
 }
 
 /// The first line of the CSV.
@@ -235,26 +254,38 @@ mod tests {
         let mut all = answers();
         all.fail("Get \"http://h/\": EOF".to_owned());
         all.fail("Get \"http://h/\": EOF".to_owned());
-        insta::assert_snapshot!(all.report(Nanos::from_millis(12_345)));
+        insta::assert_snapshot!(all.report(Nanos::from_millis(12_345), Formulas::True));
     }
 
     #[test]
     fn what_is_not_there_leaves_its_lines_empty() {
-        insta::assert_snapshot!(Answers::default().report(Nanos::ZERO));
+        insta::assert_snapshot!(Answers::default().report(Nanos::ZERO, Formulas::True));
         let mut one = Answers::default();
         one.add(&answer(2, 200, None));
-        let text = one.report(Nanos::SECOND);
+        let text = one.report(Nanos::SECOND, Formulas::True);
         assert!(!text.contains("Total data") && text.contains("\n  0.002 [1]\t|■■■■■"), "{text}");
         assert!(text.contains("  99% in 0.0020 secs"), "{text}");
     }
 
     #[test]
     fn percentiles_are_the_original_s_places() {
-        let text = answers().report(Nanos::SECOND);
+        let text = answers().report(Nanos::SECOND, Formulas::True);
         for (percent, ms) in [(10, 12), (25, 27), (50, 52), (75, 77), (90, 92), (95, 97), (99, 101)] {
             let line = format!("  {percent}% in 0.{ms:03}");
             assert!(text.contains(&line), "{line} is not in {text}");
         }
+    }
+
+    #[test]
+    fn the_original_s_formulas_come_back_when_asked_for() {
+        let mut few = Answers::default();
+        (2..52).for_each(|ms| few.add(&answer(ms, 200, None)));
+        assert!(few.report(Nanos::SECOND, Formulas::Original).contains("  95% in 0.0500 secs\n  0% in 0.0000 secs\n"));
+        assert!(few.report(Nanos::SECOND, Formulas::True).contains("  95% in 0.0500 secs\n  99% in 0.0510 secs\n"));
+        let mut many = Answers::default();
+        (0..2 * KEPT_MAX).for_each(|_| many.add(&answer(10, 200, None)));
+        assert!(many.report(Nanos::SECOND, Formulas::Original).contains("  Average:\t0.0200 secs\n"));
+        assert!(many.report(Nanos::SECOND, Formulas::True).contains("  Average:\t0.0100 secs\n"));
     }
 
     #[test]
@@ -265,7 +296,7 @@ mod tests {
             if ms % 2 == 0 { &mut all } else { &mut odd }.add(&answer(ms, if ms % 10 == 0 { 503 } else { 200 }, Some(612)));
         }
         all.merge(odd);
-        assert_eq!(all.report(Nanos::SECOND), answers().report(Nanos::SECOND));
+        assert_eq!(all.report(Nanos::SECOND, Formulas::True), answers().report(Nanos::SECOND, Formulas::True));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod times;
 mod traffic;
 mod trend;
 mod two;
+mod two_searches;
 
 use serde::Serialize;
 
@@ -33,6 +34,7 @@ pub(crate) use sweep::text as sweep_text;
 pub use traffic::traffic;
 pub use trend::{Point, trend};
 pub use two::two_runs;
+pub use two_searches::two_searches;
 
 /// The version of the data in a page.
 const SCHEMA: &str = "loadline.page/1";
@@ -48,6 +50,7 @@ enum Kind {
     Diff,
     Plot,
     Runs,
+    Searches,
     Trend,
     Traffic,
 }

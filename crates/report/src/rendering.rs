@@ -96,6 +96,8 @@ pub enum Two {
     },
     /// Two runs, each with what the user calls it.
     Runs([(String, Box<Summary>); 2]),
+    /// Two searches, each with what the user calls it.
+    Searches([(String, Box<Found>); 2]),
 }
 
 /// Every format of two results side by side.
@@ -110,6 +112,7 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
                     diff::table(&curves[0], &curves[1]) + &diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref())
                 }
                 Two::Runs([a, b]) => diff::runs((&a.0, &a.1), (&b.0, &b.1)),
+                Two::Searches([a, b]) => diff::searches((&a.0, &a.1), (&b.0, &b.1)),
             };
             Ok(text.into_bytes())
         },
@@ -123,6 +126,7 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
             match it {
                 Two::Sweeps { curves, sweeps } => diff::json::sweeps(curves, sweeps.each_ref().map(Option::as_ref), &mut bytes)?,
                 Two::Runs([a, b]) => diff::json::runs((&a.0, &a.1), (&b.0, &b.1), &mut bytes)?,
+                Two::Searches([a, b]) => diff::json::searches((&a.0, &a.1), (&b.0, &b.1), &mut bytes)?,
             }
             Ok(bytes)
         },
@@ -135,6 +139,7 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
             let shown = match it {
                 Two::Sweeps { curves, sweeps } => page::diff(&curves[0], &curves[1], sweeps.each_ref().map(Option::as_ref)),
                 Two::Runs([a, b]) => page::two_runs((&a.0, &a.1), (&b.0, &b.1)),
+                Two::Searches([a, b]) => page::two_searches((&a.0, &a.1), (&b.0, &b.1)),
             };
             Ok(shown.document())
         },
@@ -150,6 +155,12 @@ pub const TRAFFIC_FORMATS: &[Rendering<import::Traffic>] = &[
         about: "the routes with their weights, for --urls",
         extension: "txt",
         render: |it| Ok(traffic::urls::urls(it).into_bytes()),
+    },
+    Rendering {
+        name: "scenario",
+        about: "routes, visits and the busiest hour as a scenario, for run",
+        extension: "yaml",
+        render: |it| Ok(traffic::scenario::scenario(it).into_bytes()),
     },
     Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::traffic(it).document()) },
 ];

@@ -4,12 +4,15 @@
 //! bursts. So those come first, in this order, each with when and of how many; and before all of them, what was read and what
 //! could not be, since a description of half a log is of no traffic at all.
 
+pub(crate) mod scenario;
 pub(crate) mod urls;
 
 use std::io;
 
 use analysis::quantity::{NONE, bytes, count, counted, decimal, figure, percent, share, time};
 use import::{Course, File, Packed, Route, Times, Traffic, Users, utc};
+
+pub use scenario::{Fidelity, fidelity};
 
 use crate::Style;
 use crate::columns::{Columns, wrapped};

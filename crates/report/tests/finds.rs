@@ -2,12 +2,12 @@
 
 use analysis::found::{Found, FoundTrial, learnt};
 use analysis::gate::{Check, Slo};
-use analysis::search::{Early, Search, Settings, Standing, Step, TrialResult};
+use analysis::search::{Capacity, Early, Search, Settings, Standing, Step, TrialResult};
 use measure::{Summary, fixtures};
-use report::Style;
 use report::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
 use report::chart::{Chart, Fill, Marks, Note};
 use report::find::{curve, files, markdown, read, table};
+use report::{DIFF_FORMATS, Style, Two, diff};
 
 fn run(name: &str) -> Summary {
     let mut run = fixtures::summaries().into_iter().find(|(known, _)| *known == name).unwrap().1;
@@ -73,6 +73,44 @@ fn the_table_shows_each_promise_and_says_why_a_trial_broke_or_does_not_count() {
     let page = markdown::markdown(&found);
     assert!(page.contains("(checkout_find.svg)") && page.contains("| does not count: loadline sent 3 of 90 requests late |"), "{page}");
     assert_eq!(page.lines().filter(|line| line.starts_with("| ")).count(), 4);
+}
+
+#[test]
+fn two_searches_tell_a_change_where_their_intervals_lie_apart() {
+    let with = |low: f64, high: f64| {
+        let mut found = found();
+        found.answer.carries = Some(low);
+        found.answer.capacity = Capacity { low, high: Some(high) };
+        found
+    };
+    let (before, after) = (with(800.0, 820.0), with(700.0, 720.0));
+    insta::assert_snapshot!("two_searches", diff::searches(("before", &before), ("after", &after)));
+    assert!(diff::searches(("a", &after), ("b", &before)).contains("B carries at least 11.1 % more than A: better."));
+    assert!(diff::searches(("a", &before), ("b", &with(790.0, 830.0))).contains("cannot be told"));
+    assert!(diff::searches(("a", &with(800.0, 803.0)), ("b", &with(800.0, 803.0))).contains("within 2 %: the same."));
+    let mut other = with(700.0, 720.0);
+    other.slo[1].text = "p99 < 60ms".to_owned();
+    let unlike = diff::searches_unlike(&before, &other);
+    assert_eq!(unlike, ["the promise is failed < 0.1% and p99 < 50ms in A and failed < 0.1% and p99 < 60ms in B"]);
+    assert!(diff::searches(("a", &before), ("b", &other)).contains("Not measured alike: the promise is"));
+    assert_eq!(diff::search_is_invalid(&before), None);
+    let mut doubted = before.clone();
+    doubted.trials.iter_mut().for_each(|trial| trial.result.standing = Standing::Invalid);
+    assert!(diff::search_is_invalid(&doubted).is_some());
+}
+
+#[test]
+fn two_searches_stand_side_by_side_for_scripts_and_on_a_page() {
+    let both = Two::Searches([("before".to_owned(), Box::new(found())), ("after".to_owned(), Box::new(found()))]);
+    let rendered = |name: &str| {
+        let format = DIFF_FORMATS.iter().find(|format| format.name == name).unwrap();
+        String::from_utf8((format.render)(&both).unwrap()).unwrap()
+    };
+    let told: serde_json::Value = serde_json::from_str(&rendered("json")).unwrap();
+    assert_eq!((&told["kind"], &told["carries"]["change"]), (&"searches".into(), &0.0.into()));
+    assert_eq!(told["capacity"]["a"], told["capacity"]["b"]);
+    assert_eq!(told["capacity_change"]["margin"], 0.02);
+    assert!(rendered("html").contains("\"kind\":\"searches\""));
 }
 
 fn load(rates: &[(f64, f64, f64, Option<f64>)], line: FoundLine) -> LoadCurve {

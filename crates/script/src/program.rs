@@ -180,7 +180,9 @@ impl Program for Scripted {
         let text = request.call::<Option<BString>>(()).map_err(|error| self.state.failed("request()", &error))?;
         let Some(text) = text else { return Err(self.no_string().into()) };
         if user.bytes != *text {
-            user.choice = requests::read(&text).map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
+            if !requests::differs_in_path(&text, &user.bytes) {
+                user.choice = requests::read(&text).map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
+            }
             user.bytes = text.into();
         }
         Ok(user.choice)

@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 
 use engine::Choice;
 use engine::protocol::http1::Asked;
+use memchr::memchr;
 
 /// The most header lines of one request.
 const HEADERS_MAX: usize = 128;
@@ -31,6 +32,28 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Choice, String> {
         rest = &rest[length..];
     }
     Ok(Choice { asked, requests })
+}
+
+/// Whether a string differs from one that was [read](read) in the path of its first request alone, and so is read as that one is. Most
+/// scripts change nothing else, and reading a whole head takes several times as long as this.
+pub(crate) fn differs_in_path(bytes: &[u8], from: &[u8]) -> bool {
+    let (Some((line, rest)), Some((line_before, rest_before))) = (first_line(bytes), first_line(from)) else { return false };
+    let (Some(method), Some(method_before)) = (method(line), method(line_before)) else { return false };
+    let is_plain = |byte: &u8| (b'!'..=b'~').contains(byte);
+    let path = line.strip_prefix(method).and_then(|line| line.strip_suffix(VERSION)).unwrap_or_default();
+    method == method_before && line_before.ends_with(VERSION) && !path.is_empty() && path.iter().all(is_plain) && rest == rest_before
+}
+
+const VERSION: &[u8] = b" HTTP/1.1";
+
+/// What stands before the first line break, and from there on.
+fn first_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    memchr(b'\r', bytes).map(|at| bytes.split_at(at))
+}
+
+/// The method, and the blank behind it.
+fn method(line: &[u8]) -> Option<&[u8]> {
+    memchr(b' ', line).map(|at| &line[..=at])
 }
 
 /// The length of the first request, and whether its method is HEAD.
@@ -96,6 +119,7 @@ fn place(bytes: &[u8], at: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn count(text: &str) -> Result<u32, String> {
         read(text.as_bytes()).map(|choice| choice.requests)
@@ -109,6 +133,42 @@ mod tests {
         let chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
         assert_eq!(count(&chunked.repeat(2)), Ok(2));
         assert_eq!(read(b"HEAD / HTTP/1.1\r\n\r\n").map(|choice| choice.asked), Ok(Asked::Head));
+    }
+
+    proptest! {
+        #[test]
+        fn what_differs_in_its_path_is_read_alike(
+            method in "(GET|HEAD|POST)",
+            paths in prop::array::uniform2("[ -~\t\u{7f}\u{e9}\r]{0,6}/?[!-~]{0,9}"),
+            rest in r"(\r\nHost: a|\r\nContent-Length: 2|\r\n)?\r\n\r\n(ab|GET / HTTP/1\.1\r\n\r\n)?",
+        ) {
+            let [first, second] = paths.map(|path| format!("{method} {path} HTTP/1.1{rest}"));
+            let before = read(first.as_bytes());
+            if before.is_ok() && differs_in_path(second.as_bytes(), first.as_bytes()) {
+                prop_assert_eq!(read(second.as_bytes()), before);
+            }
+        }
+    }
+
+    #[test]
+    fn only_another_path_is_a_difference_in_the_path() {
+        let from = b"GET /1 HTTP/1.1\r\nHost: a\r\n\r\n";
+        let differs = |text: &str| differs_in_path(text.as_bytes(), from);
+        assert!(differs("GET /23 HTTP/1.1\r\nHost: a\r\n\r\n"));
+        for other in [
+            "",
+            "GET",
+            "GET \r\n",
+            "GET  HTTP/1.1\r\nHost: a\r\n\r\n",
+            "HEAD /1 HTTP/1.1\r\nHost: a\r\n\r\n",
+            "GET /1 HTTP/1.0\r\nHost: a\r\n\r\n",
+            "GET /1 2 HTTP/1.1\r\nHost: a\r\n\r\n",
+            "GET /1 HTTP/1.1\r\nHost: b\r\n\r\n",
+            "GET /1 HTTP/1.1\r\nHost: a\r\n",
+            "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /1 HTTP/1.1\r\nHost: a\r\n\r\n",
+        ] {
+            assert!(!differs(other), "{other:?}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use engine::protocol::http1::Asked;
 use engine::{Choice, Prepared, RunError, Stop, Urgency};
 use measure::{Counted, Summary, Tick};
 use mlua::Value;
-use plan::{Load, Plan, Scheme};
+use plan::{Load, Plan, Scheme, plainly};
 
 use crate::attended::attended;
 use crate::done::{DoneArguments, arguments};
@@ -97,9 +97,7 @@ impl Script {
     pub fn load(source: &Source, globals: Globals, stop: &Stop) -> Result<Self, ScriptError> {
         let path: Arc<str> = source.path.as_str().into();
         let text = fs::read(&source.path).map_err(|why| {
-            let why = why.to_string();
-            let why = why.split(" (os error").next().unwrap_or_default();
-            ScriptError::new(format!("the script '{path}' cannot be read: {why}"), "give a readable Lua file")
+            ScriptError::new(format!("the script '{path}' cannot be read: {}", plainly(&why)), "give a readable Lua file")
         })?;
         if text.trim_ascii().is_empty() {
             return Err(ScriptError::new(

@@ -247,7 +247,8 @@ fn compare(desk: &dyn Desk, a: &str, b: &str) -> Result<Answer, Problem> {
         Ok::<_, Problem>((format!("{} {}", entry.kept.name, entry.short), result))
     };
     let (a, b) = (side(a)?, side(b)?);
-    let shown = desk.beside((&a.0, &a.1), (&b.0, &b.1)).map_err(|why| Problem::impossible(why, "choose two runs, or two sweeps"))?;
+    let shown =
+        desk.beside((&a.0, &a.1), (&b.0, &b.1)).map_err(|why| Problem::impossible(why, "choose two runs, two sweeps, or two searches"))?;
     Ok(answer::json_text(StatusCode::OK, shown.json().to_owned()))
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use engine::protocol::http1::Asked;
 use plan::template::{Digest, Piece, Template, Value, is_templated};
-use plan::{Body, Braces, FormValue, Mark, Plan, PlanError, PlanErrors, Target};
+use plan::{Body, Braces, FormValue, Mark, Plan, PlanError, PlanErrors, Target, plainly};
 use ring::hmac;
 
 use crate::data::Data;
@@ -332,8 +332,7 @@ impl Compiling<'_> {
 
     fn file(&mut self, path: &str) -> Vec<u8> {
         fs::read(path).unwrap_or_else(|why| {
-            let why = why.to_string();
-            let message = format!("the file '{path}' of a template cannot be read: {}", why.split(" (os error").next().unwrap_or_default());
+            let message = format!("the file '{path}' of a template cannot be read: {}", plainly(&why));
             self.errors.push(PlanError::new("no-templates", message, "check the path, which begins at the current directory"));
             Vec::new()
         })

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
+use plan::plainly;
 use plan::template::nearest;
 use ring::digest;
 
@@ -81,10 +82,7 @@ impl Data {
             message: format!("--data-file {path}, line {}: {}", wrong.line, wrong.why),
             help: "give CSV with the names of its columns in the first line, or a JSON object a line".to_owned(),
         };
-        let unreadable = |why: &io::Error| {
-            let why = why.to_string();
-            wrong(format!("cannot be read: {}", why.split(" (os error").next().unwrap_or_default()), "check the path")
-        };
+        let unreadable = |why: &io::Error| wrong(format!("cannot be read: {}", plainly(why)), "check the path");
         let file = File::open(path).map_err(|why| unreadable(&why))?;
         let about = file.metadata().map_err(|why| unreadable(&why))?;
         if about.is_dir() {

@@ -9,6 +9,7 @@
 use std::io::Read;
 
 use memchr::{memchr, memchr2};
+use plan::plainly;
 use serde_json::{Map, Value};
 
 /// The most bytes of one record: a body larger than this is a file of its own.
@@ -185,11 +186,7 @@ impl<R: Read> Records<R> {
                 Ok(0) => self.ended = true,
                 Ok(read) => self.end += read,
                 Err(why) if why.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(why) => {
-                    let why = why.to_string();
-                    let why = why.split(" (os error").next().unwrap_or_default().to_owned();
-                    return Err(Wrong { line: self.line, why: format!("it cannot be read: {why}") });
-                }
+                Err(why) => return Err(Wrong { line: self.line, why: format!("it cannot be read: {}", plainly(&why)) }),
             }
             return Ok(());
         }

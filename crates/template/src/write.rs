@@ -10,6 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 use plan::Random;
 use plan::template::{Coding, Moment};
 use ring::hmac;
@@ -254,64 +257,56 @@ fn now(moment: Moment, now: SystemTime, out: &mut Vec<u8>) {
             digits(seconds, 1, out);
             digits(since.subsec_nanos().into(), 9, out);
         }
-        Moment::Date => date(seconds, out),
+        Moment::Date => date(utc(seconds), out),
         Moment::Rfc3339 => {
-            date(seconds, out);
+            let then = utc(seconds);
+            date(then, out);
             out.push(b'T');
-            clock(seconds, out);
+            clock(then, out);
             out.push(b'.');
             digits(since.subsec_millis().into(), 3, out);
             out.push(b'Z');
         }
         Moment::Http => {
-            // 1970-01-01 was a Thursday.
-            let weekday = (seconds / DAY + 4) % 7;
-            let (year, month, day) = civil(seconds / DAY);
-            out.extend_from_slice(&b"SunMonTueWedThuFriSat"[weekday as usize * 3..][..3]);
+            let then = utc(seconds);
+            out.extend_from_slice(WEEKDAYS[usize::from(then.weekday().to_sunday_zero_offset().unsigned_abs())]);
             out.extend_from_slice(b", ");
-            digits(day, 2, out);
+            digits(then.day().unsigned_abs().into(), 2, out);
             out.push(b' ');
-            out.extend_from_slice(&b"JanFebMarAprMayJunJulAugSepOctNovDec"[(month as usize - 1) * 3..][..3]);
+            out.extend_from_slice(MONTHS[usize::from(then.month().unsigned_abs()) - 1]);
             out.push(b' ');
-            digits(year, 4, out);
+            digits(then.year().unsigned_abs().into(), 4, out);
             out.push(b' ');
-            clock(seconds, out);
+            clock(then, out);
             out.extend_from_slice(b" GMT");
         }
     }
 }
 
-const DAY: u64 = 86_400;
+const WEEKDAYS: [&[u8]; 7] = [b"Sun", b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat"];
+const MONTHS: [&[u8]; 12] = [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
 
-fn date(seconds: u64, out: &mut Vec<u8>) {
-    let (year, month, day) = civil(seconds / DAY);
-    digits(year, 4, out);
-    out.push(b'-');
-    digits(month, 2, out);
-    out.push(b'-');
-    digits(day, 2, out);
+/// The latest moment there is, for a clock beyond the year 9999.
+fn utc(seconds: u64) -> DateTime {
+    let then = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    Offset::UTC.to_datetime(then.unwrap_or(Timestamp::MAX))
 }
 
-fn clock(seconds: u64, out: &mut Vec<u8>) {
-    for (place, part) in [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].into_iter().enumerate() {
+fn date(then: DateTime, out: &mut Vec<u8>) {
+    digits(then.year().unsigned_abs().into(), 4, out);
+    out.push(b'-');
+    digits(then.month().unsigned_abs().into(), 2, out);
+    out.push(b'-');
+    digits(then.day().unsigned_abs().into(), 2, out);
+}
+
+fn clock(then: DateTime, out: &mut Vec<u8>) {
+    for (place, part) in [then.hour(), then.minute(), then.second()].into_iter().enumerate() {
         if place > 0 {
             out.push(b':');
         }
-        digits(part, 2, out);
+        digits(part.unsigned_abs().into(), 2, out);
     }
-}
-
-/// Year, month and day of a day since 1970-01-01, by Hinnant's `civil_from_days`: years begin in March, so that the day a leap year
-/// has more is its last.
-const fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let era = days / 146_097;
-    let of_era = days % 146_097;
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (era * 400 + year + (month <= 2) as u64, month, of_year - (153 * shifted + 2) / 5 + 1)
 }
 
 #[cfg(test)]
@@ -416,8 +411,15 @@ mod tests {
 
         #[test]
         fn days_follow_each_other(day in 0u64..200_000) {
-            let (year, month, date) = civil(day);
-            let (next_year, next_month, next_date) = civil(day + 1);
+            let written = |day: u64| {
+                let mut out = Vec::new();
+                now(Moment::Date, UNIX_EPOCH + Duration::from_secs(day * 86_400), &mut out);
+                let text = String::from_utf8(out).unwrap();
+                let parts: Vec<u64> = text.split('-').map(|part| part.parse().unwrap()).collect();
+                (parts[0], parts[1], parts[2])
+            };
+            let (year, month, date) = written(day);
+            let (next_year, next_month, next_date) = written(day + 1);
             let is_next = (next_year, next_month, next_date) == (year, month, date + 1)
                 || ((next_year, next_month, next_date) == (year, month + 1, 1) && date >= 28)
                 || ((next_year, next_month, next_date) == (year + 1, 1, 1) && (month, date) == (12, 31));

@@ -1,4 +1,4 @@
-/** Two saved runs, or two sweeps, side by side. */
+/** Two saved runs, sweeps or searches side by side. */
 
 import { element } from "../parts/element";
 import { render } from "../report/render";

@@ -151,13 +151,16 @@ export type SweepPage = Common<"sweep", {
   best: number | null;
 }>;
 
+/** What a rate came to. */
+export interface Rate { rate: number; throughput: number; goodput: number; quantile_ns: number | null; generator_limited: boolean }
+
 export type FindPage = Common<"find", {
   carries: number | null;
   capacity_low: number;
   capacity_high: number | null;
   quantile: number;
   good_within_ns: number | null;
-  rates: { rate: number; throughput: number; goodput: number; quantile_ns: number | null; generator_limited: boolean }[];
+  rates: Rate[];
   trials: { rate: number; seconds: number; purpose: string; outcome: "holds" | "breaks" | "does not count" }[];
 }>;
 
@@ -182,6 +185,13 @@ export type PlotPage = Common<"plot", { courses: { name: string; failed: boolean
 
 export type RunsPage = Common<"runs", { names: [string, string]; times: [Times, Times]; timelines: [Timeline, Timeline]; shifts: { q: number; change: number }[] }>;
 
+export type SearchesPage = Common<"searches", {
+  sides: [SearchSide, SearchSide];
+  quantile: number | null;
+}>;
+
+export interface SearchSide { carries: number | null; rates: Rate[] }
+
 export type TrendPage = Common<"trend", {
   kind: string;
   runs: { id: string; started: string; revision: string | null }[];
@@ -202,4 +212,4 @@ export type TrafficPage = Common<"traffic", {
   routes: { name: string; share: number; cumulative_share: number }[];
 }>;
 
-export type Page = RunPage | SweepPage | FindPage | ComparePage | DiffPage | PlotPage | RunsPage | TrendPage | TrafficPage;
+export type Page = RunPage | SweepPage | FindPage | ComparePage | DiffPage | PlotPage | RunsPage | SearchesPage | TrendPage | TrafficPage;

@@ -3,7 +3,7 @@
 import type { Page, Tick } from "../data/page";
 import { frame } from "../parts/frame";
 import { compare } from "./compare";
-import { find } from "./find";
+import { find, searches } from "./find";
 import { plot } from "./plot";
 import { run } from "./run";
 import { diff, sweep } from "./sweep";
@@ -30,6 +30,7 @@ function charts(page: Page): { charts: HTMLElement[]; update(...ticks: Tick[]): 
     case "diff": return still(diff(page));
     case "plot": return still(plot(page));
     case "runs": return still(two(page));
+    case "searches": return still(searches(page));
     case "trend": return still(trend(page));
     case "traffic": return still(traffic(page));
   }

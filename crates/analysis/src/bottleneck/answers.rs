@@ -1,13 +1,9 @@
 //! What the server says itself: that requests come too fast, or that it failed.
 
-use super::scene::Scene;
-use super::{Finding, Kind};
+use super::scene::{FAILING_MIN, NEARLY, Scene};
+use super::{Finding, Kind, Point};
 use crate::quantity::{figure, percent, time};
 
-/// A refusal in a hundred is a limit at work.
-const REFUSED_MIN: f64 = 0.01;
-/// One failure in a hundred is where a server ends.
-const ERRORS_MIN: f64 = 0.01;
 /// Times that have grown no more than this have not grown for anybody who waits.
 const SLOW_RATIO: f64 = 3.0;
 /// Of the failures at the highest load, this share at the lowest has nothing to do with load.
@@ -18,30 +14,26 @@ const AFTER_THE_END: f64 = 0.45;
 
 /// 429, or 503 with `Retry-After`: by its own words it takes no more, however idle it is.
 pub(super) fn rate_limit(scene: &Scene<'_>) -> Option<Finding> {
-    let (worst, share) = scene.anywhere(super::Point::refused)?;
-    if share < REFUSED_MIN {
+    let (worst, share) = scene.anywhere(Point::refused)?;
+    if share < FAILING_MIN {
         return None;
     }
     let status = if worst.too_many > 0.0 { "429 Too Many Requests" } else { "503 Service Unavailable with Retry-After" };
-    let limited: Vec<f64> = scene.points.iter().filter(|point| point.refused() >= REFUSED_MIN).map(|point| point.good).collect();
+    let limited: Vec<f64> = scene.points.iter().filter(|point| point.refused() >= FAILING_MIN).map(|point| point.good).collect();
     let (least, most) = limited.iter().fold((f64::INFINITY, 0.0f64), |(least, most), good| (least.min(*good), most.max(*good)));
     let mut evidence = vec![format!("at {} requests a second it refused {} % of them with {status}", figure(worst.due), whole(share))];
-    let first = scene.points.iter().find(|point| point.refused() >= REFUSED_MIN)?;
+    let first = scene.points.iter().find(|point| point.refused() >= FAILING_MIN)?;
     // Whoever refuses beyond a rate lets that rate through. Where more succeeded before, it breaks down; where more users brought
     // nothing before, something else was at its end.
-    if most < scene.top.good * super::scene::NEARLY || is_flat_before(scene, first) {
+    let flat_before = is_flat_before(scene, first);
+    if flat_before || most < scene.top.good * NEARLY {
         evidence.push(format!(
             "then {} a second succeeded, and {} at a load of {}",
             figure(most),
             figure(scene.top.good),
             figure(scene.top.level)
         ));
-        let sentence = format!("it turns requests away from about {} a second on, by {status}", figure(first.due));
-        let finding = Finding::new(Kind::Errors, if is_flat_before(scene, first) { AFTER_THE_END } else { 0.7 }, sentence)
-            .evidence(evidence)
-            .refuted_by("the same load from another address or with another key is carried")
-            .remedy("look at what it does beyond its limit: how many it takes at once, and how long it then refuses");
-        return Some(finding);
+        return Some(breaks_down(evidence, first, status, flat_before));
     }
     evidence.push(if limited.len() > 1 {
         format!("whatever was offered beyond that, {} to {} a second succeeded", figure(least), figure(most))
@@ -59,19 +51,28 @@ pub(super) fn rate_limit(scene: &Scene<'_>) -> Option<Finding> {
     Some(finding)
 }
 
+/// Refusals that come with less throughput than there was, or after throughput had stopped growing.
+fn breaks_down(evidence: Vec<String>, first: &Point, status: &str, flat_before: bool) -> Finding {
+    let sentence = format!("it turns requests away from about {} a second on, by {status}", figure(first.due));
+    Finding::new(Kind::Errors, if flat_before { AFTER_THE_END } else { 0.7 }, sentence)
+        .evidence(evidence)
+        .refuted_by("the same load from another address or with another key is carried")
+        .remedy("look at what it does beyond its limit: how many it takes at once, and how long it then refuses")
+}
+
 /// Failures that come before times grow.
 pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
-    let failing = |point: &super::Point| (point.errors - if point.retry_after { point.unavailable } else { 0.0 }).max(0.0);
+    let failing = |point: &Point| (point.errors - if point.retry_after { point.unavailable } else { 0.0 }).max(0.0);
     let (worst, share) = scene.anywhere(failing)?;
-    if share < ERRORS_MIN {
+    if share < FAILING_MIN {
         return None;
     }
-    let first = scene.points.iter().find(|point| failing(point) >= ERRORS_MIN)?;
+    let first = scene.points.iter().find(|point| failing(point) >= FAILING_MIN)?;
     let well = scene.points.iter().rev().find(|point| point.level < first.level);
     let lowest = scene.points.first()?;
     let constant = scene.points.len() > 1 && failing(lowest) >= share * CONSTANT_MIN;
     let base = scene.points.iter().filter_map(|point| point.service_s).reduce(f64::min);
-    let until = |point: &&&super::Point| point.level <= first.level;
+    let until = |point: &&&Point| point.level <= first.level;
     let slowest = scene.points.iter().filter(until).filter_map(|point| point.service_s).reduce(f64::max);
     let slow = base.zip(slowest).filter(|_| scene.points.len() > 1).map(|(base, here)| here / base);
     let strength = match slow {
@@ -105,7 +106,7 @@ pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
 }
 
 /// Whether throughput had stopped growing at loads below that one, so that it is not what ends there.
-fn is_flat_before(scene: &Scene<'_>, first: &super::Point) -> bool {
+fn is_flat_before(scene: &Scene<'_>, first: &Point) -> bool {
     scene.flat.is_some_and(|flat| !flat.by_one_load && !first.open && flat.to < first.level)
 }
 

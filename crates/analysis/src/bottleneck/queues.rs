@@ -8,7 +8,7 @@
 use std::ops::RangeInclusive;
 
 use super::law::line;
-use super::scene::{Flat, Scene};
+use super::scene::{Flat, MACHINE_FULL_MIN, Scene};
 use super::{Finding, Kind, Seen};
 use crate::quantity::{counted, decimal, figure, time};
 
@@ -21,8 +21,7 @@ const ONE_CORE: RangeInclusive<f64> = 0.75..=1.3;
 const ONE_CORE_EXACTLY: RangeInclusive<f64> = 0.85..=1.15;
 /// A request that works alone, and whose work takes longer while others take the core from it.
 const ALONE_MAX: f64 = 2.0;
-/// A machine this busy has no core left, and of that loadline may have this share without being what is waited for.
-const FULL_MIN: f64 = 0.92;
+/// Of a full machine loadline may have this share without being what is waited for.
 const ASKING_MAX: f64 = 0.25;
 /// A thread that has more of the work than this does it alone.
 const SHARE_MAX: f64 = 0.6;
@@ -121,7 +120,7 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
     let each = seen.switches_voluntary.map(|switches| switches / point.answered.max(1.0));
     evidence.extend(each.filter(|each| *each >= 1.0).map(|each| format!("a thread stopped to wait {} times a request", figure(each))));
     // Where loadline had much of a full machine, the threads may as well have waited for what it asks.
-    let asked = seen.machine_share().is_none_or(|share| share < FULL_MIN) || point.generator_cores < ASKING_MAX * cores;
+    let asked = seen.machine_share().is_none_or(|share| share < MACHINE_FULL_MIN) || point.generator_cores < ASKING_MAX * cores;
     let strength = match (serial, asked) {
         (_, false) => 0.6,
         (true, true) => 0.88,

@@ -3,25 +3,20 @@
 //! Each is full or it is not, and that its use grew with throughput on a straight line is what makes it the cause rather than a
 //! bystander. One that is far from full is kept as a runner-up if that line tells where it would end.
 
-use super::scene::Scene;
+use super::scene::{ALONE_MIN, MACHINE_FULL_MIN, Scene, THROTTLED_MIN};
 use super::{Finding, Kind, Seen};
 use crate::quantity::{bytes, counted, decimal, figure, percent};
 
-/// A machine this busy has no core left.
-const FULL_MIN: f64 = 0.92;
 /// A server that uses this share of what it may is at its end: schedulers never give out all of it.
 const USED_MIN: f64 = 0.85;
 /// From here on the end is near.
 const NEAR_MIN: f64 = 0.75;
 /// A thread on a core for this share of the time has no time left.
 const THREAD_FULL_MIN: f64 = 0.9;
-/// A thread that does this share of a server's work is its only one, for all purposes.
-const ALONE_MIN: f64 = 0.7;
 /// What waits for a core may be the one thread's, up to this share.
 const WAITED_MAX: f64 = 0.3;
-/// A quota this used up, or that stopped the server in so many of its periods, is the limit.
+/// A quota this used up is the limit.
 const QUOTA_USED_MIN: f64 = 0.85;
-const THROTTLED_MIN: f64 = 0.25;
 const QUOTA_REMEDY: &str = "raise the quota (cpu.max, --cpus, limits.cpu), or give the runtime no more threads than the quota has cores";
 /// What is less near its end than this is no runner-up.
 const WORTH_SAYING: f64 = 0.05;
@@ -42,7 +37,7 @@ pub(super) fn processor(scene: &Scene<'_>) -> Option<Finding> {
     let wants = scene.wants_cores();
     let kept = wants && waiting >= (0.5 * cpu).max(0.7) && machine <= 0.8 && seen.throttled.unwrap_or(0.0) < 0.05 && seen.busiest.len() > 1;
     // Of a full machine the larger part, by threads that have nothing else to wait for.
-    let most = machine >= FULL_MIN && cpu >= 0.5 * seen.machine_cpu.unwrap_or(cpu);
+    let most = machine >= MACHINE_FULL_MIN && cpu >= 0.5 * seen.machine_cpu.unwrap_or(cpu);
     let strength = if (most && wants) || used >= USED_MIN {
         0.9
     } else if kept {

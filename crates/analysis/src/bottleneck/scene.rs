@@ -14,8 +14,8 @@ pub(super) const NEARLY: f64 = 0.9;
 const LEVELS_RATIO: f64 = 1.8;
 /// … but times so much longer.
 const TIMES_RATIO: f64 = 1.5;
-/// Loads at which so many of the requests fail show how it fails, and not where throughput ends.
-const FAILING_MIN: f64 = 0.01;
+/// Loads at which so many of the requests fail or are refused show how it fails, and not where throughput ends.
+pub(super) const FAILING_MIN: f64 = 0.01;
 /// Answered of due, below which an open load is not kept up with.
 const KEPT_UP_MIN: f64 = 0.95;
 /// Arrivals at random differ from their mean by so many deviations once in some thirty thousand runs.
@@ -29,6 +29,12 @@ const IDLE_MAX: f64 = 0.75;
 /// Threads with requests that are on a core or ready for one for no more of their time wait for something else: waking up on a busy
 /// machine takes as much.
 pub(super) const WANTS_MAX: f64 = 0.3;
+/// A machine this busy has no core left, not even for a burst.
+pub(super) const MACHINE_FULL_MIN: f64 = 0.92;
+/// A thread that does this share of a server's work is its only one, for all purposes.
+pub(super) const ALONE_MIN: f64 = 0.7;
+/// A quota that stopped the server in so many of its periods is at work.
+pub(super) const THROTTLED_MIN: f64 = 0.25;
 
 /// The loads, ascending, and what they show together.
 #[derive(Debug)]

@@ -1,18 +1,14 @@
 //! What is not the server's: loadline, and the machine that both of them need.
 
-use super::scene::Scene;
+use super::scene::{ALONE_MIN, MACHINE_FULL_MIN, Scene, THROTTLED_MIN};
 use super::{Finding, Kind, Seen};
 use crate::quantity::{decimal, figure};
 
-/// A machine this busy has no core left for a burst.
-const FULL_MIN: f64 = 0.92;
 /// Of what the server could use, what others had is a bottleneck from this share on, and worth a word from that one on.
 const OTHERS_MIN: f64 = 0.3;
 const OTHERS_WORTH_SAYING: f64 = 0.15;
 /// A server that wants less than this of a core is not kept from it.
 const WANTED_MIN: f64 = 0.5;
-/// Of a quota's periods, those in which it stopped the server.
-const STOPPED_MIN: f64 = 0.25;
 /// A host that gives away so much makes every time longer.
 const STEAL_MIN: f64 = 0.05;
 const STEAL_LARGE: f64 = 0.15;
@@ -21,7 +17,7 @@ const STEAL_LARGE: f64 = 0.15;
 pub(super) fn generator(scene: &Scene<'_>) -> Option<Finding> {
     let (point, limit) = scene.loaded().find_map(|point| Some((point, point.generator_limit.as_ref()?)))?;
     // On a machine that both fill, the machine is what is short.
-    let full = point.server.as_ref().and_then(Seen::machine_share).is_some_and(|share| share >= FULL_MIN);
+    let full = point.server.as_ref().and_then(Seen::machine_share).is_some_and(|share| share >= MACHINE_FULL_MIN);
     // Where the server is full as well, which of the two gave way first cannot be told.
     let both = point.server.as_ref().is_some_and(|seen| {
         let thread = seen.busiest.first().is_some_and(|(_, used)| *used >= 0.9);
@@ -37,8 +33,6 @@ pub(super) fn generator(scene: &Scene<'_>) -> Option<Finding> {
 
 /// How many cores the server can use at most: those of its quota or machine, and no more than one for each thread that does all.
 fn useful(seen: &Seen, cpu: f64) -> f64 {
-    /// A thread that does this share of a server's work is its only one, for all purposes.
-    const ALONE_MIN: f64 = 0.7;
     let most = seen.capacity().unwrap_or(cpu);
     let first = seen.busiest.first().map_or(0.0, |(_, used)| *used);
     if first > 0.0 && first >= ALONE_MIN * cpu { most.min(cpu / first) } else { most }
@@ -60,13 +54,13 @@ pub(super) fn shared_machine(scene: &Scene<'_>) -> Option<Finding> {
             .remedy("measure on a machine whose host is not oversubscribed");
         return Some(finding);
     }
-    if !seen.shares_machine || machine < FULL_MIN || cpu + waiting < WANTED_MIN {
+    if !seen.shares_machine || machine < MACHINE_FULL_MIN || cpu + waiting < WANTED_MIN {
         return None;
     }
     let others = point.others_share.unwrap_or(0.0) * cores;
     // Its threads were kept from cores; or loadline had so much of them that it asked for less than the server could do.
     // Whom a quota stops waits for that, ready as its threads are.
-    let starved = scene.wants_cores() && seen.throttled.unwrap_or(0.0) < STOPPED_MIN;
+    let starved = scene.wants_cores() && seen.throttled.unwrap_or(0.0) < THROTTLED_MIN;
     if !starved && point.generator_cores < OTHERS_MIN * cores {
         return None;
     }

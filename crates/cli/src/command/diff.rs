@@ -1,5 +1,5 @@
-//! `loadline diff A B`: two sweeps side by side, as a table and as two charts; or two runs, as a table. Either also as a page, or
-//! as JSON for scripts.
+//! `loadline diff A B`: two sweeps side by side, as a table and as two charts; or two runs or searches, as a table. Each also as a
+//! page, or as JSON for scripts.
 
 use std::path::PathBuf;
 
@@ -16,10 +16,10 @@ use crate::keeping::{At, ReadError};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::saved::Saved;
 
-/// Two sweeps, or two runs.
+/// Two sweeps, two runs, or two searches.
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// A sweep or a run: its .dat or .json file, or a saved one such as @baseline
+    /// A sweep, run or search: its .dat or .json file, or a saved one such as @baseline
     #[arg(value_name = "A")]
     a: String,
 
@@ -74,6 +74,30 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         let mut lost = PlanErrors::default();
         let text = format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to)));
         outs.write(&Two::Runs([(a.name.clone(), from), (b.name.clone(), to)]), &mut lost);
+        super::print(text.as_bytes())?;
+        return written(&lost);
+    }
+    if let [Some(a), Some(b)] = &sides
+        && let (Ok(Saved::Find(from)), Ok(Saved::Find(to))) = (Saved::read(&a.text), Saved::read(&b.text))
+    {
+        if existing == Existing::Keep {
+            for (side, found) in [(a, &from), (b, &to)] {
+                if let Some(why) = report::diff::search_is_invalid(found) {
+                    errors.push(invalid(&side.shown, &format!(": {why}")));
+                }
+            }
+            let unlike = report::diff::searches_unlike(&from, &to);
+            if !unlike.is_empty() {
+                errors.push(measured_unlike(&unlike));
+            }
+        }
+        let outs = Renderings::check(&out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
+        if !errors.is_empty() {
+            return Err(errors.into());
+        }
+        let mut lost = PlanErrors::default();
+        let text = format!("\n{}", report::diff::searches((&a.name, &from), (&b.name, &to)));
+        outs.write(&Two::Searches([(a.name.clone(), from), (b.name.clone(), to)]), &mut lost);
         super::print(text.as_bytes())?;
         return written(&lost);
     }
@@ -158,7 +182,7 @@ fn curve(side: &Side, existing: Existing, errors: &mut PlanErrors) -> Option<Swe
         (Err(_), Err(why)) => why.starts_with("it is written as ").then(|| format!("cannot be compared: {why}")),
     };
     if let Some(why) = other {
-        errors.push(PlanError::new("diff", format!("'{shown}' {why}"), "give two sweeps, or two runs"));
+        errors.push(PlanError::new("diff", format!("'{shown}' {why}"), "give two sweeps, two runs, or two searches"));
         return None;
     }
     report::diff::read_curve(name, text)

@@ -28,7 +28,7 @@ use report::find::table;
 use report::server_side;
 
 use super::Manner;
-use super::sweep::{broken, name_of};
+use super::sweep::{broken, limits, name_of};
 use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{self, Exit, Failed};
@@ -480,10 +480,7 @@ impl Course {
         let loads: Vec<(String, Vec<&Summary>)> =
             self.found.trials.iter().map(|trial| (format!("{}/s", table::rate(trial.rate)), vec![&trial.summary])).collect();
         text += &server_side::table("", &loads);
-        for (at, sentence) in report::limits::sentences(&analysis::bottleneck::of_search(&self.found)).iter().enumerate() {
-            text += if at == 0 { "\n" } else { "" };
-            text += &broken(sentence, style.width);
-        }
+        text += &limits(&analysis::bottleneck::of_search(&self.found), style.width);
         self.say(&text);
         if !self.found.trials.is_empty() && self.lost.is_empty() {
             self.say(&self.files.listed());

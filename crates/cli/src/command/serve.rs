@@ -173,6 +173,7 @@ impl Desk for Cabinet {
         let read = |(name, result): (&str, &str)| Saved::read(result).map_err(|why| format!("{name} cannot be used: {why}"));
         match (read(a)?, read(b)?) {
             (Saved::Run(from, _), Saved::Run(to, _)) => Ok(page::two_runs((a.0, &from), (b.0, &to))),
+            (Saved::Find(from), Saved::Find(to)) => Ok(page::two_searches((a.0, &from), (b.0, &to))),
             (Saved::Sweep(from), Saved::Sweep(to)) => {
                 let curve =
                     |name: &str, text: &str| report::diff::read_curve(name, text).map_err(|why| format!("{name} is no sweep: {why}"));

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use analysis::adaptive::{Reach, next_levels};
+use analysis::bottleneck::Finding;
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
 use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promises_kept, scaling};
@@ -529,11 +530,13 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     }
     let loads: Vec<(String, Vec<&Summary>)> = rows.iter().map(|row| (row.level.to_string(), runs_of(sweep, row.level))).collect();
     text += &server_side::table("", &loads);
-    for (at, sentence) in report::limits::sentences(&analysis::bottleneck::of_sweep(sweep)).iter().enumerate() {
-        text += if at == 0 { "\n" } else { "" };
-        text += &broken(sentence, width);
-    }
-    text
+    text + &limits(&analysis::bottleneck::of_sweep(sweep), width)
+}
+
+/// What limits the server, set apart from what stands before; nothing where nothing can be said.
+pub fn limits(findings: &[Finding], width: u16) -> String {
+    let said: String = report::limits::sentences(findings).iter().map(|sentence| broken(sentence, width)).collect();
+    if said.is_empty() { said } else { format!("\n{said}") }
 }
 
 /// Every run at a level.
@@ -566,7 +569,7 @@ const UNITS: [&str; 6] = ["%", "ns", "µs", "ms", "s", "min"];
 
 /// The name a URL suggests: its path's words, or its host.
 pub fn name_of(url: &str) -> String {
-    let Ok(target) = without_templates(url).parse::<Target>() else { return "sweep".to_owned() };
+    let Ok(target) = plan::template::around(url).concat().parse::<Target>() else { return "sweep".to_owned() };
     let path = target.path_and_query().split('?').next().unwrap_or_default();
     let words = |text: &str| {
         let plain: String =
@@ -581,17 +584,6 @@ pub fn name_of(url: &str) -> String {
 }
 
 const NAME_LETTERS_MAX: usize = 100;
-
-/// What a URL with templates is called after.
-fn without_templates(url: &str) -> String {
-    let mut rest = url;
-    let mut plain = String::new();
-    while let Some((before, after)) = rest.split_once("{{").and_then(|(before, after)| Some((before, after.split_once("}}")?.1))) {
-        plain += before;
-        rest = after;
-    }
-    plain + rest
-}
 
 #[cfg(test)]
 mod tests {

@@ -34,6 +34,10 @@ pub struct Traffic {
     #[arg(long, help_heading = "Output")]
     keep_personal: bool,
 
+    /// Write a scenario like this traffic, for loadline run, and say how near it comes
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    to: Option<String>,
+
     /// Write the result also as FORMAT=FILE (repeatable)
     #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(TRAFFIC_FORMATS), help_heading = "Output")]
     out: Vec<Out>,
@@ -48,7 +52,8 @@ pub struct Traffic {
 
 /// Reads all of them, and says what they say.
 pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
-    let Traffic { logs, log_format, field, keep_personal, out, force, manner } = traffic;
+    let Traffic { logs, log_format, field, keep_personal, to, mut out, force, manner } = traffic;
+    out.extend(to.iter().flat_map(|file| format!("scenario={file}").parse()));
     let mut errors = PlanErrors::default();
     let asked = match log_format.as_deref().map(Asked::named).transpose() {
         Ok(asked) => asked.unwrap_or_default().with_fields(field),
@@ -92,6 +97,11 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
     }
     if !lost.is_empty() {
         return Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() });
+    }
+    if let Some(file) = to.filter(|file| file != "-" && traffic.requests > 0) {
+        let how_near = report::traffic::fidelity(&traffic);
+        let how_near = how_near.map_or_else(|| "Nothing in this log can be sent.".to_owned(), |it| it.in_words());
+        super::print(format!("\n  {file}: {how_near}\n").as_bytes())?;
     }
     // Nothing could be read of what is not empty: whoever scripts this must not take it for a quiet day.
     if traffic.requests == 0 && traffic.lines > 0 {

@@ -82,7 +82,7 @@ fn carry_out(words: &Words) -> Result<(), String> {
     let Told { answers, mut rows } = std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner));
     rows.sort_unstable_by_key(|answer| answer.began.plus(answer.response));
     let text = match words.output {
-        Output::Summary => answers.report(run.ended.drained_at),
+        Output::Summary => answers.report(run.ended.drained_at, words.formulas),
         Output::Csv => [CSV_HEAD.to_owned()].into_iter().chain(rows.iter().map(Answer::csv)).collect(),
     };
     to_stdout(text.as_bytes()).map_err(|why| format!("standard output cannot be written: {}", crate::inputs::plainly(&why)))?;

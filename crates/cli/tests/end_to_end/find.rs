@@ -91,6 +91,15 @@ fn a_server_that_carries_all_that_is_allowed_is_not_loaded_beyond_it() {
     let result = session.json("_output/loadline/healthz.find.json");
     assert!(result["trials"].as_array().unwrap().iter().all(|trial| trial["rate"].as_f64().unwrap() <= 40.0));
     assert_eq!(result["capacity"]["high"], Value::Null);
+    // Beside itself it is no more and no less, as far as that was measured.
+    let beside = session.loadline("diff @last _output/loadline/healthz.find.json --out json=d.json --out html=d.html").exits(0);
+    beside.says("capacity, 95 %  at least ").says("cannot be told");
+    let told = session.json("d.json");
+    assert_eq!((&told["kind"], &told["carries"]["a"]), (&"searches".into(), &result["carries"]));
+    let other = fs::read_to_string(session.path("_output/loadline/healthz.find.json")).unwrap().replace("p90 < 2s", "p90 < 3s");
+    fs::write(session.path("other.json"), other).unwrap();
+    session.loadline("diff @last other.json").exits(2).complains("the promise is p90 < 2s in A and p90 < 3s in B");
+    session.loadline("diff @last other.json --force").exits(0).says("Not measured alike: the promise is p90 < 2s in A and p90 < 3s in B");
 }
 
 /// Whether a rate is the generator's limit depends on this machine; so it is told that it was seen to send fifty a second.

@@ -9,6 +9,7 @@ use std::net::{TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use plan::plainly;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use url::Url;
@@ -222,12 +223,6 @@ impl Write for Timed {
     fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
     }
-}
-
-/// The system's words without its number.
-fn plainly(why: &io::Error) -> String {
-    let text = why.to_string();
-    text.rsplit_once(" (os error ").map_or(text.as_str(), |(words, _)| words).to_lowercase()
 }
 
 fn percent_decoded(text: &str) -> String {

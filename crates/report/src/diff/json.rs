@@ -5,7 +5,9 @@
 
 use std::io;
 
-use analysis::compare::Comparison;
+use analysis::compare::{CapacityChange, Comparison, capacity_change};
+use analysis::found::Found;
+use analysis::search::Capacity;
 use analysis::{Level, Standing, Sweep, Validity};
 use measure::{QUANTILES, Summary};
 use serde::Serialize;
@@ -43,6 +45,11 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     fn of_run(name: &'a str, run: &Summary) -> Self {
         Self { name, target: Some(run.plan.target().to_string()), standing: Some(Validity::of(run).standing) }
+    }
+
+    fn of_search(name: &'a str, found: &Found) -> Self {
+        let target = found.trials.first().map(|trial| trial.summary.plan.target().to_string());
+        Self { name, target, standing: None }
     }
 
     fn of_sweep(curve: &'a SweepCurve) -> Self {
@@ -106,6 +113,37 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary), out: &mut dyn io::Write) -
             mean_ns: both(from.response_time.mean(), to.response_time.mean()),
             quantiles: QUANTILES.iter().map(|q| Quantile { q: *q, ns: both(quantile(from, *q), quantile(to, *q)) }).collect(),
             success_percent: both(success(from), success(to)),
+        },
+    };
+    write_json(&written, out)
+}
+
+#[derive(Serialize)]
+struct Searches {
+    carries: Both,
+    capacity: Pair<Capacity>,
+    /// From the ends of both intervals.
+    capacity_change: CapacityChange,
+    breaks_at: Both,
+}
+
+/// Two searches, each with what the user calls it.
+///
+/// # Errors
+/// If `out` does not take it.
+pub fn searches(a: (&str, &Found), b: (&str, &Found), out: &mut dyn io::Write) -> io::Result<()> {
+    let (from, to) = (&a.1.answer, &b.1.answer);
+    let written = Written {
+        schema: DIFF_SCHEMA,
+        kind: "searches",
+        a: Side::of_search(a.0, a.1),
+        b: Side::of_search(b.0, b.1),
+        unlike: super::searches_unlike(a.1, b.1),
+        body: Searches {
+            carries: both(from.carries, to.carries),
+            capacity: Pair { a: Some(from.capacity), b: Some(to.capacity) },
+            capacity_change: capacity_change(from.capacity, to.capacity),
+            breaks_at: both(from.breaks_at.map(|it| it.rate), to.breaks_at.map(|it| it.rate)),
         },
     };
     write_json(&written, out)

@@ -26,7 +26,7 @@ struct Data {
 
 /// All trials at one rate.
 #[derive(Debug, Serialize)]
-struct Rate {
+pub(super) struct Rate {
     rate: f64,
     throughput: f64,
     goodput: f64,
@@ -87,17 +87,7 @@ fn view(found: &Found) -> View<Data> {
             capacity_high: found.answer.capacity.high,
             quantile: found.quantile,
             good_within_ns: found.good_within.map(|limit| limit.0),
-            rates: found
-                .rows()
-                .iter()
-                .map(|row| Rate {
-                    rate: row.rate,
-                    throughput: row.throughput,
-                    goodput: row.goodput,
-                    quantile_ns: row.quantile.map(|time| time.0),
-                    generator_limited: row.generator_limited,
-                })
-                .collect(),
+            rates: rates(found),
             trials: found
                 .trials
                 .iter()
@@ -110,6 +100,18 @@ fn view(found: &Found) -> View<Data> {
                 .collect(),
         },
     }
+}
+
+/// What every rate came to.
+pub(super) fn rates(found: &Found) -> Vec<Rate> {
+    let rate = |row: analysis::found::RateRow| Rate {
+        rate: row.rate,
+        throughput: row.throughput,
+        goodput: row.goodput,
+        quantile_ns: row.quantile.map(|time| time.0),
+        generator_limited: row.generator_limited,
+    };
+    found.rows().into_iter().map(rate).collect()
 }
 
 /// The table and what follows from it, as on a terminal.

@@ -42,7 +42,7 @@ pub(crate) fn urls(traffic: &Traffic) -> String {
 }
 
 /// The path with its places filled in, or why it cannot be sent.
-fn line(route: &Route) -> Result<String, String> {
+pub(super) fn line(route: &Route) -> Result<String, String> {
     if !SAFE.contains(&route.method.as_str()) {
         return Err("Left out, since it may write, and its body is not in a log".to_owned());
     }

@@ -24,7 +24,7 @@ fn a_missing_or_empty_file_is_named() {
     let load = |path: &str| Script::load(&source(path), Globals::default(), &Stop::new()).err().expect("it does not load").to_string();
     assert_eq!(
         load("/nonexistent/a.lua"),
-        "error: the script '/nonexistent/a.lua' cannot be read: No such file or directory\n  help: give a readable Lua file"
+        "error: the script '/nonexistent/a.lua' cannot be read: there is no such file or directory\n  help: give a readable Lua file"
     );
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("empty.lua");

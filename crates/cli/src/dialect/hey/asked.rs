@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::protocol::http1::request;
 use plan::{Draft, Given, Nanos};
+use report::wrk::Formulas;
 
 use super::super::goclient::canonical;
 use super::super::goflag::{self, Flag, Mistake, invalid, switch, valued};
@@ -40,6 +41,7 @@ const FLAGS: &[Flag] = &[
     switch("disable-compression", ""),
     switch("disable-keepalive", ""),
     switch("disable-redirects", ""),
+    switch("faithful", ""),
     switch("quiet", ""),
 ];
 
@@ -70,6 +72,7 @@ Options:
   -disable-keepalive    Open a new connection for every request.
   -disable-redirects    Take redirects as answers.
   -cpus                 Threads to use. Default is all cores.
+  -faithful             Use the original's formulas, with their errors.
   -quiet                No remarks of loadline's.
 ";
 
@@ -87,6 +90,7 @@ pub struct Words {
     pub gap: Nanos,
     pub output: Output,
     pub redirects: u8,
+    pub formulas: Formulas,
     pub voice: Voice,
     timeout: Nanos,
     keepalive: bool,
@@ -231,6 +235,7 @@ impl Words {
             gap: if rate > 0.0 { Nanos((1e9 / rate) as u64) } else { Nanos::ZERO },
             output,
             redirects: if on("disable-redirects") { 0 } else { REDIRECTS },
+            formulas: if on("faithful") { Formulas::Original } else { Formulas::True },
             voice: if on("quiet") { Voice::Quiet } else { Voice::Talking },
             timeout: if timeout_s > 0 { Nanos::from_secs(timeout_s.unsigned_abs()) } else { NEVER },
             keepalive,

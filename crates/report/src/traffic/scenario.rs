@@ -1,0 +1,380 @@
+//! A log's traffic as a scenario: its routes by their weights, its sessions, and its busiest hour minute by minute.
+//!
+//! A list of URLs sent at an even rate has the mix of a log and nothing else of it: no visits, no pauses, no rush. So a scenario begins
+//! visits at the rate at which the log's busiest hour had them, minute by minute, and each visit asks for as many pages, with such
+//! pauses, as visits did. How near that comes is not claimed but tried: the scenario is played in memory, and what it sends is counted
+//! as the log was ([`fidelity`]).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use analysis::quantity::{NONE, counted, decimal, percent};
+use import::{Asked, Personal, Route, Survey, Traffic, utc};
+use plan::{Nanos, Random};
+
+use super::urls::line;
+use crate::visible;
+
+/// A stage of the load is at least this long.
+const STAGE_S: u64 = 60;
+/// The busiest hour, and no more.
+const SPAN_S: u64 = 3_600;
+/// Visits of fewer requests than this on average are single requests.
+const VISIT_REQUESTS_MIN: f64 = 1.2;
+/// So many requests are played.
+const PLAYED_MAX: usize = 200_000;
+
+/// What is taken over from a log.
+struct Model<'a> {
+    /// Each with what is sent.
+    used: Vec<(&'a Route, String)>,
+    /// Each with why not.
+    left_out: Vec<(&'a Route, String)>,
+    /// Of all requests, those whose route is used.
+    share: f64,
+    /// Requests a second, and for how many seconds.
+    stages: Vec<(f64, u64)>,
+    /// When the first stage begins, seconds since 1970.
+    from_s: i64,
+    visit: Option<Visit>,
+}
+
+/// What users do in one go.
+#[derive(Debug, Clone, Copy)]
+struct Visit {
+    /// Between 1 and so many requests, each number as likely.
+    requests_max: u64,
+    /// On average, between two of them.
+    pause: Nanos,
+}
+
+impl Visit {
+    fn requests_mean(self) -> f64 {
+        (1.0 + self.requests_max as f64) / 2.0
+    }
+}
+
+fn model(traffic: &Traffic) -> Option<Model<'_>> {
+    let course = traffic.course.as_ref()?;
+    let (mut used, mut left_out) = (Vec::new(), Vec::new());
+    for route in &traffic.routes {
+        match line(route) {
+            Ok(path) => used.push((route, path)),
+            Err(why) => left_out.push((route, why)),
+        }
+    }
+    let told: u64 = used.iter().map(|(route, _)| route.requests).sum();
+    if told == 0 {
+        return None;
+    }
+    let share = told as f64 / traffic.requests as f64;
+    let (from_s, until_s) = (course.peak_hour.at_s, course.peak_hour.at_s + SPAN_S as i64);
+    let within = course.timeline.iter().filter(|point| (from_s..until_s).contains(&point.at_s));
+    let mut stages: Vec<(f64, u64)> = Vec::new();
+    let mut gathered = (0_u64, 0_u64);
+    if u64::from(course.step_s) < SPAN_S {
+        // What is not in the timeline had no request.
+        let mut points: BTreeMap<i64, u64> = (from_s.max(course.first_s)..until_s.min(course.last_s + 1))
+            .step_by(course.step_s.max(1) as usize)
+            .map(|at| (at.div_euclid(i64::from(course.step_s)) * i64::from(course.step_s), 0))
+            .collect();
+        within.for_each(|point| *points.entry(point.at_s).or_default() += point.requests);
+        for requests in points.into_values() {
+            gathered = (gathered.0 + requests, gathered.1 + u64::from(course.step_s));
+            if gathered.1 >= STAGE_S {
+                stages.push((gathered.0 as f64 / gathered.1 as f64, gathered.1));
+                gathered = (0, 0);
+            }
+        }
+        if gathered.0 > 0 {
+            stages.push((gathered.0 as f64 / gathered.1 as f64, gathered.1));
+        }
+    }
+    if stages.iter().all(|(rate, _)| *rate <= 0.0) {
+        stages = vec![(course.peak_hour.requests as f64 / SPAN_S as f64, SPAN_S)];
+    }
+    stages.iter_mut().for_each(|(rate, _)| *rate *= share);
+    let visit = traffic.users.as_ref().and_then(|users| {
+        let mean = users.requests as f64 / users.sessions.max(1) as f64;
+        let pause = users.pauses.as_ref().filter(|_| mean >= VISIT_REQUESTS_MIN)?;
+        Some(Visit { requests_max: (2.0 * mean - 1.0).round().max(2.0) as u64, pause: Nanos(pause.mean_ns) })
+    });
+    Some(Model { used, left_out, share, stages, from_s, visit })
+}
+
+/// The scenario, in YAML; a comment says why where there is none.
+pub(crate) fn scenario(traffic: &Traffic) -> String {
+    let Some(model) = model(traffic) else {
+        return "# Nothing in this log can be sent: its requests write, or tell no time.\n".to_owned();
+    };
+    let mut text = format!(
+        "# The traffic of {}: {} % of them, the rest is listed below.\n# Set the target, then: loadline run THIS_FILE\n# Flags go over it: \
+         --rate 20/s -d 5m\n",
+        counted(traffic.requests, "logged request"),
+        percent((model.share * 1_000.0).round() / 10.0)
+    );
+    if let Some(fidelity) = fidelity(traffic) {
+        let _ = writeln!(text, "# {}", fidelity.in_words());
+    }
+    let _ = writeln!(text, "target: http://127.0.0.1:8080");
+    let _ = writeln!(text, "load:\n  # The busiest hour of the log, from {}: {} a second.", utc(model.from_s), begins(&model));
+    let requests = model.visit.map_or(1.0, Visit::requests_mean);
+    let stages: Vec<String> = model.stages.iter().map(|(rate, seconds)| format!("{}/s for {seconds}s", rounded(rate / requests))).collect();
+    let _ = writeln!(text, "  rate: '{}'", stages.join(", "));
+    text += "journeys:\n";
+    match model.visit {
+        Some(visit) => {
+            let _ = writeln!(
+                text,
+                "  - name: visit\n    steps:\n      - repeat: '{{{{random 1 {}}}}}'\n        steps:\n          - pick:",
+                visit.requests_max
+            );
+            for (route, path) in &model.used {
+                let _ = writeln!(text, "              - weight: {}\n                steps:", route.requests);
+                step(&mut text, route, path, "                  ");
+            }
+            let _ = writeln!(text, "          - pause: exponential {}", visit.pause);
+        }
+        None => {
+            for (route, path) in &model.used {
+                let _ = writeln!(text, "  - name: {}\n    weight: {}\n    steps:", quoted(&name(route)), route.requests);
+                step(&mut text, route, path, "      ");
+            }
+        }
+    }
+    for (route, why) in &model.left_out {
+        let _ = writeln!(text, "# {why}:\n#   {} {}", route.requests, visible(&name(route)));
+    }
+    if let Some(others) = &traffic.others {
+        let _ = writeln!(text, "# And {} of routes that are not listed.", counted(others.requests, "request"));
+    }
+    text
+}
+
+fn begins(model: &Model<'_>) -> &'static str {
+    if model.visit.is_some() { "visits begin at so many" } else { "requests at so many" }
+}
+
+/// A request as a step. Where most answers were errors, these are what is expected.
+fn step(text: &mut String, route: &Route, path: &str, indent: &str) {
+    let _ = writeln!(text, "{indent}- {}: {}", route.method.to_ascii_lowercase(), quoted(path));
+    if path != route.path {
+        let _ = writeln!(text, "{indent}  name: {}", quoted(&name(route)));
+    }
+    if route.failed() * 2 > route.requests {
+        let seen: Vec<String> = route.statuses.iter().filter(|it| it.status >= 100).map(|it| it.status.to_string()).collect();
+        let _ = writeln!(text, "{indent}  checks: {{status: {}}}", quoted(&seen.join(", ")));
+    }
+}
+
+fn name(route: &Route) -> String {
+    format!("{} {}", route.method, route.path)
+}
+
+/// As YAML's single-quoted text; what it is made from has no line breaks.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn rounded(rate: f64) -> String {
+    let text = decimal(rate, 4).replace(',', "");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// How near a scenario's traffic comes to that of the log it is from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fidelity {
+    /// Of all requests, those that go where the log's went, from 0 to 1: one less the total variation distance of the two mixes.
+    pub mix: f64,
+    /// Windows in seconds, each with variance over mean of the requests in it, in the log and in the scenario.
+    pub bursts: Vec<(u32, f64, f64)>,
+}
+
+impl Fidelity {
+    /// From 0 to 1: the mix, times how alike the bursts are on average (the lesser index over the greater).
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        let alike = |(_, log, ours): &(u32, f64, f64)| if log.max(*ours) > 0.0 { log.min(*ours) / log.max(*ours) } else { 1.0 };
+        let bursts = self.bursts.iter().map(alike).sum::<f64>() / self.bursts.len().max(1) as f64;
+        self.mix * if self.bursts.is_empty() { 1.0 } else { bursts }
+    }
+
+    /// In a sentence.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let percent = |share: f64| percent((share * 1_000.0).round() / 10.0);
+        let bursts: Vec<String> = self
+            .bursts
+            .iter()
+            .map(|(window, log, ours)| format!("{} ({} in the log) in {window} s", decimal(*ours, 1), decimal(*log, 1)))
+            .collect();
+        let bursts = if bursts.is_empty() { NONE.to_owned() } else { bursts.join(", ") };
+        format!(
+            "Fidelity {} %: {} % of requests go where the log's went; burstiness, variance over mean: {bursts}.",
+            percent(self.score()),
+            percent(self.mix)
+        )
+    }
+}
+
+/// Plays the scenario of a log in memory and counts what it sends as the log was counted. `None` where there is no scenario.
+#[must_use]
+pub fn fidelity(traffic: &Traffic) -> Option<Fidelity> {
+    let model = model(traffic)?;
+    let mut random = Random::new(1, 0);
+    let mut exponential = |mean: f64| -(1.0 - random.unit()).ln() * mean;
+    let requests_mean = model.visit.map_or(1.0, Visit::requests_mean);
+    let mut times: Vec<f64> = Vec::new();
+    let mut begins = 0.0;
+    let mut chance = Random::new(1, 1);
+    'played: for (rate, seconds) in &model.stages {
+        let ends = begins + *seconds as f64;
+        let mut at = begins;
+        begins = ends;
+        if *rate <= 0.0 {
+            continue;
+        }
+        loop {
+            at += exponential(requests_mean / rate);
+            if at >= ends {
+                break;
+            }
+            let requests = model.visit.map_or(1, |visit| chance.between(1, visit.requests_max));
+            let mut now = at;
+            for _ in 0..requests {
+                times.push(now);
+                now += model.visit.map_or(0.0, |visit| exponential(visit.pause.as_secs_f64()));
+            }
+            if times.len() >= PLAYED_MAX {
+                begins = at;
+                break 'played;
+            }
+        }
+    }
+    // What comes after the last visit began is its end alone.
+    times.retain(|at| *at < begins);
+    times.sort_unstable_by(f64::total_cmp);
+    Some(Fidelity { mix: mix(traffic, &model, times.len() as u64, &mut chance), bursts: bursts(traffic, &times) })
+}
+
+/// One less the total variation distance between the log's routes and as many draws as there are requests.
+fn mix(traffic: &Traffic, model: &Model<'_>, requests: u64, chance: &mut Random) -> f64 {
+    if requests == 0 {
+        return 0.0;
+    }
+    let mut sums: Vec<u64> = Vec::new();
+    for (route, _) in &model.used {
+        sums.push(sums.last().copied().unwrap_or(0) + route.requests);
+    }
+    let total = sums.last().copied().unwrap_or(1);
+    let mut drawn = vec![0_u64; sums.len()];
+    for _ in 0..requests {
+        let at = chance.between(0, total - 1);
+        drawn[sums.partition_point(|sum| *sum <= at)] += 1;
+    }
+    let all = traffic.requests as f64;
+    let used = model.used.iter().zip(&drawn).map(|((route, _), drawn)| (route.requests as f64 / all).min(*drawn as f64 / requests as f64));
+    used.sum()
+}
+
+/// The burstiness of both, in every window where both have one.
+fn bursts(traffic: &Traffic, times: &[f64]) -> Vec<(u32, f64, f64)> {
+    let of = |traffic: &Traffic| -> BTreeMap<u32, f64> {
+        let dispersion = traffic.course.iter().flat_map(|course| &course.dispersion);
+        dispersion.filter_map(|it| Some((it.window_s, it.within_the_hour?))).collect()
+    };
+    let mut survey = Survey::new(Asked::default(), Personal::LeftOut);
+    let mut log = String::new();
+    // An hour of the clock, as the log's are.
+    for at in times {
+        let second = at.max(0.0) as i64;
+        let _ = writeln!(log, "{{\"time\":\"{}\",\"method\":\"GET\",\"path\":\"/\",\"status\":200}}", stamp(second));
+    }
+    // Memory can be read.
+    let _ = survey.read("played", log.as_bytes());
+    let (logged, played) = (of(traffic), of(&survey.finish()));
+    logged.into_iter().filter_map(|(window, log)| Some((window, log, *played.get(&window)?))).collect()
+}
+
+/// RFC 3339, so many seconds into 2026.
+fn stamp(seconds: i64) -> String {
+    const BEGINS: i64 = 1_767_225_600;
+    utc(BEGINS + seconds).replace(" UTC", "Z").replace(' ', "T")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of nginx's combined form: when (seconds), who, and what.
+    fn surveyed(requests: impl Iterator<Item = (u64, u64, String)>) -> Traffic {
+        let mut log = String::new();
+        for (at, user, request) in requests {
+            let (hour, minute, second) = (at / 3600, at / 60 % 60, at % 60);
+            let _ = writeln!(
+                log,
+                "10.0.{}.{} - - [02/Jan/2026:{hour:02}:{minute:02}:{second:02} +0000] \"{request} HTTP/1.1\" 200 612 \"-\" \"curl/8\"",
+                user / 250,
+                user % 250
+            );
+        }
+        let mut survey = Survey::new(Asked::default(), Personal::LeftOut);
+        survey.read("access.log", log.as_bytes()).unwrap();
+        survey.finish()
+    }
+
+    /// An hour of independent requests at an even rate.
+    fn even() -> Traffic {
+        let mut random = Random::new(3, 0);
+        let mut at: Vec<u64> = (0..36_000).map(|_| random.between(0, 3_599)).collect();
+        at.sort_unstable();
+        surveyed(at.into_iter().enumerate().map(|(number, at)| {
+            let path = if number % 10 < 7 { "GET /".to_owned() } else { format!("GET /items/{}", number % 97) };
+            (at, number as u64 % 60_000, path)
+        }))
+    }
+
+    #[test]
+    fn independent_requests_are_played_as_they_were() {
+        let traffic = even();
+        let fidelity = fidelity(&traffic).unwrap();
+        assert!(fidelity.mix > 0.97 && fidelity.score() > 0.85, "{fidelity:?}");
+        assert!(fidelity.bursts.iter().all(|(_, log, ours)| (log / ours - 1.0).abs() < 0.3), "{fidelity:?}");
+        let text = scenario(&traffic);
+        assert!(text.contains("\n  - name: 'GET /'\n    weight: 25200\n    steps:\n      - get: '/'\n"), "{text}");
+        assert!(text.contains("      - get: '/items/{{random 1 1000}}'\n        name: 'GET /items/{id}'\n"), "{text}");
+        assert!(text.contains("# Fidelity ") && text.contains("  rate: '"), "{text}");
+    }
+
+    #[test]
+    fn visits_are_visits_again() {
+        let mut random = Random::new(4, 0);
+        let mut requests = Vec::new();
+        for user in 0..1_200 {
+            let mut at = random.between(0, 3_000);
+            for _ in 0..random.between(1, 9) {
+                requests.push((at, user, "GET /".to_owned()));
+                at += random.between(1, 40);
+            }
+        }
+        requests.sort();
+        let traffic = surveyed(requests.into_iter());
+        let text = scenario(&traffic);
+        assert!(text.contains("  - name: visit\n") && text.contains("          - pause: exponential "), "{text}");
+        assert!(["{{random 1 8}}", "{{random 1 9}}", "{{random 1 10}}"].iter().any(|times| text.contains(times)), "{text}");
+        assert!(fidelity(&traffic).unwrap().score() > 0.6, "{:?}", fidelity(&traffic));
+    }
+
+    #[test]
+    fn what_writes_is_left_out_listed_and_lowers_the_score() {
+        let traffic = surveyed((0..3_000).map(|at| (at, at % 7, if at % 2 == 0 { "GET /" } else { "POST /orders" }.to_owned())));
+        let text = scenario(&traffic);
+        assert!(text.contains("# Left out, since it may write, and its body is not in a log:\n#   1500 POST /orders\n"), "{text}");
+        assert!(text.starts_with("# The traffic of 3,000 logged requests: 50 % of them"), "{text}");
+        let mix = fidelity(&traffic).unwrap().mix;
+        assert!((0.45..=0.5).contains(&mix), "{mix}");
+        let writes = surveyed((0..30).map(|at| (at, 1, "POST /orders".to_owned())));
+        assert!(scenario(&writes).starts_with("# Nothing in this log can be sent"));
+        assert_eq!(fidelity(&writes), None);
+    }
+}
