@@ -339,7 +339,10 @@ impl Collection {
             Kind::VegetaJson => targets::read_json(utf8(bytes)?),
             Kind::Siege => urls::read(utf8(bytes)?),
         }?;
-        read.settle(wishes);
+        let unwanted = read.settle(wishes);
+        if read.requests.is_empty() && unwanted > 0 {
+            return Err(ReadError::new(format!("of its requests ({unwanted}) none is left by --only and --except")));
+        }
         if read.requests.is_empty() {
             // Of a request that is left out rather than of a part of one.
             let told = read.left_out.iter().find(|left| left.what.starts_with("the request")).or(read.left_out.first());
@@ -374,8 +377,8 @@ impl Collection {
         self.left_out.push(LeftOut { what: what.into(), place: place.into(), why: why.into() });
     }
 
-    /// What is the same for every kind: limits, names, values of variables, servers.
-    fn settle(&mut self, wishes: &Wishes) {
+    /// What is the same for every kind: limits, names, values of variables, servers. Gives how many requests are not wanted.
+    fn settle(&mut self, wishes: &Wishes) -> usize {
         for (name, value) in &wishes.variables {
             let name = variable_name(name);
             let value = Text::literal(value);
@@ -398,10 +401,12 @@ impl Collection {
         }
         self.look_at_headers();
         let holds = |request: &Request, pattern: &String| request.searched().contains(&pattern.to_lowercase());
+        let found = self.requests.len();
         self.requests.retain(|request| {
             (wishes.only.is_empty() || wishes.only.iter().any(|pattern| holds(request, pattern)))
                 && !wishes.except.iter().any(|pattern| holds(request, pattern))
         });
+        let unwanted = found - self.requests.len();
         if self.requests.len() > REQUESTS_MAX {
             let more = self.requests.len() - REQUESTS_MAX;
             self.requests.truncate(REQUESTS_MAX);
@@ -426,6 +431,7 @@ impl Collection {
             self.left_out.truncate(LEFT_OUT_MAX);
             self.leave_out(format!("{more} more things"), "the whole file", format!("only the first {LEFT_OUT_MAX} are listed"));
         }
+        unwanted
     }
 
     /// Headers that cannot be sent are left out.

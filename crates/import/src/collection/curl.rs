@@ -525,7 +525,11 @@ impl Asked {
             match part.trim().split_once('=') {
                 Some(("type", media)) => media_type = Some(media.to_owned()),
                 _ => {
-                    collection.leave_out(format!("'{}' of the field '{name}'", shortened(part)), place, "a file is sent under its own name")
+                    collection.leave_out(
+                        format!("'{}' of the field '{name}'", shortened(part)),
+                        place,
+                        "a file is sent under its own name",
+                    );
                 }
             }
         }

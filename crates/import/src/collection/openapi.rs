@@ -268,7 +268,7 @@ impl<'a> Made<'a> {
             match self.resolved(tree) {
                 Ok(parameter) => {
                     let same = |other: &&Tree| other.at("name") == parameter.at("name") && other.at("in") == parameter.at("in");
-                    match parameters.iter().position(|other| same(other)) {
+                    match parameters.iter().position(same) {
                         Some(at) => parameters[at] = parameter,
                         None => parameters.push(parameter),
                     }

@@ -512,6 +512,9 @@ mod tests {
         let wishes = Wishes { only: vec!["orders".to_owned()], except: vec!["post".to_owned()], ..Wishes::default() };
         let read = Collection::read(Kind::Postman, SHOP.as_bytes(), &wishes).unwrap();
         assert_eq!(read.requests.iter().map(|request| request.name.as_str()).collect::<Vec<_>>(), ["List", "One"]);
+        let wishes = Wishes { only: vec!["nowhere".to_owned()], ..Wishes::default() };
+        let why = Collection::read(Kind::Postman, SHOP.as_bytes(), &wishes).unwrap_err();
+        assert_eq!(why.to_string(), "of its requests (6) none is left by --only and --except");
     }
 
     #[test]

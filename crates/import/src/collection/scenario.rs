@@ -309,7 +309,8 @@ impl Page {
             .headers
             .iter()
             .filter(|(name, _)| !(common.reads_answers && is_about_packing(name)))
-            .filter(|header| !common.headers.contains(header) && !(body.says_type && header.0.eq_ignore_ascii_case("content-type")))
+            .filter(|header| !common.headers.contains(header))
+            .filter(|(name, _)| !body.says_type || !name.eq_ignore_ascii_case("content-type"))
             .collect();
         if !headers.is_empty() {
             self.line(&format!("{indent}headers:"));
