@@ -24,6 +24,7 @@ mod tree;
 mod urls;
 mod words;
 
+use std::collections::HashSet;
 use std::fmt;
 
 pub use concealed::Placeholder;
@@ -256,7 +257,7 @@ pub struct Connection {
 }
 
 /// What is not carried over.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LeftOut {
     /// What it is: `the option --retry`.
     pub what: String,
@@ -319,6 +320,12 @@ pub struct Wishes {
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
 /// So many requests are carried over, as many as a scenario has steps. A list of a million targets is one for `--urls`.
 const REQUESTS_MAX: usize = 1000;
+/// A file has at most so many variables, which are looked for one by one.
+const VARIABLES_MAX: usize = 1000;
+/// A request has at most so many headers, parameters and fields; servers take far fewer.
+const PARTS_MAX: usize = 1000;
+/// A URL is at most so long; servers take far shorter ones.
+const URL_BYTES_MAX: usize = 64 * 1024;
 /// So many things that are left out are listed.
 const LEFT_OUT_MAX: usize = 1000;
 
@@ -379,6 +386,15 @@ impl Collection {
 
     /// What is the same for every kind: limits, names, values of variables, servers. Gives how many requests are not wanted.
     fn settle(&mut self, wishes: &Wishes) -> usize {
+        if self.variables.len() > VARIABLES_MAX {
+            let more = self.variables.len() - VARIABLES_MAX;
+            self.variables.truncate(VARIABLES_MAX);
+            self.leave_out(
+                format!("{more} more variables"),
+                "the end of the variables",
+                format!("only the first {VARIABLES_MAX} are taken"),
+            );
+        }
         for (name, value) in &wishes.variables {
             let name = variable_name(name);
             let value = Text::literal(value);
@@ -418,14 +434,8 @@ impl Collection {
         }
         self.look_for_origins();
         self.look_for_variables();
-        let mut seen = Vec::new();
-        self.left_out.retain(|left| {
-            let new = !seen.contains(left);
-            if new && seen.len() < LEFT_OUT_MAX {
-                seen.push(left.clone());
-            }
-            new
-        });
+        let mut seen = HashSet::new();
+        self.left_out.retain(|left| seen.insert(left.clone()));
         if self.left_out.len() > LEFT_OUT_MAX {
             let more = self.left_out.len() - LEFT_OUT_MAX;
             self.left_out.truncate(LEFT_OUT_MAX);
@@ -438,6 +448,26 @@ impl Collection {
     fn look_at_headers(&mut self) {
         let mut left = Vec::new();
         for request in &mut self.requests {
+            if request.headers.len() > PARTS_MAX {
+                request.headers.truncate(PARTS_MAX);
+                let why = format!("a request has at most {PARTS_MAX}");
+                left.push(LeftOut { what: "headers".to_owned(), place: request.place.clone(), why });
+            }
+            let fields = match &mut request.body {
+                Body::Fields(fields) if fields.len() > PARTS_MAX => {
+                    fields.truncate(PARTS_MAX);
+                    true
+                }
+                Body::Form(fields) if fields.len() > PARTS_MAX => {
+                    fields.truncate(PARTS_MAX);
+                    true
+                }
+                _ => false,
+            };
+            if fields {
+                let why = format!("a form has at most {PARTS_MAX}");
+                left.push(LeftOut { what: "fields of the form".to_owned(), place: request.place.clone(), why });
+            }
             request.headers.retain(|(name, value)| {
                 let is_name = name.len() <= 256 && name.bytes().all(is_token);
                 let breaks = |part: &Part| matches!(part, Part::Literal(text) if text.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f));
@@ -457,13 +487,14 @@ impl Collection {
         let (mut kept, mut left) = (Vec::new(), Vec::new());
         for request in std::mem::take(&mut self.requests) {
             let why = match request.url.origin() {
+                Ok((_, path)) if path.written().len() > URL_BYTES_MAX => format!("its URL is longer than {URL_BYTES_MAX} bytes"),
                 Ok(_) => {
                     kept.push(request);
                     continue;
                 }
                 Err(why) => why,
             };
-            left.push(LeftOut { what: format!("the request to '{}'", request.url.written()), place: request.place, why });
+            left.push(LeftOut { what: format!("the request to '{}'", shortened(&request.url.written())), place: request.place, why });
         }
         self.requests = kept;
         self.left_out.extend(left);
@@ -472,12 +503,11 @@ impl Collection {
     /// Variables that requests name and nobody gives a value.
     fn look_for_variables(&mut self) {
         // In the order in which they are sent: what is taken out of an answer has a value only afterwards.
-        let mut known: Vec<String> = self.variables.iter().map(|variable| variable.name.clone()).collect();
+        let mut known: HashSet<String> = self.variables.iter().map(|variable| variable.name.clone()).collect();
         let mut missing: Vec<(String, String)> = Vec::new();
         for request in &self.requests {
             for name in request.texts().flat_map(Text::variables) {
-                if !known.contains(name) {
-                    known.push(name.clone());
+                if known.insert(name.clone()) {
                     missing.push((name.clone(), request.place.clone()));
                 }
             }
@@ -556,12 +586,15 @@ impl Request {
         if name.is_empty() || name.starts_with(':') || OWN.contains(&name.to_ascii_lowercase().as_str()) {
             return;
         }
+        // One beyond the most, by which it is seen that there are more.
+        let full = self.headers.len() > PARTS_MAX;
         match self.headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             // The same as two of them (RFC 9110 §5.3); of cookies there is one list (RFC 6265 §5.4).
             Some((known, before)) => {
                 before.push(if known.eq_ignore_ascii_case("cookie") { "; " } else { ", " });
                 before.append(value);
             }
+            None if full => {}
             None => self.headers.push((name.to_owned(), value)),
         }
     }

@@ -60,3 +60,26 @@ fn a_file_of_the_wrong_kind_is_refused_in_words() {
         assert!(page.contains("target: http://h\n") && page.contains("\nsteps:\n"), "{page}");
     }
 }
+
+#[test]
+fn a_file_with_very_many_parts_ends_and_says_what_is_beyond() {
+    const MANY: usize = 100_000;
+    let listed = |one: &dyn Fn(usize) -> String| (0..MANY).map(one).collect::<Vec<_>>().join(",");
+    let headers = listed(&|number| format!("{{\"name\":\"h{number}\",\"value\":\"v\"}}"));
+    let har = format!("{{\"log\":{{\"entries\":[{{\"request\":{{\"method\":\"GET\",\"url\":\"http://h/\",\"headers\":[{headers}]}}}}]}}}}");
+    let variables = listed(&|number| format!("{{\"key\":\"v{number}\",\"value\":\"{{{{v{}}}}}\"}}", number + 1));
+    let postman = format!("{{\"info\":{{}},\"item\":[{{\"name\":\"A\",\"request\":\"http://h/{{{{v0}}}}\"}}],\"variable\":[{variables}]}}");
+    let secrets = listed(&|number| format!("{{\"token\":\"secret-{number}\"}}"));
+    let curl = format!("curl http://h/ --json '[{secrets}]' --url-query a=1");
+    for (kind, text, part) in [(Kind::Har, har, "headers"), (Kind::Postman, postman, "more variables"), (Kind::Curl, curl, "")] {
+        let read = read(kind, text.as_bytes()).unwrap();
+        let (concealed, placeholders) = read.concealed();
+        let page = printed(&concealed, "a file", &placeholders);
+        assert!(page.contains(part) && !page.contains("secret-"), "{}", kind.name());
+    }
+    let targets = "GET http://h/\n".repeat(MANY);
+    let read = read(Kind::Vegeta, targets.as_bytes()).unwrap();
+    assert_eq!((read.requests.len(), read.left_out[0].what.as_str()), (1000, "99000 more requests"));
+    let long = format!("curl 'http://h/?{}'", "a=1&".repeat(MANY));
+    assert!(Collection::read(Kind::Curl, long.as_bytes(), &Wishes::default()).unwrap_err().message.contains("longer than"));
+}

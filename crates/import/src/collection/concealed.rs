@@ -96,6 +96,10 @@ impl Collection {
     }
 }
 
+/// Nobody sets more variables than so many; the secrets beyond share one, so that none is written down.
+const PLACEHOLDERS_MAX: usize = 200;
+const MORE: &str = "MORE_SECRETS";
+
 /// What was hidden, and the values, in the order of the file.
 #[derive(Default)]
 struct Hiding {
@@ -128,6 +132,10 @@ impl Hiding {
     fn name(&mut self, base: &str, what: &str, value: &str) -> String {
         if let Some((known, _)) = self.found.iter().find(|(_, known)| !known.is_empty() && known == value) {
             return known.name.clone();
+        }
+        if self.found.len() >= PLACEHOLDERS_MAX {
+            self.named(MORE);
+            return MORE.to_owned();
         }
         let mut plain: String =
             base.chars().take(48).map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' }).collect();
@@ -174,17 +182,8 @@ impl Hiding {
         let Some((before, query)) = url.split_once('?') else { return url.clone() };
         let mut hidden = before;
         hidden.push("?");
-        let mut rest = Some(query);
-        let mut first = true;
-        while let Some(text) = rest.take() {
-            let pair = match text.split_once('&') {
-                Some((pair, after)) => {
-                    rest = Some(after);
-                    pair
-                }
-                None => text,
-            };
-            hidden.push(if std::mem::take(&mut first) { "" } else { "&" });
+        for (place, pair) in query.split('&').into_iter().enumerate() {
+            hidden.push(if place > 0 { "&" } else { "" });
             match pair.split_once('=') {
                 Some((name, value)) if is_secret(&unpercent(&name.written())) => {
                     let plain = unpercent(&name.written());

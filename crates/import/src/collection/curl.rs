@@ -247,7 +247,8 @@ struct Asked {
     has_data: bool,
     json: bool,
     form: Vec<Field>,
-    queries: Vec<(Text, Text)>,
+    /// As it stands in a URL.
+    query: Text,
     user: Option<Text>,
     digest: bool,
     signature: Option<Text>,
@@ -408,7 +409,10 @@ impl Asked {
                     None => urlencoded(value),
                 };
                 match pair {
-                    Ok(pair) => self.queries.push(pair.split_once('=').unwrap_or((pair, Text::default()))),
+                    Ok(pair) => {
+                        self.query.push(if self.query.is_empty() { "" } else { "&" });
+                        self.query.append(pair);
+                    }
                     Err(file) => collection.leave_out(format!("--url-query of the file '{file}'"), place, "give its text instead"),
                 }
             }
@@ -549,7 +553,7 @@ impl Asked {
         }
         let mut body = Body::None;
         let mut content_type = None;
-        let mut queries = self.queries.clone();
+        let mut query = self.query;
         let mut data = Text::default();
         self.data.into_iter().for_each(|part| data.append(part));
         if !self.form.is_empty() {
@@ -609,18 +613,16 @@ impl Asked {
             (None, None) => {}
         }
         if self.get && self.has_data {
-            for pair in data.written().split('&').filter(|pair| !pair.is_empty()) {
-                let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-                queries.push((Text::literal(name), Text::literal(value)));
-            }
+            query.push(if query.is_empty() || data.is_empty() { "" } else { "&" });
+            query.append(data);
         }
         request.body = body;
         for url in self.urls {
             let mut request = request.clone();
             request.url = url;
-            for (name, value) in &queries {
-                // They are as they stand in a query already.
-                request.url = appended(&request.url, name, value);
+            if !query.is_empty() {
+                request.url = ready_for_a_parameter(&request.url);
+                request.url.append(query.clone());
             }
             credentials_apart(&mut request);
             collection.requests.push(request);
@@ -633,17 +635,6 @@ impl Asked {
 enum Joined {
     Directly,
     With(&'static str),
-}
-
-/// A parameter that is written as it stands in a query already.
-fn appended(url: &Text, name: &Text, value: &Text) -> Text {
-    let mut url = ready_for_a_parameter(url);
-    url.append(name.clone());
-    if !value.is_empty() {
-        url.push("=");
-        url.append(value.clone());
-    }
-    url
 }
 
 /// `name=value` with the value percent-encoded; `=value`, `value`; a file is refused with its name.

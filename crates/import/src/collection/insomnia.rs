@@ -9,7 +9,8 @@ use super::promise;
 use super::text::{Part, with_parameter};
 use super::tree::Tree;
 use super::{
-    Auth, Aws, Body, Collection, Field, FieldValue, Kind, ReadError, Request, Text, Variable, is_method, shortened, variable_name,
+    Auth, Aws, Body, Collection, Field, FieldValue, Kind, PARTS_MAX, ReadError, Request, Text, Variable, is_method, shortened,
+    variable_name,
 };
 
 /// Folders in folders, so deep.
@@ -188,14 +189,14 @@ fn request(item: &Tree, above: &Above, collection: &mut Collection) {
     let mut request = Request { name, group: above.group.clone(), method, place: place.clone(), ..Request::default() };
     let mut url = item.at("url").words();
     // Parts of the path such as :id have their values beside the URL.
-    for parameter in item.at("pathParameters").list() {
+    for parameter in item.at("pathParameters").list().iter().take(PARTS_MAX) {
         let part = format!("/:{}", parameter.at("name").words());
         if part.len() > 2 {
             url = replaced_part(&url, &part, &parameter.at("value").words());
         }
     }
     request.url = text_of(&url, &place, collection);
-    for parameter in enabled(item.at("parameters")) {
+    for parameter in enabled(item.at("parameters")).take(PARTS_MAX) {
         let name = text_of(&parameter.at("name").words(), &place, collection);
         let value = text_of(&parameter.at("value").words(), &place, collection);
         if !name.is_empty() {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use super::text::{Part, with_parameter};
 use super::tree::Tree;
-use super::{Auth, Body, Check, Collection, Field, FieldValue, Kind, ReadError, Request, Text, shortened};
+use super::{Auth, Body, Check, Collection, Field, FieldValue, Kind, PARTS_MAX, ReadError, Request, Text, shortened};
 
 /// References that lead to references, so many.
 const REFERENCES_MAX: usize = 32;
@@ -264,7 +264,7 @@ impl<'a> Made<'a> {
 
         // Those of the operation go over those of the path.
         let mut parameters: Vec<&'a Tree> = Vec::new();
-        for tree in item.at("parameters").list().iter().chain(operation.at("parameters").list()) {
+        for tree in item.at("parameters").list().iter().chain(operation.at("parameters").list()).take(PARTS_MAX) {
             match self.resolved(tree) {
                 Ok(parameter) => {
                     let same = |other: &&Tree| other.at("name") == parameter.at("name") && other.at("in") == parameter.at("in");
@@ -314,7 +314,7 @@ impl<'a> Made<'a> {
         }
         request.url = Text::literal(base);
         request.url.append(filled_path(path, &parts));
-        for (name, value) in &queries {
+        for (name, value) in queries.iter().take(PARTS_MAX) {
             request.url = with_parameter(&request.url, name, value);
         }
         if operation.has("requestBody") {

@@ -9,13 +9,20 @@
 use super::text::variable_name;
 use super::{Check, Extraction, Request, shortened};
 
+/// A script is read so far.
+const STATEMENTS_MAX: usize = 2000;
+
 /// What a script says; the lines that say something else.
 pub(super) fn read(script: &str, request: &mut Request) -> Vec<String> {
     let script = without_comments(script);
     // Variables of the script, and what of the answer they hold.
     let mut answers: Vec<(String, String)> = Vec::new();
     let mut unread = Vec::new();
-    for statement in statements(&script) {
+    for (number, statement) in statements(&script).into_iter().enumerate() {
+        if number >= STATEMENTS_MAX {
+            unread.push("… and what follows".to_owned());
+            break;
+        }
         let plain: String = statement.replace("insomnia.", "pm.");
         let plain = plain.trim();
         if is_frame(plain) {

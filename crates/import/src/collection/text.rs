@@ -160,6 +160,24 @@ impl Text {
         Some((first, second))
     }
 
+    /// The pieces between these letters; at least one.
+    pub(crate) fn split(&self, letter: char) -> Vec<Self> {
+        let mut pieces = vec![Self::default()];
+        for part in &self.0 {
+            let Part::Literal(literal) = part else {
+                pieces.last_mut().expect("there is one").push_part(part.clone());
+                continue;
+            };
+            for (place, piece) in literal.split(letter).enumerate() {
+                if place > 0 {
+                    pieces.push(Self::default());
+                }
+                pieces.last_mut().expect("there is one").push(piece);
+            }
+        }
+        pieces
+    }
+
     /// Without blanks at both ends.
     pub(crate) fn trimmed(mut self) -> Self {
         if let Some(Part::Literal(first)) = self.0.first_mut() {
