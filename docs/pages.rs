@@ -84,6 +84,30 @@ fn every_key_of_traffic_is_explained() {
     assert!(unnamed.is_empty(), "docs/guide/traffic.md does not name: {unnamed:?}");
 }
 
+#[test]
+fn the_page_of_scenarios_lists_every_key() {
+    let mut text = String::new();
+    for shape in scenario::keys::SHAPES {
+        text += &format!("### {}\n\n{}\n\n| key | is |\n|---|---|\n", shape.name, shape.about);
+        for key in shape.keys {
+            text += &format!("| `{}` | {} |\n", key.name, key.about.replace('|', "\\|"));
+        }
+        text.push('\n');
+    }
+    holds("docs/guide/scenarios.md", "keys", text.trim_end());
+}
+
+#[test]
+fn the_schema_of_scenarios_is_that_of_the_reader() {
+    let path = "docs/api/scenario.schema.json";
+    let made = serde_json::to_string_pretty(&scenario::schema::schema()).expect("a schema can be written") + "\n";
+    if fs::read_to_string(root().join(path)).is_ok_and(|kept| kept == made) {
+        return;
+    }
+    assert!(std::env::var_os(WRITE).is_some(), "{path} is stale: make pages");
+    fs::write(root().join(path), made).unwrap_or_else(|why| panic!("{path}: {why}"));
+}
+
 /// Every name of a field; keys that are data are left out: a status and a quantile begin with a digit, classes of failures
 /// have a page of their own.
 fn collect(value: &Value, keys: &mut BTreeSet<String>) {

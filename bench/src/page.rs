@@ -108,6 +108,9 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let shared = format!("{time}, the generator's core shared with a busy loop, so that no tool ever waits for nginx");
     rows.extend(ratio(format!("{shared}, of wrk's"), ours(encrypted_crowded, cpu), None));
     rows.extend(scripts(scripted));
+    let travelled = Some(Spread::of_ratios(&templated[2].cpu_us, &templated[0].cpu_us));
+    let what = "CPU time per request, a journey of five steps with two extractions and three checks, of a plain request's";
+    rows.extend(ratio(what.to_owned(), travelled, Some(Bar::AtMost(2.5))));
     rows.extend(ratio(format!("throughput at {connections_many} connections, of wrk's"), ours(many, qps), Some(Bar::AtLeast(1.3))));
 
     let mebi = f64::from(1 << 20);
@@ -131,7 +134,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
             verdict: verdict(met),
         });
     };
-    let [plain, filled] = templated;
+    let [plain, filled, _] = templated;
     let more: Vec<f64> = filled.user_us.iter().zip(&plain.user_us).map(|(filled, plain)| filled - plain).collect();
     let what = "CPU time per request outside the kernel, a URL with `{{sequence}}` and `{{uuid}}`, more than a plain one's";
     below(what.to_owned(), &more, 2, "µs", "at most", 0.3);

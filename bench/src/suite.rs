@@ -172,8 +172,8 @@ pub struct Findings {
     pub encrypted_crowded: Vec<Level>,
     /// Keep-alive connections over http, with wrk's scripts.
     pub scripted: Vec<Scripted>,
-    /// loadline over http with the plain URL, and with one that is a template: in turns.
-    pub templated: [Level; 2],
+    /// loadline over http with the plain URL, with one that is a template, and with a journey of five steps: in turns.
+    pub templated: [Level; 3],
     /// Open load.
     pub open: Steady,
     /// Starting.
@@ -286,21 +286,26 @@ impl Suite<'_> {
         Ok(all)
     }
 
-    fn templated(&self) -> Result<[Level; 2]> {
+    fn templated(&self) -> Result<[Level; 3]> {
         let url = self.nginx.http();
-        let urls = [url.clone(), format!("{url}?n={{{{sequence}}}}&id={{{{uuid}}}}")];
-        let mut levels = [Level::none(Tool::Loadline), Level::none(Tool::Loadline)];
+        let urls = [url.clone(), format!("{url}?n={{{{sequence}}}}&id={{{{uuid}}}}"), url];
+        let journey = ["--scenario".to_owned(), format!("{}/scripts/journey.yaml", env!("CARGO_MANIFEST_DIR"))];
+        let mut levels = [Level::none(Tool::Loadline), Level::none(Tool::Loadline), Level::none(Tool::Loadline)];
         for round in 0..self.extent.rounds {
             for turn in 0..urls.len() {
                 let at = (round + turn) % urls.len();
                 let Extent { connections, seconds, .. } = *self.extent;
-                let command = Tool::Loadline.command(self.loadline, &urls[at], connections, seconds, None, None);
+                let mut command = Tool::Loadline.command(self.loadline, &urls[at], connections, seconds, None, None);
+                if at == 2 {
+                    command.extend(journey.clone());
+                }
                 let before = self.nginx.requests()?;
                 let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
                 let count = Tool::Loadline.count(&stdout).with_context(|| stderr)?;
                 self.agree(before, count.requests)?;
                 levels[at].take(&usage, count);
-                eprintln!("templates, round {}: {} requests to {}", round + 1, count.requests, urls[at]);
+                let what = ["the plain URL", "a template", "a journey of five steps"][at];
+                eprintln!("requests that differ, round {}: {} with {what}", round + 1, count.requests);
             }
         }
         Ok(levels)

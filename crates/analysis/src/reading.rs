@@ -134,7 +134,7 @@ impl<'a> Reading<'a> {
 /// Little's law on the wire: what was counted there against answers a second and the time each took.
 fn law(run: &Summary) -> Option<LittlesLaw> {
     // A request that broke off was under way and has no service time, so that the two sides would not be about the same.
-    let timed = |class: Failure| class == Failure::CheckStatus || class.is_timeout() || class.is_connect();
+    let timed = |class: Failure| class.is_answered() || class.is_timeout() || class.is_connect();
     if run.failures.iter().any(|failure| !timed(failure.class)) || run.duration_s <= 0.0 {
         return None;
     }

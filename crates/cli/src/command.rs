@@ -1,6 +1,7 @@
 //! The commands, as one table: parsing, help, completions and the man page are all made from it.
 
 mod calibrate;
+mod check;
 mod compare;
 mod compat;
 mod completions;
@@ -9,6 +10,7 @@ mod demo;
 mod diff;
 mod find;
 mod import;
+mod init;
 mod links;
 mod man;
 mod report;
@@ -73,6 +75,11 @@ enum Command {
     /// Tell what real traffic looks like, from access logs: rates, routes, users, bursts
     #[command(about = "Tell what real traffic looks like, from access logs: rates, routes, users, bursts")]
     Traffic(traffic::Traffic),
+    /// Write a scenario to begin with, which explains itself
+    Init(init::Init),
+    /// Look a scenario through and tell every mistake in it, with its place, without sending anything
+    #[command(about = "Look a scenario through and tell every mistake in it, with its place, without sending anything")]
+    Check(check::Check),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
@@ -159,6 +166,8 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
         Some(Command::Report(report)) => report::carry_out(report),
         Some(Command::Traffic(traffic)) => traffic::carry_out(traffic),
+        Some(Command::Init(init)) => init::carry_out(&init),
+        Some(Command::Check(check)) => check::carry_out(check),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Runs(runs)) => runs::carry_out(*runs),
         Some(Command::Serve(serve)) => serve::carry_out(serve),
@@ -190,6 +199,7 @@ and where it starts to fail.
   loadline diff  before.dat after.dat             put two sweeps side by side
   loadline compare http://old:8080/ http://new:8080/
                                                   find out whether the new one is slower
+  loadline init                                   write a scenario: users on journeys of several steps
   loadline traffic access.log                     what the real traffic looks like
   loadline runs                                   what was measured before; loadline show @last
   loadline serve                                  the same in a browser, and tests started from there

@@ -1,4 +1,4 @@
-//! Carries a plan out, with its script or its templates if it has any: every command's way to the engine.
+//! Carries a plan out, with its script, its templates or its scenario if it has any: every command's way to the engine.
 //!
 //! A sweep that left out the script of its plan would measure something else than was asked for. So no command calls the
 //! engine by itself. A warm-up that is to be found in the run is left out here too, once.
@@ -10,7 +10,7 @@ use plan::Plan;
 use script::{DoneArguments, Globals, Script, Source};
 use template::Ready;
 
-use crate::filling;
+use crate::{filling, scenarios};
 
 /// A plan that is about to be carried out.
 pub struct Drive<'a> {
@@ -18,6 +18,8 @@ pub struct Drive<'a> {
     script: Option<Script>,
     /// Requests that differ.
     ready: Option<Ready>,
+    /// Users that go through journeys.
+    journeys: Option<scenario::Ready>,
     prepared: Option<Prepared>,
 }
 
@@ -46,7 +48,7 @@ impl<'a> Drive<'a> {
             None => None,
             Some(source) => Some(Script::load(&source, Globals::of(plan)?, stop)?),
         };
-        Ok(Self { plan, script, ready: filling::ready(plan)?, prepared: None })
+        Ok(Self { plan, script, ready: filling::ready(plan)?, journeys: scenarios::ready(plan)?, prepared: None })
     }
 
     /// Looks at everything a plan without a script needs, its target included, where not every address may be connected to.
@@ -55,7 +57,9 @@ impl<'a> Drive<'a> {
     /// As the engine's; and if the target is outside.
     pub fn within(plan: &'a Plan, fence: &Fence) -> Result<Self, RunError> {
         debug_assert!(plan.script().is_none(), "a script chooses addresses that no fence sees");
-        Ok(Self { plan, script: None, ready: filling::ready(plan)?, prepared: Some(engine::prepare_within(plan, fence)?) })
+        debug_assert!(plan.scenario().is_none(), "so do the steps of a scenario");
+        let prepared = Some(engine::prepare_within(plan, fence)?);
+        Ok(Self { plan, script: None, ready: filling::ready(plan)?, journeys: None, prepared })
     }
 
     /// Carries it out.
@@ -74,7 +78,11 @@ impl<'a> Drive<'a> {
     }
 
     fn carried_out(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Driven, RunError> {
-        let Self { plan, script, ready, prepared } = self;
+        let Self { plan, script, ready, journeys, prepared } = self;
+        if let Some(journeys) = journeys {
+            let prepared = prepared.map_or_else(|| engine::prepare(plan), Ok)?;
+            return journeys.run(prepared, watch, stop).map(|summary| Driven { summary, last: None });
+        }
         if let Some(ready) = ready {
             let prepared = prepared.map_or_else(|| engine::prepare(plan), Ok)?;
             return ready.run(prepared, watch, stop).map(|summary| Driven { summary, last: None });

@@ -110,6 +110,14 @@ pub fn ready(plan: &Plan) -> Result<Option<Ready>, RunError> {
 }
 
 fn compiled(plan: &Plan) -> Result<Ready, PlanErrors> {
+    Ready::new(plan, &open_all(plan)?)
+}
+
+/// The data files of a plan, in its order.
+///
+/// # Errors
+/// For each that cannot be opened.
+pub fn open_all(plan: &Plan) -> Result<Vec<Arc<Data>>, PlanErrors> {
     let mut errors = PlanErrors::default();
     let mut files = Vec::new();
     for file in &plan.filling().files {
@@ -120,7 +128,7 @@ fn compiled(plan: &Plan) -> Result<Ready, PlanErrors> {
             }
         }
     }
-    if errors.is_empty() { Ready::new(plan, &files) } else { Err(errors) }
+    if errors.is_empty() { Ok(files) } else { Err(errors) }
 }
 
 /// A data file, opened now or before.

@@ -13,9 +13,9 @@ pub use plan::plainly;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
 
-use crate::filling;
 use crate::keeping::{At, ReadError};
 use crate::saved::Saved;
+use crate::{filling, scenarios};
 
 /// Puts what stands on standard input into a draft that names it.
 pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
@@ -23,13 +23,18 @@ pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
 }
 
 /// Decides a draft on this machine and looks at everything it names. Every mistake goes to `errors`.
-pub fn decide(mut draft: Draft, errors: &mut PlanErrors) -> Option<Plan> {
+pub fn decide(draft: Draft, errors: &mut PlanErrors) -> Option<Plan> {
+    let mut draft = scenarios::take(draft, errors);
     fill_in(&mut draft);
     look(&draft, errors);
     note_script(&mut draft, errors);
     filling::read(&mut draft, errors);
     let plan = Plan::try_from(draft).map_err(|PlanErrors(mistakes)| mistakes.into_iter().for_each(|mistake| errors.push(mistake))).ok()?;
-    filling::complete(plan, errors)
+    if !errors.is_empty() && plan.scenario().is_some() {
+        // What is wrong with the scenario has been told.
+        return None;
+    }
+    scenarios::complete(plan, errors).and_then(|plan| filling::complete(plan, errors))
 }
 
 /// Writes down what the script holds, and complains if it is another than the one a saved plan was made with.
@@ -111,7 +116,7 @@ fn look(draft: &Draft, errors: &mut PlanErrors) {
                 continue;
             }
             // It is read, and told, with what it holds.
-            "urls" => continue,
+            "urls" | "scenario" => continue,
             _ => {
                 if let Err(why) = readable(path) {
                     errors.push(PlanError::new(

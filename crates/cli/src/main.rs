@@ -19,6 +19,7 @@ mod observing;
 mod outputs;
 mod promises;
 mod saved;
+mod scenarios;
 mod screen;
 mod secrets;
 mod step_summary;

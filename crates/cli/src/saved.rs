@@ -380,5 +380,9 @@ pub fn head(kept: &Kept) -> String {
 
 /// What its URL suggests to call a plan.
 pub fn suggested(plan: &Plan) -> String {
+    if let Some(file) = plan.scenario() {
+        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+        return name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
+    }
     crate::command::name_of(&plan.target().to_string())
 }

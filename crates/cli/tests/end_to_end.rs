@@ -36,6 +36,8 @@ mod recorder;
 mod report;
 #[path = "end_to_end/run.rs"]
 mod run;
+#[path = "end_to_end/scenario.rs"]
+mod scenario;
 #[path = "end_to_end/script.rs"]
 mod script;
 #[path = "end_to_end/secrets.rs"]

@@ -11,7 +11,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use measure::{Failure, Outcome};
+use measure::{Failure, Outcome, Recorder, Tally};
 use plan::{Nanos, Target};
 
 use crate::net::Spoken;
@@ -40,6 +40,10 @@ pub trait Program: 'static {
     /// Whether a request that met a connection the server had just closed is sent once more, on a new one; it stays one request.
     const SENDS_AGAIN: bool = false;
 
+    /// Whether users go through journeys: in open load an arrival is then a user that begins one, and its Lane is that user's until
+    /// the journey is over.
+    const JOURNEYS: bool = false;
+
     /// How often [`sample`](Self::sample) is called; `None`: never.
     const SAMPLES_EVERY: Option<Nanos> = None;
 
@@ -51,7 +55,17 @@ pub trait Program: 'static {
         None
     }
 
-    /// How long the user waits before its next request; not part of any request's time. Only in closed load.
+    /// A new user takes this one's place, on the same Lane: an arrival of open load. Only of programs with [`JOURNEYS`](Self::JOURNEYS).
+    fn arrives(&self, _user: &mut Self::User) {}
+
+    /// Whether the user has a request before it on the journey that it is on. Asked in open load, after each
+    /// [`delay`](Self::delay), of programs with [`JOURNEYS`](Self::JOURNEYS).
+    fn goes_on(&self, _user: &Self::User) -> bool {
+        false
+    }
+
+    /// How long the user waits before its next request; not part of any request's time. In open load only of programs with
+    /// [`JOURNEYS`](Self::JOURNEYS).
     ///
     /// # Errors
     /// If the program cannot go on.
@@ -82,6 +96,17 @@ pub trait Program: 'static {
     #[inline]
     fn ended(&self, _ear: &mut Self::Ear, _outcome: &Outcome) -> Result<(), Broken> {
         Ok(())
+    }
+
+    /// Counts a request that is over, after [`ended`](Self::ended); not one of a batch.
+    #[inline]
+    fn record(&self, _user: &mut Self::User, outcome: &Outcome, recorder: &mut Recorder) {
+        recorder.record(outcome);
+    }
+
+    /// The rows that are counted beside the whole: empty where requests are not told apart.
+    fn tally(&self) -> Tally {
+        Tally::default()
     }
 
     /// Where the chosen request goes, if not to the plan's target.
@@ -123,6 +148,8 @@ pub enum After {
     Nothing,
     /// Something is sent again, as chosen: a redirect is followed.
     Send(Choice),
+    /// The same, to answer a challenge: no redirect.
+    Answer(Choice),
     /// Nothing, and the request has failed.
     Fail(Failure),
 }

@@ -157,7 +157,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         };
         let span = Span { from: task.measured_from, until: task.end };
         Rc::new(Self {
-            recorder: RefCell::new(Recorder::new(span)),
+            recorder: RefCell::new(Recorder::new(span).with_tally(program.tally())),
             interval_end: Cell::new(INTERVAL),
             interval: Cell::new(0),
             cpu: Cell::new(clock.cpu()),
@@ -362,6 +362,16 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
             self.turn_interval(outcome.done);
         }
         self.recorder.borrow_mut().record(outcome);
+        self.last_done.set(self.last_done.get().max(outcome.done));
+    }
+
+    /// The same as the program counts it.
+    #[inline]
+    fn record_of(&self, state: &mut P::User, outcome: &Outcome) {
+        if outcome.done >= self.interval_end.get() {
+            self.turn_interval(outcome.done);
+        }
+        self.program.record(state, outcome, &mut self.recorder.borrow_mut());
         self.last_done.set(self.last_done.get().max(outcome.done));
     }
 

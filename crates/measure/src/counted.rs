@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::{Collector, Connections, End, Ending, Example, Failure, Histogram, Packed, Quirk, Rates, Snapshot, SourceId, Summary};
+use crate::{Collector, Connections, End, Ending, Example, Failure, Histogram, Packed, Quirk, Rates, Snapshot, SourceId, Summary, TallyAtRest};
 
 /// What one interval of the whole run counted.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +55,8 @@ pub struct CountedAtRest {
     cpu_busiest_ns: Nanos,
     #[serde(default, skip_serializing_if = "Rates::is_empty")]
     worker_rates: Rates,
+    #[serde(default, skip_serializing_if = "TallyAtRest::is_empty")]
+    scenario: TallyAtRest,
 }
 
 impl From<&Counted> for CountedAtRest {
@@ -88,6 +90,7 @@ impl From<&Counted> for CountedAtRest {
             in_flight_area,
             cpu,
             worker_rates,
+            tally,
         } = counts;
         Self {
             interval: *interval,
@@ -120,6 +123,7 @@ impl From<&Counted> for CountedAtRest {
             in_flight_area: in_flight_area.to_string(),
             cpu_ns: *cpu,
             worker_rates: worker_rates.clone(),
+            scenario: tally.into(),
             cpu_busiest_ns: *cpu_busiest,
         }
     }
@@ -154,6 +158,7 @@ impl TryFrom<CountedAtRest> for Counted {
             in_flight_area: kept.in_flight_area.parse().map_err(|why| format!("'{}' is no number: {why}", kept.in_flight_area))?,
             cpu: kept.cpu_ns,
             worker_rates: kept.worker_rates,
+            tally: kept.scenario.try_into()?,
             ..Snapshot::empty(kept.interval)
         };
         for (class, count) in kept.failures {

@@ -132,6 +132,9 @@ failures! {
 
     CheckStatus, "check.status", Server, "an error status (400 or above)", "the answer says so itself: look at the example and the server's log";
 
+    CheckFailed, "check.failed", Server, "an answer that a check of its step did not pass", "the example says what was expected and what came";
+    ExtractNothing, "extract.nothing", Server, "nothing to extract from the answer, so the journey ended there", "the example holds the beginning of the answer: mend the expression, or the step before";
+
     StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "its keep-alive timeout is shorter than the time between requests";
 
     ClientInterrupted, "client.interrupted", Plan, "given up because the run was ended at once", "let the run end by itself, or interrupt it only once";
@@ -159,6 +162,12 @@ impl Failure {
     #[must_use]
     pub const fn is_timeout(self) -> bool {
         matches!(self, Self::ConnectTimeout | Self::TlsTimeout | Self::SendTimeout | Self::RecvIdleTimeout | Self::RecvTotalTimeout)
+    }
+
+    /// Whether there was a whole answer, so that the request has all its times.
+    #[must_use]
+    pub const fn is_answered(self) -> bool {
+        matches!(self, Self::CheckStatus | Self::CheckFailed | Self::ExtractNothing)
     }
 
     /// Whether no connection could be had, so that the next attempt has to wait (back-off).

@@ -7,8 +7,8 @@ use plan::{Draft, Given, Nanos, Plan, Random};
 
 use crate::observed::{Place, Process, SERIES, Unit, Value};
 use crate::{
-    Closer, Collector, End, Ending, Failure, Machine, Observed, Outcome, Quirk, Quirks, Recorder, Resolution, Snapshot, SourceId, Span,
-    Summary,
+    Closer, Collector, End, Ending, Failure, JourneyCounts, JourneyEnd, Judged, Machine, Observed, Outcome, Quirk, Quirks, Recorder, Resolution,
+    Snapshot, SourceId, Span, StepCounts, Summary, Tally,
 };
 
 /// A plan for the URL, with everything else as by default and two threads.
@@ -43,6 +43,7 @@ pub fn summaries() -> Vec<(&'static str, Summary)> {
         ("nothing_answered", nothing_answered()),
         ("interrupted_with_warmup", interrupted_with_warmup()),
         ("a_server_that_was_watched", a_server_that_was_watched()),
+        ("journeys_of_a_shop", journeys_of_a_shop()),
     ]
 }
 
@@ -158,6 +159,78 @@ fn closed_all_well() -> Summary {
     }
     (0..200).for_each(|_| making.recorder.closed(Closer::Us));
     making.finish(Ending::Finished, Nanos::from_secs(10), Nanos::from_millis(10_012))
+}
+
+/// Two journeys of two steps and of one, with a check that is broken now and then and a value that is not there.
+fn journeys_of_a_shop() -> Summary {
+    let plan = decided(Draft {
+        url: Some("http://127.0.0.1:8080/".to_owned()),
+        scenario: Some("shop.yaml".to_owned()),
+        connections: given("20"),
+        duration: given("10s"),
+        ..Draft::default()
+    });
+    let mut making = Making::new(plan);
+    let tally = Tally {
+        journeys: vec![JourneyCounts::named("buy".into()), JourneyCounts::named("look".into())],
+        steps: vec![
+            StepCounts::named("POST /login".into(), 0, ["status 200".into(), "json $.token exists".into()]),
+            StepCounts::named("order".into(), 0, ["status 201".into()]),
+            StepCounts::named("GET /".into(), 1, []),
+        ],
+    };
+    making.recorder = making.recorder.with_tally(tally);
+    (0..20).for_each(|_| making.recorder.opened(Nanos::from_micros(120), None));
+    let mut random = Random::new(8, 9);
+    for k in 0..4_000u64 {
+        let due = Nanos(k * 2_500_000);
+        making.until(due);
+        let looks = k % 4 == 3;
+        let journey = usize::from(looks);
+        let mut at = due;
+        let began = making.recorder.journey_began(journey, due);
+        let mut how = JourneyEnd::Succeeded;
+        for step in if looks { 2..3 } else { 0..2 } {
+            let service = exponential(&mut random, if step == 1 { 8_000.0 } else { 2_000.0 });
+            let (status, judged) = match (step, k % 200) {
+                (0, 0) => (200, Judged::Failed(Failure::ExtractNothing)),
+                (1, 1) => (500, Judged::Failed(Failure::CheckStatus)),
+                (1, 2) => (200, Judged::Failed(Failure::CheckFailed)),
+                (1, _) => (201, Judged::Well),
+                _ => (200, Judged::Well),
+            };
+            let done = at.plus(Nanos::from_micros(9)).plus(service);
+            let sent = at.plus(Nanos::from_micros(9));
+            making.recorder.due(at);
+            making.wire.push(Reverse((sent, Way::Out)));
+            making.wire.push(Reverse((done, Way::Back)));
+            making.wire_until(at);
+            let outcome =
+                Outcome { due: at, ready: at, sent, first_byte: done, done, bytes_out: 120, bytes_in: 240, result: Ok(status) };
+            if let Judged::Failed(failure) = judged {
+                let text = || format!("json $.token found nothing in {{\"error\":{status}}}");
+                making.recorder.step_example(step, failure, done, text);
+                how = if failure == Failure::ExtractNothing { JourneyEnd::BrokeOff(failure) } else { JourneyEnd::Completed };
+            }
+            if step < 2 {
+                let wanted = if step == 0 { 200 } else { 201 };
+                let said = if status == wanted { Ok(()) } else { Err(|| format!("status {wanted}: was {status}")) };
+                making.recorder.checked(&outcome, step, 0, said);
+            }
+            if step == 0 {
+                let said = if judged == Judged::Well { Ok(()) } else { Err(|| "json $.token exists: was missing".to_owned()) };
+                making.recorder.checked(&outcome, step, 1, said);
+            }
+            making.recorder.record_step(&outcome, step, judged);
+            at = done;
+            if matches!(how, JourneyEnd::BrokeOff(_)) {
+                break;
+            }
+        }
+        making.recorder.journey_ended(journey, began, at, how);
+    }
+    (0..20).for_each(|_| making.recorder.closed(Closer::Us));
+    making.finish(Ending::Finished, Nanos::from_secs(10), Nanos::from_millis(10_030))
 }
 
 fn open_with_a_stall() -> Summary {

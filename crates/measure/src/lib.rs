@@ -16,6 +16,7 @@ mod rates;
 mod recorder;
 mod snapshot;
 mod summary;
+mod tally;
 mod tick;
 mod warmup;
 
@@ -27,10 +28,13 @@ pub use observed::Observed;
 pub use outcome::Outcome;
 pub use quirk::{Quirk, Quirks};
 pub use rates::Rates;
-pub use recorder::{Recorder, Span};
+pub use recorder::{Begun, Judged, Recorder, Span};
 pub use snapshot::{Closer, Connections, Example, Snapshot};
 pub use summary::{
     Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryError,
+};
+pub use tally::{
+    CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, TallyAtRest,
 };
 pub use tick::Tick;
 pub use warmup::{Series, WarmUp};

@@ -10,7 +10,7 @@
 
 use plan::Nanos;
 
-use crate::{Closer, Example, Failure, Histogram, Outcome, Quirks, Snapshot};
+use crate::{Closer, Example, Failure, Histogram, JourneyEnd, Outcome, Quirks, Snapshot, Tally};
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,26 @@ pub struct Span {
     pub from: Nanos,
     /// The end of the load; [`Nanos::NEVER`] where a number of requests ends it.
     pub until: Nanos,
+}
+
+/// What makes an answer a success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judged {
+    /// A status below 400.
+    ByStatus,
+    /// It was asked for, whatever its status.
+    Well,
+    /// It failed, whatever its status.
+    Failed(Failure),
+}
+
+/// When a Journey began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begun {
+    /// Before the measured span.
+    Before,
+    /// In it.
+    Within(Nanos),
 }
 
 /// One worker's running counts.
@@ -67,6 +87,13 @@ impl Recorder {
         }
     }
 
+    /// The same, with these rows counted beside the whole.
+    #[must_use]
+    pub fn with_tally(mut self, tally: Tally) -> Self {
+        self.counts.tally = tally;
+        self
+    }
+
     /// A request fell due.
     #[inline]
     pub fn due(&mut self, due: Nanos) {
@@ -107,10 +134,20 @@ impl Recorder {
     /// A request that had fallen due came to its end.
     #[inline]
     pub fn record(&mut self, outcome: &Outcome) {
+        self.record_judged(outcome, Judged::ByStatus);
+    }
+
+    /// The same of a request whose answer was judged by more than its status.
+    #[inline]
+    pub fn record_judged(&mut self, outcome: &Outcome, judged: Judged) {
         let counts = &mut self.counts;
         counts.bytes_sent += u64::from(outcome.bytes_out);
         counts.bytes_received += outcome.bytes_in;
-        let well = matches!(outcome.result, Ok(status) if status < 400);
+        let well = match (outcome.result, judged) {
+            (Ok(status), Judged::ByStatus) => status < 400,
+            (Ok(_), Judged::Well) => true,
+            _ => false,
+        };
         if outcome.result.is_ok() && outcome.done > self.span.from && outcome.done <= self.span.until {
             counts.answered += 1;
             counts.answered_well += u64::from(well);
@@ -132,7 +169,7 @@ impl Recorder {
                     counts.succeeded += 1;
                     counts.response_succeeded.record(outcome.response_time());
                 } else {
-                    counts.failures[Failure::CheckStatus.index()] += 1;
+                    counts.failures[class_of(judged).index()] += 1;
                     counts.response_failed.record(outcome.response_time());
                 }
             }
@@ -155,6 +192,84 @@ impl Recorder {
             wait => counts.wait.record(wait),
         }
         counts.lag.record(outcome.lag());
+    }
+
+    /// The same by Step as well.
+    pub fn record_step(&mut self, outcome: &Outcome, step: usize, judged: Judged) {
+        self.record_judged(outcome, judged);
+        let in_span = outcome.done > self.span.from && outcome.done <= self.span.until;
+        let Some(row) = self.counts.tally.steps.get_mut(step) else { return };
+        row.answered += u64::from(outcome.result.is_ok() && in_span);
+        if outcome.due < self.span.from {
+            return;
+        }
+        row.due += 1;
+        let failed = match (outcome.result, judged) {
+            (Err(failure), _) => failure,
+            (Ok(status), Judged::ByStatus) if status < 400 => return row.succeed(outcome),
+            (Ok(_), Judged::Well) => return row.succeed(outcome),
+            (Ok(_), judged) => class_of(judged),
+        };
+        *row.failures.entry(failed).or_default() += 1;
+        if outcome.result.is_ok() || failed.is_timeout() {
+            row.response_failed.record(outcome.response_time());
+        }
+    }
+
+    /// What a failure of a Step looked like, in its row and in that of the whole.
+    pub fn step_example(&mut self, step: usize, failure: Failure, at: Nanos, text: impl Fn() -> String) {
+        if let Some(row) = self.counts.tally.steps.get_mut(step) {
+            row.examples.entry(failure).or_insert_with(|| Example { at, text: text() });
+        }
+        self.example(failure, at, text);
+    }
+
+    /// An answer was held against a Check of its Step. `said` is made only for the first that fails in an interval.
+    pub fn checked(&mut self, outcome: &Outcome, step: usize, check: usize, said: Result<(), impl FnOnce() -> String>) {
+        if outcome.due < self.span.from {
+            return;
+        }
+        let Some(row) = self.counts.tally.steps.get_mut(step).and_then(|row| row.checks.get_mut(check)) else { return };
+        match said {
+            Ok(()) => row.held += 1,
+            Err(said) => {
+                row.failed += 1;
+                row.example.get_or_insert_with(|| Example { at: outcome.done, text: said() });
+            }
+        }
+    }
+
+    /// A Journey began with a request that fell due then.
+    pub fn journey_began(&mut self, journey: usize, due: Nanos) -> Begun {
+        if due < self.span.from {
+            return Begun::Before;
+        }
+        if let Some(row) = self.counts.tally.journeys.get_mut(journey) {
+            row.started += 1;
+        }
+        Begun::Within(due)
+    }
+
+    /// A Journey ended with an answer that was complete then.
+    pub fn journey_ended(&mut self, journey: usize, began: Begun, done: Nanos, how: JourneyEnd) {
+        let in_span = done > self.span.from && done <= self.span.until;
+        let Some(row) = self.counts.tally.journeys.get_mut(journey) else { return };
+        if let JourneyEnd::BrokeOff(failure) = how {
+            if began != Begun::Before {
+                *row.broke_off.entry(failure).or_default() += 1;
+            }
+            return;
+        }
+        let well = how == JourneyEnd::Succeeded;
+        if in_span {
+            row.ended += 1;
+            row.ended_well += u64::from(well);
+        }
+        if let Begun::Within(due) = began {
+            row.completed += 1;
+            row.succeeded += u64::from(well);
+            row.lasted.record(done.since(due));
+        }
     }
 
     /// A request that had fallen due was never sent, and its time is over: it is recorded at what it waited, which is its timeout
@@ -239,6 +354,15 @@ impl Recorder {
         self.counts.service.add(&self.in_one_piece);
         self.in_one_piece.clear();
         self.looked.answered_swapped += self.counts.answered;
-        std::mem::replace(&mut self.counts, empty)
+        let tally = if self.counts.tally.is_empty() { Tally::default() } else { self.counts.tally.emptied() };
+        std::mem::replace(&mut self.counts, Snapshot { tally, ..empty })
+    }
+}
+
+/// The class of an answer that failed.
+fn class_of(judged: Judged) -> Failure {
+    match judged {
+        Judged::Failed(failure) => failure,
+        Judged::ByStatus | Judged::Well => Failure::CheckStatus,
     }
 }

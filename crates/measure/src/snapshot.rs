@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Histogram, Quirk, Rates};
+use crate::{Failure, Histogram, Quirk, Rates, Tally};
 
 /// Statuses are three digits.
 const STATUSES: usize = 1000;
@@ -67,6 +67,8 @@ pub struct Snapshot {
     pub cpu: Nanos,
     /// The worker's own rate, looked at ten times a second.
     pub worker_rates: Rates,
+    /// The same requests by Step and by Journey, where there is a scenario.
+    pub tally: Tally,
 }
 
 /// Connections opened, and who closed them.
@@ -128,6 +130,7 @@ impl Default for Snapshot {
             in_flight_area: 0,
             cpu: Nanos::ZERO,
             worker_rates: Rates::default(),
+            tally: Tally::default(),
         }
     }
 }
@@ -169,7 +172,9 @@ impl Snapshot {
             in_flight_area,
             cpu,
             worker_rates,
+            tally,
         } = other;
+        self.tally.add(tally);
         self.due += due;
         self.succeeded += succeeded;
         self.unsent += unsent;

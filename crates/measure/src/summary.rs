@@ -9,7 +9,7 @@ use plan::{Load, Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
-use crate::{Connections, Example, Failure, Histogram, Observed, Quirk, Rates, Side, Snapshot, Tick, WarmUp};
+use crate::{Connections, Example, Failure, Histogram, Observed, Quirk, Rates, Scenario, Side, Snapshot, Tick, WarmUp};
 
 /// The version of the result file. A reader of this version refuses any other by name.
 pub const SCHEMA: &str = "loadline.run/1";
@@ -83,6 +83,9 @@ pub struct Summary {
     /// The server's side of the same time, where it was watched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observed: Vec<Observed>,
+    /// The rows of the scenario, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<Scenario>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
     /// What it takes to leave a warm-up out that is found only now; nothing once that is decided, and never written.
@@ -273,13 +276,17 @@ impl Summary {
             .collect();
         failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
         let threads = plan.threads().get();
-        let (concurrency, qps_offered) = match plan.load() {
+        let conceal = |seen: &Example| Example { text: secrets.conceal(&seen.text), ..seen.clone() };
+        let (concurrency, offered) = match plan.load() {
             Load::Closed { users, .. } => (users.get().into(), None),
             Load::Open { timetable, .. } => {
                 (connections_peak, (measured > 0.0).then(|| timetable.expected_until(Nanos((measured * 1e9) as u64)) / measured))
             }
         };
+        // The timetable of a scenario is one of journeys.
+        let (qps_offered, tps_offered) = if totals.tally.is_empty() { (offered, None) } else { (None, offered) };
         Self {
+            scenario: Scenario::of(&totals.tally, totals.answered, tps_offered, &conceal, &a_second),
             schema: SCHEMA.to_owned(),
             machine: Machine::default(),
             started: String::new(),
@@ -366,6 +373,7 @@ impl Summary {
         self.wait = rest.wait;
         self.lag = rest.lag;
         self.timeline = rest.timeline;
+        self.scenario = rest.scenario;
     }
 
     /// Reads a result file.

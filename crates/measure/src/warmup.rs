@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Connections, Example, Failure, Packed, Quirk, Snapshot};
+use crate::{Connections, Example, Failure, Packed, Quirk, Snapshot, TallyAtRest};
 
 /// Ten minutes of seconds: some 10 kB each, so at most 6 MB.
 pub(crate) const INTERVALS_MAX: usize = 600;
@@ -120,6 +120,7 @@ struct PackedSnapshot {
     examples: BTreeMap<Failure, Example>,
     in_flight_area: u128,
     cpu: Nanos,
+    tally: TallyAtRest,
 }
 
 impl PackedSnapshot {
@@ -149,6 +150,7 @@ impl PackedSnapshot {
             examples: counts.examples.clone(),
             in_flight_area: counts.in_flight_area,
             cpu: counts.cpu,
+            tally: (&counts.tally).into(),
         }
     }
 
@@ -183,6 +185,7 @@ impl PackedSnapshot {
             examples,
             in_flight_area,
             cpu,
+            tally,
         } = self;
         let unpack = |packed: &Packed| packed.unpack().expect("what was packed here unpacks");
         let mut counts = Snapshot {
@@ -209,6 +212,7 @@ impl PackedSnapshot {
             examples: examples.clone(),
             in_flight_area: *in_flight_area,
             cpu: *cpu,
+            tally: tally.clone().try_into().expect("what was packed here unpacks"),
             ..Snapshot::default()
         };
         statuses.iter().for_each(|(status, count)| counts.count_statuses(*status, *count));

@@ -16,7 +16,7 @@ use crate::{DataEnd, Given, HostPort, Nanos, Pause, RowOrder, Spacing, Timetable
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Draft {
-    /// Where to send requests, such as http://127.0.0.1:8080/healthz
+    /// Where to send requests, such as http://127.0.0.1:8080/healthz; or a scenario, such as shop.yaml
     #[arg(value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
@@ -174,6 +174,16 @@ pub struct Draft {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_templates: bool,
 
+    /// Let users go through the journeys in this file (loadline init writes one to begin with); other settings go over its own
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+
+    /// What the scenario held when the plan was made: its SHA-256, in hexadecimal.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenario_sha256: Option<String>,
+
     /// Follow up to so many redirects; a followed chain is one request [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -265,7 +275,8 @@ impl Draft {
         let tls = tls.into_iter().filter_map(|(setting, path)| Some((setting, path.as_deref()?)));
         let script = self.script.as_deref().map(|path| ("script", path));
         let urls = self.urls.as_deref().map(|path| ("urls", path));
-        bodies.chain(uploads).chain(tls).chain(script).chain(urls).filter(|(_, path)| !path.is_empty() && *path != "-")
+        let scenario = self.scenario.as_deref().map(|path| ("scenario", path));
+        bodies.chain(uploads).chain(tls).chain(script).chain(urls).chain(scenario).filter(|(_, path)| !path.is_empty() && *path != "-")
     }
 
     /// This draft with everything `over` says put in its place, as flags go over a saved plan.
@@ -332,6 +343,8 @@ impl Draft {
             data_order: over.data_order.or(self.data_order),
             data_end: over.data_end.or(self.data_end),
             no_templates: over.no_templates || self.no_templates,
+            scenario_sha256: if over.scenario.is_some() { over.scenario_sha256 } else { self.scenario_sha256 },
+            scenario: over.scenario.or(self.scenario),
             follow: over.follow.or(self.follow),
             timeout: over.timeout.or(self.timeout),
             connect_timeout: over.connect_timeout.or(self.connect_timeout),

@@ -29,6 +29,8 @@ pub struct Filling {
     pub body: Option<String>,
     /// The variables that templates name, with their values. Never written down.
     pub environment: Vec<(String, String)>,
+    /// Secrets that stand in other files than this plan. Never written down.
+    pub concealed: Vec<String>,
 }
 
 /// What `{{` in texts means.

@@ -32,7 +32,17 @@ pub struct Plan {
     threads: NonZeroU32,
     connection: Connection,
     script: Option<ScriptFile>,
+    scenario: Option<ScenarioFile>,
     filling: Filling,
+}
+
+/// A scenario that says what users do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScenarioFile {
+    /// Where it is.
+    pub path: String,
+    /// What it held when the plan was made: its SHA-256, in hexadecimal; `None` where nobody looked.
+    pub sha256: Option<String>,
 }
 
 /// A script that chooses the requests.
@@ -248,16 +258,54 @@ impl Plan {
         self.script.as_ref()
     }
 
+    /// The scenario that says what users do, if there is one.
+    #[must_use]
+    pub const fn scenario(&self) -> Option<&ScenarioFile> {
+        self.scenario.as_ref()
+    }
+
+    /// The same plan with the values of these variables of the environment. They are kept out of what is written.
+    #[must_use]
+    pub fn with_environment_of(mut self, more: impl IntoIterator<Item = (String, String)>) -> Self {
+        let environment = &mut self.filling.environment;
+        for (name, value) in more {
+            if !environment.iter().any(|(known, _)| *known == name) {
+                environment.push((name, value));
+            }
+        }
+        self
+    }
+
+    /// The same plan, with these values kept out of what is written.
+    #[must_use]
+    pub fn concealing(mut self, values: impl IntoIterator<Item = String>) -> Self {
+        self.filling.concealed.extend(values);
+        self
+    }
+
+    /// The same plan with one user and no end of its own: for what is done once, before the load or after it.
+    #[must_use]
+    pub fn single_user(&self) -> Self {
+        Self {
+            load: Load::Closed { users: NonZeroU32::MIN, pause: None },
+            duration: None,
+            requests: None,
+            warmup: Warmup::Lasting(Nanos::ZERO),
+            threads: NonZeroU32::MIN,
+            ..self.clone()
+        }
+    }
+
     /// What differs from request to request.
     #[must_use]
     pub const fn filling(&self) -> &Filling {
         &self.filling
     }
 
-    /// Whether requests differ: there are templates, or a list of URLs.
+    /// Whether requests differ: there are templates, or a list of URLs. Those of a scenario are its own affair.
     #[must_use]
     pub fn is_filled_in(&self) -> bool {
-        self.filling.mix.is_some() || (self.filling.braces == Braces::Template && self.texts().any(|(_, text)| is_templated(text)))
+        self.scenario.is_none() && (self.filling.mix.is_some() || (self.filling.braces == Braces::Template && self.texts().any(|(_, text)| is_templated(text))))
     }
 
     /// Everything that may be a template, and the setting it comes from: path and query, values of headers, body or form.
@@ -444,6 +492,8 @@ impl TryFrom<Draft> for Plan {
             data_order,
             data_end,
             no_templates,
+            scenario,
+            scenario_sha256,
             follow,
             timeout,
             connect_timeout,
@@ -462,6 +512,34 @@ impl TryFrom<Draft> for Plan {
         } = draft;
         let mut reading = Reading { errors: PlanErrors::default() };
         let r = &mut reading;
+
+        if scenario.is_some() {
+            for (given, flag) in [
+                (script.is_some(), "script"),
+                (urls.is_some(), "urls"),
+                (data.is_some(), "data"),
+                (json.is_some(), "json"),
+                (!form.is_empty(), "form"),
+                (method.is_some() && method.as_deref() != Some("GET"), "method"),
+                (no_templates, "no-templates"),
+            ] {
+                if given {
+                    r.wrong(
+                        flag,
+                        format!("--{flag} and a scenario contradict: what is sent stands in its steps"),
+                        "leave one of them out",
+                    );
+                }
+            }
+            if rate.is_some() && requests.is_some() {
+                r.wrong(
+                    "requests",
+                    "--requests and the --rate of a scenario contradict: the rate starts journeys, each with as many requests as it takes",
+                    "end the load with --duration",
+                );
+            }
+        }
+        let scenario = scenario.map(|path| ScenarioFile { path, sha256: scenario_sha256 });
 
         let braces = if no_templates { Braces::Text } else { Braces::Template };
         let files = read_data_files(r, &data_file, data_file_sha256);
@@ -576,8 +654,10 @@ impl TryFrom<Draft> for Plan {
         }
 
         let request = Request { method, headers, body };
-        let filling = Filling { braces, files, order: rows.0, end: rows.1, mix, body: data_text, environment: Vec::new() };
-        read_templates(r, target.as_ref(), &request, &filling);
+        let filling = Filling { braces, files, order: rows.0, end: rows.1, mix, body: data_text, environment: Vec::new(), concealed: Vec::new() };
+        if scenario.is_none() {
+            read_templates(r, target.as_ref(), &request, &filling);
+        }
         let differs = filling.mix.is_some()
             || braces == Braces::Template
                 && target.as_ref().is_some_and(|target| texts(target, &request, &filling).any(|(_, text)| is_templated(text)));
@@ -635,6 +715,7 @@ impl TryFrom<Draft> for Plan {
                     },
                 },
                 script,
+                scenario,
             }),
             _ => Err(reading.errors),
         }
@@ -1197,7 +1278,8 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 /// Everything that was decided, as it would be typed; secrets as `***`.
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
-        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, filling } = plan;
+        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, filling } = plan;
+        let (scenario, scenario_sha256) = scenario.map_or((None, None), |file| (Some(file.path), file.sha256));
         let Connection {
             timeout,
             connect_timeout,
@@ -1227,7 +1309,7 @@ impl From<Plan> for Draft {
         let braces_matter = texts(&target, &request, &filling).any(|(_, text)| is_templated(text))
             || filling.mix.is_some()
             || matches!(request.body, Body::File(_));
-        let Filling { braces, files, order, end, mix, body: _, environment: _ } = filling;
+        let Filling { braces, files, order, end, mix, body: _, environment: _, concealed: _ } = filling;
         let (urls, urls_sha256) = mix.map_or((None, None), |mix| (Some(mix.path), mix.sha256));
         let data_order = (!files.is_empty()).then_some(Given::Value(order));
         let data_end = (!files.is_empty()).then_some(Given::Value(end));
@@ -1302,6 +1384,8 @@ impl From<Plan> for Draft {
             data_order,
             data_end,
             no_templates: braces == Braces::Text && braces_matter,
+            scenario,
+            scenario_sha256,
             header,
             data,
             json: None,

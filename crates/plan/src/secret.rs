@@ -92,7 +92,8 @@ impl Secrets {
                 }
             }
         }
-        found.secrets().and(Self::of_values(plan.filling().environment.iter().map(|(_, value)| value.as_str())))
+        let environment = plan.filling().environment.iter().map(|(_, value)| value.as_str());
+        found.secrets().and(Self::of_values(environment.chain(plan.filling().concealed.iter().map(String::as_str))))
     }
 
     /// These values, whatever they are called.

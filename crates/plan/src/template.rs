@@ -78,6 +78,8 @@ pub enum Value {
         /// Which of its columns.
         column: String,
     },
+    /// A variable of the user.
+    Variable(String),
 }
 
 /// How a moment is written.
@@ -151,6 +153,11 @@ const RANGE_MAX: u64 = 1 << 53;
 /// Expressions in expressions, so deep.
 const DEPTH_MAX: usize = 16;
 
+/// The words that mean something in a template, which no variable and no data file can be called by.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    WORDS.into_iter().take(WORDS.len() - 1)
+}
+
 /// Whether a text may be a template at all.
 #[must_use]
 pub fn is_templated(text: &str) -> bool {
@@ -163,7 +170,29 @@ impl Template {
     /// # Errors
     /// All mistakes, in their order.
     pub fn parse(text: &str, files: &[&str]) -> Result<Self, Vec<Mistake>> {
-        Reading { text, at: 0, files: Files::These(files), mistakes: Vec::new() }.whole()
+        Self::parse_with(text, files, &[])
+    }
+
+    /// The same where a user's variables may be written as well, by their names alone.
+    ///
+    /// # Errors
+    /// All mistakes, in their order.
+    pub fn parse_with(text: &str, files: &[&str], variables: &[&str]) -> Result<Self, Vec<Mistake>> {
+        Reading { text, at: 0, files: Files::These(files), variables, mistakes: Vec::new() }.whole()
+    }
+
+    /// A text without any values.
+    #[must_use]
+    pub fn fixed(text: impl Into<String>) -> Self {
+        Self::of(vec![Piece::Text(text.into())])
+    }
+
+    /// Of these parts.
+    #[must_use]
+    pub fn of(parts: impl IntoIterator<Item = Piece>) -> Self {
+        let mut pieces = Vec::new();
+        parts.into_iter().for_each(|piece| push(&mut pieces, piece));
+        Self { pieces }
     }
 
     /// The same where any name may be that of a data file.
@@ -171,7 +200,7 @@ impl Template {
     /// # Errors
     /// All mistakes, in their order.
     pub(crate) fn parse_any(text: &str) -> Result<Self, Vec<Mistake>> {
-        Reading { text, at: 0, files: Files::Any, mistakes: Vec::new() }.whole()
+        Reading { text, at: 0, files: Files::Any, variables: &[], mistakes: Vec::new() }.whole()
     }
 
     /// Its parts, in order.
@@ -268,7 +297,7 @@ pub fn reads_outside(text: &str) -> bool {
 /// Where the expressions of a text stand, and whether each [only refers](is_reference) to what it writes; `None` if there are
 /// mistakes in it. Any name may be that of a data file.
 pub(crate) fn expressions(text: &str) -> Option<Vec<(std::ops::Range<usize>, bool)>> {
-    let mut reading = Reading { text, at: 0, files: Files::Any, mistakes: Vec::new() };
+    let mut reading = Reading { text, at: 0, files: Files::Any, variables: &[], mistakes: Vec::new() };
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(piece) = reading.piece() {
@@ -303,6 +332,7 @@ struct Reading<'a> {
     text: &'a str,
     at: usize,
     files: Files<'a>,
+    variables: &'a [&'a str],
     mistakes: Vec<Mistake>,
 }
 
@@ -524,6 +554,7 @@ impl Reading<'_> {
             "base64" => self.parts(&word, first.from, first.to, rest).map(Value::Base64),
             "raw" => self.parts(&word, first.from, first.to, rest).map(Value::Raw),
             "hmac" => self.hmac(first.from, first.to, rest),
+            _ if self.variables.contains(&word.as_str()) => self.none(&word, &rest).map(|()| Value::Variable(word.clone())),
             _ => match word.split_once('.') {
                 Some((file, column)) if self.files.has(file) => {
                     if column.is_empty() {
@@ -546,8 +577,14 @@ impl Reading<'_> {
                     self.name(&word, &help, first.to, rest).map(|column| Value::Column { file: word.clone(), column })
                 }
                 None => {
-                    let help = match nearest(&word, WORDS.into_iter().take(WORDS.len() - 1)) {
+                    let known = WORDS.into_iter().take(WORDS.len() - 1).chain(self.variables.iter().copied());
+                    let help = match nearest(&word, known) {
                         Some(near) => format!("did you mean '{near}'?"),
+                        None if !self.variables.is_empty() => format!(
+                            "write one of {}, or a variable: {}",
+                            WORDS.join(", "),
+                            self.variables.join(", ")
+                        ),
                         None => format!("write one of {}; or {{{{\"{{{{\"}}}} to send {{{{ itself", WORDS.join(", ")),
                     };
                     self.wrong(first.from, first.to, format!("the word '{word}' is unknown"), help);
@@ -642,7 +679,7 @@ impl Reading<'_> {
         for argument in &rest {
             let Kind::Word(text) = &argument.kind else { continue };
             let is_column = text.split_once('.').is_some_and(|(file, _)| self.files.names().contains(&file));
-            if is_column || WORDS.contains(&text.as_str()) {
+            if is_column || WORDS.contains(&text.as_str()) || self.variables.contains(&text.as_str()) {
                 self.wrong(
                     argument.from,
                     argument.to,
@@ -820,6 +857,7 @@ impl fmt::Display for Value {
                 write!(f, "hmac {} {} ({key}){}", named(&DIGESTS, digest), named(&CODINGS, coding), Arguments(message))
             }
             Self::Body => f.write_str("body"),
+            Self::Variable(name) => f.write_str(name),
             Self::Column { file, column } if is_bare(column) => write!(f, "{file}.{column}"),
             Self::Column { file, column } => write!(f, "{file} {}", Argued(column)),
         }

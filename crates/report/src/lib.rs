@@ -16,6 +16,7 @@ mod format;
 pub mod go;
 pub mod hdr;
 pub mod hey;
+mod journeys;
 pub mod json;
 pub mod junit;
 pub mod limits;

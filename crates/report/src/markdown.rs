@@ -9,10 +9,10 @@ use analysis::gate::Verdict;
 use analysis::quantity::{self, NONE, count, nanos, share, time};
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances};
-use measure::Histogram;
+use measure::{Histogram, Summary};
 use plan::Nanos;
 
-use crate::{Format, Style, story, visible};
+use crate::{Format, Style, journeys, story, visible};
 
 /// Markdown.
 pub const FORMAT: Format = Format { name: "markdown", about: "a short table for a pull request or a ticket", extension: "md", render };
@@ -35,6 +35,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     if !summary.response_time.is_empty() {
         times(reading, out)?;
     }
+    scenario(summary, out)?;
     let requests = &summary.requests;
     if !summary.failures.is_empty() {
         writeln!(out, "\n| failed | share | side | why |\n|---:|---:|---|---|")?;
@@ -95,6 +96,29 @@ fn checks(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         writeln!(out, "| {sign} {} | `{}` | {} |", judgement.verdict.name(), judgement.check, visible::markdown(&judgement.about()))?;
     }
     writeln!(out)
+}
+
+/// The rows of a scenario.
+fn scenario(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
+    let Some(scenario) = &summary.scenario else { return Ok(()) };
+    writeln!(out, "\n{}.", journeys::transactions(scenario, summary.qps))?;
+    let rows: Vec<Vec<String>> = scenario.journeys.iter().map(journeys::journey).collect();
+    table(&journeys::JOURNEYS, &rows, out)?;
+    let rows: Vec<Vec<String>> = scenario.steps.iter().map(journeys::step).collect();
+    table(&journeys::STEPS, &rows, out)?;
+    for line in journeys::broken(scenario) {
+        writeln!(out, "\n> {}", visible::markdown(&line))?;
+    }
+    Ok(())
+}
+
+fn table(heads: &[&str], rows: &[Vec<String>], out: &mut dyn io::Write) -> io::Result<()> {
+    writeln!(out, "\n| {} |\n|---|{}", heads.join(" | "), "---:|".repeat(heads.len() - 1))?;
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(|cell| visible::markdown(cell)).collect();
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    Ok(())
 }
 
 fn times(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {

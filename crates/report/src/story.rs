@@ -27,6 +27,12 @@ pub fn request_of(plan: &Plan) -> String {
         (_, RowOrder::Random) => format!(", a random row of {} for each", rows.join(" and of ")),
         (_, RowOrder::PerUser) => format!(", a row of {} for each user", rows.join(" and of ")),
     };
+    if let Some(file) = plan.scenario() {
+        let target = plan.target();
+        return format!("the journeys of {} to {}://{}{rows}", visible(&file.path), target.scheme(), visible(&target.authority()))
+            .replace("for each", "for each journey")
+            .replace("for each journey user", "for each user");
+    }
     match &filling.mix {
         Some(mix) => format!("the URLs in {}{body}{rows}", visible(&mix.path)),
         None => format!("{} {}{body}{rows}", visible(&plan.request().method), visible(&plan.target().to_string())),
@@ -76,9 +82,18 @@ pub(crate) fn answer(reading: &Reading<'_>) -> String {
             let answered = rate(summary.qps);
             format!("{answered} requests a second answered{} of {} a second asked for; {outcome}", sure(reading), rate(offered))
         }
+        (Load::Open { .. }, None) => {
+            let journeys = summary.scenario.as_ref().map_or_else(String::new, |scenario| {
+                let offered = scenario.tps_offered.map_or_else(String::new, |offered| format!(" of {} started", rate(offered)));
+                format!("{} journeys a second{offered}, ", rate(scenario.tps))
+            });
+            format!("{journeys}{} requests a second{}; {outcome}", rate(summary.qps), sure(reading))
+        }
         _ => {
             let users = counted(summary.concurrency, "concurrent user");
-            format!("{} requests a second at {users}{}; {outcome}", rate(summary.qps), sure(reading))
+            let journeys =
+                summary.scenario.as_ref().map_or_else(String::new, |scenario| format!(" in {} journeys a second", rate(scenario.tps)));
+            format!("{} requests a second{journeys} at {users}{}; {outcome}", rate(summary.qps), sure(reading))
         }
     }
 }
@@ -186,6 +201,15 @@ pub fn load_of(plan: &Plan) -> String {
                 None => "as soon as the last answer is there".to_owned(),
                 Some(pause) => format!("{} after the last answer", pause.to_string().replace("..", " to ")),
             };
+            if plan.scenario().is_some() {
+                let waits = pause.map_or_else(String::new, |pause| format!(", {} after each answer", pause.to_string().replace("..", " to ")));
+                let who = if users.get() == 1 {
+                    "1 user on one connection, who goes".to_owned()
+                } else {
+                    format!("{} users on a connection each, who go", count(users.get().into()))
+                };
+                return format!("{who} from journey to journey{waits}, {until}{fresh} (closed load)");
+            }
             let who = if users.get() == 1 {
                 "1 user on one connection, who sends again".to_owned()
             } else {
@@ -203,16 +227,17 @@ pub fn load_of(plan: &Plan) -> String {
                 (2.., None) => String::new(),
                 _ => format!(", {until}"),
             };
+            let what = if plan.scenario().is_some() { "journeys started" } else { "requests" };
             format!(
                 "{}, {spaced}{until}{fresh}, whether or not the server keeps up (open load), over at most {}",
-                stages(timetable.stages()),
+                stages(timetable.stages(), what),
                 counted(connections_max.get().into(), "connection")
             )
         }
     }
 }
 
-fn stages(stages: &[Stage]) -> String {
+fn stages(stages: &[Stage], what: &str) -> String {
     let said: Vec<String> = stages
         .iter()
         .map(|stage| {
@@ -222,9 +247,9 @@ fn stages(stages: &[Stage]) -> String {
                 _ => String::new(),
             };
             if from == to {
-                format!("{} requests a second{length}", rate(from))
+                format!("{} {what} a second{length}", rate(from))
             } else {
-                format!("from {} to {} requests a second{}", rate(from), rate(to), length.replacen("for", "over", 1))
+                format!("from {} to {} {what} a second{}", rate(from), rate(to), length.replacen("for", "over", 1))
             }
         })
         .collect();

@@ -22,7 +22,7 @@ use crate::columns::{Columns, wrapped};
 use crate::format::Tone;
 use crate::reason::reason;
 use crate::visible::{excerpt, visible};
-use crate::{Format, Style, story};
+use crate::{Format, Style, journeys, story};
 
 /// Text for people.
 pub const FORMAT: Format = Format { name: "text", about: "a report for people, the answer first", extension: "txt", render };
@@ -45,6 +45,7 @@ fn render(reading: &Reading<'_>, style: &Style, out: &mut dyn io::Write) -> io::
     let mut page = Page { text: String::from("\n"), style };
     head(reading, &mut page);
     times(reading, &mut page);
+    scenario(summary, &mut page);
     steadiness(summary, &mut page);
     course(reading, &mut page);
     phases(summary, &mut page);
@@ -228,6 +229,28 @@ fn times(reading: &Reading<'_>, page: &mut Page) {
         page.gap();
         legend(reading, &rows, same, page);
     }
+}
+
+/// The rows of a scenario.
+fn scenario(summary: &Summary, page: &mut Page) {
+    let Some(scenario) = &summary.scenario else { return };
+    page.gap();
+    page.entry("transactions", Tone::Normal, &journeys::transactions(scenario, summary.qps));
+    page.gap();
+    let mut columns = Columns::new(&journeys::JOURNEYS);
+    scenario.journeys.iter().for_each(|row| columns.row(&journeys::journey(row)));
+    page.table(&columns);
+    page.gap();
+    let mut columns = Columns::new(&journeys::STEPS);
+    scenario.steps.iter().for_each(|row| columns.row(&journeys::step(row)));
+    page.table(&columns);
+    page.gap();
+    let mut name = "checks broken";
+    for line in journeys::broken(scenario) {
+        page.entry(name, Tone::Bad, &excerpt(&line, EXAMPLE_LETTERS_MAX));
+        name = "";
+    }
+    page.say(Tone::Aside, journeys::LEGEND);
 }
 
 /// Whether service time says nothing that response time does not.

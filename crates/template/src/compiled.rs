@@ -34,7 +34,7 @@ pub(crate) enum Content {
 
 /// Compiles a plan's requests: one, or as many as its list has routes.
 pub(crate) fn compile(plan: &Plan, files: &[Arc<Data>]) -> Result<Vec<Compiled>, PlanErrors> {
-    let mut compiling = Compiling { plan, files, errors: PlanErrors::default() };
+    let mut compiling = Compiling { plan, pieces: Pieces::of_plan(plan, files) };
     let body = compiling.body();
     let request = plan.request();
     let compiled = match &plan.filling().mix {
@@ -42,7 +42,7 @@ pub(crate) fn compile(plan: &Plan, files: &[Arc<Data>]) -> Result<Vec<Compiled>,
         Some(mix) => {
             if mix.routes.is_empty() {
                 let message = format!("the list of URLs '{}' has not been read", mix.path);
-                compiling.errors.push(PlanError::new("urls", message, format!("give it again with --urls {}", mix.path)));
+                compiling.pieces.errors.push(PlanError::new("urls", message, format!("give it again with --urls {}", mix.path)));
             }
             let nothing = Compiling::nothing();
             let routes = mix.routes.iter().filter_map(|route| {
@@ -54,7 +54,7 @@ pub(crate) fn compile(plan: &Plan, files: &[Arc<Data>]) -> Result<Vec<Compiled>,
             routes.collect()
         }
     };
-    if compiling.errors.is_empty() { Ok(compiled) } else { Err(compiling.errors) }
+    if compiling.pieces.errors.is_empty() { Ok(compiled) } else { Err(compiling.pieces.errors) }
 }
 
 /// A body, its values marked.
@@ -67,8 +67,18 @@ struct Marked {
 
 struct Compiling<'a> {
     plan: &'a Plan,
-    files: &'a [Arc<Data>],
-    errors: PlanErrors,
+    pieces: Pieces<'a>,
+}
+
+/// What texts are compiled with, and the mistakes found on the way.
+pub(crate) struct Pieces<'a> {
+    pub(crate) files: &'a [Arc<Data>],
+    /// How templates call the files, in their order.
+    pub(crate) names: Vec<&'a str>,
+    pub(crate) environment: &'a [(String, String)],
+    /// The variables of a user, by their places.
+    pub(crate) variables: &'a [String],
+    pub(crate) errors: PlanErrors,
 }
 
 impl Compiling<'_> {
@@ -95,7 +105,7 @@ impl Compiling<'_> {
             let mut values = Vec::new();
             let body = self.marked_body(&mark, &mut values);
             let bytes = engine::body::read(&body).unwrap_or_else(|why| {
-                self.errors.push(PlanError::new("data", why.message, why.help));
+                self.pieces.errors.push(PlanError::new("data", why.message, why.help));
                 Vec::new()
             });
             // A file of a form, read only now, may hold the mark as well.
@@ -177,12 +187,12 @@ impl Compiling<'_> {
         let mut head = match engine::head(plan, &target.clone().with_path_and_query(path), method, &headers) {
             Ok(head) => head,
             Err(why) => {
-                self.errors.push(PlanError::new("url", why.message, why.help));
+                self.pieces.errors.push(PlanError::new("url", why.message, why.help));
                 return None;
             }
         };
         let body_values: Vec<(Value, Place)> = body.values.iter().map(|value| (value.clone(), body.place)).collect();
-        let body_parts = self.cut(&body.mark, &body.bytes, &body_values);
+        let body_parts = self.pieces.cut(&body.mark, &body.bytes, &body_values);
         let body = match &body_parts[..] {
             [] => Content::Fixed(Vec::new()),
             [Part::Text(text)] => Content::Fixed(text.clone()),
@@ -194,13 +204,21 @@ impl Compiling<'_> {
             }
             head.extend_from_slice(b"\r\n");
         }
-        let head = self.cut(&mark, &head, &values);
+        let head = self.pieces.cut(&mark, &head, &values);
         let asked = if method == "HEAD" { Asked::Head } else { Asked::Other };
         Some(Compiled { asked, target: target.clone(), head, body })
     }
+}
+
+impl<'a> Pieces<'a> {
+    fn of_plan(plan: &'a Plan, files: &'a [Arc<Data>]) -> Self {
+        let filling = plan.filling();
+        let names = filling.files.iter().map(|file| file.name.as_str()).collect();
+        Self { files, names, environment: &filling.environment, variables: &[], errors: PlanErrors::default() }
+    }
 
     /// The parts of a marked text.
-    fn cut(&mut self, mark: &Mark, marked: &[u8], values: &[(Value, Place)]) -> Vec<Part> {
+    pub(crate) fn cut(&mut self, mark: &Mark, marked: &[u8], values: &[(Value, Place)]) -> Vec<Part> {
         let mut parts = Vec::new();
         if values.is_empty() {
             add_text(&mut parts, marked);
@@ -215,7 +233,7 @@ impl Compiling<'_> {
         parts
     }
 
-    fn pieces(&mut self, pieces: &[Piece], place: Place) -> Vec<Part> {
+    pub(crate) fn pieces(&mut self, pieces: &[Piece], place: Place) -> Vec<Part> {
         let mut parts = Vec::new();
         for piece in pieces {
             match piece {
@@ -226,7 +244,7 @@ impl Compiling<'_> {
         parts
     }
 
-    fn value(&mut self, parts: &mut Vec<Part>, value: &Value, place: Place) {
+    pub(crate) fn value(&mut self, parts: &mut Vec<Part>, value: &Value, place: Place) {
         let writer = match value {
             Value::Uuid => Writer::Uuid,
             Value::Random { low, high } => Writer::Random { low: *low, high: *high },
@@ -240,8 +258,7 @@ impl Compiling<'_> {
                 return;
             }
             Value::Env(name) => {
-                let plan = self.plan;
-                let known = plan.filling().environment.iter().find(|(known, _)| known == name);
+                let known = self.environment.iter().find(|(known, _)| known == name);
                 let text = known.map(|(_, value)| value.clone()).unwrap_or_else(|| {
                     let message = format!("a template names the variable {name}, which is not in the environment");
                     self.errors.push(PlanError::new("no-templates", message, format!("set it, as in {name}=… loadline …")));
@@ -249,6 +266,9 @@ impl Compiling<'_> {
                 });
                 self.text(parts, &format!("the variable {name}"), text.as_bytes(), place);
                 return;
+            }
+            Value::Variable(name) => {
+                Writer::Variable(self.variables.iter().position(|known| known == name).expect("a template names variables that are there"))
             }
             Value::File(path) => {
                 let mut bytes = self.file(path);
@@ -299,7 +319,7 @@ impl Compiling<'_> {
                 Writer::Hmac { key: hmac::Key::new(algorithm, &key), coding: *coding, message: self.pieces(message, Place::Plain) }
             }
             Value::Column { file, column } => {
-                let number = self.plan.filling().files.iter().position(|known| known.name == *file).unwrap_or_default();
+                let number = self.names.iter().position(|known| known == file).unwrap_or_default();
                 match self.files.get(number).map(|data| data.column(column)) {
                     Some(Ok(column)) => Writer::Column { file: number, column },
                     Some(Err(wrong)) => {
@@ -338,7 +358,6 @@ impl Compiling<'_> {
         })
     }
 }
-
 fn add(parts: &mut Vec<Part>, part: Part) {
     match part {
         Part::Text(text) => add_text(parts, &text),
@@ -346,7 +365,7 @@ fn add(parts: &mut Vec<Part>, part: Part) {
     }
 }
 
-fn add_text(parts: &mut Vec<Part>, text: &[u8]) {
+pub(crate) fn add_text(parts: &mut Vec<Part>, text: &[u8]) {
     if text.is_empty() {
         return;
     }

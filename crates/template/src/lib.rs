@@ -11,7 +11,13 @@ mod data;
 mod feed;
 mod program;
 mod record;
+mod rows;
+mod text;
 mod write;
 
 pub use data::{Data, DataError, MEMORY_BYTES_MAX};
 pub use program::Ready;
+pub use record::Fields;
+pub use rows::{Rows, Taken};
+pub use text::{Compiler, Text};
+pub use write::{Place, Writing};

@@ -241,6 +241,7 @@ impl<const W: bool> Program for Filled<W> {
             random: &mut random,
             sources: &sources,
             kept: &user.kept,
+            variables: &[],
             body: &[],
             scratch: &mut scratch,
             is_unsafe: &mut is_unsafe,

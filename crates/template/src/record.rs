@@ -195,7 +195,7 @@ impl<R: Read> Records<R> {
 
 /// Fields of records, one after the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Fields {
+pub struct Fields {
     bytes: Vec<u8>,
     /// Where each field ends.
     ends: Vec<u32>,
@@ -207,6 +207,11 @@ impl Fields {
     pub(crate) fn field(&self, number: usize) -> &[u8] {
         let from = if number == 0 { 0 } else { self.ends[number - 1] as usize };
         &self.bytes[from..self.ends[number] as usize]
+    }
+
+    /// Forgets them but keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.shorten(0);
     }
 
     pub(crate) fn count(&self) -> usize {

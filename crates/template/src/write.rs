@@ -22,7 +22,7 @@ use crate::record::Fields;
 
 /// Where a piece stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// A URL's path or query, or a body that is encoded like one.
     Url,
     /// The same for what is to stay as it is where it can.
@@ -52,16 +52,19 @@ pub(crate) enum Writer {
     Hmac { key: hmac::Key, coding: Coding, message: Vec<Part> },
     Body,
     Column { file: usize, column: usize },
+    Variable(usize),
 }
 
 /// One request while it is written.
-pub(crate) struct Writing<'a> {
+pub struct Writing<'a> {
     /// Its number in the run, from 0.
     pub(crate) number: u64,
     pub(crate) random: &'a mut Random,
     pub(crate) sources: &'a [Source],
     /// The rows that the user keeps, by data file.
     pub(crate) kept: &'a [Fields],
+    /// The user's variables.
+    pub(crate) variables: &'a [Vec<u8>],
     pub(crate) body: &'a [u8],
     /// Filled and emptied again.
     pub(crate) scratch: &'a mut Vec<u8>,
@@ -135,10 +138,32 @@ impl Writer {
             }
             Self::Body => out.extend_from_slice(writing.body),
             Self::Column { file, column } => {
-                let field = writing.sources[*file].field(*column).unwrap_or_else(|| writing.kept[*file].field(*column));
-                out.extend_from_slice(field);
+                let source = writing.sources.get(*file).and_then(|source| source.field(*column));
+                out.extend_from_slice(source.unwrap_or_else(|| writing.kept[*file].field(*column)));
             }
+            Self::Variable(place) => out.extend_from_slice(&writing.variables[*place]),
         }
+    }
+}
+
+impl<'a> Writing<'a> {
+    /// The request with this number, of a user with these rows and variables.
+    #[must_use]
+    pub fn new(
+        number: u64,
+        random: &'a mut Random,
+        rows: &'a [Fields],
+        variables: &'a [Vec<u8>],
+        scratch: &'a mut Vec<u8>,
+        is_unsafe: &'a mut bool,
+    ) -> Self {
+        Self { number, random, sources: &[], kept: rows, variables, body: &[], scratch, is_unsafe }
+    }
+
+    /// The same once its body was written.
+    #[must_use]
+    pub fn with_body(self, body: &'a [u8]) -> Self {
+        Self { body, ..self }
     }
 }
 
@@ -323,6 +348,7 @@ mod tests {
             random: &mut random,
             sources: &[],
             kept: &[],
+            variables: &[],
             body: b"the \"body\"",
             scratch: &mut scratch,
             is_unsafe: &mut is_unsafe,

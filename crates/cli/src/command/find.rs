@@ -39,7 +39,7 @@ use crate::observing::{Eyes, Observing};
 use crate::outputs::{Renderings, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
-use crate::{inputs, interrupt, secrets, step_summary};
+use crate::{inputs, interrupt, scenarios, secrets, step_summary};
 
 /// A promise to keep, and where the results go.
 #[derive(Debug, Args)]
@@ -360,6 +360,7 @@ impl OpenLoad {
             }
             _ => {}
         }
+        scenarios::refuse(&mut draft, "find", errors);
         inputs::read(&mut draft, errors);
         let mut load = Self { draft, first: None };
         let before = errors.0.len();

@@ -270,6 +270,7 @@ impl Cabinet {
             refused.into_iter().for_each(|error| errors.push(error));
             // The other mistakes are told too, and nothing that is named is looked at.
             let others = Draft {
+                url: draft.url.filter(|url| !crate::scenarios::is_file(url)),
                 data: draft.data.filter(|text| !text.starts_with('@')),
                 json: draft.json.filter(|text| !text.starts_with('@')),
                 form: Vec::new(),
@@ -278,6 +279,7 @@ impl Cabinet {
                 script_arguments: Vec::new(),
                 script_sha256: None,
                 urls: None,
+                scenario: None,
                 data_text: None,
                 data_file: Vec::new(),
                 data_order: None,
@@ -341,6 +343,7 @@ fn refused(draft: &Draft) -> Vec<PlanError> {
         ("key", draft.key.is_some()),
         ("unix-socket", draft.unix_socket.is_some()),
         ("urls", draft.urls.is_some()),
+        ("scenario", draft.scenario.is_some() || draft.url.as_deref().is_some_and(crate::scenarios::is_file)),
         ("data-file", !draft.data_file.is_empty()),
     ];
     for (setting, _) in files.into_iter().filter(|(_, given)| *given) {

@@ -35,7 +35,7 @@ use crate::observing::{Eyes, Observing};
 use crate::outputs::{Renderings, out_help};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
-use crate::{inputs, interrupt, saved, secrets, step_summary};
+use crate::{inputs, interrupt, saved, scenarios, secrets, step_summary};
 
 /// A ladder of loads, and where its results go.
 #[derive(Debug, Args)]
@@ -155,6 +155,7 @@ impl Climb {
                 "give a ladder of rates such as --rates 100/s,200/s,500/s, or measure one with loadline run",
             ));
         }
+        scenarios::refuse(&mut draft, "sweep", errors);
         inputs::read(&mut draft, errors);
         let ladder = ladder.decide(machine::connections_max()).map_err(|PlanErrors(mut mistakes)| errors.0.append(&mut mistakes)).ok();
         let levels = ladder.as_ref().map_or(&[][..], |ladder| &ladder.levels);

@@ -50,10 +50,29 @@ fn a_scenario_is_made_of_what_another_tool_keeps() {
     assert!(!ran.stdout.contains("hunter22") && !ran.stderr.contains("hunter22"));
     session.loadline(&format!("{line} --secrets keep -q -o shop.yaml")).exits(0).complains_of_nothing();
     assert!(session.read("shop.yaml").contains("hunter22"));
+    session.loadline("check shop.yaml").exits(0);
     session.loadline(&format!("{line} -o shop.yaml")).exits(2).complains("--force");
     session.loadline(&format!("{line} --strict")).exits(4).says("steps:");
     session.loadline("import shop.json").exits(2).complains("--variable baseUrl=http://HOST");
     session.loadline("import shop.json --from har").exits(2).complains("this is no HAR recording");
     session.loadline("import shop.json --from jmx").exits(2).complains("it is none of curl, har");
     session.loadline("import shop.json shop.json --strict").exits(2).complains("a scenario is made of one file");
+}
+
+#[test]
+fn a_scenario_that_was_made_is_run() {
+    let server = server();
+    let commands = format!(
+        "curl '{}' -H 'X-A: 1' -u me:hunter22\ncurl '{}' -H 'X-A: 1' --json '{{\"a\": \"{{{{x}}}}\", \"token\": \"abcdefgh\"}}'\ncurl {} -F a=b -k\n",
+        server.url("/healthz?x=1"),
+        server.url("/echo"),
+        server.url("/echo")
+    );
+    let mut session = Session::new().file("both.sh", &commands);
+    session.loadline("import both.sh -o both.yaml").exits(0).complains("both.yaml is a scenario: loadline run both.yaml");
+    session.loadline("check both.yaml").exits(0);
+    session.loadline("run both.yaml -n 6 -c 1").exits(2).complains("PASSWORD");
+    let mut session = session.env("PASSWORD", "hunter22").env("TOKEN", "abcdefgh");
+    session.loadline("run both.yaml -n 6 -c 1").exits(0).says("6");
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/echo")), (2, 4));
 }

@@ -29,7 +29,16 @@ impl Recorder {
         Self::answering(Duration::ZERO, format!("HTTP/1.1 200 X\r\n{head}\r\nContent-Length: {}\r\n\r\n{html}", html.len()))
     }
 
+    /// Answers each request as this says: a whole answer, head and body.
+    pub fn start_with(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        Self::listening(Duration::ZERO, Arc::new(answer))
+    }
+
     fn answering(delay: Duration, answer: String) -> Self {
+        Self::listening(delay, Arc::new(move |_: &str| answer.clone()))
+    }
+
+    fn listening(delay: Duration, answer: Arc<dyn Fn(&str) -> String + Send + Sync>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let heads = Arc::new(Mutex::new(Vec::new()));
@@ -37,7 +46,7 @@ impl Recorder {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (kept, answer) = (kept.clone(), answer.clone());
-                thread::spawn(move || serve(stream, delay, &answer, &kept));
+                thread::spawn(move || serve(stream, delay, &*answer, &kept));
             }
         });
         Self { url, heads }
@@ -65,7 +74,7 @@ fn sorted(request: &str) -> String {
     format!("{line}\r\n{}\r\n\r\n{body}", lines.join("\r\n"))
 }
 
-fn serve(mut stream: TcpStream, delay: Duration, answer: &str, kept: &Mutex<Vec<String>>) {
+fn serve(mut stream: TcpStream, delay: Duration, says: &dyn Fn(&str) -> String, kept: &Mutex<Vec<String>>) {
     let _ = stream.set_nodelay(true);
     let mut buffer = Vec::new();
     let mut piece = [0; 4096];
@@ -88,10 +97,12 @@ fn serve(mut stream: TcpStream, delay: Duration, answer: &str, kept: &Mutex<Vec<
         }
         // HTTP/1.0 keeps a connection only if asked to.
         let keeps = !head.contains(" http/1.0\r\n") || head.contains("\r\nconnection: keep-alive");
-        let says = if head.contains(" http/1.0\r\n") && keeps { "Connection: keep-alive\r\n" } else { "" };
+        let keep = if head.contains(" http/1.0\r\n") && keeps { "Connection: keep-alive\r\n" } else { "" };
         let request: Vec<u8> = buffer.drain(..end + 4 + body).collect();
-        let end = if request.starts_with(b"HEAD ") { answer.find("\r\n\r\n").unwrap() + 4 } else { answer.len() };
-        kept.lock().unwrap().push(String::from_utf8(request).unwrap());
+        let request = String::from_utf8(request).unwrap();
+        let answer = says(&request);
+        let end = if request.starts_with("HEAD ") { answer.find("\r\n\r\n").unwrap() + 4 } else { answer.len() };
+        kept.lock().unwrap().push(request);
         thread::sleep(delay);
         let (status_line, rest) = answer[..end]
             .split_once(
@@ -101,7 +112,7 @@ fn serve(mut stream: TcpStream, delay: Duration, answer: &str, kept: &Mutex<Vec<
             .unwrap();
         let reply = format!(
             "{status_line}
-{says}{rest}"
+{keep}{rest}"
         );
         if stream.write_all(reply.as_bytes()).is_err() || !keeps {
             return;

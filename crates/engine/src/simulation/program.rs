@@ -416,3 +416,93 @@ fn what_a_program_calls_a_failure_is_one() {
     assert_eq!(heard, ["200 /0 1 ms", "redirect.limit /1 1 ms", "200 /2 1 ms", "redirect.limit /3 1 ms"]);
     assert_eq!((summary.requests.succeeded, summary.requests.failed), (2, 2));
 }
+
+/// Goes on journeys of three requests, with 50 ms between them.
+struct Travelling {
+    asked: Rc<RefCell<Vec<String>>>,
+    arrivals: Cell<u32>,
+}
+
+#[derive(Default)]
+struct Traveller {
+    name: u32,
+    sent: u32,
+    begun: bool,
+    bytes: Vec<u8>,
+    ear: (),
+}
+
+impl Program for Travelling {
+    type User = Traveller;
+    type Ear = ();
+
+    const DELAYS: bool = true;
+    const JOURNEYS: bool = true;
+
+    fn user(&self, _number: u64) -> Traveller {
+        Traveller::default()
+    }
+
+    fn arrives(&self, user: &mut Traveller) {
+        self.arrivals.set(self.arrivals.get() + 1);
+        *user = Traveller { name: self.arrivals.get(), begun: true, ..Traveller::default() };
+    }
+
+    fn goes_on(&self, user: &Traveller) -> bool {
+        user.begun && user.sent < 3
+    }
+
+    fn delay(&self, user: &mut Traveller) -> Result<Nanos, Broken> {
+        Ok(if user.sent > 0 { Nanos::from_millis(50) } else { Nanos::ZERO })
+    }
+
+    fn choose(&self, user: &mut Traveller) -> Result<Choice, Broken> {
+        self.asked.borrow_mut().push(format!("{}.{}", user.name, user.sent));
+        user.sent += 1;
+        user.bytes = b"GET / HTTP/1.1\r\n\r\n".to_vec();
+        Ok(Choice { asked: Asked::Other, requests: 1 })
+    }
+
+    fn sending<'a>(&'a self, user: &'a mut Traveller) -> (&'a [u8], &'a mut ()) {
+        (&user.bytes, &mut user.ear)
+    }
+}
+
+fn travelling(plan: &Plan) -> (Summary, Vec<String>) {
+    let asked = Rc::new(RefCell::default());
+    let program = || Travelling { asked: asked.clone(), arrivals: Cell::new(0) };
+    let (summary, broken) = Simulation::of(echo).with(plan, |_, _| program(), &mut |_| ());
+    assert_eq!(broken, None);
+    let asked = asked.take();
+    (summary, asked)
+}
+
+#[test]
+fn an_arrival_begins_a_journey_and_pauses_are_part_of_no_response_time() {
+    let open = plan(|draft| {
+        draft.rate = given("10/s");
+        draft.duration = given("2s");
+        draft.connections = given("5");
+    });
+    let (summary, asked) = travelling(&open);
+    // The last arrival, at 1.9 s, has sent twice when the load ends at 2 s: 1.9 and 1.951; the third would leave at 2.002.
+    assert_eq!(summary.requests.due, 20 * 3 - 1);
+    assert_eq!(asked.iter().filter(|asked| asked.ends_with(".0")).count(), 20);
+    assert!(summary.response_time.max().unwrap() <= Nanos::from_millis(2), "{:?}", summary.response_time.max());
+    assert!(summary.wait.max().unwrap() <= Nanos::from_micros(1), "{:?}", summary.wait.max());
+}
+
+#[test]
+fn a_journey_that_finds_no_connection_waits_with_its_first_request() {
+    let open = plan(|draft| {
+        draft.rate = given("10/s");
+        draft.duration = given("2s");
+        draft.connections = given("1");
+    });
+    // A journey takes 103 ms, and one comes every 100 ms: the twentieth waits for 19 of these 3 ms.
+    let (summary, asked) = travelling(&open);
+    let order: Vec<String> = (1..=19).flat_map(|name| (0..3).map(move |sent| format!("{name}.{sent}"))).collect();
+    assert_eq!(asked[..order.len()], order[..]);
+    let wait = summary.wait.max().unwrap();
+    assert!(wait > Nanos::from_millis(50) && wait < Nanos::from_millis(80), "{wait}");
+}

@@ -93,8 +93,13 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<
     let mut lane = Lane::new(worker);
     let (mut due, mut free_at) = (first, first);
     let mut state = worker.program.user(u64::from(lane.place) * u64::from(worker.share.of()) + u64::from(worker.share.index()));
-    while let Some(choice) = worker.heed(worker.program.choose(&mut state)) {
-        lane.perform(worker, &mut state, choice, due, free_at).await;
+    loop {
+        if P::JOURNEYS {
+            Box::pin(lane.travel(worker, &mut state, due, free_at)).await;
+        } else {
+            let Some(choice) = worker.heed(worker.program.choose(&mut state)) else { break };
+            lane.perform(worker, &mut state, choice, due, free_at).await;
+        }
         let now = worker.clock.now();
         if !worker.is_stopping()
             && let Some(next) = worker.take_due(now)
@@ -192,6 +197,31 @@ impl<D: Dial + 'static> Lane<D> {
         self.connection = Some(Connection::new(dialed.stream));
     }
 
+    /// An arrival's journey, from its first request to its last. The first is due when the arrival is; each other when the one before
+    /// was answered and the pause is over. With the load, the journey ends where it is.
+    async fn travel<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, state: &mut P::User, due: Nanos, free_at: Nanos) {
+        let (mut due, mut free_at) = (due, free_at);
+        worker.program.arrives(state);
+        loop {
+            let Some(delay) = worker.heed(worker.program.delay(state)) else { return };
+            if !worker.program.goes_on(state) {
+                return;
+            }
+            if delay > Nanos::ZERO {
+                self.rest(worker, due.plus(delay).min(worker.task.end)).await;
+                due = worker.clock.now();
+                free_at = due;
+            }
+            if due >= worker.task.end || worker.is_stopping() {
+                return;
+            }
+            let Some(choice) = worker.heed(worker.program.choose(state)) else { return };
+            self.perform(worker, state, choice, due, free_at).await;
+            due = worker.clock.now();
+            free_at = due;
+        }
+    }
+
     /// Carries what was chosen to its end and records it; of a batch, the last outcome is told.
     async fn perform<C: Clock, P: Program>(
         &mut self,
@@ -208,7 +238,7 @@ impl<D: Dial + 'static> Lane<D> {
         if P::WANDERS {
             let outcome = Box::pin(self.wander(worker, state, choice, due, free_at)).await;
             self.slot.end();
-            worker.record(&outcome);
+            worker.record_of(state, &outcome);
             return outcome;
         }
         let mut ready = Ok(free_at);
@@ -233,7 +263,7 @@ impl<D: Dial + 'static> Lane<D> {
             _ => outcome,
         };
         self.slot.end();
-        worker.record(&outcome);
+        worker.record_of(state, &outcome);
         outcome
     }
 
@@ -305,6 +335,11 @@ impl<D: Dial + 'static> Lane<D> {
                 After::Send(next) => {
                     choice = next;
                     worker.recorder.borrow_mut().redirected();
+                    whole = Some(so_far);
+                    continue;
+                }
+                After::Answer(next) => {
+                    choice = next;
                     whole = Some(so_far);
                     continue;
                 }

@@ -38,7 +38,11 @@ pub fn guess(bytes: &[u8]) -> Result<Kind, String> {
         }
     }
     let Some(first) = lines().next() else { return Err("holds nothing but comments".to_owned()) };
-    if first.split_whitespace().take(3).any(|word| matches!(word.rsplit(['/', '\\']).next(), Some("curl" | "curl.exe"))) {
+    if first
+        .split_whitespace()
+        .take(3)
+        .any(|word| !word.contains("://") && matches!(word.rsplit(['/', '\\']).next(), Some("curl" | "curl.exe")))
+    {
         return Ok(Kind::Curl);
     }
     if is_request_line(first) && first.split_whitespace().nth(1).is_some_and(|url| url.contains("://")) {
@@ -162,7 +166,7 @@ mod tests {
             ("info:\n  title: x\nopenapi: '3.0.3'", Kind::OpenApi),
             ("{\"_type\": \"export\", \"__export_format\": 4, \"resources\": []}", Kind::Insomnia),
             ("type: collection.insomnia.rest/5.0\nname: x\n", Kind::Insomnia),
-            ("GET http://h/\nX-A: 1\n", Kind::Vegeta),
+            ("GET http://h/curl\nX-A: 1\n", Kind::Vegeta),
             ("{\"method\":\"GET\",\"url\":\"http://h/\"}\n{\"method\":\"GET\",\"url\":\"http://h/\"}\n", Kind::VegetaJson),
             ("HOST=h\nhttp://$(HOST)/a\n", Kind::Siege),
             ("http://h/a POST x=1\n", Kind::Siege),

@@ -461,6 +461,7 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
         tables.push(Table::new("checks", "Checks", &["verdict", "check", "measured"], rows.collect()));
     }
     tables.push(percentiles(reading));
+    tables.extend(journeys(summary));
     tables.extend(statuses(summary));
     tables.extend(failures(summary));
     tables.extend(super::limits::table(&reading.bottleneck));
@@ -470,6 +471,30 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
     tables.push(plan(summary));
     tables.push(machine(summary));
     tables
+}
+
+/// The rows of a scenario.
+fn journeys(summary: &Summary) -> Vec<Table> {
+    let Some(scenario) = &summary.scenario else { return Vec::new() };
+    // Heads of figures begin with #.
+    let heads = |heads: &[&str]| -> Vec<String> {
+        heads.iter().enumerate().map(|(place, head)| if place == 0 { (*head).to_owned() } else { format!("#{head}") }).collect()
+    };
+    let table = |anchor: &'static str, title: &'static str, names: &[&str], rows: Vec<Vec<String>>| {
+        let heads = heads(names);
+        Table::new(anchor, title, &heads.iter().map(String::as_str).collect::<Vec<_>>(), rows)
+    };
+    let transactions = crate::journeys::transactions(scenario, summary.qps);
+    let mut steps = table("steps", "Steps", &crate::journeys::STEPS, scenario.steps.iter().map(crate::journeys::step).collect());
+    let broken = crate::journeys::broken(scenario);
+    if !broken.is_empty() {
+        steps = steps.noted(&format!("Checks broken: {}.", broken.join("; ")));
+    }
+    vec![
+        table("journeys", "Journeys", &crate::journeys::JOURNEYS, scenario.journeys.iter().map(crate::journeys::journey).collect())
+            .noted(&format!("{transactions}. {}", crate::journeys::LEGEND)),
+        steps,
+    ]
 }
 
 /// Quantiles of the times that users and servers have.

@@ -1,0 +1,45 @@
+//! `loadline check FILE`: is this scenario sound?
+//!
+//! In an editor, before a commit, in CI: nobody wants to send a request to find a typing error. Everything that `run` would look
+//! at is looked at, the data files included; nothing is connected to.
+
+use clap::Args;
+use plan::{Draft, PlanErrors};
+use report::{load_of, visible};
+
+use super::print;
+use crate::exit::{Exit, Failed};
+use crate::{inputs, scenarios};
+
+/// Which.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The scenario
+    #[arg(value_name = "FILE")]
+    file: String,
+}
+
+/// Looks it through.
+pub fn carry_out(check: Check) -> Result<Exit, Failed> {
+    let Check { file } = check;
+    let scenario = scenarios::read(&file)?;
+    let mut errors = PlanErrors::default();
+    // A scenario may leave it to the command line where it goes.
+    let names_no_target = scenario.draft.url.is_none();
+    let url = names_no_target.then(|| "http://127.0.0.1/".to_owned());
+    let plan = inputs::decide(Draft { url, scenario: Some(file.clone()), ..Draft::default() }, &mut errors);
+    let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
+    let journeys = scenario.journeys.len();
+    let steps = scenario.steps().len();
+    let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };
+    let target = if names_no_target { "a target that the command line names".to_owned() } else { plan.target().to_string() };
+    let said = format!(
+        "{} is sound: {} with {} against {}; {}.\n",
+        visible(&file),
+        counted(journeys, "journey"),
+        counted(steps, "step"),
+        visible(target.trim_end_matches('/')),
+        load_of(&plan)
+    );
+    print(said.as_bytes())
+}

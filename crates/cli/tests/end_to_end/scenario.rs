@@ -1,0 +1,320 @@
+//! Scenarios: what the server saw of journeys, and what the report says of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::recorder::Recorder;
+use crate::session::{Session, server};
+
+fn answer(status: u16, headers: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len())
+}
+
+fn header<'a>(name: &str, request: &'a str) -> &'a str {
+    let lines = request.split("\r\n\r\n").next().unwrap().lines();
+    lines.filter_map(|line| line.split_once(": ")).find(|(found, _)| found.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
+}
+
+fn line(request: &str) -> &str {
+    request.lines().next().unwrap_or_default().trim_end_matches(" HTTP/1.1")
+}
+
+/// A shop that lets in who has logged in: a cookie, a token, a list, an order.
+fn shop() -> Recorder {
+    Recorder::start_with(|request| {
+        let user = request.split_once("user=").map_or("", |(_, rest)| rest);
+        match line(request) {
+            "POST /login" => answer(303, &format!("Location: /home\r\nSet-Cookie: session={user}; Path=/; HttpOnly\r\n"), ""),
+            "GET /home" if header("cookie", request).starts_with("session=") => {
+                let name = header("cookie", request).trim_start_matches("session=");
+                answer(200, "Content-Type: application/json\r\n", &format!("{{\"token\":\"t-{name}\",\"ids\":[7,8,9]}}"))
+            }
+            order if order.starts_with("POST /order/") && header("authorization", request).starts_with("Bearer t-") => {
+                answer(201, "", "{\"total\":3}")
+            }
+            "GET /" => answer(200, "", "welcome"),
+            "GET /gone" => answer(404, "", "nothing"),
+            _ => answer(401, "", "who are you?"),
+        }
+    })
+}
+
+fn counts(requests: &[String]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    requests.iter().for_each(|request| *counts.entry(line(request).to_owned()).or_default() += 1);
+    counts
+}
+
+const BUY: &str = "\
+target: TARGET
+load: {users: 1, requests: 60}
+data: [users.csv]
+steps:
+  - post: /login
+    form: {user: '{{users.name}}'}
+    redirects: 1
+    extract: {token: json $.token, ids: json $.ids}
+  - for_each: {variable: id, in: '{{ids}}'}
+    steps:
+      - post: /order/{{id}}
+        name: order
+        auth: {bearer: '{{token}}'}
+        json: {count: 1}
+        checks: {status: 201, json: {$.total: '> 2'}}
+";
+
+#[test]
+fn users_log_in_and_keep_what_they_were_given() {
+    let server = shop();
+    let mut session = Session::new().file("buy.yaml", &BUY.replace("TARGET", &server.url)).file("users.csv", "name\nada\nbob\ncy d\n");
+    session.loadline("run buy.yaml --out json=r.json --no-save").exits(0).says("transactions").says("order").complains_of_nothing();
+    let seen = server.raw();
+    let counted = counts(&seen);
+    assert_eq!(counted["POST /login"], 15, "{counted:?}");
+    assert_eq!(counted["GET /home"], 15);
+    assert_eq!((counted["POST /order/7"], counted["POST /order/8"], counted["POST /order/9"]), (15, 15, 15));
+    let users: BTreeSet<&str> =
+        seen.iter().filter(|request| line(request) == "GET /home").map(|request| header("cookie", request)).collect();
+    assert_eq!(users.len(), 3, "{users:?}");
+    for order in seen.iter().filter(|request| request.contains("/order/")) {
+        let token = header("authorization", order).trim_start_matches("Bearer t-");
+        assert_eq!(header("cookie", order), format!("session={token}"));
+        assert!(order.ends_with("{\"count\":1}"), "{order}");
+    }
+    // Users do not see each other's cookies and variables.
+    session.loadline("run buy.yaml -c 3 -n 90 --no-save").exits(0);
+    for order in server.raw().iter().filter(|request| request.contains("/order/")) {
+        let token = header("authorization", order).trim_start_matches("Bearer t-");
+        assert_eq!(header("cookie", order), format!("session={token}"));
+    }
+    let result = session.json("r.json");
+    assert_eq!(result["scenario"]["requests_per_journey"], 4.0);
+    assert_eq!(result["requests"]["succeeded"], 60);
+    assert_eq!(result["redirects"], 15);
+    let scenario = &result["scenario"];
+    assert_eq!((&scenario["journeys"][0]["completed"], &scenario["journeys"][0]["succeeded"]), (&15.into(), &15.into()));
+    let steps = scenario["steps"].as_array().unwrap();
+    assert_eq!(steps.iter().map(|step| step["due"].as_u64().unwrap()).collect::<Vec<_>>(), [15, 45]);
+    assert_eq!(steps[1]["checks"][0]["held"], 45);
+    assert_eq!(steps[1]["checks"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_check_that_does_not_hold_is_a_failure_of_its_own_with_an_example() {
+    let server = shop();
+    let text = format!(
+        "target: {}\nload: {{users: 1, requests: 20}}\nsteps:\n  - get: /\n    checks: [body contains sorry]\n  - get: /gone\n    checks: {{status: 404}}\n",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out json=r.json --no-save").exits(0).says("check.failed").says("broken 10 of 10");
+    let result = session.json("r.json");
+    // What was asked for is a success, whatever its status.
+    assert_eq!((&result["requests"]["failed"], &result["requests"]["succeeded"]), (&10.into(), &10.into()));
+    assert_eq!(result["failures"][0]["class"], "check.failed");
+    assert!(result["failures"][0]["example"]["text"].as_str().unwrap().contains("welcome"), "{}", result["failures"][0]);
+    let journey = &result["scenario"]["journeys"][0];
+    assert_eq!((&journey["completed"], &journey["succeeded"], &journey["broke_off"]), (&10.into(), &0.into(), &0.into()));
+}
+
+#[test]
+fn a_value_that_is_not_there_ends_the_journey() {
+    let server = shop();
+    let text = format!(
+        "target: {}\nload: {{users: 2, requests: 20}}\nsteps:\n  - get: /\n    extract: {{token: json $.token}}\n  - get: /after/{{{{token}}}}\n",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out json=r.json --no-save").exits(0).says("extract.nothing");
+    assert_eq!(counts(&server.raw()), BTreeMap::from([("GET /".to_owned(), 20)]));
+    let result = session.json("r.json");
+    assert_eq!(result["scenario"]["journeys"][0]["broke_off"], 20);
+    assert_eq!(result["scenario"]["steps"][1]["due"], 0);
+}
+
+#[test]
+fn journeys_come_as_often_as_their_weights_say_and_steps_in_their_order() {
+    let server = server();
+    let text = format!(
+        "target: {}\nload: {{users: 1, requests: 4000}}\njourneys:\n  - {{name: a, weight: 3, steps: [{{get: /healthz?a}}]}}\n  - {{name: b, steps: [{{get: /healthz?b}}]}}\n",
+        server.url("").trim_end_matches('/')
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out json=r.json --no-save").exits(0);
+    let result = session.json("r.json");
+    let started = |place: usize| result["scenario"]["journeys"][place]["started"].as_u64().unwrap();
+    assert_eq!(started(0) + started(1), 4000);
+    // Five standard deviations of a binomial count: √(4000 · 0.75 · 0.25) = 27.
+    assert!(started(0).abs_diff(3000) < 137, "{}", started(0));
+    assert_eq!(server.counts().answered, 4000);
+}
+
+#[test]
+fn loops_branches_and_limits_send_what_they_say() {
+    let server = shop();
+    let text = format!(
+        "\
+target: {}
+load: {{users: 1}}
+setup:
+  - get: /?setup
+teardown:
+  - get: /?teardown
+variables: {{round: '0'}}
+steps:
+  - get: /?once
+    once: true
+  - repeat: 2
+    steps:
+      - get: /?repeat
+  - if: '{{{{status}}}} == 401'
+    steps: [{{get: /?refused}}]
+    else: [{{get: /?well}}]
+  - pick:
+      - {{weight: 0, steps: [{{get: /?never}}]}}
+      - steps: [{{get: /?picked}}]
+  - get: /?limited
+    maximum_requests: 3
+",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml -n 44 --out json=r.json --no-save").exits(3).complains("setup of the scenario failed");
+    // The shop knows no such page: with it, everything is done.
+    let server = Recorder::start_with(|request| answer(if request.contains("?repeat") { 401 } else { 200 }, "", ""));
+    let text = text.replace(text.lines().next().unwrap(), &format!("target: {}", server.url));
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml -n 44 --out json=r.json --no-save").exits(0).complains_of_nothing();
+    let seen: Vec<String> = server.raw().iter().map(|request| line(request).trim_start_matches("GET /?").to_owned()).collect();
+    assert_eq!(seen.first().map(String::as_str), Some("setup"));
+    assert_eq!(seen.last().map(String::as_str), Some("teardown"));
+    assert_eq!(seen[1..8], ["once", "repeat", "repeat", "refused", "picked", "limited", "repeat"]);
+    let count = |name: &str| seen.iter().filter(|other| *other == name).count();
+    assert_eq!((count("once"), count("limited"), count("well"), count("never")), (1, 3, 0, 0));
+    assert_eq!((count("refused"), count("picked"), count("repeat")), (10, 10, 20));
+    assert_eq!(session.json("r.json")["requests"]["due"], 44);
+}
+
+#[test]
+fn a_rate_starts_journeys() {
+    let server = server();
+    let text = format!(
+        "target: {}\nload: {{rate: 50/s, arrivals: even, duration: 2s}}\nsteps:\n  - get: /question\n    extract: {{id: json $.id}}\n  - pause: 5ms\n  - get: /answer?id={{{{id}}}}&card=1\n    checks: [status 200]\n",
+        server.url("").trim_end_matches('/')
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out json=r.json --no-save").says("50 journeys started a second");
+    let result = session.json("r.json");
+    let journey = &result["scenario"]["journeys"][0];
+    assert_eq!(journey["started"], 100);
+    let sum = ["completed", "broke_off", "unfinished"].iter().map(|key| journey[key].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(sum, 100);
+    assert_eq!(journey["broke_off"], 0);
+    assert_eq!(result["scenario"]["tps_offered"], 50.0);
+    let steps = &result["scenario"]["steps"];
+    assert_eq!(steps[0]["due"].as_u64().unwrap() + steps[1]["due"].as_u64().unwrap(), result["requests"]["due"].as_u64().unwrap());
+    assert_eq!(server.counts().answered, result["requests"]["due"].as_u64().unwrap());
+}
+
+#[test]
+fn several_servers_forms_with_files_and_keys() {
+    let (here, there) = (shop(), Recorder::start_with(|_| answer(200, "", "{\"key\":\"k 1\"}")));
+    let text = format!(
+        "\
+target: {}
+load: {{users: 1, requests: 4}}
+defaults: {{auth: {{basic: {{user: me, password: 'se:cret'}}}}}}
+steps:
+  - get: {}/token
+    extract: {{key: json $.key}}
+  - post: /upload
+    auth: {{api_key: {{query: key, value: '{{{{key}}}}'}}}}
+    multipart: {{note: 'a {{{{key}}}}', photo: {{file: photo.bin, type: image/png}}}}
+",
+        here.url, there.url
+    );
+    let mut session = Session::new().file("s.yaml", &text).file("photo.bin", "PIXELS");
+    session.loadline("run s.yaml --out json=r.json --no-save").exits(0);
+    let seen = here.raw();
+    assert_eq!((seen.len(), there.raw().len()), (2, 2));
+    assert!(seen[0].starts_with("POST /upload?key=k%201 HTTP/1.1\r\n"), "{}", seen[0]);
+    assert!(seen[0].contains("a k 1\r\n") && seen[0].contains("PIXELS") && seen[0].contains("filename=\"photo.bin\""), "{}", seen[0]);
+    assert_eq!(header("content-length", &seen[0]), seen[0].split_once("\r\n\r\n").unwrap().1.len().to_string());
+    assert!(!session.read("r.json").contains("se:cret"));
+}
+
+#[test]
+fn a_challenge_is_answered_within_the_same_request() {
+    let server = Recorder::start_with(|request| {
+        if header("authorization", request).starts_with("Digest ") && header("authorization", request).contains("username=\"ada\"") {
+            return answer(200, "", "in");
+        }
+        let challenge = "WWW-Authenticate: Digest realm=\"shop\", nonce=\"n1\", qop=\"auth\", algorithm=SHA-256\r\n";
+        answer(401, challenge, "")
+    });
+    let text = format!(
+        "target: {}\nload: {{users: 1, requests: 3}}\ndefaults: {{auth: {{digest: {{user: ada, password: lovelace}}}}}}\nsteps: [{{get: /a}}]\n",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out json=r.json --no-save").exits(0);
+    let result = session.json("r.json");
+    assert_eq!((&result["requests"]["due"], &result["requests"]["succeeded"], &result["redirects"]), (&3.into(), &3.into(), &0.into()));
+    // Challenged once; the answer is then given with each request, its count going up.
+    let seen = server.raw();
+    assert_eq!(seen.len(), 4);
+    assert!(header("authorization", &seen[3]).contains("nc=00000003"), "{}", seen[3]);
+}
+
+#[test]
+fn a_scenario_runs_again_from_its_result_and_not_when_it_is_another() {
+    let server = shop();
+    let text = format!("target: {}\nload: {{users: 2, requests: 8}}\nsteps: [{{get: /}}]\n", server.url);
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out json=r.json --no-save").exits(0);
+    session.loadline("run --from r.json --no-save").exits(0);
+    assert_eq!(server.raw().len(), 16);
+    let session = session.file("s.yaml", &format!("{text}# changed\n"));
+    let mut session = session;
+    session.loadline("run --from r.json --no-save").exits(2).complains("is not what it was");
+}
+
+#[test]
+fn flags_go_over_the_file() {
+    let server = shop();
+    let text = "target: http://127.0.0.1:1\nload: {users: 7, duration: 10s}\nsteps: [{get: /}]\n";
+    let mut session = Session::new().file("s.yaml", text);
+    let line = format!("run {} --scenario s.yaml -c 2 -n 6 --out json=r.json --no-save", server.url);
+    session.loadline(&line).exits(0);
+    let result = session.json("r.json");
+    assert_eq!((server.raw().len(), &result["concurrency"]), (6, &2.into()));
+}
+
+#[test]
+fn check_tells_every_mistake_and_init_writes_what_is_sound() {
+    let mut session = Session::new();
+    session.loadline("init").exits(0).says("Wrote scenario.yaml");
+    session.loadline("init").exits(2).complains("it exists").complains("--force");
+    session.loadline("check scenario.yaml").exits(0).says("2 journeys with 5 steps");
+    let mut session = session.file("bad.yaml", "target: http://a.test\nstps: []\nsteps:\n  - get: /{{usres.id}}\ndata: [users.csv]\n");
+    session
+        .loadline("check bad.yaml")
+        .exits(2)
+        .complains("error: bad.yaml:2:1: the key 'stps' is unknown here\n  stps: []\n  ^^^^\n  help: did you mean 'steps'?")
+        .complains("did you mean 'users.id'?");
+    let mut session = session
+        .file("s.yaml", "target: http://a.test\ndata: [users.csv]\nsteps: [{get: '/{{users.nam}}'}]\n")
+        .file("users.csv", "name\nx\n");
+    session.loadline("check s.yaml").exits(2).complains("no column 'nam'");
+    session.loadline("check nowhere.yaml").exits(2).complains("there is no such file");
+}
+
+#[test]
+fn the_starter_runs_against_the_demo() {
+    let server = server();
+    let mut session = Session::new();
+    session.loadline("init s.yaml").exits(0);
+    let line = format!("run {} --scenario s.yaml -c 2 -n 100 --out json=r.json --no-save", server.url("").trim_end_matches('/'));
+    session.loadline(&line).exits(0);
+    let result = session.json("r.json");
+    assert_eq!((&result["requests"]["succeeded"], &result["requests"]["due"]), (&100.into(), &100.into()));
+}

@@ -1,0 +1,560 @@
+//! Counts by Step and by Journey, beside those of the whole.
+//!
+//! "p99 is 800 ms" of a shop whose one slow request is the payment sends its reader to the wrong place. So each Step and each
+//! Journey of a scenario has a row of its own, counted by the same rules as the whole and added up as exactly. A recorder of
+//! everything a row was the alternative: a Step has no connections, no processor time and no oddities of its own, and twenty of them
+//! would make each second of a run's journal twenty times as long.
+//!
+//! Invariants: a row has its place, which every worker knows; rows are as many as the scenario has Steps, Checks and Journeys,
+//! whatever the number of requests. Empty for a run without a scenario, and then it costs nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Example, Failure, Histogram, Packed};
+
+/// The rows of a scenario.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tally {
+    /// In the order of the scenario.
+    pub journeys: Vec<JourneyCounts>,
+    /// In the order of the scenario.
+    pub steps: Vec<StepCounts>,
+}
+
+/// What one Journey came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JourneyCounts {
+    /// What it is called.
+    pub name: Arc<str>,
+    /// Begun in the measured span: the first request of each fell due in it.
+    pub started: u64,
+    /// Of these, went to their last Step.
+    pub completed: u64,
+    /// Of these, without a Step that failed.
+    pub succeeded: u64,
+    /// Ended before their last Step, by what failed.
+    pub broke_off: BTreeMap<Failure, u64>,
+    /// Completed within the measured span, whenever they were begun: what transactions a second count.
+    pub ended: u64,
+    /// Of these, without a Step that failed.
+    pub ended_well: u64,
+    /// From when the first request was due to the last byte of the last answer, pauses included; of those that were completed.
+    pub lasted: Histogram,
+}
+
+/// What one Step came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepCounts {
+    /// What it is called.
+    pub name: Arc<str>,
+    /// The place of its Journey.
+    pub journey: u32,
+    /// Requests that fell due in the measured span.
+    pub due: u64,
+    /// Of these, succeeded.
+    pub succeeded: u64,
+    /// Of these, failed, by class.
+    pub failures: BTreeMap<Failure, u64>,
+    /// Answers whose last byte came within the measured span.
+    pub answered: u64,
+    /// Response times of those that succeeded.
+    pub response_succeeded: Histogram,
+    /// Response times of those that were answered and failed, or timed out.
+    pub response_failed: Histogram,
+    /// Its Checks, in their order.
+    pub checks: Vec<CheckCounts>,
+    /// The first example of each class.
+    pub examples: BTreeMap<Failure, Example>,
+}
+
+/// What one Check of a Step came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckCounts {
+    /// What it promises, as it was written.
+    pub check: Arc<str>,
+    /// Answers that kept it.
+    pub held: u64,
+    /// Answers that did not.
+    pub failed: u64,
+    /// The first of these.
+    pub example: Option<Example>,
+}
+
+impl JourneyCounts {
+    /// Nothing yet.
+    #[must_use]
+    pub fn named(name: Arc<str>) -> Self {
+        Self {
+            name,
+            started: 0,
+            completed: 0,
+            succeeded: 0,
+            broke_off: BTreeMap::new(),
+            ended: 0,
+            ended_well: 0,
+            lasted: Histogram::new(),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        // Taken apart without `..`, so that a count nobody adds does not compile.
+        let Self { name: _, started, completed, succeeded, broke_off, ended, ended_well, lasted } = other;
+        self.started += started;
+        self.completed += completed;
+        self.succeeded += succeeded;
+        add_classes(&mut self.broke_off, broke_off);
+        self.ended += ended;
+        self.ended_well += ended_well;
+        self.lasted.add(lasted);
+    }
+}
+
+impl StepCounts {
+    /// Nothing yet, with these Checks.
+    #[must_use]
+    pub fn named(name: Arc<str>, journey: u32, checks: impl IntoIterator<Item = Arc<str>>) -> Self {
+        Self {
+            name,
+            journey,
+            due: 0,
+            succeeded: 0,
+            failures: BTreeMap::new(),
+            answered: 0,
+            response_succeeded: Histogram::new(),
+            response_failed: Histogram::new(),
+            checks: checks.into_iter().map(|check| CheckCounts { check, held: 0, failed: 0, example: None }).collect(),
+            examples: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        let Self { name: _, journey: _, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } = other;
+        self.due += due;
+        self.succeeded += succeeded;
+        add_classes(&mut self.failures, failures);
+        self.answered += answered;
+        self.response_succeeded.add(response_succeeded);
+        self.response_failed.add(response_failed);
+        for (kept, more) in self.checks.iter_mut().zip(checks) {
+            kept.held += more.held;
+            kept.failed += more.failed;
+            kept.example = earlier(kept.example.take(), more.example.as_ref());
+        }
+        for (class, example) in examples {
+            let kept = earlier(self.examples.remove(class), Some(example));
+            self.examples.extend(kept.map(|kept| (*class, kept)));
+        }
+    }
+
+    pub(crate) fn succeed(&mut self, outcome: &crate::Outcome) {
+        self.succeeded += 1;
+        self.response_succeeded.record(outcome.response_time());
+    }
+
+    /// Response times of all, good and bad together.
+    #[must_use]
+    pub fn response(&self) -> Histogram {
+        let mut all = self.response_succeeded.clone();
+        all.add(&self.response_failed);
+        all
+    }
+}
+
+/// The earlier wins, and between two of the same moment the lesser text, so that order cannot matter.
+fn earlier(kept: Option<Example>, other: Option<&Example>) -> Option<Example> {
+    match (kept, other) {
+        (Some(kept), Some(other)) if *other < kept => Some(other.clone()),
+        (None, other) => other.cloned(),
+        (kept, _) => kept,
+    }
+}
+
+fn add_classes(to: &mut BTreeMap<Failure, u64>, from: &BTreeMap<Failure, u64>) {
+    for (class, count) in from {
+        *to.entry(*class).or_default() += count;
+    }
+}
+
+impl Tally {
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.journeys.is_empty() && self.steps.is_empty()
+    }
+
+    /// The same rows with nothing counted yet.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        Self {
+            journeys: self.journeys.iter().map(|row| JourneyCounts::named(row.name.clone())).collect(),
+            steps: self
+                .steps
+                .iter()
+                .map(|row| StepCounts::named(row.name.clone(), row.journey, row.checks.iter().map(|check| check.check.clone())))
+                .collect(),
+        }
+    }
+
+    /// Adds another's counts, which has the same rows or none.
+    pub fn add(&mut self, other: &Self) {
+        if self.is_empty() && !other.is_empty() {
+            *self = other.clone();
+            return;
+        }
+        self.journeys.iter_mut().zip(&other.journeys).for_each(|(row, more)| row.add(more));
+        self.steps.iter_mut().zip(&other.steps).for_each(|(row, more)| row.add(more));
+    }
+}
+
+/// [`Tally`] as it stands in a file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TallyAtRest {
+    journeys: Vec<JourneyAtRest>,
+    steps: Vec<StepAtRest>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct JourneyAtRest {
+    name: String,
+    started: u64,
+    completed: u64,
+    succeeded: u64,
+    broke_off: BTreeMap<Failure, u64>,
+    ended: u64,
+    ended_well: u64,
+    lasted: Packed,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct StepAtRest {
+    name: String,
+    journey: u32,
+    due: u64,
+    succeeded: u64,
+    failures: BTreeMap<Failure, u64>,
+    answered: u64,
+    response_succeeded: Packed,
+    response_failed: Packed,
+    checks: Vec<CheckAtRest>,
+    examples: BTreeMap<Failure, Example>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct CheckAtRest {
+    check: String,
+    held: u64,
+    failed: u64,
+    example: Option<Example>,
+}
+
+impl TallyAtRest {
+    /// Whether there are no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.journeys.is_empty() && self.steps.is_empty()
+    }
+}
+
+impl From<&Tally> for TallyAtRest {
+    fn from(tally: &Tally) -> Self {
+        let journeys = tally.journeys.iter().map(|row| {
+            let JourneyCounts { name, started, completed, succeeded, broke_off, ended, ended_well, lasted } = row;
+            JourneyAtRest {
+                name: name.to_string(),
+                started: *started,
+                completed: *completed,
+                succeeded: *succeeded,
+                broke_off: broke_off.clone(),
+                ended: *ended,
+                ended_well: *ended_well,
+                lasted: lasted.pack(),
+            }
+        });
+        let steps = tally.steps.iter().map(|row| {
+            let StepCounts { name, journey, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } = row;
+            StepAtRest {
+                name: name.to_string(),
+                journey: *journey,
+                due: *due,
+                succeeded: *succeeded,
+                failures: failures.clone(),
+                answered: *answered,
+                response_succeeded: response_succeeded.pack(),
+                response_failed: response_failed.pack(),
+                checks: checks
+                    .iter()
+                    .map(|CheckCounts { check, held, failed, example }| CheckAtRest {
+                        check: check.to_string(),
+                        held: *held,
+                        failed: *failed,
+                        example: example.clone(),
+                    })
+                    .collect(),
+                examples: examples.clone(),
+            }
+        });
+        Self { journeys: journeys.collect(), steps: steps.collect() }
+    }
+}
+
+impl TryFrom<TallyAtRest> for Tally {
+    type Error = String;
+
+    /// The counts again; in words, if a histogram is none.
+    fn try_from(kept: TallyAtRest) -> Result<Self, String> {
+        let journeys = kept.journeys.into_iter().map(|row| {
+            Ok(JourneyCounts {
+                name: row.name.into(),
+                started: row.started,
+                completed: row.completed,
+                succeeded: row.succeeded,
+                broke_off: row.broke_off,
+                ended: row.ended,
+                ended_well: row.ended_well,
+                lasted: row.lasted.unpack()?,
+            })
+        });
+        let steps = kept.steps.into_iter().map(|row| {
+            Ok(StepCounts {
+                name: row.name.into(),
+                journey: row.journey,
+                due: row.due,
+                succeeded: row.succeeded,
+                failures: row.failures,
+                answered: row.answered,
+                response_succeeded: row.response_succeeded.unpack()?,
+                response_failed: row.response_failed.unpack()?,
+                checks: row
+                    .checks
+                    .into_iter()
+                    .map(|CheckAtRest { check, held, failed, example }| CheckCounts { check: check.into(), held, failed, example })
+                    .collect(),
+                examples: row.examples,
+            })
+        });
+        Ok(Self { journeys: journeys.collect::<Result<_, String>>()?, steps: steps.collect::<Result<_, String>>()? })
+    }
+}
+
+/// A scenario's rows in a finished run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Transactions a second: journeys that went to their last Step within the measured span.
+    pub tps: f64,
+    /// Of these, those without a Step that failed.
+    pub tps_succeeded: f64,
+    /// Journeys a second that the timetable asked for; `None` in closed load.
+    pub tps_offered: Option<f64>,
+    /// Requests a second for each transaction a second; `None` where no journey went to its end.
+    pub requests_per_journey: Option<f64>,
+    /// A row a Journey.
+    pub journeys: Vec<JourneyRow>,
+    /// A row a Step.
+    pub steps: Vec<StepRow>,
+}
+
+/// A Journey of a finished run. `started = completed + broke_off + unfinished`, always.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JourneyRow {
+    /// What it is called.
+    pub name: String,
+    /// Begun in the measured span.
+    pub started: u64,
+    /// Went to their last Step.
+    pub completed: u64,
+    /// Of these, without a Step that failed.
+    pub succeeded: u64,
+    /// Ended before their last Step because of a failure.
+    pub broke_off: u64,
+    /// Under way when the load ended.
+    pub unfinished: u64,
+    /// Completed a second.
+    pub tps: f64,
+    /// From when the first request was due to the last byte of the last answer, pauses included; of those that were completed.
+    pub journey_time: Histogram,
+}
+
+/// A Step of a finished run. `due = succeeded + failed`, always.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepRow {
+    /// What it is called.
+    pub name: String,
+    /// What its Journey is called.
+    pub journey: String,
+    /// Requests that fell due in the measured span.
+    pub due: u64,
+    /// Succeeded.
+    pub succeeded: u64,
+    /// Failed.
+    pub failed: u64,
+    /// Answers a second.
+    pub qps: f64,
+    /// From due to the last byte: every request that was answered or timed out.
+    pub response_time: Histogram,
+    /// Failures by class, most frequent first.
+    pub failures: Vec<crate::FailureCount>,
+    /// Its Checks.
+    pub checks: Vec<CheckRow>,
+}
+
+/// A Check of a finished run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckRow {
+    /// What it promises, as it was written.
+    pub check: String,
+    /// Answers that kept it.
+    pub held: u64,
+    /// Answers that did not.
+    pub failed: u64,
+    /// The first of these.
+    pub example: Option<Example>,
+}
+
+impl Scenario {
+    /// The rows in their final form; `None` where there are none. `a_second` turns a count into a rate.
+    pub(crate) fn of(
+        tally: &Tally,
+        answered: u64,
+        tps_offered: Option<f64>,
+        conceal: &dyn Fn(&Example) -> Example,
+        a_second: &dyn Fn(u64) -> f64,
+    ) -> Option<Self> {
+        if tally.is_empty() {
+            return None;
+        }
+        let ended: u64 = tally.journeys.iter().map(|row| row.ended).sum();
+        let journeys = tally.journeys.iter().map(|row| {
+            let broke_off = row.broke_off.values().sum();
+            JourneyRow {
+                name: row.name.to_string(),
+                started: row.started,
+                completed: row.completed,
+                succeeded: row.succeeded,
+                broke_off,
+                unfinished: row.started.saturating_sub(row.completed + broke_off),
+                tps: a_second(row.ended),
+                journey_time: row.lasted.clone(),
+            }
+        });
+        let steps = tally.steps.iter().map(|row| {
+            let mut failures: Vec<crate::FailureCount> = row
+                .failures
+                .iter()
+                .map(|(class, count)| crate::FailureCount {
+                    class: *class,
+                    side: class.side(),
+                    count: *count,
+                    example: row.examples.get(class).map(conceal),
+                })
+                .collect();
+            failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
+            let failed = row.failures.values().sum::<u64>();
+            assert_eq!(row.due, row.succeeded + failed, "every request of the step '{}' succeeded or failed", row.name);
+            StepRow {
+                name: row.name.to_string(),
+                journey: tally.journeys.get(row.journey as usize).map_or_else(String::new, |journey| journey.name.to_string()),
+                due: row.due,
+                succeeded: row.succeeded,
+                failed,
+                qps: a_second(row.answered),
+                response_time: row.response(),
+                failures,
+                checks: row
+                    .checks
+                    .iter()
+                    .map(|check| CheckRow {
+                        check: check.check.to_string(),
+                        held: check.held,
+                        failed: check.failed,
+                        example: check.example.as_ref().map(conceal),
+                    })
+                    .collect(),
+            }
+        });
+        Some(Self {
+            tps: a_second(ended),
+            tps_succeeded: a_second(tally.journeys.iter().map(|row| row.ended_well).sum()),
+            tps_offered,
+            requests_per_journey: (ended > 0).then(|| answered as f64 / ended as f64),
+            journeys: journeys.collect(),
+            steps: steps.collect(),
+        })
+    }
+}
+
+/// How a Journey ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JourneyEnd {
+    /// At its last Step, and no Step of it had failed.
+    Succeeded,
+    /// At its last Step, after one that failed.
+    Completed,
+    /// Before its last Step, because of this.
+    BrokeOff(Failure),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+    use plan::Nanos;
+    use proptest::prelude::*;
+
+    fn tally(requests: &[(usize, u64, bool)]) -> Tally {
+        let mut tally = Tally {
+            journeys: vec![JourneyCounts::named("j".into())],
+            steps: vec![StepCounts::named("a".into(), 0, ["status 200".into()]), StepCounts::named("b".into(), 0, [])],
+        };
+        for (step, millis, well) in requests {
+            let row = &mut tally.steps[*step];
+            row.due += 1;
+            let took = Nanos::from_millis(*millis);
+            if *well {
+                row.succeeded += 1;
+                row.response_succeeded.record(took);
+            } else {
+                *row.failures.entry(Failure::CheckFailed).or_default() += 1;
+                row.response_failed.record(took);
+                row.examples.entry(Failure::CheckFailed).or_insert_with(|| Example { at: took, text: format!("{millis}") });
+            }
+            tally.journeys[0].started += 1;
+            tally.journeys[0].lasted.record(took);
+        }
+        tally
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn rows_add_up_in_any_order_and_read_back(
+            first in prop::collection::vec((0usize..2, 1u64..500, any::<bool>()), 0..20),
+            second in prop::collection::vec((0usize..2, 1u64..500, any::<bool>()), 0..20),
+        ) {
+            let (first, second) = (tally(&first), tally(&second));
+            let mut forward = Tally::default();
+            forward.add(&first);
+            forward.add(&second);
+            let mut backward = second.clone();
+            backward.add(&first);
+            prop_assert_eq!(&forward, &backward);
+            let text = serde_json::to_string(&TallyAtRest::from(&forward)).unwrap();
+            let read: TallyAtRest = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(Tally::try_from(read).unwrap(), forward);
+        }
+    }
+
+    #[test]
+    fn every_journey_and_every_request_of_a_step_has_an_end() {
+        let (_, run) = fixtures::summaries().into_iter().find(|(name, _)| *name == "journeys_of_a_shop").unwrap();
+        let scenario = run.scenario.unwrap();
+        for row in &scenario.journeys {
+            assert_eq!(row.started, row.completed + row.broke_off + row.unfinished, "{}", row.name);
+        }
+        assert_eq!(scenario.steps.iter().map(|row| row.due).sum::<u64>(), run.requests.due);
+        assert_eq!(scenario.steps.iter().map(|row| row.failed).sum::<u64>(), run.requests.failed);
+        assert_eq!(scenario.journeys.iter().map(|row| row.started).sum::<u64>(), 4_000);
+        assert!(scenario.tps > scenario.tps_succeeded && run.qps > scenario.tps);
+    }
+}

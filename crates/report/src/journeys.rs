@@ -1,0 +1,92 @@
+//! The rows of a scenario: journeys and steps, in the same columns for every format.
+
+use analysis::quantity::{NONE, count, nanos, time};
+use measure::{CheckRow, Histogram, JourneyRow, Scenario, StepRow};
+
+use crate::story;
+use crate::visible::{shortened, visible};
+
+/// Longer names would push the figures off the page; the JSON holds them whole.
+const NAME_LETTERS_MAX: usize = 36;
+
+/// The heads of the table of journeys.
+pub(crate) const JOURNEYS: [&str; 9] = ["journey", "started", "to the end", "TPS", "broke off", "mean", "50 %", "99 %", "max"];
+/// The heads of the table of steps.
+pub(crate) const STEPS: [&str; 10] = ["step", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
+
+/// Transactions beside queries, and how they hang together.
+pub(crate) fn transactions(scenario: &Scenario, qps: f64) -> String {
+    let ratio = scenario.requests_per_journey.map_or_else(
+        || "no journey went to its end".to_owned(),
+        |ratio| format!("{} requests a journey", story::rate(ratio)),
+    );
+    let offered = scenario.tps_offered.map_or_else(String::new, |offered| format!(" of {} started", story::rate(offered)));
+    let well = if (scenario.tps - scenario.tps_succeeded).abs() < 1e-9 {
+        "all without a failed step".to_owned()
+    } else {
+        format!("{} of them without a failed step", story::rate(scenario.tps_succeeded))
+    };
+    format!(
+        "{} journeys a second (TPS){offered}, {well}; {} requests a second (QPS): {ratio}",
+        story::rate(scenario.tps),
+        story::rate(qps)
+    )
+}
+
+/// What the columns mean.
+pub(crate) const LEGEND: &str =
+    "A journey's time runs from when its first request was due to the last byte of its last answer, pauses included. Journeys that were \
+     under way when the load ended are in neither column. Checks are shown as held of all.";
+
+pub(crate) fn journey(row: &JourneyRow) -> Vec<String> {
+    let mut cells = vec![
+        name(&row.name),
+        count(row.started),
+        count(row.completed),
+        story::rate(row.tps),
+        count(row.broke_off),
+    ];
+    cells.extend(times(&row.journey_time, &[0.5, 0.99]));
+    cells
+}
+
+pub(crate) fn step(row: &StepRow) -> Vec<String> {
+    let mut cells = vec![name(&row.name), count(row.due), story::rate(row.qps), count(row.failed)];
+    cells.extend(times(&row.response_time, &[0.5, 0.9, 0.99]));
+    cells.push(checks(&row.checks));
+    cells
+}
+
+/// Every check that did not always hold, with its first example.
+pub(crate) fn broken(scenario: &Scenario) -> Vec<String> {
+    let steps = scenario.steps.iter().flat_map(|step| step.checks.iter().map(move |check| (step, check)));
+    steps
+        .filter(|(_, check)| check.failed > 0)
+        .map(|(step, check)| {
+            let example = check.example.as_ref().map_or_else(String::new, |example| format!(", first: {}", visible(&example.text)));
+            let all = check.held + check.failed;
+            format!("{} · {}: broken {} of {} times{example}", visible(&step.name), visible(&check.check), count(check.failed), count(all))
+        })
+        .collect()
+}
+
+fn times(times: &Histogram, quantiles: &[f64]) -> Vec<String> {
+    let mut cells = vec![times.mean().map_or_else(|| NONE.to_owned(), time)];
+    cells.extend(quantiles.iter().map(|q| nanos(times.known_quantile(*q))));
+    cells.push(nanos(times.max()));
+    cells
+}
+
+fn checks(checks: &[CheckRow]) -> String {
+    let held: u64 = checks.iter().map(|check| check.held).sum();
+    let all = held + checks.iter().map(|check| check.failed).sum::<u64>();
+    match all {
+        0 => NONE.to_owned(),
+        _ if held == all => "all held".to_owned(),
+        _ => format!("{} of {}", count(held), count(all)),
+    }
+}
+
+fn name(name: &str) -> String {
+    shortened(&visible(name), NAME_LETTERS_MAX)
+}

@@ -1,0 +1,625 @@
+//! A scenario, compiled for one plan: texts in pieces, journeys as instructions.
+//!
+//! A user that stands in the middle of a loop in a branch must be able to wait there for an answer, with hundreds of others.
+//! Walking the tree would need a stack for each; instructions need a place and a counter for each loop. What does not differ
+//! from request to request is text already, and the head is made by the engine, so that a journey's requests are checked and
+//! closed as all others are.
+
+use std::fs;
+use std::sync::Arc;
+
+use engine::protocol::http1::Asked;
+use measure::{JourneyCounts, StepCounts, Tally};
+use plan::template::{Template, is_templated};
+use plan::{Mark, Plan, PlanError, PlanErrors, Random, Target};
+use step::body::{Boundary, File, Part};
+use step::Kind;
+use step::auth::Aws;
+use step::pick::{Think, Weights};
+use template::{Compiler, Data, Place, Text};
+
+use crate::model::{Auth, Body, Condition, FieldValue, Item, List, Operator, Scenario, Step, each_step};
+
+/// The stream of chance that the boundary of forms is drawn from.
+const BOUNDARY: u64 = 1 << 62;
+
+/// What all workers read.
+pub(crate) struct Compiled {
+    pub(crate) steps: Vec<Request>,
+    pub(crate) journeys: Vec<Course>,
+    /// Which journey is next.
+    pub(crate) weights: Weights,
+    /// Set at the beginning of each journey.
+    pub(crate) variables: Vec<(usize, Text)>,
+    pub(crate) variables_count: usize,
+    /// So many things that are done only once a user.
+    pub(crate) onces: usize,
+    /// So many loops stand in each other or beside each other at most.
+    pub(crate) loops: usize,
+    /// Variables that the setup left, and their values.
+    pub(crate) inherited: Vec<(usize, Vec<u8>)>,
+    pub(crate) cookies: bool,
+    pub(crate) home: Target,
+    /// Whether requests may go to other servers, or follow redirects.
+    pub(crate) wanders: bool,
+}
+
+/// A journey's instructions.
+pub(crate) struct Course {
+    pub(crate) name: Arc<str>,
+    pub(crate) ops: Vec<Op>,
+}
+
+/// What is done next. Places are those of instructions.
+pub(crate) enum Op {
+    /// Send, and go on when the answer is there.
+    Request(usize),
+    Pause(Think),
+    /// Go there unless it holds.
+    Unless(Compared, usize),
+    Jump(usize),
+    /// A loop begins that is gone through so often.
+    Times { slot: usize, times: Text },
+    /// A loop begins that is gone through once for each.
+    Each { slot: usize, list: Listed },
+    /// The next turn of a loop, with its value in a variable; or on there if there is none.
+    Turn { slot: usize, variable: Option<usize>, end: usize },
+    /// One of these.
+    Pick { weights: Weights, starts: Vec<usize> },
+    /// On there if the user was here before.
+    Once { number: usize, end: usize },
+    /// The end of what is done only once: what was extracted is kept.
+    OnceDone { number: usize, variables: Vec<usize> },
+}
+
+/// What a loop goes through.
+pub(crate) enum Listed {
+    Items(Vec<Text>),
+    Array(Text),
+}
+
+/// A condition.
+pub(crate) struct Compared {
+    pub(crate) left: Text,
+    pub(crate) against: Option<(Operator, Text)>,
+}
+
+/// A step's request, and what is done with the answer.
+pub(crate) struct Request {
+    pub(crate) name: Arc<str>,
+    pub(crate) journey: u32,
+    pub(crate) method: String,
+    pub(crate) asked: Asked,
+    /// Where it goes, if not home.
+    pub(crate) elsewhere: Option<Target>,
+    /// Up to the line break of the last header.
+    pub(crate) head: Text,
+    pub(crate) body: Content,
+    /// Whether it names its cookies itself.
+    pub(crate) has_cookies: bool,
+    /// What is written besides, because it depends on the whole request.
+    pub(crate) proof: Proof,
+    /// What of its answer is looked at.
+    pub(crate) heard: Heard,
+    pub(crate) step: Step,
+}
+
+/// How a request proves who sends it, where that depends on the whole of it.
+pub(crate) enum Proof {
+    None,
+    /// The user, the password: once the server has challenged.
+    Digest(Text, Text),
+    Aws(Box<AwsWords>),
+}
+
+/// Keys of AWS, written out. What signs with them keeps scratch memory of its own, so that each worker makes one.
+pub(crate) struct AwsWords {
+    access_key: String,
+    secret_key: String,
+    session_token: Option<String>,
+    region: String,
+    service: String,
+}
+
+impl AwsWords {
+    pub(crate) fn signer(&self) -> Aws {
+        Aws::new(&self.access_key, &self.secret_key, self.session_token.as_deref(), &self.region, &self.service)
+    }
+}
+
+/// What of an answer is looked at: the rest is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Heard {
+    pub(crate) headers: bool,
+    pub(crate) body: bool,
+}
+
+impl Heard {
+    fn of(step: &Step) -> Self {
+        let mut heard = Self::default();
+        for check in &step.checks {
+            match check.words().split(' ').next() {
+                Some("status" | "time") => {}
+                Some("header" | "cookie") => heard.headers = true,
+                _ => (heard.headers, heard.body) = (true, true),
+            }
+        }
+        for extraction in &step.extractions {
+            match extraction.kind {
+                Kind::Status => {}
+                Kind::Header | Kind::Cookie => heard.headers = true,
+                _ => heard.body = true,
+            }
+        }
+        heard
+    }
+}
+
+/// What follows the head.
+pub(crate) enum Content {
+    None,
+    Fixed(Vec<u8>),
+    Written(Text),
+}
+
+struct Compiling<'a> {
+    scenario: &'a Scenario,
+    plan: &'a Plan,
+    compiler: Compiler<'a>,
+    errors: PlanErrors,
+    steps: Vec<Request>,
+    onces: usize,
+    slots: usize,
+    loops: usize,
+    boundary: Boundary,
+}
+
+/// Compiles the journeys of a scenario; or other steps of it, as one journey.
+pub(crate) fn compile(scenario: &Scenario, plan: &Plan, files: &[Arc<Data>], only: Option<(&str, &[Item])>) -> Result<Compiled, PlanErrors> {
+    let names = scenario.files.iter().map(String::as_str).collect();
+    let mut random = Random::new(plan.seed(), BOUNDARY);
+    let (high, low) = (random.bits().to_be_bytes(), random.bits().to_be_bytes());
+    let mut chance = [0; 16];
+    chance[..8].copy_from_slice(&high);
+    chance[8..].copy_from_slice(&low);
+    let mut compiling = Compiling {
+        scenario,
+        plan,
+        compiler: Compiler::new(files, names, &plan.filling().environment, &scenario.names),
+        errors: PlanErrors::default(),
+        steps: Vec::new(),
+        onces: 0,
+        slots: 0,
+        loops: 0,
+        boundary: Boundary::new(chance),
+    };
+    let mut journeys = Vec::new();
+    let mut weights = Vec::new();
+    let mut course = |compiling: &mut Compiling<'_>, name: &str, weight: f64, items: &[Item]| {
+        compiling.slots = 0;
+        let mut ops = Vec::new();
+        compiling.items(items, journeys.len() as u32, &mut ops);
+        journeys.push(Course { name: name.into(), ops });
+        weights.push(weight);
+    };
+    match only {
+        Some((name, items)) => course(&mut compiling, name, 1.0, items),
+        None => scenario.journeys.iter().for_each(|journey| course(&mut compiling, &journey.name, journey.weight, &journey.items)),
+    }
+    let variables = scenario.variables.iter().map(|variable| (variable.place, compiling.compiler.text(&variable.value, Place::Plain))).collect();
+    let Compiling { compiler, mut errors, steps, onces, loops, .. } = compiling;
+    compiler.errors().0.into_iter().for_each(|error| errors.push(error));
+    let weights = Weights::new(&weights).map_err(|why| {
+        let mut errors = PlanErrors::default();
+        errors.push(PlanError::new("scenario", format!("no journey can be chosen: {why}"), "give one a weight above 0"));
+        errors
+    })?;
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let home = plan.target().clone();
+    Ok(Compiled {
+        wanders: plan.connection().follow > 0
+            || steps.iter().any(|request| {
+                request.elsewhere.is_some() || request.step.redirects > 0 || matches!(request.proof, Proof::Digest(..))
+            }),
+        steps,
+        journeys,
+        weights,
+        variables,
+        variables_count: scenario.names.len(),
+        onces,
+        loops,
+        inherited: Vec::new(),
+        cookies: scenario.cookies,
+        home,
+    })
+}
+
+impl Compiled {
+    /// The rows that are counted.
+    pub(crate) fn tally(&self) -> Tally {
+        Tally {
+            journeys: self.journeys.iter().map(|journey| JourneyCounts::named(journey.name.clone())).collect(),
+            steps: self
+                .steps
+                .iter()
+                .map(|request| {
+                    let checks = request.step.checks.iter().map(|check| check.words().into());
+                    StepCounts::named(request.name.clone(), request.journey, checks)
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Compiling<'_> {
+    fn slot(&mut self) -> usize {
+        self.slots += 1;
+        self.loops = self.loops.max(self.slots);
+        self.slots - 1
+    }
+
+    fn items(&mut self, items: &[Item], journey: u32, ops: &mut Vec<Op>) {
+        for item in items {
+            match item {
+                Item::Step(step) => {
+                    if let Some(request) = self.request(step, journey) {
+                        ops.push(Op::Request(self.steps.len()));
+                        self.steps.push(request);
+                    }
+                }
+                Item::Pause(think) => ops.push(Op::Pause(*think)),
+                Item::Repeat { times, items } => {
+                    let slot = self.slot();
+                    let times = self.compiler.text(times, Place::Plain);
+                    ops.push(Op::Times { slot, times });
+                    self.turns(slot, None, items, journey, ops);
+                }
+                Item::ForEach { variable, list, items } => {
+                    let slot = self.slot();
+                    let list = match list {
+                        List::Items(items) => Listed::Items(items.iter().map(|item| self.compiler.text(item, Place::Plain)).collect()),
+                        List::Array(text) => Listed::Array(self.compiler.text(text, Place::Plain)),
+                    };
+                    ops.push(Op::Each { slot, list });
+                    self.turns(slot, Some(*variable), items, journey, ops);
+                }
+                Item::While { condition, items } => {
+                    let begin = ops.len();
+                    let compared = self.compared(condition);
+                    ops.push(Op::Unless(compared, 0));
+                    self.items(items, journey, ops);
+                    ops.push(Op::Jump(begin));
+                    let end = ops.len();
+                    lead(&mut ops[begin], end);
+                }
+                Item::If { condition, items, otherwise } => {
+                    let begin = ops.len();
+                    let compared = self.compared(condition);
+                    ops.push(Op::Unless(compared, 0));
+                    self.items(items, journey, ops);
+                    if !otherwise.is_empty() {
+                        let skip = ops.len();
+                        ops.push(Op::Jump(0));
+                        let end = ops.len();
+                        lead(&mut ops[begin], end);
+                        self.items(otherwise, journey, ops);
+                        let end = ops.len();
+                        lead(&mut ops[skip], end);
+                    } else {
+                        let end = ops.len();
+                        lead(&mut ops[begin], end);
+                    }
+                }
+                Item::Pick { weights, choices } => {
+                    let begin = ops.len();
+                    ops.push(Op::Pick { weights: weights.clone(), starts: Vec::new() });
+                    let mut starts = Vec::new();
+                    let mut leave = Vec::new();
+                    for items in choices {
+                        starts.push(ops.len());
+                        self.items(items, journey, ops);
+                        leave.push(ops.len());
+                        ops.push(Op::Jump(0));
+                    }
+                    let end = ops.len();
+                    leave.into_iter().for_each(|at| lead(&mut ops[at], end));
+                    ops[begin] = Op::Pick { weights: weights.clone(), starts };
+                }
+                Item::Once(items) => {
+                    let number = self.onces;
+                    self.onces += 1;
+                    let begin = ops.len();
+                    ops.push(Op::Once { number, end: 0 });
+                    self.items(items, journey, ops);
+                    let mut variables = Vec::new();
+                    each_step(items, &mut |step| variables.extend(step.extractions.iter().map(|extraction| extraction.variable)));
+                    ops.push(Op::OnceDone { number, variables });
+                    let end = ops.len();
+                    lead(&mut ops[begin], end);
+                }
+            }
+        }
+    }
+
+    fn turns(&mut self, slot: usize, variable: Option<usize>, items: &[Item], journey: u32, ops: &mut Vec<Op>) {
+        let begin = ops.len();
+        ops.push(Op::Turn { slot, variable, end: 0 });
+        self.items(items, journey, ops);
+        ops.push(Op::Jump(begin));
+        let end = ops.len();
+        lead(&mut ops[begin], end);
+    }
+
+    fn compared(&mut self, condition: &Condition) -> Compared {
+        Compared {
+            left: self.compiler.text(&condition.left, Place::Plain),
+            against: condition.against.as_ref().map(|(operator, right)| (*operator, self.compiler.text(right, Place::Plain))),
+        }
+    }
+
+    fn request(&mut self, step: &Step, journey: u32) -> Option<Request> {
+        let plan = self.plan;
+        let base = step.elsewhere.clone().unwrap_or_else(|| plan.target().clone());
+        let own = plan.target().authority();
+        // What the plan sends with every request, then what the scenario says.
+        let mut headers: Vec<(String, Template)> = Vec::new();
+        for (name, value) in &plan.request().headers {
+            let value = if name.eq_ignore_ascii_case("host") && *value == own { base.authority() } else { value.clone() };
+            headers.push((name.clone(), self.plan_template(&value)));
+        }
+        let mut set = |name: &str, value: Template| {
+            match headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                Some(known) => known.1 = value,
+                None => headers.push((name.to_owned(), value)),
+            }
+        };
+        let has_type = step.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        let media_type = match &step.body {
+            Body::Json(_) => Some("application/json".to_owned()),
+            Body::Form(_) => Some("application/x-www-form-urlencoded".to_owned()),
+            Body::Multipart(_) => Some(self.boundary.content_type()),
+            Body::Empty | Body::Text(_) | Body::File(_) => None,
+        };
+        if let Some(media_type) = media_type.filter(|_| !has_type) {
+            set("Content-Type", Template::fixed(media_type));
+        }
+        for (name, value) in &step.headers {
+            set(name, value.clone());
+        }
+        if let Some((name, value)) = step.auth.as_ref().and_then(Auth::header) {
+            set(&name, value);
+        }
+
+        let mut texts = step.path.to_string();
+        headers.iter().for_each(|(name, value)| texts.extend([name.as_str(), &value.to_string()]));
+        let mark = Mark::absent_from(&texts);
+        let mut templates: Vec<(&Template, Place)> = Vec::new();
+        let mut count = 0;
+        let mut marked = |template: &Template| {
+            let before = count;
+            count += template.values().count();
+            template.marked(|number| mark.number(before + number))
+        };
+        let path = marked(&step.path);
+        templates.push((&step.path, Place::Url));
+        let query = match &step.auth {
+            Some(Auth::Query(name, value)) => {
+                let mut pair = Vec::new();
+                step::body::write_percent_encoded(name, &mut pair);
+                pair.push(b'=');
+                Some((String::from_utf8(pair).unwrap_or_default() + &marked(value), value))
+            }
+            _ => None,
+        };
+        let path = match &query {
+            None => path,
+            Some((pair, value)) => {
+                templates.push((value, Place::Url));
+                format!("{path}{}{pair}", if path.contains('?') { '&' } else { '?' })
+            }
+        };
+        let target = match base.join(&path) {
+            Ok(target) => target,
+            Err(why) => {
+                self.wrong(step, format!("the path '{}' {why}", step.path));
+                return None;
+            }
+        };
+        if mark.count(target.path_and_query().as_bytes()) != step.path.values().count() + query.iter().map(|(_, value)| value.values().count()).sum::<usize>() {
+            self.wrong(step, "a template stands after #, which is not sent".to_owned());
+            return None;
+        }
+        let lines: Vec<(String, String)> = headers.iter().map(|(name, value)| (name.clone(), marked(value))).collect();
+        templates.extend(headers.iter().map(|(_, value)| (value, Place::Header)));
+        let head = match engine::head(plan, &target, &step.method, &lines) {
+            Ok(head) => head,
+            Err(why) => {
+                self.wrong(step, why.message);
+                return None;
+            }
+        };
+        let head = self.compiler.marked(&mark, &head, &templates);
+        let body = self.body(step);
+        Some(Request {
+            name: step.name.as_str().into(),
+            journey,
+            asked: if step.method == "HEAD" { Asked::Head } else { Asked::Other },
+            method: step.method.clone(),
+            elsewhere: step.elsewhere.clone().filter(|target| !target.same_origin(plan.target())),
+            head,
+            body,
+            has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
+            proof: self.proof(step),
+            heard: Heard::of(step),
+            step: step.clone(),
+        })
+    }
+
+    fn proof(&mut self, step: &Step) -> Proof {
+        match &step.auth {
+            Some(Auth::Digest { user, password }) => {
+                Proof::Digest(self.compiler.text(user, Place::Plain), self.compiler.text(password, Place::Plain))
+            }
+            Some(Auth::Aws(keys)) => {
+                let mut fixed = |template: &Template| {
+                    let text = self.compiler.text(template, Place::Plain);
+                    let bytes = fixed_text(&text);
+                    if bytes.is_none() {
+                        self.errors.push(PlanError::new(
+                            "scenario",
+                            format!("the step '{}': keys of AWS are the same for all users", step.name),
+                            "write them as they are, or as {{env NAME}}",
+                        ));
+                    }
+                    String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()
+                };
+                Proof::Aws(Box::new(AwsWords {
+                    access_key: fixed(&keys.access_key),
+                    secret_key: fixed(&keys.secret_key),
+                    session_token: keys.session_token.as_ref().map(&mut fixed),
+                    region: fixed(&keys.region),
+                    service: fixed(&keys.service),
+                }))
+            }
+            _ => Proof::None,
+        }
+    }
+
+    /// A header of the command line, which may be a template as elsewhere.
+    fn plan_template(&mut self, text: &str) -> Template {
+        if !is_templated(text) {
+            return Template::fixed(text);
+        }
+        let files: Vec<&str> = self.scenario.files.iter().map(String::as_str).collect();
+        let names: Vec<&str> = self.scenario.names.iter().map(String::as_str).collect();
+        Template::parse_with(text, &files, &names).unwrap_or_else(|mistakes| {
+            for mistake in mistakes {
+                let message = format!("the header of --header is no template: {}{}", mistake.message, mistake.pointed_out(text));
+                self.errors.push(PlanError::new("header", message, mistake.help));
+            }
+            Template::fixed("")
+        })
+    }
+
+    fn wrong(&mut self, step: &Step, message: String) {
+        self.errors.push(PlanError::new("scenario", format!("the step '{}': {message}", step.name), "mend the step"));
+    }
+
+    fn body(&mut self, step: &Step) -> Content {
+        let text = match &step.body {
+            Body::Empty => return Content::None,
+            Body::File(path) => return Content::Fixed(self.file(step, path)),
+            Body::Text(template) => self.compiler.text(template, Place::Plain),
+            Body::Json(template) => self.compiler.text(template, Place::Json),
+            Body::Form(fields) => {
+                let mut text = Text::default();
+                for (place, (name, value)) in fields.iter().enumerate() {
+                    if place > 0 {
+                        text.add_fixed(b"&");
+                    }
+                    let mut pair = Vec::new();
+                    step::body::write_form([(name.as_str(), "")], &mut pair);
+                    text.add_fixed(&pair);
+                    self.compiler.add(&mut text, &form_encoded(value), Place::Url);
+                }
+                text
+            }
+            Body::Multipart(fields) => {
+                let texts: String = fields
+                    .iter()
+                    .map(|field| match &field.value {
+                        FieldValue::Text(text) => text.to_string(),
+                        FieldValue::File { .. } => String::new(),
+                    })
+                    .collect();
+                let mark = Mark::absent_from(&texts);
+                let mut templates = Vec::new();
+                let mut count = 0;
+                let mut values = Vec::new();
+                for field in fields {
+                    values.push(match &field.value {
+                        FieldValue::Text(text) => {
+                            let before = count;
+                            count += text.values().count();
+                            templates.push((text, Place::Plain));
+                            text.marked(|number| mark.number(before + number)).into_bytes()
+                        }
+                        FieldValue::File { path, .. } => self.file(step, path),
+                    });
+                }
+                let parts: Vec<Part<'_>> = fields
+                    .iter()
+                    .zip(&values)
+                    .map(|(field, value)| Part {
+                        name: &field.name,
+                        value,
+                        file: match &field.value {
+                            FieldValue::Text(_) => None,
+                            FieldValue::File { path, media_type } => {
+                                Some(File { name: path.rsplit('/').next().unwrap_or(path), media_type })
+                            }
+                        },
+                    })
+                    .collect();
+                let mut bytes = Vec::new();
+                self.boundary.write(&parts, &mut bytes);
+                if mark.count(&bytes) != count {
+                    self.wrong(step, format!("a file of the form holds the text '{}'", mark.number(0)));
+                    return Content::None;
+                }
+                self.compiler.marked(&mark, &bytes, &templates)
+            }
+        };
+        match fixed_text(&text) {
+            Some(bytes) => Content::Fixed(bytes),
+            None => Content::Written(text),
+        }
+    }
+
+    fn file(&mut self, step: &Step, path: &str) -> Vec<u8> {
+        fs::read(path).unwrap_or_else(|why| {
+            let why = why.to_string();
+            let why = why.split(" (os error").next().unwrap_or_default();
+            self.errors.push(PlanError::new(
+                "scenario",
+                format!("the file '{path}' of the step '{}' cannot be read: {why}", step.name),
+                "check the path, which begins where the scenario is",
+            ));
+            Vec::new()
+        })
+    }
+}
+
+/// A text that is the same each time.
+fn fixed_text(text: &Text) -> Option<Vec<u8>> {
+    let (mut bytes, mut scratch, mut is_unsafe) = (Vec::new(), Vec::new(), false);
+    let mut random = Random::new(0, 0);
+    text.is_fixed().then(|| {
+        text.write(&mut bytes, &mut template::Writing::new(0, &mut random, &[], &[], &mut scratch, &mut is_unsafe));
+        bytes
+    })
+}
+
+/// The fixed text of a field as forms are encoded.
+fn form_encoded(value: &Template) -> Template {
+    use plan::template::Piece;
+    Template::of(value.pieces().iter().map(|piece| match piece {
+        Piece::Text(text) => {
+            let mut pair = Vec::new();
+            step::body::write_form([("", text.as_str())], &mut pair);
+            Piece::Text(String::from_utf8_lossy(&pair).trim_start_matches('=').to_owned())
+        }
+        value @ Piece::Value(_) => value.clone(),
+    }))
+}
+
+/// Lets an instruction lead there.
+fn lead(op: &mut Op, to: usize) {
+    match op {
+        Op::Unless(_, end) | Op::Jump(end) | Op::Turn { end, .. } | Op::Once { end, .. } => *end = to,
+        _ => {}
+    }
+}
+

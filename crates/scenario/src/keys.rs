@@ -1,0 +1,298 @@
+//! The keys of a scenario file, as one table.
+//!
+//! The reader, the schema for editors and the guide all say which keys there are. Written three times, two of them would be
+//! wrong after the next change; so they are made from this table, and a key that is not in it is refused.
+
+/// What stands after a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A text, which may hold templates where it is sent.
+    Text,
+    /// A whole number.
+    Whole,
+    /// A number of 0 or more.
+    Number,
+    /// `true` or `false`.
+    Truth,
+    /// Anything.
+    Any,
+    /// A text, or one after the other.
+    Texts,
+    /// Names and their texts.
+    Named,
+    /// Names and what each is.
+    NamedOf(&'static [Kind]),
+    /// A mapping with keys of its own.
+    Shape(&'static Shape),
+    /// A list of such mappings.
+    Shapes(&'static Shape),
+    /// One of these.
+    Either(&'static [Kind]),
+}
+
+/// A key, what stands after it, and what it is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// As it is written.
+    pub name: &'static str,
+    /// What stands after it.
+    pub kind: Kind,
+    /// What it is for, in words that complete its name.
+    pub about: &'static str,
+}
+
+/// A mapping with keys of its own.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// What it is called in the schema.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Its keys, in the order of the guide.
+    pub keys: &'static [Key],
+}
+
+const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key { name, kind, about }
+}
+
+/// All mappings, the file itself first.
+pub const SHAPES: &[&Shape] =
+    &[&SCENARIO, &LOAD, &DEFAULTS, &JOURNEY, &STEP, &EXTRACTION, &CHECKS, &AUTH, &LOGIN, &API_KEY, &AWS, &FIELD, &BODY_FILE, &FOR_EACH, &CHOICE];
+
+/// The file itself.
+pub static SCENARIO: Shape = Shape {
+    name: "scenario",
+    about: "What users do: where, how many of them, and which journeys they take.",
+    keys: &[
+        key("name", Kind::Text, "what history and reports call it"),
+        key("target", Kind::Text, "the server, such as http://127.0.0.1:8080; paths of steps begin there"),
+        key("load", Kind::Shape(&LOAD), "how much, how long: the settings of `loadline run`; flags go over them"),
+        key("variables", Kind::Named, "texts that `{{NAME}}` writes, set anew for each journey"),
+        key("data", Kind::Texts, "files of rows, CSV or JSON lines: `{{users.id}}` is the column id of users.csv; each journey has a row"),
+        key("data_order", Kind::Text, "the row of a journey: in-order (the default), random or per-user"),
+        key("data_end", Kind::Text, "after the last row: wrap (the default), stop or error"),
+        key("defaults", Kind::Shape(&DEFAULTS), "what all steps have in common"),
+        key("setup", Kind::Shapes(&STEP), "steps done once before the load; what they extract is every user's"),
+        key("teardown", Kind::Shapes(&STEP), "steps done once after the load"),
+        key("journeys", Kind::Shapes(&JOURNEY), "what users go through, chosen by weight"),
+        key("steps", Kind::Shapes(&STEP), "the steps of the only journey, in place of `journeys`"),
+    ],
+};
+
+/// Under `load`.
+pub static LOAD: Shape = Shape {
+    name: "load",
+    about: "How much and how long, named as the flags of `loadline run`.",
+    keys: &[
+        key("users", Kind::Whole, "so many users, each on one connection, each beginning its next journey when the last is over"),
+        key("connections", Kind::Whole, "the same; with `rate`, at most so many journeys at once"),
+        key("rate", Kind::Text, "start journeys at this rate, such as 50/s, whether answered or not; or stages: '0/s to 50/s for 1m, 50/s for 5m'"),
+        key("arrivals", Kind::Text, "how journeys stand within the rate: poisson or even"),
+        key("duration", Kind::Text, "measure for this long, such as 5m"),
+        key("requests", Kind::Whole, "send exactly so many requests, of whatever step"),
+        key("warmup", Kind::Text, "load for this long before measuring, or auto"),
+        key("pause", Kind::Text, "wait after every answer, beside the pauses of steps"),
+        key("seed", Kind::Whole, "of everything drawn by chance"),
+        key("threads", Kind::Whole, "generate load with so many threads"),
+        key("timeout", Kind::Text, "give a request up after this long"),
+        key("connect_timeout", Kind::Text, "give up opening a connection after this long"),
+        key("no_keepalive", Kind::Truth, "open a new connection for every request"),
+        key("no_preflight", Kind::Truth, "start without looking whether the server is there"),
+        key("connect_to", Kind::Text, "connect to HOST:PORT instead of the target's"),
+        key("source_ip", Kind::Texts, "send from these addresses"),
+        key("unix_socket", Kind::Text, "connect to this Unix socket"),
+        key("proxy", Kind::Text, "send through this HTTP proxy"),
+        key("insecure", Kind::Truth, "accept any certificate"),
+        key("cacert", Kind::Text, "trust the issuers in this PEM file"),
+        key("cert", Kind::Text, "show this client certificate"),
+        key("key", Kind::Text, "the certificate's private key"),
+        key("sni", Kind::Text, "ask for this name in the TLS handshake"),
+        key("tls_version", Kind::Text, "speak only 1.2 or 1.3"),
+    ],
+};
+
+/// Under `defaults`.
+pub static DEFAULTS: Shape = Shape {
+    name: "defaults",
+    about: "What all steps have in common; a step's own keys go over it.",
+    keys: &[
+        key("headers", Kind::Named, "headers of every request"),
+        key("auth", Kind::Shape(&AUTH), "how every request says who the user is"),
+        key("cookies", Kind::Truth, "whether users keep cookies [default: true]"),
+        key("redirects", Kind::Whole, "follow up to so many redirects; a followed chain is one request [default: 0]"),
+        key("must_succeed", Kind::Truth, "whether a step that fails ends the journey [default: false]"),
+    ],
+};
+
+/// Under `journeys`.
+pub static JOURNEY: Shape = Shape {
+    name: "journey",
+    about: "One pass of one user through its steps.",
+    keys: &[
+        key("name", Kind::Text, "what reports call it"),
+        key("weight", Kind::Number, "how often it is chosen, beside the others [default: 1]"),
+        key("steps", Kind::Shapes(&STEP), "what is done, in order"),
+    ],
+};
+
+/// What is done: a request, or something about others.
+pub static STEP: Shape = Shape {
+    name: "step",
+    about: "A request, a pause, or steps that are grouped, repeated or chosen.",
+    keys: &[
+        key("get", Kind::Text, "GET this path, or a whole URL of another server"),
+        key("post", Kind::Text, "POST to it"),
+        key("put", Kind::Text, "PUT to it"),
+        key("patch", Kind::Text, "PATCH it"),
+        key("delete", Kind::Text, "DELETE it"),
+        key("head", Kind::Text, "HEAD of it"),
+        key("options", Kind::Text, "OPTIONS of it"),
+        key("method", Kind::Text, "another method, with `path`"),
+        key("path", Kind::Text, "where to, with `method`"),
+        key("name", Kind::Text, "what reports call it [default: method and path]"),
+        key("headers", Kind::Named, "headers of this request"),
+        key("body", Kind::Either(&[Kind::Text, Kind::Shape(&BODY_FILE)]), "a text, or {file: PATH}"),
+        key("json", Kind::Any, "a body of JSON, written as YAML or as text"),
+        key("form", Kind::Named, "fields of a form"),
+        key(
+            "multipart",
+            Kind::NamedOf(&[Kind::Text, Kind::Shape(&FIELD)]),
+            "fields and files of a multipart form: a text, or {file: PATH, type: MEDIA}",
+        ),
+        key(
+            "extract",
+            Kind::NamedOf(&[Kind::Text, Kind::Shape(&EXTRACTION)]),
+            "variables taken out of the answer, such as token: json $.token; one that is not found ends the journey",
+        ),
+        key(
+            "checks",
+            Kind::Either(&[Kind::Shape(&CHECKS), Kind::Texts]),
+            "promises about the answer, such as {status: 200, time: '< 500ms'}, or lines such as 'json $.items length > 0'",
+        ),
+        key("pause", Kind::Text, "think afterwards: 2s, 1s..3s or exponential 2s; alone, a step of its own"),
+        key("auth", Kind::Shape(&AUTH), "how this request says who the user is"),
+        key("redirects", Kind::Whole, "follow up to so many redirects"),
+        key("maximum_requests", Kind::Whole, "send it at most so often in the whole run; then it is left out"),
+        key("must_succeed", Kind::Truth, "whether its failure ends the journey"),
+        key("once", Kind::Truth, "do it only on a user's first journey; what it extracts and its cookies are kept"),
+        key("group", Kind::Text, "a name before those of `steps`"),
+        key("repeat", Kind::Text, "do `steps` so many times"),
+        key("if", Kind::Text, "do `steps` if this holds, such as '{{status}} == 200'"),
+        key("while", Kind::Text, "do `steps` again as long as this holds"),
+        key("for_each", Kind::Shape(&FOR_EACH), "do `steps` for each of a list"),
+        key("pick", Kind::Shapes(&CHOICE), "do one of these, by chance"),
+        key("steps", Kind::Shapes(&STEP), "what is grouped, repeated or done if"),
+        key("else", Kind::Shapes(&STEP), "what is done if `if` does not hold"),
+    ],
+};
+
+/// How a variable is found.
+pub static EXTRACTION: Shape = Shape {
+    name: "extraction",
+    about: "Where a value stands in an answer. One of json, regex, header, cookie, css, xpath, body and status.",
+    keys: &[
+        key("json", Kind::Text, "a JSONPath, such as $.items[0].id"),
+        key("regex", Kind::Text, "a regular expression; its first group, or the whole match"),
+        key("header", Kind::Text, "a header's name"),
+        key("cookie", Kind::Text, "the name of a cookie that the answer sets"),
+        key("css", Kind::Text, "a CSS selector; with ::attr(NAME) an attribute"),
+        key("xpath", Kind::Text, "an XPath"),
+        key("body", Kind::Truth, "the whole body"),
+        key("status", Kind::Truth, "the status"),
+        key("take", Kind::Text, "of several: first (the default), last, a number from 0, every (a JSON array) or count"),
+        key("default", Kind::Text, "what it is if nothing is found; the journey then goes on"),
+    ],
+};
+
+/// Promises about an answer.
+pub static CHECKS: Shape = Shape {
+    name: "checks",
+    about: "Promises about the answer; one that is not kept is a failure of its own class.",
+    keys: &[
+        key("status", Kind::Text, "200, 2xx, '200, 204' or 'not 5xx'; without it, below 400"),
+        key("header", Kind::Named, "a header's name and a condition, such as Content-Type: contains json"),
+        key("cookie", Kind::Named, "a cookie's name and a condition"),
+        key("body", Kind::Text, "a condition on the body, such as contains welcome"),
+        key("json", Kind::Named, "a JSONPath and a condition, such as $.items: length > 0"),
+        key("css", Kind::Named, "a CSS selector and a condition"),
+        key("xpath", Kind::Named, "an XPath and a condition"),
+        key("size", Kind::Text, "a condition on the bytes of the body, such as '< 10 KiB'"),
+        key("time", Kind::Text, "a condition on the response time, such as '< 500ms'"),
+    ],
+};
+
+/// How a request says who the user is.
+pub static AUTH: Shape = Shape {
+    name: "auth",
+    about: "How a request says who the user is. One of these.",
+    keys: &[
+        key("basic", Kind::Shape(&LOGIN), "a name and a password (RFC 7617)"),
+        key("bearer", Kind::Text, "a token (RFC 6750)"),
+        key("api_key", Kind::Shape(&API_KEY), "a key in a header or the query"),
+        key("digest", Kind::Shape(&LOGIN), "a name and a password, answering the server's challenge (RFC 7616)"),
+        key("aws", Kind::Shape(&AWS), "a signature of each request, AWS version 4"),
+    ],
+};
+
+/// Keys of AWS.
+pub static AWS: Shape = Shape {
+    name: "aws",
+    about: "Keys of AWS; the same for all users.",
+    keys: &[
+        key("access_key", Kind::Text, "the access key, best as {{env NAME}}"),
+        key("secret_key", Kind::Text, "the secret key, best as {{env NAME}}"),
+        key("session_token", Kind::Text, "the token of temporary keys"),
+        key("region", Kind::Text, "such as eu-central-1"),
+        key("service", Kind::Text, "such as execute-api"),
+    ],
+};
+
+/// A name and a password.
+pub static LOGIN: Shape = Shape {
+    name: "login",
+    about: "A name and a password.",
+    keys: &[key("user", Kind::Text, "the name"), key("password", Kind::Text, "the password, best as {{env NAME}}")],
+};
+
+/// A key in a header or the query.
+pub static API_KEY: Shape = Shape {
+    name: "api_key",
+    about: "A key in a header or the query.",
+    keys: &[
+        key("header", Kind::Text, "the header's name"),
+        key("query", Kind::Text, "or the parameter's name"),
+        key("value", Kind::Text, "the key, best as {{env NAME}}"),
+    ],
+};
+
+/// A file in a form.
+pub static FIELD: Shape = Shape {
+    name: "field",
+    about: "A file in a form.",
+    keys: &[key("file", Kind::Text, "where it is"), key("type", Kind::Text, "its media type [default: application/octet-stream]")],
+};
+
+/// A file as the body.
+pub static BODY_FILE: Shape =
+    Shape { name: "body_file", about: "A file as the body.", keys: &[key("file", Kind::Text, "where it is")] };
+
+/// A loop over a list.
+pub static FOR_EACH: Shape = Shape {
+    name: "for_each",
+    about: "Which variable goes through which list.",
+    keys: &[
+        key("variable", Kind::Text, "the variable that holds each"),
+        key("in", Kind::Texts, "the list, or a template that writes a JSON array, such as '{{ids}}'"),
+    ],
+};
+
+/// One of several.
+pub static CHOICE: Shape = Shape {
+    name: "choice",
+    about: "One of several, of which one is done by chance.",
+    keys: &[
+        key("weight", Kind::Number, "how often it is chosen, beside the others [default: 1]"),
+        key("steps", Kind::Shapes(&STEP), "what is done"),
+    ],
+};

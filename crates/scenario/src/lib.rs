@@ -1,0 +1,33 @@
+//! What users do: weighted journeys of steps, read from a file of YAML and carried out.
+//!
+//! Hitting one URL finds the upper bound; users log in, look around, think and buy. A script can say that, and then it is a
+//! program that its reader has to run in the head. So a scenario is data: what is sent, taken out of answers and promised of
+//! them, in an order that a reader follows with a finger; what it needs besides (conditions, loops, chance) has one word each.
+//!
+//! A file is read whole before the run: [`read`] reports every mistake at once, with its line and column. Keys stand in one
+//! table ([`keys`]) that the reader, the schema for editors and the guide are made from, so that none of them can lie.
+//!
+//! Invariants: a scenario that was read needs no more looking at; what a server answers is never a mistake of the scenario but
+//! a failure that is counted; memory does not grow with the number of journeys.
+
+mod compiled;
+mod json;
+pub mod keys;
+mod mistake;
+mod model;
+mod program;
+mod read;
+mod ready;
+pub mod schema;
+mod user;
+mod yaml;
+
+pub use mistake::Mistake;
+pub use model::{
+    Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Scenario, Step, Variable,
+};
+pub use read::read;
+pub use ready::Ready;
+
+/// What `loadline init` writes: a scenario that explains itself.
+pub const STARTER: &str = include_str!("starter.yaml");

@@ -1,0 +1,739 @@
+//! Journeys as the engine's program: each user goes through its instructions, request by request.
+//!
+//! What is looked at in an answer is looked at after its last byte was stamped, so that a slow expression is in no request's
+//! time. A user that waits or thinks holds neither request nor answer: buffers are lent for the time of a request, and there are
+//! as many of them as requests under way.
+
+use std::cell::{Cell, RefCell};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use engine::protocol::http1::Asked;
+use engine::{After, Broken, Choice, Program};
+use measure::{Failure, JourneyEnd, Judged, Outcome, Recorder, Tally};
+use plan::{Nanos, Share, Target};
+use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
+use step::check::EXCERPT_BYTES_MAX;
+use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds};
+use template::{Rows, Taken, Text, Writing};
+
+use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof};
+use crate::model::{Extraction, Operator};
+use crate::user::{BODY_BYTES_MAX, Ear, Led, Turns, User};
+
+mod redirect;
+
+/// A journey may go through so many instructions between two requests: more is a loop that sends nothing.
+const INSTRUCTIONS_MAX: u32 = 100_000;
+/// So many journeys in a row may pass without a request.
+const EMPTY_MAX: u32 = 1_000;
+/// The place of the variable that holds the status of the last answer.
+const STATUS_PLACE: usize = 0;
+
+/// How users come.
+#[derive(Clone)]
+pub(crate) enum Coming {
+    /// They are there, and go from journey to journey.
+    Closed,
+    /// They arrive, each for one journey.
+    Open,
+    /// One, for one journey, who tells what came of it.
+    Single(Arc<Mutex<Passed>>),
+}
+
+/// What came of a single journey.
+#[derive(Default)]
+pub(crate) struct Passed {
+    /// Whether it went to its end.
+    pub(crate) is_whole: bool,
+    /// What failed, in words.
+    pub(crate) wrong: Option<String>,
+    /// Every variable that has a value.
+    pub(crate) variables: Vec<(usize, Vec<u8>)>,
+}
+
+/// What one worker reads answers with: expressions keep scratch memory of their own.
+struct Tools {
+    checks: Vec<Check>,
+    extractions: Vec<Extraction>,
+    aws: Option<Aws>,
+}
+
+/// One worker's journeys. `WANDERS`: to several servers, or along redirects.
+pub(crate) struct Journeys<const WANDERS: bool> {
+    compiled: Arc<Compiled>,
+    coming: Coming,
+    seed: u64,
+    share: Share,
+    tools: Vec<Tools>,
+    /// How often each step may still be sent.
+    left: Vec<Cell<u64>>,
+    rows: RefCell<Rows>,
+    begun: Cell<u64>,
+    sent: Cell<u64>,
+    stopped: Cell<bool>,
+    buffers: RefCell<Vec<Vec<u8>>>,
+    scratch: RefCell<Vec<u8>>,
+}
+
+impl<const W: bool> Journeys<W> {
+    pub(crate) fn new(compiled: Arc<Compiled>, coming: Coming, rows: Rows, seed: u64, share: Share) -> Self {
+        let tools = compiled
+            .steps
+            .iter()
+            .map(|request| Tools {
+                checks: request.step.checks.clone(),
+                extractions: request.step.extractions.clone(),
+                aws: if let Proof::Aws(words) = &request.proof { Some(words.signer()) } else { None },
+            });
+        let left =
+            compiled.steps.iter().map(|request| Cell::new(request.step.requests_max.map_or(u64::MAX, |most| share.part(most)))).collect();
+        Self {
+            tools: tools.collect(),
+            left,
+            compiled: compiled.clone(),
+            coming,
+            seed,
+            share,
+            rows: RefCell::new(rows),
+            begun: Cell::new(0),
+            sent: Cell::new(0),
+            stopped: Cell::new(false),
+            buffers: RefCell::default(),
+            scratch: RefCell::default(),
+        }
+    }
+
+    fn lend(&self) -> Vec<u8> {
+        self.buffers.borrow_mut().pop().unwrap_or_default()
+    }
+
+    fn take_back(&self, mut buffer: Vec<u8>) {
+        // What one large answer needed is not kept for small ones.
+        if buffer.capacity() > 0 && buffer.capacity() <= 1 << 20 {
+            buffer.clear();
+            self.buffers.borrow_mut().push(buffer);
+        }
+    }
+
+    fn number(&self, counter: &Cell<u64>) -> u64 {
+        let number = counter.get();
+        counter.set(number + 1);
+        number * u64::from(self.share.of()) + u64::from(self.share.index())
+    }
+
+    /// The user begins its next journey and stands before its first request, if it has one.
+    fn begin(&self, user: &mut User) -> Result<(), Broken> {
+        let compiled = &*self.compiled;
+        let number = self.number(&self.begun);
+        match self.rows.borrow_mut().take(number, user.number, &mut user.rows) {
+            Taken::Rows => {}
+            Taken::Over => {
+                self.stopped.set(true);
+                return Ok(());
+            }
+            Taken::RanOut(path, count) => {
+                return Err(Broken {
+                    message: format!("the data file {path} has run out after {count} rows"),
+                    help: "give it more rows, or data_end: wrap, or data_end: stop".to_owned(),
+                });
+            }
+            Taken::Failed(message) => return Err(Broken { message, help: "mend the file".to_owned() }),
+        }
+        user.journey = compiled.weights.choose(user.random.unit());
+        user.at = 0;
+        user.began = None;
+        user.failed = false;
+        for (variable, kept) in user.variables.iter_mut().zip(&user.kept) {
+            if !kept {
+                variable.clear();
+            }
+        }
+        for (place, text) in &compiled.variables {
+            if !user.kept[*place] {
+                let mut value = std::mem::take(&mut user.variables[*place]);
+                self.write(text, user, &mut value);
+                user.variables[*place] = value;
+            }
+        }
+        self.advance(user)
+    }
+
+    /// Writes a text as the user has it.
+    fn write(&self, text: &Text, user: &mut User, out: &mut Vec<u8>) {
+        let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
+        let number = self.sent.get() * u64::from(self.share.of()) + u64::from(self.share.index());
+        let User { random, rows, variables, .. } = user;
+        text.write(out, &mut Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe));
+    }
+
+    /// Goes on to the next request of the journey, or to its end.
+    fn advance(&self, user: &mut User) -> Result<(), Broken> {
+        let course = &self.compiled.journeys[user.journey];
+        user.travels = false;
+        for _ in 0..INSTRUCTIONS_MAX {
+            let Some(op) = course.ops.get(user.at) else { return Ok(()) };
+            user.at += 1;
+            match op {
+                Op::Request(step) => {
+                    let left = &self.left[*step];
+                    if left.get() == 0 {
+                        continue;
+                    }
+                    left.set(left.get() - 1);
+                    user.step = *step;
+                    user.travels = true;
+                    return Ok(());
+                }
+                Op::Pause(think) => user.pause = user.pause.plus(think.span(user.random.unit())),
+                Op::Unless(compared, to) => {
+                    if !self.holds(compared, user) {
+                        user.at = *to;
+                    }
+                }
+                Op::Jump(to) => user.at = *to,
+                Op::Times { slot, times } => {
+                    let mut text = self.lend();
+                    self.write(times, user, &mut text);
+                    let times = std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok());
+                    let Some(times) = times else {
+                        return Err(self.cannot(user, &format!("repeat: '{}' is not a whole number", excerpt(&text))));
+                    };
+                    self.take_back(text);
+                    user.loops[*slot] = Turns::Times(times);
+                }
+                Op::Each { slot, list } => {
+                    let mut items = match list {
+                        Listed::Items(texts) => {
+                            let mut items = Vec::with_capacity(texts.len());
+                            for text in texts {
+                                let mut item = Vec::new();
+                                self.write(text, user, &mut item);
+                                items.push(item);
+                            }
+                            items
+                        }
+                        Listed::Array(text) => {
+                            let mut array = self.lend();
+                            self.write(text, user, &mut array);
+                            // What was never extracted is an empty list.
+                            let items = if array.is_empty() { Ok(Vec::new()) } else { crate::json::items(&array) };
+                            match items {
+                                Ok(items) => {
+                                    self.take_back(array);
+                                    items
+                                }
+                                Err(why) => return Err(self.cannot(user, &format!("for_each: '{}' {why}", excerpt(&array)))),
+                            }
+                        }
+                    };
+                    items.reverse();
+                    user.loops[*slot] = Turns::Items(items);
+                }
+                Op::Turn { slot, variable, end } => {
+                    let goes_on = match &mut user.loops[*slot] {
+                        Turns::None | Turns::Times(0) => false,
+                        Turns::Times(times) => {
+                            *times -= 1;
+                            true
+                        }
+                        Turns::Items(items) => match (items.pop(), variable) {
+                            (Some(item), Some(variable)) => {
+                                user.variables[*variable] = item;
+                                true
+                            }
+                            (item, _) => item.is_some(),
+                        },
+                    };
+                    if !goes_on {
+                        user.loops[*slot] = Turns::None;
+                        user.at = *end;
+                    }
+                }
+                Op::Pick { weights, starts } => user.at = starts[weights.choose(user.random.unit())],
+                Op::Once { number, end } => {
+                    if user.done[*number] {
+                        user.at = *end;
+                    }
+                }
+                Op::OnceDone { number, variables } => {
+                    user.done[*number] = true;
+                    variables.iter().for_each(|variable| user.kept[*variable] = true);
+                }
+            }
+        }
+        Err(self.cannot(user, "a loop goes round without sending anything"))
+    }
+
+    #[cold]
+    fn cannot(&self, user: &User, why: &str) -> Broken {
+        Broken {
+            message: format!("the journey '{}' cannot go on: {why}", self.compiled.journeys[user.journey].name),
+            help: "look at the answer that it follows from, and mend the scenario".to_owned(),
+        }
+    }
+
+    fn holds(&self, compared: &Compared, user: &mut User) -> bool {
+        let mut left = self.lend();
+        self.write(&compared.left, user, &mut left);
+        let holds = match &compared.against {
+            None => !matches!(left.trim_ascii(), b"" | b"0" | b"false" | b"null" | b"[]"),
+            Some((operator, right)) => {
+                let mut other = self.lend();
+                self.write(right, user, &mut other);
+                let holds = compares(left.trim_ascii(), *operator, other.trim_ascii());
+                self.take_back(other);
+                holds
+            }
+        };
+        self.take_back(left);
+        holds
+    }
+
+    /// Writes the request that the user is before.
+    fn compose(&self, user: &mut User) -> Result<Choice, Broken> {
+        let compiled = &*self.compiled;
+        let request = &compiled.steps[user.step];
+        let number = self.number(&self.sent);
+        let mut out = self.lend();
+        let mut body = self.lend();
+        let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
+        let User { random, rows, variables, jar, digest, .. } = &mut *user;
+        let mut writing = Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe);
+        let bytes: &[u8] = match &request.body {
+            Content::None => b"",
+            Content::Fixed(bytes) => bytes,
+            Content::Written(text) => {
+                text.write(&mut body, &mut writing);
+                &body
+            }
+        };
+        request.head.write(&mut out, &mut writing.with_body(bytes));
+        if compiled.cookies && !request.has_cookies && !jar.is_empty() {
+            write_cookies(jar, request.elsewhere.as_ref().unwrap_or(&compiled.home), &mut out);
+        }
+        match &request.proof {
+            Proof::None => {}
+            Proof::Digest(..) => {
+                if let Some(digest) = digest {
+                    let value = digest.authorization(&request.method, path_of(&out), bytes);
+                    out.extend_from_slice(format!("Authorization: {value}\r\n").as_bytes());
+                }
+            }
+            Proof::Aws(_) => {
+                if let Some(aws) = &self.tools[user.step].aws {
+                    sign(aws, request.elsewhere.as_ref().unwrap_or(&compiled.home), &request.method, &mut out, bytes);
+                }
+            }
+        }
+        if !matches!(request.body, Content::None) || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
+            out.extend_from_slice(b"Content-Length: ");
+            out.extend_from_slice(bytes.len().to_string().as_bytes());
+            out.extend_from_slice(b"\r\n");
+        }
+        out.extend_from_slice(b"\r\n");
+        out.extend_from_slice(bytes);
+        if is_unsafe {
+            return Err(Broken {
+                message: format!("a value for a header of the step '{}' holds a line break or another control character", request.name),
+                help: "look at where the value comes from; {{base64 (NAME)}} writes any bytes".to_owned(),
+            });
+        }
+        self.take_back(body);
+        user.bytes = out;
+        user.led = None;
+        user.challenged = false;
+        user.ear = Ear {
+            heard: request.heard,
+            headers: self.lend(),
+            body: if request.heard.body { self.lend() } else { Vec::new() },
+            overflowed: false,
+        };
+        Ok(Choice { asked: request.asked, requests: 1 })
+    }
+
+    /// What the answer came to: whether it is a success, and why the journey cannot go on, if so.
+    fn judge(&self, user: &mut User, status: u16, outcome: &Outcome, ear: &Ear, recorder: &mut Recorder) -> (Judged, Option<Failure>) {
+        let place = user.step;
+        let step = &self.compiled.steps[place].step;
+        let headers = Headers::lines(&ear.headers);
+        let mut judged = if status >= 400 && !step.judges_status { Judged::Failed(Failure::CheckStatus) } else { Judged::Well };
+        let mut ends = None;
+        let tools = &self.tools[place];
+        if tools.checks.is_empty() && tools.extractions.is_empty() {
+            return (judged, ends);
+        }
+        if ear.overflowed {
+            let failure = Failure::CheckFailed;
+            let said = || format!("the answer is larger than {} MiB, too much to look into", BODY_BYTES_MAX >> 20);
+            recorder.step_example(place, failure, outcome.done, said);
+            self.tell(user, &said());
+            return (Judged::Failed(failure), (!tools.extractions.is_empty()).then_some(Failure::ExtractNothing));
+        }
+        let reading = Reading::new(Answer { status, headers, body: &ear.body, elapsed: outcome.response_time() });
+        for (number, check) in tools.checks.iter().enumerate() {
+            match check.of(&reading) {
+                Ok(()) => recorder.checked(outcome, place, number, Ok::<(), fn() -> String>(())),
+                Err(broken) => {
+                    recorder.checked(outcome, place, number, Err(|| broken.to_string()));
+                    if judged == Judged::Well {
+                        let is_status = status >= 400 && check.words().starts_with("status");
+                        let failure = if is_status { Failure::CheckStatus } else { Failure::CheckFailed };
+                        judged = Judged::Failed(failure);
+                        recorder.step_example(place, failure, outcome.done, || format!("{}: {broken}", self.compiled.steps[place].name));
+                        self.tell(user, &broken.to_string());
+                    }
+                }
+            }
+        }
+        for extraction in &tools.extractions {
+            let value = &mut user.variables[extraction.variable];
+            value.clear();
+            match (extraction.extractor.of(&reading), &extraction.default) {
+                (Ok(found), _) => value.extend_from_slice(step::extract::text_of(&found).as_bytes()),
+                (Err(_), Some(default)) => value.extend_from_slice(default.as_bytes()),
+                (Err(missing), None) => {
+                    ends = Some(Failure::ExtractNothing);
+                    recorder.step_example(place, Failure::ExtractNothing, outcome.done, || {
+                        format!("{}: {missing}", self.compiled.steps[place].name)
+                    });
+                    if judged == Judged::Well {
+                        judged = Judged::Failed(Failure::ExtractNothing);
+                    }
+                    self.tell(user, &missing.to_string());
+                }
+            }
+        }
+        (judged, ends)
+    }
+
+    /// Tells whoever waits for a single journey what failed first.
+    fn tell(&self, user: &User, why: &str) {
+        if let Coming::Single(passed) = &self.coming {
+            let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+            passed.wrong.get_or_insert_with(|| format!("the step '{}': {why}", self.compiled.steps[user.step].name));
+        }
+    }
+
+    /// A journey is over.
+    fn over(&self, user: &mut User, outcome: &Outcome, how: JourneyEnd, recorder: &mut Recorder) {
+        user.travels = false;
+        if let Some(began) = user.began.take() {
+            recorder.journey_ended(user.journey, began, outcome.done, how);
+        }
+        if let Coming::Single(passed) = &self.coming {
+            let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+            passed.is_whole = !matches!(how, JourneyEnd::BrokeOff(_));
+            passed.variables = user.variables.iter().cloned().enumerate().filter(|(_, value)| !value.is_empty()).collect();
+            self.stopped.set(true);
+        }
+    }
+
+    /// Where the request under way goes.
+    fn place<'a>(&'a self, user: &'a User) -> &'a Target {
+        match &user.led {
+            Some(led) => &led.place,
+            None => self.compiled.steps[user.step].elsewhere.as_ref().unwrap_or(&self.compiled.home),
+        }
+    }
+
+    /// Sends the request again with an answer to the server's challenge.
+    fn answer_challenge(&self, user: &mut User) -> After {
+        let request = &self.compiled.steps[user.step];
+        let Proof::Digest(name, password) = &request.proof else { return After::Nothing };
+        // A challenge that cannot be answered leaves the 401 as it is.
+        let Ok(challenge) = Challenge::of(Headers::lines(&user.ear.headers)) else { return After::Nothing };
+        let (mut who, mut word) = (Vec::new(), Vec::new());
+        self.write(name, user, &mut who);
+        self.write(password, user, &mut word);
+        let account = Account::new(String::from_utf8_lossy(&who), String::from_utf8_lossy(&word));
+        let mut chance = [0; 16];
+        chance[..8].copy_from_slice(&user.random.bits().to_be_bytes());
+        chance[8..].copy_from_slice(&user.random.bits().to_be_bytes());
+        let mut digest = Digest::new(challenge, &account, chance);
+        let body = user.bytes.windows(4).position(|window| window == b"\r\n\r\n").map_or(user.bytes.len(), |end| end + 4);
+        let value = digest.authorization(&request.method, path_of(&user.bytes), &user.bytes[body..]);
+        redirect::without(&mut user.bytes, "authorization");
+        redirect::insert(&mut user.bytes, format!("Authorization: {value}\r\n").as_bytes());
+        user.digest = Some(Box::new(digest));
+        user.challenged = true;
+        After::Answer(Choice { asked: request.asked, requests: 1 })
+    }
+
+    /// Takes up the cookies of an answer.
+    fn take_cookies(&self, user: &mut User, ear: &Ear) {
+        if !self.compiled.cookies || ear.headers.is_empty() {
+            return;
+        }
+        let headers = Headers::lines(&ear.headers);
+        if headers.named("set-cookie").next().is_none() {
+            return;
+        }
+        let place = self.place(user).clone();
+        let path = path_of(&user.bytes).to_owned();
+        user.jar.take(headers, cookie_place(&place, &path), now());
+    }
+}
+
+impl<const W: bool> Program for Journeys<W> {
+    type User = User;
+    type Ear = Ear;
+
+    const DELAYS: bool = true;
+    const JOURNEYS: bool = true;
+    const WANDERS: bool = W;
+
+    fn user(&self, number: u64) -> User {
+        let compiled = &*self.compiled;
+        let mut user = User::new(number, self.seed, compiled.variables_count, compiled.onces, compiled.loops);
+        for (place, value) in &compiled.inherited {
+            user.variables[*place].clone_from(value);
+            user.kept[*place] = true;
+        }
+        user
+    }
+
+    fn arrives(&self, user: &mut User) {
+        // The next number of this Lane's: users that came before are forgotten, their rows' memory is not.
+        let rows = std::mem::take(&mut user.rows);
+        *user = self.user(self.begun.get() * u64::from(self.share.of()) + u64::from(self.share.index()));
+        user.rows = rows;
+        if let Err(wrong) = self.begin(user) {
+            user.wrong = Some(wrong);
+        }
+    }
+
+    fn goes_on(&self, user: &User) -> bool {
+        user.travels
+    }
+
+    fn delay(&self, user: &mut User) -> Result<Nanos, Broken> {
+        if let Some(wrong) = user.wrong.take() {
+            return Err(wrong);
+        }
+        if !user.travels && !matches!(self.coming, Coming::Open) {
+            let mut empty = 0;
+            while !user.travels && !self.stopped.get() {
+                if empty == EMPTY_MAX {
+                    if self.left.iter().any(|left| left.get() == 0) {
+                        // All that may be sent was sent.
+                        self.stopped.set(true);
+                        break;
+                    }
+                    return Err(self.cannot(user, &format!("{EMPTY_MAX} journeys in a row had nothing to send")));
+                }
+                self.begin(user)?;
+                empty += 1;
+            }
+        }
+        Ok(std::mem::take(&mut user.pause))
+    }
+
+    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
+        if !user.travels {
+            return Ok(Choice { asked: Asked::Other, requests: 1 });
+        }
+        self.compose(user)
+    }
+
+    #[inline]
+    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
+        (&user.bytes, &mut user.ear)
+    }
+
+    fn tally(&self) -> Tally {
+        self.compiled.tally()
+    }
+
+    fn record(&self, user: &mut User, outcome: &Outcome, recorder: &mut Recorder) {
+        let step = user.step;
+        if user.began.is_none() {
+            user.began = Some(recorder.journey_began(user.journey, outcome.due));
+        }
+        let ear = std::mem::take(&mut user.ear);
+        let ends = match outcome.result {
+            Err(failure) => {
+                recorder.record_step(outcome, step, Judged::ByStatus);
+                user.failed = true;
+                self.tell(user, failure.about());
+                Some(failure)
+            }
+            Ok(status) => {
+                user.variables[STATUS_PLACE].clear();
+                user.variables[STATUS_PLACE].extend_from_slice(status.to_string().as_bytes());
+                self.take_cookies(user, &ear);
+                let (judged, ends) = self.judge(user, status, outcome, &ear, recorder);
+                recorder.record_step(outcome, step, judged);
+                let failure = if let Judged::Failed(failure) = judged { Some(failure) } else { None };
+                user.failed |= failure.is_some();
+                if failure == Some(Failure::CheckStatus) {
+                    self.tell(user, &format!("it was answered with the status {status}"));
+                }
+                ends.or(failure.filter(|_| self.compiled.steps[step].step.must_succeed))
+            }
+        };
+        let bytes = std::mem::take(&mut user.bytes);
+        let Ear { headers, body, .. } = ear;
+        [bytes, headers, body].into_iter().for_each(|buffer| self.take_back(buffer));
+        match ends {
+            // Given up with the run: the journey was under way to its end.
+            Some(Failure::ClientInterrupted) => user.travels = false,
+            Some(failure) => self.over(user, outcome, JourneyEnd::BrokeOff(failure), recorder),
+            None => match self.advance(user) {
+                Err(wrong) => user.wrong = Some(wrong),
+                Ok(()) if user.travels => {}
+                Ok(()) => {
+                    let how = if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded };
+                    self.over(user, outcome, how, recorder);
+                }
+            },
+        }
+    }
+
+    fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
+        Some(self.place(user))
+    }
+
+    fn after(&self, user: &mut User, result: Result<u16, Failure>) -> After {
+        let compiled = &*self.compiled;
+        let request = &compiled.steps[user.step];
+        let (Ok(status), redirects) = (result, request.step.redirects) else { return After::Nothing };
+        if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
+            return self.answer_challenge(user);
+        }
+        if redirects == 0 || !matches!(status, 301 | 302 | 303 | 307 | 308) {
+            return After::Nothing;
+        }
+        let hops = user.led.as_ref().map_or(0, |led| led.hops);
+        let from = self.place(user).clone();
+        let location = Headers::lines(&user.ear.headers).named("location").next().map(<[u8]>::to_vec);
+        let Some(location) = location else { return After::Fail(Failure::RedirectTarget) };
+        if hops == redirects {
+            return After::Fail(Failure::RedirectLimit);
+        }
+        let Ok(to) = from.join(&String::from_utf8_lossy(&location)) else { return After::Fail(Failure::RedirectTarget) };
+        let ear = std::mem::take(&mut user.ear);
+        self.take_cookies(user, &ear);
+        user.ear = ear;
+        let method = user.led.as_ref().map_or(request.method.as_str(), |led| led.method.as_str());
+        let begun = request.elsewhere.as_ref().unwrap_or(&compiled.home);
+        let hop = redirect::Hop { begun, from: &from, to: &to, status, method, has_cookies: request.has_cookies };
+        let Some((mut bytes, method)) = redirect::led(&user.bytes, &hop) else { return After::Fail(Failure::RedirectTarget) };
+        if compiled.cookies && !request.has_cookies && !user.jar.is_empty() {
+            let mut line = Vec::new();
+            write_cookies_for(&user.jar, &to, to.path_and_query(), &mut line);
+            redirect::insert(&mut bytes, &line);
+        }
+        user.bytes = bytes;
+        let asked = if method == "HEAD" { Asked::Head } else { Asked::Other };
+        user.led = Some(Box::new(Led { place: to, method, hops: hops + 1 }));
+        After::Send(Choice { asked, requests: 1 })
+    }
+
+    #[inline]
+    fn has_stopped(&self) -> bool {
+        self.stopped.get()
+    }
+}
+
+/// Compares as numbers where both are, else as texts.
+fn compares(left: &[u8], operator: Operator, right: &[u8]) -> bool {
+    let number = |bytes: &[u8]| std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<f64>().ok()).filter(|number| !number.is_nan());
+    if operator == Operator::Contains {
+        return right.is_empty() || left.windows(right.len()).any(|window| window == right);
+    }
+    let order = match (number(left), number(right)) {
+        (Some(left), Some(right)) => left.partial_cmp(&right),
+        _ => Some(left.cmp(right)),
+    };
+    let Some(order) = order else { return false };
+    match operator {
+        Operator::Is => order.is_eq(),
+        Operator::IsNot => order.is_ne(),
+        Operator::Less => order.is_lt(),
+        Operator::AtMost => order.is_le(),
+        Operator::More => order.is_gt(),
+        Operator::AtLeast => order.is_ge(),
+        Operator::Contains => false,
+    }
+}
+
+/// The beginning of what came from a server, for a message.
+fn excerpt(bytes: &[u8]) -> String {
+    bytes[..bytes.len().min(EXCERPT_BYTES_MAX)].escape_ascii().to_string()
+}
+
+/// The path that stands in a request line.
+fn path_of(request: &[u8]) -> &str {
+    let path = request.split(|byte| *byte == b' ').nth(1).and_then(|path| std::str::from_utf8(path).ok()).unwrap_or("/");
+    if path.starts_with('/') { path } else { "/" }
+}
+
+fn cookie_place<'a>(target: &'a Target, path: &'a str) -> step::Place<'a> {
+    let path = path.split('?').next().unwrap_or("/");
+    step::Place { host: target.host(), path, secure: target.scheme() == plan::Scheme::Https }
+}
+
+/// Writes the Cookie header of a request whose line is already written.
+fn write_cookies(jar: &Jar, target: &Target, out: &mut Vec<u8>) {
+    let path = path_of(out).to_owned();
+    write_cookies_for(jar, target, &path, out);
+}
+
+fn write_cookies_for(jar: &Jar, target: &Target, path: &str, out: &mut Vec<u8>) {
+    let from = out.len();
+    out.extend_from_slice(b"Cookie: ");
+    if jar.write(cookie_place(target, path), now(), out) {
+        out.extend_from_slice(b"\r\n");
+    } else {
+        out.truncate(from);
+    }
+}
+
+/// Adds the headers that sign a request whose head is written but for its end.
+fn sign(aws: &Aws, target: &Target, method: &str, out: &mut Vec<u8>, body: &[u8]) {
+    let head = String::from_utf8_lossy(out).into_owned();
+    let signed = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name == "content-type" || name.starts_with("x-amz-")
+    };
+    let headers: Vec<(&str, &str)> = head.lines().skip(1).filter_map(|line| line.split_once(": ")).filter(|(name, _)| signed(name)).collect();
+    let signature = aws.sign(
+        &Signable { method, host: &target.authority(), path_and_query: path_of(head.as_bytes()), headers: &headers, payload: Payload::Bytes(body) },
+        now(),
+    );
+    for (name, value) in signature.headers {
+        out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+    }
+}
+
+fn now() -> UnixSeconds {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UnixSeconds(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_compared_as_numbers_and_texts_as_texts() {
+        for (left, operator, right, holds) in [
+            ("9", Operator::Less, "10", true),
+            ("9", Operator::Less, "10a", false),
+            ("1.0", Operator::Is, "1", true),
+            ("b", Operator::More, "a", true),
+            ("", Operator::Is, "", true),
+            ("abc", Operator::Contains, "bc", true),
+            ("abc", Operator::IsNot, "abc", false),
+        ] {
+            assert_eq!(compares(left.as_bytes(), operator, right.as_bytes()), holds, "{left} {operator:?} {right}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_that_of_the_request_line() {
+        assert_eq!(path_of(b"GET /a?b HTTP/1.1\r\n"), "/a?b");
+        assert_eq!(path_of(b"GET http://a/b HTTP/1.1\r\n"), "/");
+    }
+}

@@ -1,0 +1,627 @@
+//! From a file's text to a [`Scenario`]: every mistake at once, each with its place.
+//!
+//! A reader that stops at the first mistake makes its user run it once for each. So nothing here fails: what cannot be read is
+//! noted with its place and left out, and the scenario is given only if nothing was noted.
+
+mod load;
+mod parts;
+mod texts;
+
+use std::collections::BTreeSet;
+
+use plan::template::{nearest, words};
+use plan::{Draft, Target};
+use step::pick::{Think, Weights};
+
+use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
+use crate::mistake::Mistake;
+use crate::model::{Auth, Item, Journey, List, Scenario, Variable};
+use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
+
+/// The variable that every user has: the status of its last answer.
+pub(crate) const STATUS: &str = "status";
+/// Of a file of another kind, so many mistakes are told.
+const MISTAKES_MAX: usize = 50;
+/// Steps are counted one by one.
+const STEPS_MAX: usize = 1_000;
+
+/// Reads a scenario. `file` is how it was named: paths in it begin where it is.
+///
+/// # Errors
+/// All its mistakes, in the order of their places.
+pub fn read(file: &str, text: &str) -> Result<Scenario, Vec<Mistake>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reading = Reading::new(file, text);
+    let scenario = reading.file();
+    let mut mistakes = reading.mistakes;
+    mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
+    mistakes.dedup();
+    mistakes.truncate(MISTAKES_MAX);
+    match scenario {
+        Some(scenario) if mistakes.is_empty() => Ok(scenario),
+        _ => Err(mistakes),
+    }
+}
+
+/// What all steps have in common.
+#[derive(Default)]
+struct Defaults<'n> {
+    headers: Option<&'n Node>,
+    auth: Option<Auth>,
+    redirects: u8,
+    must_succeed: bool,
+}
+
+struct Reading<'a> {
+    file: &'a str,
+    lines: Vec<&'a str>,
+    text: &'a str,
+    mistakes: Vec<Mistake>,
+    /// Every name of a variable in the file; the places of the model.
+    names: Vec<String>,
+    /// Those that have a value where we are.
+    known: BTreeSet<String>,
+    /// How templates call the data files.
+    files: Vec<String>,
+    steps: usize,
+}
+
+/// The entries of a mapping, each taken at most once.
+struct Entries<'n> {
+    spot: Spot,
+    entries: Vec<(&'n Word, &'n Node)>,
+}
+
+impl<'n> Entries<'n> {
+    fn take(&mut self, name: &str) -> Option<(&'n Word, &'n Node)> {
+        let at = self.entries.iter().position(|(word, _)| word.text == name)?;
+        Some(self.entries.remove(at))
+    }
+
+    fn value(&mut self, name: &str) -> Option<&'n Node> {
+        self.take(name).map(|(_, node)| node)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.entries.iter().any(|(word, _)| word.text == name)
+    }
+}
+
+impl<'a> Reading<'a> {
+    fn new(file: &'a str, text: &'a str) -> Self {
+        Self {
+            file,
+            lines: text.lines().collect(),
+            text,
+            mistakes: Vec::new(),
+            names: vec![STATUS.to_owned()],
+            known: BTreeSet::from([STATUS.to_owned()]),
+            files: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    fn wrong(&mut self, spot: Spot, message: impl Into<String>, help: impl Into<String>) {
+        self.mistakes.push(Mistake {
+            file: self.file.to_owned(),
+            line: spot.line,
+            column: spot.column + 1,
+            message: message.into(),
+            shown: self.lines.get(spot.line.saturating_sub(1)).map_or_else(String::new, |line| (*line).to_owned()),
+            length: spot.length,
+            help: help.into(),
+        });
+    }
+
+    fn file(&mut self) -> Option<Scenario> {
+        let mut wrong = Vec::new();
+        let root = yaml::parse(self.text, &mut wrong);
+        for yaml::Wrong { spot, message, help } in wrong {
+            self.wrong(spot, message, help);
+        }
+        let Some(root) = root.filter(|root| !root.is_nothing()) else {
+            if self.mistakes.is_empty() {
+                let spot = Spot { line: 1, column: 0, length: 1 };
+                self.wrong(spot, "the file holds no scenario", "loadline init writes one to begin with");
+            }
+            return None;
+        };
+        let mut top = self.shape(&root, &SCENARIO)?;
+        self.name_variables(&root);
+        let name = top.value("name").and_then(|node| self.plain(node));
+        let mut draft = top.value("load").map_or_else(Draft::default, |node| self.load(node));
+        let target = top.value("target").and_then(|node| self.target(node));
+        draft.url = target.map(|target| target.absolute());
+        self.data(&mut top, &mut draft);
+        let variables = top.value("variables").map_or_else(Vec::new, |node| self.variables(node));
+        let defaults_node = top.value("defaults");
+        let (defaults, cookies) = self.defaults(defaults_node);
+
+        let declared = self.known.clone();
+        let setup = top.value("setup").map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
+        let teardown_node = top.value("teardown");
+        let shared = self.known.clone();
+        let journeys = match (top.take("journeys"), top.take("steps")) {
+            (Some((word, _)), Some(_)) => {
+                let message = "'journeys' and 'steps' both say what users do";
+                self.wrong(word.spot, message, "put the steps into a journey of their own");
+                Vec::new()
+            }
+            (Some((_, node)), None) => self.journeys(node, &defaults, &shared),
+            (None, Some((_, node))) => {
+                let items = self.items(node, &defaults, "");
+                vec![Journey { name: name.clone().unwrap_or_else(|| "journey".to_owned()), weight: 1.0, items }]
+            }
+            (None, None) => {
+                let message = "the scenario says nothing of what users do";
+                self.wrong(root.spot, message, "give it steps, such as\n  steps:\n    - get: /");
+                Vec::new()
+            }
+        };
+        self.known = shared.union(&declared).cloned().collect();
+        let teardown = teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
+        Some(Scenario {
+            name,
+            draft,
+            files: self.files.clone(),
+            names: self.names.clone(),
+            variables,
+            cookies,
+            setup,
+            teardown,
+            journeys,
+        })
+    }
+
+    /// The entries of a mapping, if it is one; keys that are not of the shape are told.
+    fn shape<'n>(&mut self, node: &'n Node, shape: &Shape) -> Option<Entries<'n>> {
+        let Value::Map(entries) = &node.value else {
+            if node.value == Value::Told {
+                return None;
+            }
+            let known: Vec<&str> = shape.keys.iter().take(4).map(|key| key.name).collect();
+            self.wrong(
+                node.spot,
+                format!("this is {}, and a mapping is wanted here", node.kind()),
+                format!("write KEY: VALUE, with keys such as {}", known.join(", ")),
+            );
+            return None;
+        };
+        let mut known = Vec::new();
+        for (word, node) in entries {
+            if shape.keys.iter().any(|key| key.name == word.text) {
+                known.push((word, node));
+                continue;
+            }
+            self.unknown(word, shape.keys);
+        }
+        Some(Entries { spot: node.spot, entries: known })
+    }
+
+    fn unknown(&mut self, word: &Word, keys: &[Key]) {
+        let help = match nearest(&word.text, keys.iter().map(|key| key.name)) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => format!("keys here are {}", keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")),
+        };
+        self.wrong(word.spot, format!("the key '{}' is unknown here", word.text.escape_debug()), help);
+    }
+
+    /// Every name that a variable has somewhere in the file.
+    fn name_variables(&mut self, node: &Node) {
+        match &node.value {
+            Value::Scalar { .. } | Value::Told => {}
+            Value::List(items) => items.iter().for_each(|item| self.name_variables(item)),
+            Value::Map(entries) => {
+                for (word, node) in entries {
+                    match (&*word.text, &node.value) {
+                        ("extract" | "variables", Value::Map(inner)) => {
+                            for (word, _) in inner {
+                                self.name_variable(word.spot, &word.text);
+                            }
+                        }
+                        ("for_each", Value::Map(inner)) => {
+                            for (_, node) in inner.iter().filter(|(word, _)| word.text == "variable") {
+                                if let Value::Scalar { text, .. } = &node.value {
+                                    self.name_variable(node.spot, text);
+                                }
+                            }
+                        }
+                        ("json", _) => {}
+                        _ => self.name_variables(node),
+                    }
+                }
+            }
+        }
+    }
+
+    fn name_variable(&mut self, spot: Spot, name: &str) {
+        let is_name = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-');
+        if !is_name {
+            let message = format!("'{}' is no name of a variable", name.escape_debug());
+            self.wrong(spot, message, "take letters, digits, - and _, a letter first");
+        } else if name == STATUS || words().any(|word| word == name) {
+            let message = format!("no variable can be called '{name}': it means something in templates already");
+            self.wrong(spot, message, format!("call it my_{name}"));
+        }
+        if !self.names.iter().any(|known| known == name) {
+            self.names.push(name.to_owned());
+        }
+    }
+
+    fn place(&self, name: &str) -> usize {
+        self.names.iter().position(|known| known == name).unwrap_or(0)
+    }
+
+    fn target(&mut self, node: &Node) -> Option<Target> {
+        let text = self.plain(node)?;
+        if text.contains("{{") {
+            let help = "write scheme, host and port out; loadline run FILE --scenario takes another server before it";
+            self.wrong(node.spot, "the target cannot be a template: it is looked up before the run", help);
+            return None;
+        }
+        match text.parse::<Target>() {
+            Ok(target) if target.port() == 0 => {
+                self.wrong(node.spot, format!("the target '{text}' has port 0"), "give the port the server listens on");
+                None
+            }
+            Ok(target) if target.path_and_query() != "/" => {
+                let help = format!("write {}://{}, and the path in each step", target.scheme(), target.authority());
+                self.wrong(node.spot, format!("the target '{target}' has a path"), help);
+                None
+            }
+            Ok(target) => Some(target),
+            Err(why) => {
+                self.wrong(node.spot, format!("the target '{}' {why}", text.escape_debug()), "give a server such as http://127.0.0.1:8080");
+                None
+            }
+        }
+    }
+
+    fn data(&mut self, top: &mut Entries<'_>, draft: &mut Draft) {
+        let data = top.value("data");
+        for node in data.map_or_else(Vec::new, |node| self.each(node)) {
+            let Some(text) = self.plain(node) else { continue };
+            let (name, path) = match text.split_once('=') {
+                Some((name, path)) if !path.is_empty() => (name.to_owned(), path),
+                _ => (text.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default().to_owned(), text.as_str()),
+            };
+            let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
+            if !is_name || self.names.contains(&name) || words().any(|word| word == name) {
+                let message = format!("the data file '{text}' gives no name that templates can call it by");
+                self.wrong(node.spot, message, format!("give it one, as in rows={path}"));
+            } else if self.files.contains(&name) {
+                self.wrong(node.spot, format!("two data files are called '{name}'"), format!("give one another name, as in {name}2={path}"));
+            } else {
+                draft.data_file.push(format!("{name}={}", self.beside(path)));
+                self.files.push(name);
+            }
+        }
+        for (key, setting) in [("data_order", "data-order"), ("data_end", "data-end")] {
+            let Some((word, node)) = top.take(key) else { continue };
+            if data.is_none() {
+                self.wrong(word.spot, format!("'{key}' is about data files, and there is none"), "name one under data");
+                continue;
+            }
+            let Some(text) = self.plain(node) else { continue };
+            let wrong = match setting {
+                "data-order" => {
+                    draft.data_order = text.parse().ok();
+                    text.parse::<plan::RowOrder>().err()
+                }
+                _ => {
+                    draft.data_end = text.parse().ok();
+                    text.parse::<plan::DataEnd>().err()
+                }
+            };
+            if let Some(why) = wrong {
+                let help = if setting == "data-order" { "write in-order, random or per-user" } else { "write wrap, stop or error" };
+                self.wrong(node.spot, format!("'{}' {why}", text.escape_debug()), help);
+            }
+        }
+    }
+
+    fn variables(&mut self, node: &Node) -> Vec<Variable> {
+        let mut variables = Vec::new();
+        for (word, node) in self.named(node) {
+            if let Some(value) = self.template(node) {
+                variables.push(Variable { place: self.place(&word.text), value });
+            }
+            self.known.insert(word.text.clone());
+        }
+        variables
+    }
+
+    fn defaults<'n>(&mut self, node: Option<&'n Node>) -> (Defaults<'n>, bool) {
+        let Some(mut entries) = node.and_then(|node| self.shape(node, &DEFAULTS)) else { return (Defaults::default(), true) };
+        let headers = entries.value("headers");
+        let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into())).unwrap_or(0);
+        let must_succeed = entries.value("must_succeed").and_then(|node| self.truth(node)).unwrap_or(false);
+        let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
+        let auth = entries.value("auth").and_then(|node| self.auth(node));
+        (Defaults { headers, auth, redirects: u8::try_from(redirects).unwrap_or(u8::MAX), must_succeed }, cookies)
+    }
+
+    fn journeys(&mut self, node: &Node, defaults: &Defaults<'_>, shared: &BTreeSet<String>) -> Vec<Journey> {
+        let mut journeys: Vec<Journey> = Vec::new();
+        let mut weights = 0.0;
+        for (number, node) in (1..).zip(self.list(node)) {
+            self.known.clone_from(shared);
+            let Some(mut entries) = self.shape(node, &JOURNEY) else { continue };
+            let name = entries.take("name").and_then(|(_, node)| Some((node.spot, self.plain(node)?)));
+            if let Some((spot, name)) = name.as_ref().filter(|(_, name)| journeys.iter().any(|journey| journey.name == *name)) {
+                self.wrong(*spot, format!("two journeys are called '{}'", name.escape_debug()), "give one another name");
+            }
+            let weight = entries.value("weight").and_then(|node| self.weight(node)).unwrap_or(1.0);
+            weights += weight;
+            let items = match entries.value("steps") {
+                Some(node) => self.items(node, defaults, ""),
+                None => {
+                    self.wrong(entries.spot, "the journey has no steps", "give it some: steps:, and below it - get: /");
+                    Vec::new()
+                }
+            };
+            journeys.push(Journey { name: name.map_or_else(|| format!("journey {number}"), |(_, name)| name), weight, items });
+        }
+        if journeys.is_empty() {
+            self.wrong(node.spot, "there are no journeys", "give one, such as - steps: [{get: /}]");
+        } else if weights <= 0.0 {
+            self.wrong(node.spot, "all journeys have a weight of 0", "give one of them a weight above 0");
+        }
+        journeys
+    }
+
+    fn items(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str) -> Vec<Item> {
+        let mut items = Vec::new();
+        let nodes = self.list(node);
+        if nodes.is_empty() && matches!(node.value, Value::List(_)) {
+            self.wrong(node.spot, "there are no steps here", "write one, such as - get: /");
+        }
+        for node in nodes {
+            self.item(node, defaults, group, &mut items);
+        }
+        items
+    }
+
+    /// A step, and its pause after it.
+    fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
+        let Some(mut entries) = self.shape(node, &STEP) else { return };
+        const KINDS: [&str; 14] =
+            ["get", "post", "put", "patch", "delete", "head", "options", "method", "group", "repeat", "if", "while", "for_each", "pick"];
+        let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| entries.has(kind)).collect();
+        let once = entries.value("once").and_then(|node| self.truth(node)).unwrap_or(false);
+        let pause = entries.value("pause").and_then(|node| self.pause(node));
+        let mut found = Vec::new();
+        match kinds[..] {
+            [] if entries.has("path") => {
+                let (word, _) = entries.take("path").expect("it is there");
+                self.wrong(word.spot, "'path' needs 'method'", "write - get: /path, or method: and path:");
+                return;
+            }
+            [] if entries.has("steps") => {
+                let (word, _) = entries.take("steps").expect("it is there");
+                self.wrong(word.spot, "nothing says what is done with these steps", "put group:, repeat:, if:, while: or for_each: before them");
+                return;
+            }
+            [] => {
+                if pause.is_none() && !entries.entries.is_empty() {
+                    let (word, _) = entries.entries[0];
+                    self.wrong(word.spot, "this step sends nothing", "write what it sends, such as - get: /, or a pause: 2s");
+                    return;
+                }
+                if pause.is_none() && self.mistakes.iter().all(|mistake| mistake.line != node.spot.line) {
+                    self.wrong(node.spot, "this step does nothing", "write what it sends, such as - get: /, or a pause: 2s");
+                }
+            }
+            [kind @ ("group" | "repeat" | "if" | "while" | "for_each" | "pick")] => self.control(kind, &mut entries, defaults, group, &mut found),
+            [kind] => {
+                if let Some(step) = self.step(kind, &mut entries, defaults, group) {
+                    self.steps += 1;
+                    if self.steps == STEPS_MAX + 1 {
+                        self.wrong(node.spot, format!("the scenario has more than {STEPS_MAX} steps"), "make several scenarios of it");
+                    }
+                    found.push(Item::Step(Box::new(step)));
+                }
+            }
+            [first, second, ..] => {
+                let (word, _) = entries.take(second).expect("it is there");
+                self.wrong(word.spot, format!("'{first}' and '{second}' in one step"), "begin a step of its own with -");
+                return;
+            }
+        }
+        for (word, _) in std::mem::take(&mut entries.entries) {
+            let what = kinds.first().map_or("pause", |kind| *kind);
+            self.wrong(word.spot, format!("'{}' means nothing beside '{what}'", word.text), "leave it out, or put it into a step that sends something");
+        }
+        if once && !found.is_empty() {
+            found.extend(pause.map(Item::Pause));
+            items.push(Item::Once(found));
+        } else {
+            items.append(&mut found);
+            items.extend(pause.map(Item::Pause));
+        }
+    }
+
+    /// Steps that are grouped, repeated or chosen.
+    fn control(&mut self, kind: &str, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str, found: &mut Vec<Item>) {
+        let (word, node) = entries.take(kind).expect("it was looked for");
+        if kind == "pick" {
+            let mut weights = Vec::new();
+            let mut choices = Vec::new();
+            let before = self.known.clone();
+            let mut after: Option<BTreeSet<String>> = None;
+            for node in self.list(node) {
+                let Some(mut choice) = self.shape(node, &CHOICE) else { continue };
+                weights.push(choice.value("weight").and_then(|node| self.weight(node)).unwrap_or(1.0));
+                self.known.clone_from(&before);
+                choices.push(self.steps_of(&mut choice, defaults, group));
+                let now = self.known.clone();
+                after = Some(after.map_or(now.clone(), |after| after.intersection(&now).cloned().collect()));
+            }
+            self.known = after.unwrap_or(before);
+            match Weights::new(&weights) {
+                Ok(weights) => found.push(Item::Pick { weights, choices }),
+                Err(why) => self.wrong(node.spot, format!("nothing can be picked: {why}"), "give choices, one of them with a weight above 0"),
+            }
+            return;
+        }
+        match kind {
+            "group" => {
+                let name = self.plain(node).unwrap_or_default();
+                let inner = if group.is_empty() { name } else { format!("{group} / {name}") };
+                let mut items = self.steps_of(entries, defaults, &inner);
+                found.append(&mut items);
+            }
+            "repeat" => {
+                let times = self.template(node);
+                if let Some(text) = times.as_ref().filter(|times| times.is_fixed()).map(ToString::to_string)
+                    && text.trim().parse::<u64>().is_err()
+                {
+                    self.wrong(node.spot, format!("'{}' is not a whole number", text.escape_debug()), "write how often, such as repeat: 3");
+                }
+                let items = self.steps_of(entries, defaults, group);
+                found.extend(times.map(|times| Item::Repeat { times, items }));
+            }
+            "if" => {
+                let condition = self.condition(node);
+                let before = self.known.clone();
+                let items = self.steps_of(entries, defaults, group);
+                let after = std::mem::replace(&mut self.known, before.clone());
+                let otherwise = entries.value("else").map_or_else(Vec::new, |node| self.items(node, defaults, group));
+                self.known = after.intersection(&self.known).cloned().collect();
+                found.extend(condition.map(|condition| Item::If { condition, items, otherwise }));
+            }
+            "while" => {
+                let condition = self.condition(node);
+                let before = self.known.clone();
+                let items = self.steps_of(entries, defaults, group);
+                self.known = before;
+                found.extend(condition.map(|condition| Item::While { condition, items }));
+            }
+            _ => {
+                let Some(mut each) = self.shape(node, &FOR_EACH) else { return };
+                let name = each.value("variable").and_then(|node| self.plain(node));
+                let list = match each.value("in") {
+                    Some(node @ Node { value: Value::List(nodes), .. }) => {
+                        if nodes.is_empty() {
+                            self.wrong(node.spot, "the list is empty", "give it something, or leave the step out");
+                        }
+                        Some(List::Items(nodes.iter().filter_map(|node| self.template(node)).collect()))
+                    }
+                    Some(node) => self.template(node).map(List::Array),
+                    None => None,
+                };
+                let before = self.known.clone();
+                self.known.extend(name.clone());
+                let items = self.steps_of(entries, defaults, group);
+                self.known = before;
+                match (name, list) {
+                    (Some(name), Some(list)) => found.push(Item::ForEach { variable: self.place(&name), list, items }),
+                    _ => self.wrong(word.spot, "'for_each' wants a variable and a list", "write for_each: {variable: id, in: [1, 2, 3]}"),
+                }
+            }
+        }
+    }
+
+    fn steps_of(&mut self, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Vec<Item> {
+        match entries.value("steps") {
+            Some(node) => self.items(node, defaults, group),
+            None => {
+                self.wrong(entries.spot, "there are no steps here", "put them below steps:");
+                Vec::new()
+            }
+        }
+    }
+
+    fn pause(&mut self, node: &Node) -> Option<Think> {
+        let text = self.plain(node)?;
+        match text.parse() {
+            Ok(think) => Some(think),
+            Err(why) => {
+                self.wrong(node.spot, format!("the pause '{}' {why}", text.escape_debug()), "write 2s, 1s..3s or exponential 2s");
+                None
+            }
+        }
+    }
+
+    fn weight(&mut self, node: &Node) -> Option<f64> {
+        let text = self.plain(node)?;
+        let weight = text.parse::<f64>().ok().filter(|weight| weight.is_finite() && (0.0..=1e9).contains(weight));
+        if weight.is_none() {
+            self.wrong(node.spot, format!("the weight '{}' is not a number of 0 or more", text.escape_debug()), "write one such as 80");
+        }
+        weight
+    }
+
+    /// A scalar that is no template.
+    fn plain(&mut self, node: &Node) -> Option<String> {
+        match &node.value {
+            Value::Scalar { text, .. } if !node.is_nothing() => Some(text.clone()),
+            Value::Told => None,
+            _ => {
+                self.wrong(node.spot, format!("this is {}, and a text is wanted here", node.kind()), "write a word, a number or a text");
+                None
+            }
+        }
+    }
+
+    fn whole(&mut self, node: &Node, most: u64) -> Option<u64> {
+        let text = self.plain(node)?;
+        let number = text.parse::<u64>().ok().filter(|number| *number <= most);
+        if number.is_none() {
+            let range = if most == u64::MAX { "a whole number".to_owned() } else { format!("a whole number up to {most}") };
+            self.wrong(node.spot, format!("'{}' is not {range}", text.escape_debug()), "write one such as 5");
+        }
+        number
+    }
+
+    fn truth(&mut self, node: &Node) -> Option<bool> {
+        match &node.value {
+            Value::Scalar { text, style: Style::Plain } if matches!(text.as_str(), "true" | "True" | "TRUE") => Some(true),
+            Value::Scalar { text, style: Style::Plain } if matches!(text.as_str(), "false" | "False" | "FALSE") => Some(false),
+            _ => {
+                self.wrong(node.spot, "this is neither true nor false", "write true or false");
+                None
+            }
+        }
+    }
+
+    fn list<'n>(&mut self, node: &'n Node) -> Vec<&'n Node> {
+        match &node.value {
+            Value::List(nodes) => nodes.iter().collect(),
+            _ => {
+                self.wrong(node.spot, format!("this is {}, and a list is wanted here", node.kind()), "begin each line with -");
+                Vec::new()
+            }
+        }
+    }
+
+    /// One, or those of a list.
+    fn each<'n>(&mut self, node: &'n Node) -> Vec<&'n Node> {
+        match &node.value {
+            Value::List(nodes) => nodes.iter().collect(),
+            _ => vec![node],
+        }
+    }
+
+    fn named<'n>(&mut self, node: &'n Node) -> Vec<(&'n Word, &'n Node)> {
+        match &node.value {
+            Value::Map(entries) => entries.iter().map(|(word, node)| (word, node)).collect(),
+            _ => {
+                self.wrong(node.spot, format!("this is {}, and names with values are wanted here", node.kind()), "write NAME: VALUE");
+                Vec::new()
+            }
+        }
+    }
+
+    /// A path that begins where the scenario is.
+    fn beside(&self, path: &str) -> String {
+        match self.file.rsplit_once('/') {
+            Some((folder, _)) if !path.starts_with('/') => format!("{folder}/{path}"),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! The load of a scenario: the settings of a plan, read and judged as flags are.
+
+use plan::{Draft, Plan, PlanErrors};
+use serde_json::{Map, Value as Json};
+
+use super::Reading;
+use crate::keys::{Kind, LOAD};
+use crate::yaml::{Node, Value};
+
+impl Reading<'_> {
+    /// Each setting is judged by itself here, so that its mistakes have a place; all together, with the flags, they are judged when
+    /// the plan is made.
+    pub(super) fn load(&mut self, node: &Node) -> Draft {
+        let Some(mut entries) = self.shape(node, &LOAD) else { return Draft::default() };
+        if entries.has("users")
+            && let Some((word, _)) = entries.take("connections")
+        {
+            self.wrong(word.spot, "'users' and 'connections' are two words for one thing", "keep one of them");
+        }
+        let mut settings = Map::new();
+        for key in LOAD.keys {
+            let Some(node) = entries.value(key.name) else { continue };
+            let setting = if key.name == "users" { "connections" } else { key.name };
+            let value = match key.kind {
+                Kind::Truth => self.truth(node).map(Json::Bool),
+                Kind::Texts => {
+                    let texts: Vec<Json> = self.each(node).into_iter().filter_map(|node| self.plain(node)).map(Json::String).collect();
+                    Some(Json::Array(texts))
+                }
+                _ => match &node.value {
+                    // A rate of several stages may stand as a list.
+                    Value::List(nodes) if setting == "rate" => {
+                        let stages: Vec<String> = nodes.iter().filter_map(|node| self.plain(node)).collect();
+                        Some(Json::String(stages.join(", ")))
+                    }
+                    _ => self.plain(node).map(|text| match setting {
+                        "cacert" | "cert" | "key" | "unix_socket" => Json::String(self.beside(&text)),
+                        _ => Json::String(text),
+                    }),
+                },
+            };
+            let Some(value) = value else { continue };
+            let alone = Map::from_iter([(setting.to_owned(), value.clone()), ("url".to_owned(), Json::String("https://a.test/".to_owned()))]);
+            match serde_json::from_value::<Draft>(Json::Object(alone)) {
+                Err(why) => self.wrong(node.spot, format!("'{}' cannot be used: {why}", key.name), key.about),
+                Ok(draft) => {
+                    let wrong = Plan::try_from(draft).err().unwrap_or_else(PlanErrors::default);
+                    let flag = setting.replace('_', "-");
+                    for error in wrong.0.into_iter().filter(|error| error.setting == flag && !is_about_others(&flag)) {
+                        // The place is pointed at here, where an error about a flag shows its text again.
+                        let message = error.message.lines().next().unwrap_or_default().replacen(&format!("--{flag}"), key.name, 1);
+                        self.wrong(node.spot, message, error.help.replace("--", ""));
+                    }
+                    settings.insert(setting.to_owned(), value);
+                }
+            }
+        }
+        serde_json::from_value(Json::Object(settings)).unwrap_or_default()
+    }
+}
+
+/// Settings that mean nothing alone.
+fn is_about_others(flag: &str) -> bool {
+    matches!(flag, "cert" | "key" | "arrivals" | "pause")
+}

@@ -1,0 +1,428 @@
+//! The parts of a step: what is sent, what is taken out of the answer, and what it is held against.
+
+use plan::template::{Piece, Template, Value as Filled, is_templated};
+use plan::{Mark, Target};
+use step::check::Mistaken;
+use step::{Check, Extractor, Kind as Found, Subject, Which};
+
+use super::{Defaults, Entries, Reading};
+use crate::keys::{API_KEY, AUTH, AWS, BODY_FILE, CHECKS, EXTRACTION, FIELD, LOGIN};
+use crate::model::{Auth, AwsKeys, Body, Extraction, Field, FieldValue, Step};
+use crate::yaml::{Node, Spot, Value};
+
+/// Methods that have a word of their own.
+const SHORT: [&str; 7] = ["get", "post", "put", "patch", "delete", "head", "options"];
+
+impl Reading<'_> {
+    pub(super) fn step(&mut self, kind: &str, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Option<Step> {
+        let (word, node) = entries.take(kind).expect("it was looked for");
+        let (method, path) = if SHORT.contains(&kind) {
+            if let Some((word, _)) = entries.take("path") {
+                self.wrong(word.spot, format!("'{kind}' and 'path' both say where to"), "keep one of them");
+            }
+            (kind.to_ascii_uppercase(), Some(node))
+        } else {
+            let method = self.plain(node).unwrap_or_default();
+            if !method.is_empty() && (!method.bytes().all(is_token) || method == "CONNECT") {
+                let message = format!("'{}' is no method that has an answer", method.escape_debug());
+                self.wrong(node.spot, message, "write a word such as GET or POST");
+            }
+            let path = entries.value("path");
+            if path.is_none() {
+                self.wrong(word.spot, "'method' needs 'path'", "write - get: /path, or method: and path:");
+            }
+            (method, path)
+        };
+        let typed = path.and_then(|node| self.plain(node)).unwrap_or_default();
+        let place = path.and_then(|node| self.place_of(node));
+        let name = entries.value("name").and_then(|node| self.plain(node)).unwrap_or_else(|| format!("{method} {typed}"));
+        let name = if group.is_empty() { name } else { format!("{group} / {name}") };
+        let headers = self.headers(defaults.headers, entries.value("headers"));
+        let own_auth = entries.value("auth").map(|node| self.auth(node));
+        // What all steps send to say who the user is, is for the target alone.
+        let is_elsewhere = place.as_ref().is_some_and(|(_, elsewhere)| elsewhere.is_some());
+        let auth = own_auth.unwrap_or_else(|| defaults.auth.clone().filter(|_| !is_elsewhere));
+        let body = self.body(entries);
+        let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into()));
+        let must_succeed = entries.value("must_succeed").and_then(|node| self.truth(node)).unwrap_or(defaults.must_succeed);
+        let requests_max = entries.value("maximum_requests").and_then(|node| self.whole(node, u64::MAX));
+        let (checks, judges_status) = entries.value("checks").map_or_else(|| (Vec::new(), false), |node| self.checks(node));
+        let extractions = entries.value("extract").map_or_else(Vec::new, |node| self.extractions(node));
+        let (path, elsewhere) = place?;
+        Some(Step {
+            name,
+            method,
+            path,
+            elsewhere,
+            headers,
+            body,
+            auth,
+            extractions,
+            checks,
+            judges_status,
+            requests_max,
+            redirects: redirects.map_or(defaults.redirects, |redirects| u8::try_from(redirects).unwrap_or(u8::MAX)),
+            must_succeed,
+        })
+    }
+
+    /// A path, or a whole URL and its server.
+    fn place_of(&mut self, node: &Node) -> Option<(Template, Option<Target>)> {
+        let template = self.template(node)?;
+        let Value::Scalar { text, .. } = &node.value else { return None };
+        if text.starts_with('/') && !text.starts_with("//") {
+            return Some((template, None));
+        }
+        let Some(authority) = text.find("://").map(|at| at + 3) else {
+            self.wrong(node.spot, format!("'{}' is no path", text.escape_debug()), "begin with /, or write a whole URL such as https://login.test/token");
+            return None;
+        };
+        let ends = text[authority..].find(['/', '?', '#']).map_or(text.len(), |length| authority + length);
+        if let Some(at) = text[..ends].find("{{") {
+            let spot = self.within(node, text, at, 2);
+            self.wrong(spot, "only path and query can be a template: the server is looked up before the run", "write scheme, host and port out");
+            return None;
+        }
+        let mark = Mark::absent_from(text);
+        match template.marked(|number| mark.number(number)).parse::<Target>() {
+            Ok(target) if target.credentials().is_none() => Some((template, Some(target.with_path_and_query("/".to_owned())))),
+            Ok(_) => {
+                self.wrong(node.spot, "the URL holds a password", "write it under auth: {basic: {user: …, password: …}}");
+                None
+            }
+            Err(why) => {
+                self.wrong(node.spot, format!("the URL '{}' {why}", text.escape_debug()), "begin with /, or write a whole URL");
+                None
+            }
+        }
+    }
+
+    fn headers(&mut self, common: Option<&Node>, own: Option<&Node>) -> Vec<(String, Template)> {
+        let mut headers: Vec<(String, Template)> = Vec::new();
+        for node in [common, own].into_iter().flatten() {
+            for (word, node) in self.named(node) {
+                let name = &word.text;
+                if name.is_empty() || !name.bytes().all(is_token) {
+                    self.wrong(word.spot, format!("'{}' is no name of a header", name.escape_debug()), "write a name such as X-Request-Id");
+                    continue;
+                }
+                let lower = name.to_ascii_lowercase();
+                if matches!(lower.as_str(), "content-length" | "transfer-encoding" | "connection") {
+                    self.wrong(word.spot, format!("the header {name} follows from the request and the connection"), "leave it out");
+                    continue;
+                }
+                let Some(value) = self.template(node) else { continue };
+                if let Value::Scalar { text, .. } = &node.value
+                    && text.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f)
+                {
+                    self.wrong(node.spot, format!("the header {name} has a control character in its value"), "leave it out");
+                    continue;
+                }
+                headers.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
+                headers.push((name.clone(), value));
+            }
+        }
+        headers
+    }
+
+    fn body(&mut self, entries: &mut Entries<'_>) -> Body {
+        const KINDS: [&str; 4] = ["body", "json", "form", "multipart"];
+        let given: Vec<_> = KINDS.into_iter().filter_map(|kind| entries.take(kind)).collect();
+        if let [(first, _), (second, _), ..] = given[..] {
+            self.wrong(second.spot, format!("'{}' and '{}' both are the body", first.text, second.text), "keep one of them");
+        }
+        let Some((word, node)) = given.first().copied() else { return Body::Empty };
+        match word.text.as_str() {
+            "body" => match &node.value {
+                Value::Map(_) => {
+                    let file = self.shape(node, &BODY_FILE).and_then(|mut entries| entries.value("file"));
+                    match file.and_then(|node| self.plain(node)) {
+                        Some(path) => Body::File(self.beside(&path)),
+                        None => {
+                            self.wrong(node.spot, "no file is named", "write body: {file: PATH}");
+                            Body::Empty
+                        }
+                    }
+                }
+                _ => self.template(node).map_or(Body::Empty, Body::Text),
+            },
+            "json" => self.json_body(node).map_or(Body::Empty, Body::Json),
+            "form" => {
+                let fields = self.named(node).into_iter().map(|(word, node)| (word.text.clone(), node)).collect::<Vec<_>>();
+                Body::Form(fields.into_iter().filter_map(|(name, node)| Some((name, self.template(node)?))).collect())
+            }
+            _ => {
+                let mut fields = Vec::new();
+                for (word, node) in self.named(node) {
+                    let value = match &node.value {
+                        Value::Map(_) => {
+                            let Some(mut entries) = self.shape(node, &FIELD) else { continue };
+                            let path = entries.value("file").and_then(|node| self.plain(node));
+                            let media_type = entries.value("type").and_then(|node| self.plain(node));
+                            let Some(path) = path else {
+                                self.wrong(node.spot, "no file is named", "write {file: PATH}, and type: MEDIA if it matters");
+                                continue;
+                            };
+                            FieldValue::File {
+                                path: self.beside(&path),
+                                media_type: media_type.unwrap_or_else(|| "application/octet-stream".to_owned()),
+                            }
+                        }
+                        _ => match self.template(node) {
+                            Some(text) => FieldValue::Text(text),
+                            None => continue,
+                        },
+                    };
+                    fields.push(Field { name: word.text.clone(), value });
+                }
+                Body::Multipart(fields)
+            }
+        }
+    }
+
+    /// `None` also for `auth: none`, which takes that of all steps away.
+    pub(super) fn auth(&mut self, node: &Node) -> Option<Auth> {
+        if matches!(&node.value, Value::Scalar { text, .. } if text == "none") {
+            return None;
+        }
+        let mut entries = self.shape(node, &AUTH)?;
+        if let [_, (second, _), ..] = entries.entries[..] {
+            self.wrong(second.spot, "two ways to say who the user is", "keep one of them");
+        }
+        if let Some(node) = entries.value("bearer") {
+            return self.template(node).map(Auth::Bearer);
+        }
+        if let Some((word, node)) = entries.take("basic").or_else(|| entries.take("digest")) {
+            let mut login = self.shape(node, &LOGIN)?;
+            let (user, password) = (login.value("user"), login.value("password"));
+            let kind = word.text.as_str();
+            let (Some(user), Some(password)) = (user, password) else {
+                let help = format!("write {kind}: {{user: NAME, password: '{{{{env PASSWORD}}}}'}}");
+                self.wrong(node.spot, format!("'{kind}' wants a user and a password"), help);
+                return None;
+            };
+            let (user, password) = (self.template(user)?, self.template(password)?);
+            return Some(if kind == "basic" { Auth::Basic { user, password } } else { Auth::Digest { user, password } });
+        }
+        if let Some(node) = entries.value("aws") {
+            let mut keys = self.shape(node, &AWS)?;
+            let mut of = |reading: &mut Self, name: &str| keys.value(name).and_then(|node| reading.template(node));
+            let found = (of(self, "access_key"), of(self, "secret_key"), of(self, "region"), of(self, "service"));
+            let session_token = of(self, "session_token");
+            let (Some(access_key), Some(secret_key), Some(region), Some(service)) = found else {
+                let help = "write aws: {access_key: '{{env KEY}}', secret_key: '{{env SECRET}}', region: eu-central-1, service: execute-api}";
+                self.wrong(node.spot, "'aws' wants an access_key, a secret_key, a region and a service", help);
+                return None;
+            };
+            return Some(Auth::Aws(Box::new(AwsKeys { access_key, secret_key, session_token, region, service })));
+        }
+        let Some(node) = entries.value("api_key") else {
+            self.wrong(node.spot, "nothing says who the user is", "write bearer: TOKEN, basic: {user: …, password: …} or api_key: {header: …, value: …}");
+            return None;
+        };
+        let mut key = self.shape(node, &API_KEY)?;
+        let (header, query, value) = (key.value("header"), key.value("query"), key.value("value"));
+        let value = value.and_then(|node| self.template(node));
+        match (header, query, value) {
+            (Some(header), None, Some(value)) => Some(Auth::Header(self.plain(header)?, value)),
+            (None, Some(query), Some(value)) => Some(Auth::Query(self.plain(query)?, value)),
+            _ => {
+                let help = "write api_key: {header: X-Api-Key, value: '{{env KEY}}'}, or query: in place of header:";
+                self.wrong(node.spot, "'api_key' wants a value, and a header or a parameter of the query", help);
+                None
+            }
+        }
+    }
+
+    fn checks(&mut self, node: &Node) -> (Vec<Check>, bool) {
+        let mut checks = Vec::new();
+        let mut judges_status = false;
+        let nodes = match &node.value {
+            Value::List(nodes) => nodes.iter().collect(),
+            _ => vec![node],
+        };
+        for node in nodes {
+            match &node.value {
+                Value::Scalar { text, .. } => {
+                    judges_status |= text.trim_start().starts_with("status");
+                    if self.is_no_template(node, text) {
+                        match Check::parse(text) {
+                            Ok(check) => checks.push(check),
+                            Err(mistake) => {
+                                let spot = self.within(node, text, mistake.at, mistake.length);
+                                self.wrong(spot, mistake.message, mistake.help);
+                            }
+                        }
+                    }
+                }
+                _ => judges_status |= self.mapped_checks(node, &mut checks),
+            }
+        }
+        (checks, judges_status)
+    }
+
+    /// Whether one of them is about the status.
+    fn mapped_checks(&mut self, node: &Node, checks: &mut Vec<Check>) -> bool {
+        let Some(entries) = self.shape(node, &CHECKS) else { return false };
+        let mut judges_status = false;
+        for (word, node) in entries.entries {
+            type Of = fn(String) -> Subject;
+            let of: Of = match word.text.as_str() {
+                "header" => Subject::Header,
+                "cookie" => Subject::Cookie,
+                "json" => Subject::Json,
+                "css" => Subject::Css,
+                "xpath" => Subject::XPath,
+                other => {
+                    judges_status |= other == "status";
+                    let subject = match other {
+                        "status" => Subject::Status,
+                        "size" => Subject::Size,
+                        "time" => Subject::Time,
+                        _ => Subject::Body,
+                    };
+                    // A list of statuses may stand as one.
+                    match &node.value {
+                        Value::List(nodes) if other == "status" => {
+                            let texts: Vec<String> = nodes.iter().filter_map(|node| self.plain(node)).collect();
+                            self.check(&subject, node.spot, node, &texts.join(", "), checks);
+                        }
+                        _ => {
+                            if let Some(text) = self.plain(node) {
+                                self.check(&subject, word.spot, node, &text, checks);
+                            }
+                        }
+                    }
+                    continue;
+                }
+            };
+            for (word, node) in self.named(node) {
+                if let Some(text) = self.plain(node) {
+                    self.check(&of(word.text.clone()), word.spot, node, &text, checks);
+                }
+            }
+        }
+        judges_status
+    }
+
+    fn check(&mut self, subject: &Subject, named: Spot, node: &Node, condition: &str, checks: &mut Vec<Check>) {
+        if !self.is_no_template(node, condition) {
+            return;
+        }
+        match Check::compile(subject, condition) {
+            Ok(check) => checks.push(check),
+            Err(Mistaken::Subject(mistake)) => self.wrong(named, mistake.message, mistake.help),
+            Err(Mistaken::Condition(mistake)) => {
+                let spot = self.within(node, condition, mistake.at, mistake.length);
+                self.wrong(spot, mistake.message, mistake.help);
+            }
+        }
+    }
+
+    fn is_no_template(&mut self, node: &Node, text: &str) -> bool {
+        let Some(at) = text.find("{{").filter(|_| is_templated(text)) else { return true };
+        let spot = self.within(node, text, at, 2);
+        self.wrong(spot, "a check cannot hold a template: it is understood before the run", "compare with a fixed text, or look at a variable with if:");
+        false
+    }
+
+    fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
+        let mut found = Vec::new();
+        for (word, node) in self.named(node) {
+            if let Some(extraction) = self.extraction(&word.text, node) {
+                found.push(extraction);
+            }
+            self.known.insert(word.text.clone());
+        }
+        found
+    }
+
+    fn extraction(&mut self, name: &str, node: &Node) -> Option<Extraction> {
+        let variable = self.place(name);
+        if let Value::Scalar { text, .. } = &node.value {
+            // One line: `json $.token`.
+            let (kind, expression) = text.split_once(char::is_whitespace).map_or((text.as_str(), ""), |(kind, rest)| (kind, rest.trim()));
+            let Some(found) = Found::of_word(kind) else {
+                let words: Vec<&str> = Found::ALL.iter().map(|kind| kind.word()).collect();
+                let help = match plan::template::nearest(kind, words.iter().copied()) {
+                    Some(near) => format!("did you mean '{near}'?"),
+                    None => format!("write one of {} and an expression, such as json $.token", words.join(", ")),
+                };
+                let spot = self.within(node, text, 0, kind.len().max(1));
+                self.wrong(spot, format!("'{}' is no way to find a value", kind.escape_debug()), help);
+                return None;
+            };
+            let from = text.len() - expression.len();
+            return match Extractor::compile(found, expression) {
+                Ok(extractor) => Some(Extraction { variable, kind: found, extractor, default: None }),
+                Err(mistake) => {
+                    let spot = self.within(node, text, from + mistake.at, mistake.length);
+                    self.wrong(spot, mistake.message, mistake.help);
+                    None
+                }
+            };
+        }
+        let mut entries = self.shape(node, &EXTRACTION)?;
+        let take = entries.value("take").and_then(|node| self.which(node));
+        let default = match entries.value("default") {
+            Some(node) if node.is_nothing() => Some(String::new()),
+            Some(node) => self.plain(node),
+            None => None,
+        };
+        let mut ways = Found::ALL.into_iter().filter_map(|kind| Some((kind, entries.take(kind.word())?))).collect::<Vec<_>>();
+        if ways.len() != 1 {
+            let message = if ways.is_empty() { "nothing says how the value is found" } else { "this says in several ways how the value is found" };
+            self.wrong(node.spot, message, "write one of json, regex, header, cookie, css, xpath, body and status");
+            return None;
+        }
+        let (kind, (_, expression)) = ways.remove(0);
+        let text = self.plain(expression)?;
+        match Extractor::compile(kind, &text) {
+            Ok(extractor) => Some(Extraction { variable, kind, extractor: extractor.taking(take.unwrap_or_default()), default }),
+            Err(mistake) => {
+                let spot = self.within(expression, &text, mistake.at, mistake.length);
+                self.wrong(spot, mistake.message, mistake.help);
+                None
+            }
+        }
+    }
+
+    fn which(&mut self, node: &Node) -> Option<Which> {
+        let text = self.plain(node)?;
+        let which = match text.as_str() {
+            "first" => Some(Which::First),
+            "last" => Some(Which::Last),
+            "every" => Some(Which::Every),
+            "count" => Some(Which::Count),
+            number => number.parse().ok().map(Which::Nth),
+        };
+        if which.is_none() {
+            self.wrong(node.spot, format!("'{}' is none of several matches", text.escape_debug()), "write first, last, a number from 0, every or count");
+        }
+        which
+    }
+}
+
+impl Auth {
+    /// The header that says it, if it is one.
+    pub(crate) fn header(&self) -> Option<(String, Template)> {
+        let worded = |word: &str, template: &Template| {
+            Template::of(std::iter::once(Piece::Text(format!("{word} "))).chain(template.pieces().iter().cloned()))
+        };
+        match self {
+            Self::Bearer(token) => Some(("Authorization".to_owned(), worded("Bearer", token))),
+            Self::Basic { user, password } => {
+                let inside = user.pieces().iter().chain(std::iter::once(&Piece::Text(":".to_owned()))).chain(password.pieces()).cloned().collect();
+                let value = Template::of([Piece::Value(Filled::Base64(inside))]);
+                Some(("Authorization".to_owned(), worded("Basic", &value)))
+            }
+            Self::Header(name, value) => Some((name.clone(), value.clone())),
+            Self::Query(..) | Self::Digest { .. } | Self::Aws(_) => None,
+        }
+    }
+}
+
+/// A `tchar` of RFC 9110 §5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}

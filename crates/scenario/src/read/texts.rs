@@ -1,0 +1,201 @@
+//! Templates and conditions of a scenario, and where in the file their mistakes are.
+
+use plan::template::{Piece, Template, Value as Filled};
+
+use super::Reading;
+use crate::model::{Condition, Operator};
+use crate::yaml::{Node, Spot, Style, Value};
+
+impl Reading<'_> {
+    /// A text that may hold templates.
+    pub(super) fn template(&mut self, node: &Node) -> Option<Template> {
+        let Value::Scalar { text, .. } = &node.value else {
+            if node.value != Value::Told {
+                let help = "write a text; one that begins with [, { or {{ stands in quotation marks";
+                self.wrong(node.spot, format!("this is {}, and a text is wanted here", node.kind()), help);
+            }
+            return None;
+        };
+        if node.is_nothing() {
+            return Some(Template::fixed(""));
+        }
+        self.template_of(node, text)
+    }
+
+    /// The same of a text that stands in a node, or is made of it.
+    pub(super) fn template_of(&mut self, node: &Node, text: &str) -> Option<Template> {
+        let files: Vec<String> = self.files.clone();
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let names = self.names.clone();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        match Template::parse_with(text, &files, &names) {
+            Ok(template) => {
+                let mut unset = Vec::new();
+                template.each_value(&mut |value| {
+                    if let Filled::Variable(name) = value
+                        && !self.known.contains(name)
+                        && !unset.contains(name)
+                    {
+                        unset.push(name.clone());
+                    }
+                });
+                for name in unset {
+                    let spot = self.find(node, text, &name);
+                    self.wrong(
+                        spot,
+                        format!("the variable '{name}' has no value here"),
+                        "extract it in a step before this one of the same journey, or give it one under variables",
+                    );
+                }
+                Some(template)
+            }
+            Err(mistakes) => {
+                for mistake in mistakes {
+                    let spot = self.within(node, text, mistake.at, mistake.length);
+                    self.wrong(spot, mistake.message, mistake.help);
+                }
+                None
+            }
+        }
+    }
+
+    fn find(&self, node: &Node, text: &str, name: &str) -> Spot {
+        let at = text.match_indices("{{").find_map(|(open, _)| {
+            let inside = &text[open..];
+            let close = inside.find("}}").unwrap_or(inside.len());
+            inside[..close].find(name).map(|at| open + at)
+        });
+        match at {
+            Some(at) => self.within(node, text, at, name.len()),
+            None => node.spot,
+        }
+    }
+
+    /// Where a part of a node's text stands in the file; the node itself where that cannot be told.
+    pub(super) fn within(&self, node: &Node, text: &str, at: usize, length: usize) -> Spot {
+        let Value::Scalar { style, .. } = &node.value else { return node.spot };
+        let (Some(before), Some(about)) = (text.get(..at), text.get(at..(at + length).min(text.len()))) else { return node.spot };
+        let length = about.chars().count().max(1);
+        let line = |number: usize| self.lines.get(number.saturating_sub(1)).copied().unwrap_or_default();
+        if *style == Style::Block {
+            let inside = before.matches('\n').count();
+            let number = node.spot.line + inside;
+            let wanted = text.lines().nth(inside).unwrap_or_default();
+            let shown = line(number);
+            let Some(indent) = shown.strip_suffix(wanted).map(|indent| indent.chars().count()) else { return node.spot };
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
+            return Spot { line: number, column: indent + column, length };
+        }
+        let rest: String = line(node.spot.line).chars().skip(node.spot.column).collect();
+        let quoted = usize::from(*style == Style::Quoted);
+        let inner: String = rest.chars().skip(quoted).collect();
+        if !inner.starts_with(text) {
+            return node.spot;
+        }
+        Spot { line: node.spot.line, column: node.spot.column + quoted + before.chars().count(), length }
+    }
+
+    /// `LEFT OPERATOR RIGHT`, or a text alone.
+    pub(super) fn condition(&mut self, node: &Node) -> Option<Condition> {
+        let Value::Scalar { text, .. } = &node.value else { return self.template(node).map(|left| Condition { left, against: None }) };
+        let found = Operator::ALL.iter().filter_map(|(word, operator)| Some((outside(text, word)?, *word, *operator)));
+        // The one that comes first, and of two that begin there the longer.
+        let found = found.min_by_key(|(at, word, _)| (*at, std::cmp::Reverse(word.len())));
+        let Some((at, word, operator)) = found else {
+            if !text.contains("{{") {
+                self.wrong(
+                    node.spot,
+                    format!("'{}' is always the same", text.escape_debug()),
+                    "compare something, such as '{{status}} == 200'",
+                );
+                return None;
+            }
+            return self.template(node).map(|left| Condition { left, against: None });
+        };
+        let left = self.template_of(node, text[..at].trim());
+        let right = text[at + word.len()..].trim();
+        let right = right.strip_prefix('"').and_then(|right| right.strip_suffix('"')).unwrap_or(right);
+        let right = self.template_of(node, right);
+        Some(Condition { left: left?, against: Some((operator, right?)) })
+    }
+
+    /// JSON written as YAML, or as text.
+    pub(super) fn json_body(&mut self, node: &Node) -> Option<Template> {
+        if let Value::Scalar { text, style: Style::Block | Style::Quoted } = &node.value
+            && text.trim_start().starts_with(['{', '['])
+        {
+            let template = self.template_of(node, text)?;
+            self.judge_json(node, text, &template);
+            return Some(template);
+        }
+        let mut pieces = Vec::new();
+        self.json_pieces(node, &mut pieces)?;
+        Some(Template::of(pieces))
+    }
+
+    /// Whether it is JSON once its values stand in it, as numbers or in strings.
+    fn judge_json(&mut self, node: &Node, text: &str, template: &Template) {
+        let marked = template.marked(|_| "0".to_owned());
+        let Err(mistake) = step::body::json(&marked) else { return };
+        let spot = if template.is_fixed() { self.within(node, text, mistake.at, mistake.length) } else { node.spot };
+        self.wrong(spot, mistake.message, mistake.help);
+    }
+
+    fn json_pieces(&mut self, node: &Node, pieces: &mut Vec<Piece>) -> Option<()> {
+        let text = |pieces: &mut Vec<Piece>, text: &str| pieces.push(Piece::Text(text.to_owned()));
+        match &node.value {
+            _ if node.is_nothing() => text(pieces, "null"),
+            Value::Scalar { text: scalar, style: Style::Plain } if is_json_word(scalar) => text(pieces, scalar),
+            Value::Scalar { text: scalar, .. } => {
+                let template = self.template_of(node, scalar)?;
+                text(pieces, "\"");
+                for piece in template.pieces() {
+                    pieces.push(match piece {
+                        Piece::Text(fixed) => Piece::Text(crate::json::escaped(fixed)),
+                        value @ Piece::Value(_) => value.clone(),
+                    });
+                }
+                text(pieces, "\"");
+            }
+            Value::Told => return None,
+            Value::List(nodes) => {
+                text(pieces, "[");
+                for (place, node) in nodes.iter().enumerate() {
+                    if place > 0 {
+                        text(pieces, ",");
+                    }
+                    self.json_pieces(node, pieces)?;
+                }
+                text(pieces, "]");
+            }
+            Value::Map(entries) => {
+                text(pieces, "{");
+                for (place, (word, node)) in entries.iter().enumerate() {
+                    text(pieces, if place > 0 { ",\"" } else { "\"" });
+                    pieces.push(Piece::Text(crate::json::escaped(&word.text)));
+                    text(pieces, "\":");
+                    self.json_pieces(node, pieces)?;
+                }
+                text(pieces, "}");
+            }
+        }
+        Some(())
+    }
+}
+
+/// A number, a truth or nothing, as JSON writes them too.
+fn is_json_word(text: &str) -> bool {
+    matches!(text, "true" | "false") || text.parse::<f64>().is_ok() && serde_json::from_str::<serde_json::Number>(text).is_ok()
+}
+
+/// Where a word stands outside of templates.
+fn outside(text: &str, word: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + text[from..].find(word)?;
+        match text[from..at].rfind("{{").map(|open| from + open) {
+            Some(open) if !text[open..at].contains("}}") => from = at + text[at..].find("}}")? + 2,
+            _ => return Some(at),
+        }
+    }
+}

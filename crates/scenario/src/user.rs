@@ -1,0 +1,137 @@
+//! One user on its journeys: what it knows, where it stands, and what it hears.
+
+use engine::protocol::http1::{Header, Observer};
+use engine::Broken;
+use measure::Begun;
+use plan::{Nanos, Random, Target};
+use step::Jar;
+use step::auth::Digest;
+use template::Fields;
+
+use crate::compiled::Heard;
+
+/// Streams of chance from here on belong to users on journeys.
+const USERS: u64 = 3 << 48;
+
+/// Cookies, where a redirect leads and challenges are looked at whatever the step asks for.
+const ALWAYS_HEARD: [&str; 3] = ["set-cookie", "location", "www-authenticate"];
+
+/// Of an answer that is looked at, so much is kept; a larger one fails its step.
+pub(crate) const BODY_BYTES_MAX: usize = 8 << 20;
+
+/// A user; in open load, one after the other on the same Lane.
+pub(crate) struct User {
+    /// Counts over the whole run.
+    pub(crate) number: u64,
+    pub(crate) random: Random,
+    pub(crate) variables: Vec<Vec<u8>>,
+    /// Whether a variable keeps its value from journey to journey.
+    pub(crate) kept: Vec<bool>,
+    pub(crate) rows: Vec<Fields>,
+    pub(crate) jar: Jar,
+    /// What was done of what is done only once.
+    pub(crate) done: Vec<bool>,
+    pub(crate) loops: Vec<Turns>,
+    pub(crate) journey: usize,
+    /// The instruction that is next.
+    pub(crate) at: usize,
+    /// Whether a request is before it, which is then this step's.
+    pub(crate) travels: bool,
+    pub(crate) step: usize,
+    /// How long it thinks before that.
+    pub(crate) pause: Nanos,
+    /// When the journey began, once it has sent something.
+    pub(crate) began: Option<Begun>,
+    /// Whether a step of the journey failed.
+    pub(crate) failed: bool,
+    /// The request, while it is under way.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) ear: Ear,
+    /// Its answers to the challenge of a server.
+    pub(crate) digest: Option<Box<Digest>>,
+    /// Whether the request under way answers a challenge.
+    pub(crate) challenged: bool,
+    /// Where a redirect led, and how many were followed.
+    pub(crate) led: Option<Box<Led>>,
+    /// Why it cannot go on.
+    pub(crate) wrong: Option<Broken>,
+}
+
+/// Where redirects led.
+pub(crate) struct Led {
+    pub(crate) place: Target,
+    pub(crate) method: String,
+    pub(crate) hops: u8,
+}
+
+/// What is left of a loop.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Turns {
+    #[default]
+    None,
+    Times(u64),
+    /// The last comes first.
+    Items(Vec<Vec<u8>>),
+}
+
+impl User {
+    pub(crate) fn new(number: u64, seed: u64, variables: usize, onces: usize, loops: usize) -> Self {
+        Self {
+            number,
+            random: Random::new(seed, USERS + number),
+            variables: vec![Vec::new(); variables],
+            kept: vec![false; variables],
+            rows: Vec::new(),
+            jar: Jar::new(),
+            done: vec![false; onces],
+            loops: vec![Turns::None; loops],
+            journey: 0,
+            at: 0,
+            travels: false,
+            step: 0,
+            pause: Nanos::ZERO,
+            began: None,
+            failed: false,
+            bytes: Vec::new(),
+            ear: Ear::default(),
+            digest: None,
+            challenged: false,
+            led: None,
+            wrong: None,
+        }
+    }
+}
+
+/// Keeps of an answer what is looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Ear {
+    pub(crate) heard: Heard,
+    /// Lines `name: value`.
+    pub(crate) headers: Vec<u8>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) overflowed: bool,
+}
+
+impl Observer for Ear {
+    fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
+        self.headers.clear();
+        self.body.clear();
+        for header in headers {
+            if self.heard.headers || ALWAYS_HEARD.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
+                self.headers.extend_from_slice(header.name.as_bytes());
+                self.headers.extend_from_slice(b": ");
+                self.headers.extend_from_slice(header.value);
+                self.headers.push(b'\n');
+            }
+        }
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        if !self.heard.body {
+            return;
+        }
+        let room = BODY_BYTES_MAX - self.body.len();
+        self.overflowed |= bytes.len() > room;
+        self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}

@@ -1,0 +1,318 @@
+//! Bodies of requests: forms, uploads, JSON.
+//!
+//! A body is written into a buffer that is there already, for every request of a user. Its length must be known before its first
+//! byte is sent, as `Content-Length` stands in the head; chunked uploads would need no length, but many servers refuse them.
+//!
+//! Invariant: whatever stands in names and values, what is written is read back as the same names and values.
+
+use std::fmt;
+
+use plan::template::Mistake;
+
+use crate::auth::hex;
+
+/// Appends `application/x-www-form-urlencoded` as browsers write it: `a=1&b=x+y` (WHATWG URL §5.2).
+pub fn write_form<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>, out: &mut Vec<u8>) {
+    for (number, (name, value)) in fields.into_iter().enumerate() {
+        if number > 0 {
+            out.push(b'&');
+        }
+        write_form_text(name, out);
+        out.push(b'=');
+        write_form_text(value, out);
+    }
+}
+
+/// Appends one name or value of a form: blanks as `+`, and everything but letters, digits and `*-._` in percent signs.
+pub fn write_form_text(text: &str, out: &mut Vec<u8>) {
+    for byte in text.bytes() {
+        match byte {
+            b' ' => out.push(b'+'),
+            b'*' | b'-' | b'.' | b'_' => out.push(byte),
+            byte if byte.is_ascii_alphanumeric() => out.push(byte),
+            byte => write_code(byte, out),
+        }
+    }
+}
+
+/// Appends a text, percent-encoded so that it may stand anywhere in a path or a query (RFC 3986 §2.3).
+pub fn write_percent_encoded(text: &str, out: &mut Vec<u8>) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            out.push(byte);
+        } else {
+            write_code(byte, out);
+        }
+    }
+}
+
+fn write_code(byte: u8, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+}
+
+/// A field or a file of a form. Printing shows no value, which may be a password.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Part<'a> {
+    /// The field's name.
+    pub name: &'a str,
+    /// Its value or the file's bytes.
+    pub value: &'a [u8],
+    /// What makes it a file.
+    pub file: Option<File<'a>>,
+}
+
+impl fmt::Debug for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} bytes", self.name, self.value.len())
+    }
+}
+
+/// What a form says of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct File<'a> {
+    /// Its name without folders.
+    pub name: &'a str,
+    /// Its media type: `application/octet-stream` if not known.
+    pub media_type: &'a str,
+}
+
+/// What stands between the parts of a form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Boundary(String);
+
+impl Boundary {
+    /// 128 bits of chance: that one of the parts holds it by accident need not be feared.
+    #[must_use]
+    pub fn new(chance: [u8; 16]) -> Self {
+        Self(format!("loadline-{}", hex(&chance)))
+    }
+
+    /// The value of `Content-Type`.
+    #[must_use]
+    pub fn content_type(&self) -> String {
+        format!("multipart/form-data; boundary={}", self.0)
+    }
+
+    /// How many bytes [`write`](Self::write) will append, without copying the parts.
+    #[must_use]
+    pub fn length(&self, parts: &[Part<'_>]) -> usize {
+        let mut bytes = 0;
+        self.each_piece(parts, &mut |piece| bytes += piece.len());
+        bytes
+    }
+
+    /// Appends `multipart/form-data` (RFC 7578).
+    pub fn write(&self, parts: &[Part<'_>], out: &mut Vec<u8>) {
+        self.each_piece(parts, &mut |piece| out.extend_from_slice(piece));
+    }
+
+    /// The one place where the bytes of a form are decided.
+    fn each_piece(&self, parts: &[Part<'_>], piece: &mut dyn FnMut(&[u8])) {
+        for Part { name, value, file } in parts {
+            piece(b"--");
+            piece(self.0.as_bytes());
+            piece(b"\r\nContent-Disposition: form-data; name=\"");
+            each_piece_of_name(name, piece);
+            if let Some(File { name, media_type }) = file {
+                piece(b"\"; filename=\"");
+                each_piece_of_name(name, piece);
+                piece(b"\"\r\nContent-Type: ");
+                media_type.split(|letter: char| letter.is_control()).for_each(|text| piece(text.as_bytes()));
+                piece(b"\r\n\r\n");
+            } else {
+                piece(b"\"\r\n\r\n");
+            }
+            piece(value);
+            piece(b"\r\n");
+        }
+        piece(b"--");
+        piece(self.0.as_bytes());
+        piece(b"--\r\n");
+    }
+}
+
+/// Names as browsers write them between quotes (WHATWG HTML, multipart/form-data encoding).
+fn each_piece_of_name(name: &str, piece: &mut dyn FnMut(&[u8])) {
+    for text in name.split_inclusive(['"', '\r', '\n']) {
+        let last = text.chars().next_back();
+        let (before, code): (&str, &[u8]) = match last {
+            Some('"') => (&text[..text.len() - 1], b"%22"),
+            Some('\r') => (&text[..text.len() - 1], b"%0D"),
+            Some('\n') => (&text[..text.len() - 1], b"%0A"),
+            _ => (text, b""),
+        };
+        piece(before.as_bytes());
+        piece(code);
+    }
+}
+
+/// Whether a text is JSON.
+///
+/// # Errors
+/// Where it is not, and why.
+pub fn json(text: &str) -> Result<(), Mistake> {
+    let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) else { return Ok(()) };
+    // Lines and columns are counted in bytes, from 1; a mistake at the end stands before what is missing.
+    let line_at = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
+    let mut at = (line_at + error.column().saturating_sub(1)).min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    let length = text[at..].chars().next().map_or(0, char::len_utf8);
+    let message = error.to_string();
+    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+    Err(Mistake {
+        at: if error.is_eof() { text.len() } else { at },
+        length: if error.is_eof() { 0 } else { length },
+        message: format!("this is not JSON: {message}"),
+        help: "write names and texts in double quotes, and no comma after the last one; a body that is no JSON belongs under `body`"
+            .to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn form(fields: &[(&str, &str)]) -> String {
+        let mut out = Vec::new();
+        write_form(fields.iter().copied(), &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn forms_are_encoded_as_browsers_do() {
+        let cases: [(&[(&str, &str)], &str); 5] = [
+            (&[], ""),
+            (&[("a", "1"), ("b", "x y")], "a=1&b=x+y"),
+            (&[("a&b", "c=d+e")], "a%26b=c%3Dd%2Be"),
+            (&[("", ""), ("~*-._", "ä\r\n")], "=&%7E*-._=%C3%A4%0D%0A"),
+            (&[("k", "\0%")], "k=%00%25"),
+        ];
+        for (fields, expected) in cases {
+            assert_eq!(form(fields), expected);
+        }
+    }
+
+    #[test]
+    fn an_upload_is_written_as_browsers_do() {
+        let boundary = Boundary::new([0xab; 16]);
+        let parts = [
+            Part { name: "title", value: b"A \"b\"", file: None },
+            Part { name: "up\"load\r\n", value: b"\0\xff\r\n--", file: Some(File { name: "a\"b.png", media_type: "image/png\r\nX: y" }) },
+        ];
+        let mut out = Vec::new();
+        boundary.write(&parts, &mut out);
+        let line = format!("--loadline-{}", "ab".repeat(16));
+        let expected = [
+            line.as_bytes(),
+            b"\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nA \"b\"\r\n",
+            line.as_bytes(),
+            b"\r\nContent-Disposition: form-data; name=\"up%22load%0D%0A\"; filename=\"a%22b.png\"\r\nContent-Type: image/pngX: y\r\n\r\n",
+            b"\0\xff\r\n--\r\n",
+            line.as_bytes(),
+            b"--\r\n",
+        ]
+        .concat();
+        assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(&expected));
+        assert_eq!(boundary.length(&parts), out.len());
+        assert_eq!(boundary.content_type(), format!("multipart/form-data; boundary=loadline-{}", "ab".repeat(16)));
+        assert!(boundary.0.len() <= 70, "RFC 2046 §5.1.1");
+    }
+
+    #[test]
+    fn a_mistake_in_json_is_shown_at_its_place() {
+        let cases = [
+            ("{\"a\": 1,}", 8, 1, "this is not JSON: key must be a string"),
+            ("{\"a\": ", 6, 0, "this is not JSON: EOF while parsing a value"),
+            ("{\n  a: 1\n}", 4, 1, "this is not JSON: key must be a string"),
+            ("", 0, 0, "this is not JSON: EOF while parsing a value"),
+            ("{} x", 3, 1, "this is not JSON: trailing characters"),
+        ];
+        for (text, at, length, message) in cases {
+            let mistake = json(text).unwrap_err();
+            assert_eq!((mistake.at, mistake.length, mistake.message.as_str()), (at, length, message), "{text}");
+        }
+        for text in ["{}", " [1, \"ä\", null] ", "\"text\"", "1"] {
+            assert_eq!(json(text), Ok(()));
+        }
+        assert_eq!(json(&"[".repeat(100_000)).unwrap_err().at, 100_000, "however deep it is");
+    }
+
+    /// Reads a form back by the words of RFC 7578 and 2046 alone: name, file's name, media type, value.
+    fn read_back(body: &[u8], content_type: &str) -> Vec<(String, Option<(String, String)>, Vec<u8>)> {
+        let boundary = content_type.split_once("boundary=").unwrap().1;
+        // A delimiter begins a line; the line break before it is its own.
+        let body = [b"\r\n", body].concat();
+        let delimiter = format!("\r\n--{boundary}");
+        let places: Vec<usize> = memchr::memmem::find_iter(&body, delimiter.as_bytes()).collect();
+        let last = *places.last().unwrap();
+        assert!(body[last + delimiter.len()..].starts_with(b"--\r\n"));
+        let quoted = |line: &str, name: &str| {
+            let (_, after) = line.split_once(&format!(" {name}=\""))?;
+            let text = &after[..after.find('"')?];
+            Some(text.replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n"))
+        };
+        places
+            .windows(2)
+            .map(|ends| {
+                let part = &body[ends[0] + delimiter.len() + 2..ends[1]];
+                let head_ends = memchr::memmem::find(part, b"\r\n\r\n").unwrap();
+                let head = std::str::from_utf8(&part[..head_ends]).unwrap();
+                let mut lines = head.split("\r\n");
+                let disposition = lines.next().unwrap();
+                let media_type = lines.next().map(|line| line.strip_prefix("Content-Type: ").unwrap().to_owned());
+                let file = quoted(disposition, "filename").map(|name| (name, media_type.unwrap()));
+                (quoted(disposition, "name").unwrap(), file, part[head_ends + 4..].to_vec())
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_form_is_read_back_as_it_was_written(fields in proptest::collection::vec(("\\PC*|[\\x00-\\x7f]{0,20}", any::<String>()), 0..5)) {
+            let pairs: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            let read: Vec<(String, String)> = url::form_urlencoded::parse(form(&pairs).as_bytes()).into_owned().collect();
+            // An empty name with an empty value is nothing, to those who read forms.
+            let written: Vec<(String, String)> = fields.clone();
+            prop_assert_eq!(read, written);
+        }
+
+        #[test]
+        fn a_percent_encoded_text_is_decoded_to_itself(text: String) {
+            let mut out = Vec::new();
+            write_percent_encoded(&text, &mut out);
+            prop_assert!(out.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(byte)));
+            let joined = [b"a=", out.as_slice()].concat();
+            let read = url::form_urlencoded::parse(&joined).next().unwrap().1.into_owned();
+            prop_assert_eq!(read, text);
+        }
+
+        #[test]
+        fn an_upload_is_read_back_by_somebody_else(
+            fields in proptest::collection::vec(
+                ("[^%\\x00]{0,12}", proptest::collection::vec(any::<u8>(), 0..60), proptest::option::of(("[^%\\x00]{0,12}", "[a-z]{1,9}/[a-z.+-]{1,9}"))),
+                0..5,
+            ),
+            chance: [u8; 16],
+        ) {
+            let boundary = Boundary::new(chance);
+            let parts: Vec<Part<'_>> = fields
+                .iter()
+                .map(|(name, value, file)| Part {
+                    name,
+                    value,
+                    file: file.as_ref().map(|(name, media_type)| File { name, media_type }),
+                })
+                .collect();
+            let mut out = Vec::new();
+            boundary.write(&parts, &mut out);
+            prop_assert_eq!(boundary.length(&parts), out.len());
+            let expected: Vec<_> = fields.iter().map(|(name, value, file)| (name.clone(), file.clone(), value.clone())).collect();
+            prop_assert_eq!(read_back(&out, &boundary.content_type()), expected);
+        }
+    }
+}

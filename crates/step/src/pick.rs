@@ -1,0 +1,223 @@
+//! Choices by weight, and how long a user thinks.
+//!
+//! Both turn one number that is drawn elsewhere into an answer, so that a run is repeatable from its seed, and a test knows what
+//! comes out. Cumulative weights and a binary search take a few nanoseconds for the handful of journeys that a scenario has; alias
+//! tables would be quicker for thousands and harder to follow.
+//!
+//! Invariant: what has no weight is never chosen, and no pause is longer than the scenario says it may be.
+
+use std::fmt;
+use std::str::FromStr;
+
+use plan::Nanos;
+
+/// Weights of several things, of which one is chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    /// The sum of the weights up to and with each.
+    cumulative: Box<[f64]>,
+}
+
+impl Weights {
+    /// Numbers from 0 on, not all 0; they need not add up to anything.
+    ///
+    /// # Errors
+    /// What is wrong with them, in words.
+    pub fn new(weights: &[f64]) -> Result<Self, String> {
+        if let Some(wrong) = weights.iter().find(|weight| !weight.is_finite() || **weight < 0.0) {
+            return Err(format!("the weight {wrong} is not a number from 0 on"));
+        }
+        let mut sum = 0.0;
+        let cumulative: Box<[f64]> = weights
+            .iter()
+            .map(|weight| {
+                sum += weight;
+                sum
+            })
+            .collect();
+        if !sum.is_finite() {
+            return Err("the weights add up to more than can be counted".to_owned());
+        }
+        if sum > 0.0 { Ok(Self { cumulative }) } else { Err("all weights are 0, so that nothing can be chosen".to_owned()) }
+    }
+
+    /// The index chosen by a number uniform in [0, 1), as [`plan::Random::unit`] draws it. One of weight 0 is never chosen.
+    #[must_use]
+    pub fn choose(&self, unit: f64) -> usize {
+        let total = self.cumulative.last().copied().unwrap_or_default();
+        let drawn = within_unit(unit) * total;
+        let at = self.cumulative.partition_point(|sum| *sum <= drawn);
+        // Rounding may reach the total itself, which belongs to the last that has any weight.
+        if at < self.cumulative.len() { at } else { self.cumulative.partition_point(|sum| *sum < total) }
+    }
+}
+
+/// A number outside of [0, 1) counts as the nearest inside, and what is no number as 0.
+fn within_unit(unit: f64) -> f64 {
+    if unit >= 0.0 { unit.min(1.0 - f64::EPSILON / 2.0) } else { 0.0 }
+}
+
+/// How long a user thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Think {
+    /// Always the same.
+    Fixed(Nanos),
+    /// As likely one as another, from the first to the second.
+    Uniform(Nanos, Nanos),
+    /// Exponential with this mean, cut off at [`EXPONENTIAL_MEANS_MAX`] times it.
+    Exponential(Nanos),
+}
+
+/// One in 22,000 exponential pauses would be longer than ten times their mean, and hold up the end of a run.
+pub const EXPONENTIAL_MEANS_MAX: u64 = 10;
+
+impl Think {
+    /// The span drawn by a number uniform in [0, 1).
+    #[must_use]
+    pub fn span(self, unit: f64) -> Nanos {
+        let unit = within_unit(unit);
+        match self {
+            Self::Fixed(span) => span,
+            Self::Uniform(low, high) => Nanos(low.0 + (unit * high.since(low).0 as f64) as u64),
+            Self::Exponential(mean) => {
+                let means = (-(1.0 - unit).ln()).min(EXPONENTIAL_MEANS_MAX as f64);
+                Nanos((means * mean.0 as f64) as u64)
+            }
+        }
+    }
+
+    /// The mean of what is drawn. That of an exponential pause is 0.005 % less for being cut off, which is not told here.
+    #[must_use]
+    pub const fn mean(self) -> Nanos {
+        match self {
+            Self::Fixed(mean) | Self::Exponential(mean) => mean,
+            Self::Uniform(low, high) => Nanos(low.0 / 2 + high.0 / 2),
+        }
+    }
+}
+
+/// Reads `1s`, `1s..3s`, `exponential 2s`.
+impl FromStr for Think {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "is no pause such as 200ms, 1s..3s or exponential 2s".to_owned();
+        let read = |text: &str| text.trim().parse::<Nanos>().map_err(|_| wrong());
+        let text = text.trim();
+        if let Some(mean) = text.strip_prefix("exponential") {
+            let mean = mean.strip_prefix(char::is_whitespace).ok_or_else(wrong)?;
+            return Ok(Self::Exponential(read(mean)?));
+        }
+        let Some((low, high)) = text.split_once("..") else { return Ok(Self::Fixed(read(text)?)) };
+        let (low, high) = (read(low)?, read(high)?);
+        if low > high { Err("is a range that ends before it begins".to_owned()) } else { Ok(Self::Uniform(low, high)) }
+    }
+}
+
+/// Prints what reads back as the same.
+impl fmt::Display for Think {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(span) => write!(f, "{span}"),
+            Self::Uniform(low, high) => write!(f, "{low}..{high}"),
+            Self::Exponential(mean) => write!(f, "exponential {mean}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::Random;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_weighs_more_is_chosen_more_often_and_what_weighs_nothing_never() {
+        let weights = Weights::new(&[0.0, 70.0, 0.0, 25.0, 5.0, 0.0]).unwrap();
+        let mut random = Random::new(1, 1);
+        let mut chosen = [0u32; 6];
+        for _ in 0..100_000 {
+            chosen[weights.choose(random.unit())] += 1;
+        }
+        // Five standard deviations of the binomial: 5·√(n·p·(1−p)).
+        for (count, share) in chosen.into_iter().zip([0.0, 0.7, 0.0, 0.25, 0.05, 0.0]) {
+            let slack = 5.0 * (100_000.0 * share * (1.0f64 - share)).sqrt();
+            assert!((f64::from(count) - 100_000.0 * share).abs() <= slack, "{chosen:?}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_unit_choose_the_first_and_the_last_that_weigh_anything() {
+        let weights = Weights::new(&[0.0, 1.0, 2.0, 0.0]).unwrap();
+        for (unit, expected) in
+            [(0.0, 1), (0.33, 1), (0.34, 2), (1.0 - f64::EPSILON / 2.0, 2), (1.0, 2), (7.0, 2), (-1.0, 1), (f64::NAN, 1)]
+        {
+            assert_eq!(weights.choose(unit), expected, "{unit}");
+        }
+    }
+
+    #[test]
+    fn weights_that_choose_nothing_are_refused() {
+        for (weights, words) in [
+            (&[][..], "all weights are 0"),
+            (&[0.0, 0.0], "all weights are 0"),
+            (&[1.0, -2.0], "the weight -2 is not a number from 0 on"),
+            (&[f64::NAN], "the weight NaN"),
+            (&[f64::MAX, f64::MAX], "more than can be counted"),
+        ] {
+            assert!(Weights::new(weights).unwrap_err().contains(words), "{weights:?}");
+        }
+    }
+
+    #[test]
+    fn pauses_are_drawn_as_written() {
+        let millis = Nanos::from_millis;
+        let cases = [
+            ("200ms", 0.9, millis(200)),
+            ("1s..3s", 0.0, millis(1000)),
+            ("1s..3s", 0.5, millis(2000)),
+            ("1s .. 1s", 0.5, millis(1000)),
+            ("exponential 2s", 0.0, Nanos::ZERO),
+            ("exponential  2s", 1.0, millis(20_000)),
+            ("0s", 0.3, Nanos::ZERO),
+        ];
+        for (text, unit, expected) in cases {
+            let think: Think = text.parse().unwrap();
+            assert_eq!(think.span(unit), expected, "{text}");
+            assert_eq!(think.to_string().parse(), Ok(think), "{text}");
+        }
+        for text in ["", "soon", "3s..1s", "exponential", "exponential2s", "exponential 1s..2s", "1s..", "-1s"] {
+            assert!(text.parse::<Think>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_mean_of_many_pauses_is_the_mean() {
+        let mut random = Random::new(5, 5);
+        for text in ["10ms", "10ms..30ms", "exponential 20ms"] {
+            let think: Think = text.parse().unwrap();
+            let mean = (0..100_000).map(|_| think.span(random.unit()).0 as f64).sum::<f64>() / 100_000.0;
+            // An exponential's standard error is 1/√100,000 = 0.3 %; five of them.
+            assert!((mean / think.mean().0 as f64 - 1.0).abs() < 0.016, "{text}: {mean}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_pause_leaves_its_bounds(low in 0..Nanos::NEVER.0, more in 0..Nanos::NEVER.0, unit: f64) {
+            let high = Nanos(low).plus(Nanos(more));
+            let span = Think::Uniform(Nanos(low), high).span(unit);
+            // Beyond 2^53 ns a float counts in steps.
+            prop_assert!(span >= Nanos(low) && span.0 <= high.0 + high.0 / (1 << 50), "{span}");
+            prop_assert!(Think::Exponential(Nanos(low)).span(unit).0 <= low.saturating_mul(EXPONENTIAL_MEANS_MAX).saturating_add(low));
+        }
+
+        #[test]
+        fn a_choice_is_one_that_weighs_something(weights in proptest::collection::vec(0.0f64..1e9, 1..20), unit in 0.0f64..1.0) {
+            if let Ok(built) = Weights::new(&weights) {
+                prop_assert!(weights[built.choose(unit)] > 0.0);
+            }
+        }
+    }
+}

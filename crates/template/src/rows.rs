@@ -1,0 +1,68 @@
+//! Rows for users that keep them for a while: a journey has the same row from its first request to its last.
+//!
+//! A worker has hundreds of users on journeys at once, and each began with another row; so a row is copied to the user that
+//! takes it, once a journey. Which row that is follows from the number of the journey, as elsewhere from that of the request.
+
+use std::sync::Arc;
+
+use plan::{DataEnd, RowOrder, Share};
+
+use crate::data::Data;
+use crate::feed::{Next, Order, Source};
+use crate::record::Fields;
+
+/// What one worker takes rows from.
+pub struct Rows {
+    files: Vec<Arc<Data>>,
+    sources: Vec<Source>,
+    order: RowOrder,
+}
+
+/// What came of taking rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Taken {
+    /// They were taken.
+    Rows,
+    /// There are none left, and the load ends.
+    Over,
+    /// There are none left, which breaks the run off: the file that has run out, and its rows.
+    RanOut(String, u64),
+    /// A file cannot be read: why, in words.
+    Failed(String),
+}
+
+impl Rows {
+    /// Of these files, for one worker.
+    #[must_use]
+    pub fn new(files: &[Arc<Data>], (order, end): (RowOrder, DataEnd), seed: u64, share: Share) -> Self {
+        let orders = (0..).zip(files).map(|(file, data)| Order { order, end, seed, file, count: data.count() });
+        let sources = files.iter().zip(orders).map(|(data, order)| Source::new(data.clone(), order, share)).collect();
+        Self { files: files.to_vec(), sources, order }
+    }
+
+    /// Copies the rows of the journey with this number to a user; to be called with the numbers of the worker's share, in order.
+    pub fn take(&mut self, number: u64, user: u64, rows: &mut Vec<Fields>) -> Taken {
+        rows.resize(self.files.len(), Fields::default());
+        for ((data, source), row) in self.files.iter().zip(&mut self.sources).zip(rows) {
+            if self.order == RowOrder::PerUser {
+                if row.count() == 0
+                    && let Err(why) = data.add_row(user % data.count(), row)
+                {
+                    return Taken::Failed(why);
+                }
+                continue;
+            }
+            match source.advance(number) {
+                Next::Row => {}
+                Next::Over => return Taken::Over,
+                Next::RanOut => return Taken::RanOut(data.path().to_owned(), data.count()),
+                Next::Failed(why) => return Taken::Failed(why),
+            }
+            row.clear();
+            for column in 0..data.columns().len() {
+                row.push(source.field(column).unwrap_or_default());
+            }
+        }
+        Taken::Rows
+    }
+}

@@ -1,0 +1,93 @@
+//! Texts for programs that put requests together by themselves: journeys.
+//!
+//! A plan's own request is one whole that is compiled at once; a scenario has hundreds of texts, in places that a plan does not
+//! know: conditions, variables, fields of forms. Each is compiled by itself, and what is known before the run is text already.
+
+use std::sync::Arc;
+
+use plan::template::{Piece, Template};
+use plan::{Mark, PlanErrors};
+
+use crate::compiled::{Pieces, add_text};
+use crate::data::Data;
+use crate::write::{Part, Place, Writing, write};
+
+/// A text, compiled.
+#[derive(Default)]
+pub struct Text {
+    parts: Vec<Part>,
+}
+
+/// Compiles texts.
+pub struct Compiler<'a> {
+    pieces: Pieces<'a>,
+}
+
+impl<'a> Compiler<'a> {
+    /// With these data files and how templates call them, the variables of the environment, and those of a user by their places.
+    #[must_use]
+    pub fn new(files: &'a [Arc<Data>], names: Vec<&'a str>, environment: &'a [(String, String)], variables: &'a [String]) -> Self {
+        Self { pieces: Pieces { files, names, environment, variables, errors: PlanErrors::default() } }
+    }
+
+    /// A template in its place. Its fixed text stands there as it is typed; only what is filled in is escaped.
+    #[must_use]
+    pub fn text(&mut self, template: &Template, place: Place) -> Text {
+        let mut text = Text::default();
+        self.add(&mut text, template, place);
+        text
+    }
+
+    /// The same at the end of another text.
+    pub fn add(&mut self, text: &mut Text, template: &Template, place: Place) {
+        for piece in template.pieces() {
+            match piece {
+                Piece::Text(fixed) => text.add_fixed(fixed.as_bytes()),
+                Piece::Value(value) => {
+                    let mut parts = std::mem::take(&mut text.parts);
+                    self.pieces.value(&mut parts, value, place);
+                    text.parts = parts;
+                }
+            }
+        }
+    }
+
+    /// A text in which a mark with a number stands for each value of these templates, in their order.
+    #[must_use]
+    pub fn marked(&mut self, mark: &Mark, marked: &[u8], templates: &[(&Template, Place)]) -> Text {
+        let values: Vec<_> =
+            templates.iter().flat_map(|(template, place)| template.values().map(|value| (value.clone(), *place))).collect();
+        Text { parts: self.pieces.cut(mark, marked, &values) }
+    }
+
+    /// What was wrong with all of them: columns and files that are not there.
+    #[must_use]
+    pub fn errors(self) -> PlanErrors {
+        self.pieces.errors
+    }
+}
+
+impl Text {
+    /// Adds text that is the same each time.
+    pub fn add_fixed(&mut self, fixed: &[u8]) {
+        add_text(&mut self.parts, fixed);
+    }
+
+    /// Whether it is the same each time.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part, Part::Text(_)))
+    }
+
+    /// Whether it is empty each time.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Writes it at the end of `out`.
+    #[inline]
+    pub fn write(&self, out: &mut Vec<u8>, writing: &mut Writing<'_>) {
+        write(&self.parts, out, writing);
+    }
+}
