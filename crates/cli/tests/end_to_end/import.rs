@@ -70,8 +70,9 @@ fn a_scenario_that_was_made_is_run() {
     );
     let mut session = Session::new().file("both.sh", &commands);
     session.loadline("import both.sh -o both.yaml").exits(0).complains("both.yaml is a scenario: loadline run both.yaml");
+    session.loadline("run both.yaml -n 6 -c 1").exits(2).complains("PASSWORD").complains("TOKEN");
+    let mut session = session.env("PASSWORD", "hunter22").env("TOKEN", "abcdefgh");
     session.loadline("check both.yaml").exits(0);
-    session.loadline("run both.yaml -n 6 -c 1").exits(2).complains("PASSWORD");
     let mut session = session.env("PASSWORD", "hunter22").env("TOKEN", "abcdefgh");
     session.loadline("run both.yaml -n 6 -c 1").exits(0).says("6");
     assert_eq!((server.counts().path("/healthz"), server.counts().path("/echo")), (2, 4));
