@@ -200,7 +200,7 @@ fn every_direct_dependency_has_its_reason() {
     let names: Vec<&str> = after
         .lines()
         .take_while(|line| !line.starts_with('['))
-        .filter(|line| !line.contains("path = "))
+        .filter(|line| !line.contains("{ path = "))
         .filter_map(|line| line.split_once(" = ").map(|(name, _)| name))
         .collect();
     assert!(names.len() > 20, "the dependencies were not found: {names:?}");

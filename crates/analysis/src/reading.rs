@@ -62,6 +62,8 @@ impl<'a> Reading<'a> {
         let validity = Validity::of(run);
         let even = match run.plan.load() {
             Load::Closed { .. } => true,
+            // A log has its own course.
+            Load::Open { .. } if run.plan.replay().is_some() => false,
             Load::Open { timetable, .. } => timetable.stages().iter().all(|stage| stage.from == stage.to && stage.to == timetable.peak()),
         };
         let course = slices.as_deref().filter(|_| even);

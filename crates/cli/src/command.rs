@@ -13,6 +13,7 @@ mod import;
 mod init;
 mod links;
 mod man;
+mod replay;
 mod report;
 mod run;
 mod runs;
@@ -80,6 +81,9 @@ enum Command {
     /// Look a scenario through and tell every mistake in it, with its place, without sending anything
     #[command(about = "Look a scenario through and tell every mistake in it, with its place, without sending anything")]
     Check(check::Check),
+    /// Send the requests of access logs again, at their times, and compare the answers with those of the log
+    #[command(about = "Send the requests of access logs again, at their times, and compare the answers with those of the log")]
+    Replay(Box<replay::Replay>),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(demo::Demo),
@@ -168,6 +172,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Traffic(traffic)) => traffic::carry_out(traffic),
         Some(Command::Init(init)) => init::carry_out(&init),
         Some(Command::Check(check)) => check::carry_out(check),
+        Some(Command::Replay(replay)) => replay::carry_out(*replay),
         Some(Command::Demo(demo)) => demo::carry_out(demo),
         Some(Command::Runs(runs)) => runs::carry_out(*runs),
         Some(Command::Serve(serve)) => serve::carry_out(serve),
@@ -201,6 +206,8 @@ and where it starts to fail.
                                                   find out whether the new one is slower
   loadline init                                   write a scenario: users on journeys of several steps
   loadline traffic access.log                     what the real traffic looks like
+  loadline replay access.log http://127.0.0.1:8080
+                                                  send that traffic again, at its own times
   loadline runs                                   what was measured before; loadline show @last
   loadline serve                                  the same in a browser, and tests started from there
 

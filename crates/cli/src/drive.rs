@@ -44,6 +44,7 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// If it does not load, or they name what is not there.
     pub fn new(plan: &'a Plan, stop: &Stop) -> Result<Self, RunError> {
+        refuse_replay(plan)?;
         let script = match Source::of(plan) {
             None => None,
             Some(source) => Some(Script::load(&source, Globals::of(plan)?, stop)?),
@@ -56,6 +57,7 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// As the engine's; and if the target is outside.
     pub fn within(plan: &'a Plan, fence: &Fence) -> Result<Self, RunError> {
+        refuse_replay(plan)?;
         debug_assert!(plan.script().is_none(), "a script chooses addresses that no fence sees");
         debug_assert!(plan.scenario().is_none(), "so do the steps of a scenario");
         let prepared = Some(engine::prepare_within(plan, fence)?);
@@ -98,6 +100,15 @@ impl<'a> Drive<'a> {
         let with = DoneArguments::of(&measured);
         Ok(Driven { summary: measured.summary, last: Some((script, with)) })
     }
+}
+
+/// The plan of a replay has the mean rate of its log, and none of its requests.
+fn refuse_replay(plan: &Plan) -> Result<(), RunError> {
+    let Some(replay) = plan.replay() else { return Ok(()) };
+    Err(RunError::input(
+        format!("this plan sends the requests of {} at their times, and the log is not in it", replay.logs.join(", ")),
+        "play the log again with loadline replay LOG TARGET",
+    ))
 }
 
 impl Driven {

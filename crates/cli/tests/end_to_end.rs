@@ -32,6 +32,8 @@ mod peers;
 mod proofs;
 #[path = "end_to_end/recorder.rs"]
 mod recorder;
+#[path = "end_to_end/replay.rs"]
+mod replay;
 #[path = "end_to_end/report.rs"]
 mod report;
 #[path = "end_to_end/run.rs"]

@@ -47,6 +47,9 @@ pub trait Program: 'static {
     /// How often [`sample`](Self::sample) is called; `None`: never.
     const SAMPLES_EVERY: Option<Nanos> = None;
 
+    /// Whether the program itself knows when requests fall due; else the plan's timetable does. Only in open load.
+    const ARRIVES: bool = false;
+
     /// A new user: `number` counts over the whole run in closed load; in open load it is a Lane's.
     fn user(&self, number: u64) -> Self::User;
 
@@ -73,6 +76,31 @@ pub trait Program: 'static {
     fn delay(&self, _user: &mut Self::User) -> Result<Nanos, Broken> {
         Ok(Nanos::ZERO)
     }
+
+    /// When the next request falls due, at the latest; `None`: none does any more. Only asked of a program that
+    /// [knows](Self::ARRIVES), as all that follows up to [`choose`](Self::choose).
+    #[inline]
+    fn next_due(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// Takes the next request that has fallen due by `now`, if there is one, and tells when it did.
+    #[inline]
+    fn take_due(&self, _now: Nanos) -> Option<Nanos> {
+        None
+    }
+
+    /// A request that was taken is this user's, which is asked at once to [choose](Self::choose) it.
+    #[inline]
+    fn falls_to(&self, _user: &mut Self::User, _due: Nanos) {}
+
+    /// A request that was taken found no Lane in time, and is not sent.
+    #[inline]
+    fn unsent(&self, _due: Nanos) {}
+
+    /// The load is stopped: all that has fallen due can be taken now, whatever it was waiting for.
+    #[inline]
+    fn stops(&self) {}
 
     /// Chooses what the user sends next; [`sending`](Self::sending) then holds it until the last answer to it has come.
     ///

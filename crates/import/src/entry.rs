@@ -2,23 +2,62 @@
 
 /// What is known of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry<'a> {
+pub struct Entry<'a> {
     /// When it began, nanoseconds since 1970, or as near to that as the log tells.
-    pub(crate) start_ns: i64,
+    pub start_ns: i64,
+    /// The time that is logged, which may be that of its end.
+    pub stamp_ns: i64,
     /// Seconds to add for the server's wall clock.
-    pub(crate) offset_s: i32,
+    pub offset_s: i32,
     /// `GET`, as logged.
-    pub(crate) method: &'a [u8],
+    pub method: &'a [u8],
     /// The path, without query.
-    pub(crate) path: &'a [u8],
+    pub path: &'a [u8],
+    /// What was asked for, as logged: path and query, or a whole URL.
+    pub target: &'a [u8],
+    /// The host it was asked of, where that is logged beside the target.
+    pub named_host: Option<&'a [u8]>,
     /// The status; 0 where the client went away before there was one.
-    pub(crate) status: u16,
+    pub status: u16,
     /// Bytes sent, where logged.
-    pub(crate) bytes: Option<u64>,
+    pub bytes: Option<u64>,
     /// How long it took on the server, where logged.
-    pub(crate) took_ns: Option<i64>,
+    pub took_ns: Option<i64>,
     /// Who asked: an address.
-    pub(crate) client: Option<&'a [u8]>,
+    pub client: Option<&'a [u8]>,
+    /// The whole request as it was sent, head and body, where that was captured.
+    pub sent: Option<&'a [u8]>,
+}
+
+impl<'a> Entry<'a> {
+    /// The host it was asked of, in a whole URL or beside it, without its port.
+    #[must_use]
+    pub fn host(&self) -> Option<&'a [u8]> {
+        let of_url = || {
+            let scheme = memchr::memmem::find(&self.target[..self.target.len().min(12)], b"://").filter(|_| self.target[0] != b'/')?;
+            let rest = &self.target[scheme + 3..];
+            Some(rest.iter().position(|letter| matches!(letter, b'/' | b'?' | b'#')).map_or(rest, |end| &rest[..end]))
+        };
+        let host = of_url().or(self.named_host)?;
+        let host = match memchr::memrchr(b':', host) {
+            // The last group of an address of IPv6 is no port.
+            Some(colon) if !host[colon..].contains(&b']') => &host[..colon],
+            _ => host,
+        };
+        (!host.is_empty() && host != b"-").then_some(host)
+    }
+
+    /// Path and query, without scheme, host and fragment. `None` where it is no path: `*`, or the target of CONNECT.
+    #[must_use]
+    pub fn path_and_query(&self) -> Option<&'a [u8]> {
+        if self.path.first() != Some(&b'/') {
+            return None;
+        }
+        // The path is part of the target, or stands for one that a URL leaves out.
+        let from = (self.path.as_ptr() as usize).wrapping_sub(self.target.as_ptr() as usize);
+        let Some(rooted) = self.target.get(from..).filter(|_| from <= self.target.len()) else { return Some(self.path) };
+        Some(memchr::memchr(b'#', rooted).map_or(rooted, |end| &rooted[..end]))
+    }
 }
 
 /// Why a line tells of no request.
@@ -60,9 +99,12 @@ impl Reason {
     }
 }
 
-/// Splits `GET /path?query HTTP/1.1`; absolute targets lose scheme and host.
+/// Method, path and target of a request line.
+pub(crate) type Line<'a> = (&'a [u8], &'a [u8], &'a [u8]);
+
+/// Splits `GET /path?query HTTP/1.1` into method, path and target; absolute targets lose scheme and host for the path.
 #[inline]
-pub(crate) fn request(text: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(crate) fn request(text: &[u8]) -> Option<Line<'_>> {
     let space = memchr::memchr(b' ', &text[..text.len().min(METHOD_LETTERS_MOST)])?;
     let (method, rest) = (&text[..space], &text[space + 1..]);
     // HTTP/0.9 has no version; whatever stands after the last blank otherwise is it.
@@ -73,7 +115,7 @@ pub(crate) fn request(text: &[u8]) -> Option<(&[u8], &[u8])> {
     if !is_method(method) {
         return None;
     }
-    path(target).map(|path| (method, path))
+    path(target).map(|path| (method, path, target))
 }
 
 /// Methods that are longer are noise.
@@ -113,7 +155,7 @@ mod tests {
     use super::*;
 
     fn split(text: &str) -> Option<(&str, &str)> {
-        let (method, path) = request(text.as_bytes())?;
+        let (method, path, _) = request(text.as_bytes())?;
         Some((std::str::from_utf8(method).unwrap(), std::str::from_utf8(path).unwrap()))
     }
 
@@ -126,6 +168,37 @@ mod tests {
         assert_eq!(split("GET /old"), Some(("GET", "/old")));
         assert_eq!(split("OPTIONS * HTTP/1.1"), Some(("OPTIONS", "*")));
         assert_eq!(split("CONNECT a.example:443 HTTP/1.1"), Some(("CONNECT", "*")));
+    }
+
+    #[test]
+    fn what_is_sent_again_is_path_and_query_and_its_host_is_told() {
+        for (target, named, sent, host) in [
+            ("/a?b=1#c", None, Some("/a?b=1"), None),
+            ("/a", Some("a.example:8080"), Some("/a"), Some("a.example")),
+            ("/a", Some("-"), Some("/a"), None),
+            ("https://shop.example:443/cart?x=/y", None, Some("/cart?x=/y"), Some("shop.example")),
+            ("http://[::1]:80/a", None, Some("/a"), Some("[::1]")),
+            ("http://host", None, Some("/"), Some("host")),
+            ("/to?next=http://else.example/", None, Some("/to?next=http://else.example/"), None),
+            ("*", None, None, None),
+        ] {
+            let entry = Entry {
+                start_ns: 0,
+                stamp_ns: 0,
+                offset_s: 0,
+                method: b"GET",
+                path: path(target.as_bytes()).unwrap(),
+                target: target.as_bytes(),
+                named_host: named.map(str::as_bytes),
+                status: 200,
+                bytes: None,
+                took_ns: None,
+                client: None,
+                sent: None,
+            };
+            assert_eq!(entry.path_and_query(), sent.map(str::as_bytes), "{target}");
+            assert_eq!(entry.host(), host.map(str::as_bytes), "{target}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use std::str::FromStr;
 
+use crate::gor::is_gor;
 use crate::json_line::{Fields, ROLES, Role};
 use crate::layout::{Layout, LayoutError, Logged};
 use crate::reader::Reader;
@@ -16,6 +17,7 @@ pub(crate) enum Form {
     Text(Layout),
     Json(Fields),
     Har,
+    Gor,
 }
 
 /// A form with its name.
@@ -38,6 +40,7 @@ enum Written {
     EnvoyJson,
     Json,
     Har,
+    Gor,
 }
 
 const COMBINED: &str =
@@ -81,6 +84,7 @@ pub const KNOWN: &[Known] = &[
     Known { name: "envoy-json", about: "Envoy's and Istio's JSON", form: Written::EnvoyJson },
     Known { name: "json", about: "JSON lines", form: Written::Json },
     Known { name: "har", about: "HAR, as browsers save it", form: Written::Har },
+    Known { name: "gor", about: "what GoReplay captured", form: Written::Gor },
 ];
 
 impl Known {
@@ -93,6 +97,7 @@ impl Known {
             Written::EnvoyJson => Form::Json(Fields::envoy()),
             Written::Json => Form::Json(Fields::common()),
             Written::Har => Form::Har,
+            Written::Gor => Form::Gor,
         }
     }
 }
@@ -157,6 +162,9 @@ impl Asked {
         if is_har(sample) {
             return Some(("har".to_owned(), Form::Har));
         }
+        if is_gor(sample) {
+            return Some(("gor".to_owned(), Form::Gor));
+        }
         let mut lines: Vec<&[u8]> = sample.split(|letter| *letter == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
         if lines.len() > 1 {
             // The last one may be cut by the end of the sample.
@@ -173,7 +181,7 @@ impl Asked {
                 best = Some(((read, places), name, form));
             }
         };
-        for known in KNOWN.iter().filter(|known| known.name != "har") {
+        for known in KNOWN.iter().filter(|known| !matches!(known.form, Written::Har | Written::Gor)) {
             let form = known.form();
             let places = if let Form::Text(layout) = &form { layout.places() } else { 0 };
             attempt(known.name.to_owned(), form, places);

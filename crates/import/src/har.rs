@@ -131,6 +131,10 @@ fn told(har: &HarEntry) -> Result<Entry<'_>, Reason> {
     let status = if har.response.status <= 0 { Some(0) } else { status(har.response.status.to_string().as_bytes()) };
     Ok(Entry {
         start_ns: stamp.at_ns,
+        stamp_ns: stamp.at_ns,
+        target: url,
+        named_host: None,
+        sent: None,
         offset_s: stamp.offset_s,
         method: har.request.method.as_bytes(),
         path: path(url).ok_or(Reason::Request)?,
@@ -140,4 +144,47 @@ fn told(har: &HarEntry) -> Result<Entry<'_>, Reason> {
         // One browser: everything is asked by the same user.
         client: Some(b"the browser"),
     })
+}
+
+/// What is kept of an entry.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    at_ns: i64,
+    offset_s: i32,
+    method: Box<[u8]>,
+    url: Box<[u8]>,
+    status: u16,
+    bytes: Option<u64>,
+    took_ns: Option<i64>,
+}
+
+impl Kept {
+    pub(crate) fn of(entry: &Entry<'_>) -> Self {
+        Self {
+            at_ns: entry.start_ns,
+            offset_s: entry.offset_s,
+            method: entry.method.into(),
+            url: entry.target.into(),
+            status: entry.status,
+            bytes: entry.bytes,
+            took_ns: entry.took_ns,
+        }
+    }
+
+    pub(crate) fn entry(&self) -> Entry<'_> {
+        Entry {
+            start_ns: self.at_ns,
+            stamp_ns: self.at_ns,
+            offset_s: self.offset_s,
+            method: &self.method,
+            path: path(&self.url).unwrap_or(b"/"),
+            target: &self.url,
+            named_host: None,
+            status: self.status,
+            bytes: self.bytes,
+            took_ns: self.took_ns,
+            client: Some(b"the browser"),
+            sent: None,
+        }
+    }
 }

@@ -22,13 +22,14 @@ pub(crate) enum Role {
     Status,
     Bytes,
     Client,
+    Host,
     Seconds,
     Milliseconds,
     Microseconds,
 }
 
 /// Every role by the name `--field` gives it.
-pub(crate) const ROLES: [(&str, Role); 10] = [
+pub(crate) const ROLES: [(&str, Role); 11] = [
     ("time", Role::Time),
     ("method", Role::Method),
     ("path", Role::Path),
@@ -36,6 +37,7 @@ pub(crate) const ROLES: [(&str, Role); 10] = [
     ("status", Role::Status),
     ("bytes", Role::Bytes),
     ("client", Role::Client),
+    ("host", Role::Host),
     ("seconds", Role::Seconds),
     ("milliseconds", Role::Milliseconds),
     ("microseconds", Role::Microseconds),
@@ -106,6 +108,10 @@ const COMMON: &[(&str, Role)] = &[
     ("ip", Role::Client),
     ("ClientHost", Role::Client),
     ("httpRequest.remoteIp", Role::Client),
+    ("host", Role::Host),
+    ("http_host", Role::Host),
+    ("request.host", Role::Host),
+    ("RequestHost", Role::Host),
     ("request_time", Role::Seconds),
     ("duration_s", Role::Seconds),
     ("duration_ms", Role::Milliseconds),
@@ -139,6 +145,7 @@ impl Fields {
                 ("request.client_ip", Role::Client),
                 ("request.remote_ip", Role::Client),
                 ("request.remote_addr", Role::Client),
+                ("request.host", Role::Host),
                 ("duration", Role::Seconds),
             ],
             Logged::End,
@@ -157,6 +164,7 @@ impl Fields {
                 ("bytes_sent", Role::Bytes),
                 ("x_forwarded_for", Role::Client),
                 ("downstream_remote_address", Role::Client),
+                ("authority", Role::Host),
                 ("duration", Role::Milliseconds),
             ],
             Logged::Beginning,
@@ -244,16 +252,29 @@ impl JsonLines {
         } else {
             raw
         };
-        let (method, path) = match request(text) {
-            Some(both) if asked == Role::Request => both,
-            _ if is_method(method_text) => (method_text, path(text).ok_or(Reason::Request)?),
+        let (method, path, target) = match request(text) {
+            Some(all) if asked == Role::Request => all,
+            _ if is_method(method_text) => (method_text, path(text).ok_or(Reason::Request)?, text),
             _ => return Err(Reason::Request),
         };
         let start_ns = match self.logged {
             Logged::Beginning => stamp.at_ns,
             Logged::End => stamp.at_ns.saturating_sub(took_ns.unwrap_or(0)),
         };
-        Ok(Entry { start_ns, offset_s: stamp.offset_s, method, path, status, bytes, took_ns, client })
+        Ok(Entry {
+            start_ns,
+            stamp_ns: stamp.at_ns,
+            offset_s: stamp.offset_s,
+            method,
+            path,
+            target,
+            named_host: value(Role::Host),
+            status,
+            bytes,
+            took_ns,
+            client,
+            sent: None,
+        })
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Invariant: reading a line does not allocate.
 
-use crate::entry::{Entry, Reason, is_method, path, request};
+use crate::entry::{Entry, Line, Reason, is_method, path, request};
 use crate::stamp::{Clock, SECOND_NS, Stamp, digits, epoch, in_any_form, iso, span_ns};
 
 /// What stands at a place of a line.
@@ -19,6 +19,8 @@ pub(crate) enum Capture {
     /// Whatever follows, up to the end of the line.
     Rest,
     Client,
+    /// The host that was asked.
+    Host,
     /// `1.2.3.4:80`.
     ClientPort,
     Local,
@@ -138,7 +140,8 @@ impl Layout {
     pub(crate) fn read<'a>(&self, line: &'a [u8], clock: &mut Clock) -> Result<Entry<'a>, Reason> {
         let mut at = 0;
         let mut time: Option<Option<Stamp>> = None;
-        let mut asked: Option<Option<(&[u8], &[u8])>> = None;
+        let mut asked: Option<Option<Line<'_>>> = None;
+        let mut host = None;
         let (mut method, mut target, mut status) = (&b"GET"[..], None, None);
         let (mut bytes, mut took_ns, mut client) = (None, None::<i64>, None);
         for (index, (before, capture)) in self.captures.iter().enumerate() {
@@ -165,6 +168,7 @@ impl Layout {
                 Capture::Number if value == b"-" || value.iter().all(u8::is_ascii_digit) => {}
                 Capture::Number => return Err(Reason::Form),
                 Capture::Client => client = Some(value),
+                Capture::Host => host = Some(value),
                 Capture::ClientPort => {
                     client = Some(value.iter().rposition(|letter| *letter == b':').map_or(value, |colon| &value[..colon]));
                 }
@@ -194,9 +198,9 @@ impl Layout {
             Some(Some(status)) => status,
             None => 0,
         };
-        let (method, path) = match (asked, target) {
+        let (method, path, target) = match (asked, target) {
             (Some(asked), _) => asked.ok_or(Reason::Request)?,
-            (None, Some(target)) if is_method(method) => (method, path(target).ok_or(Reason::Request)?),
+            (None, Some(target)) if is_method(method) => (method, path(target).ok_or(Reason::Request)?, target),
             _ => return Err(Reason::Request),
         };
         let start_ns = match self.logged {
@@ -205,6 +209,10 @@ impl Layout {
         };
         Ok(Entry {
             start_ns,
+            stamp_ns: stamp.at_ns,
+            target,
+            named_host: host,
+            sent: None,
             offset_s: stamp.offset_s,
             method,
             path,
@@ -293,6 +301,7 @@ fn nginx(text: &str) -> Result<Vec<Piece>, LayoutError> {
         let capture = match name {
             "remote_addr" | "realip_remote_addr" | "client" => Capture::Client,
             "client_port" => Capture::ClientPort,
+            "host" | "http_host" | "authority" => Capture::Host,
             "time_local" => Capture::Local,
             "time_iso8601" => Capture::Iso,
             "msec" => Capture::Epoch,
@@ -378,6 +387,7 @@ fn percent(text: &str) -> Result<(Vec<Piece>, Logged), LayoutError> {
                 Capture::AnyTime
             }
             ('r', _) => Capture::Request,
+            ('v' | 'V', _) => Capture::Host,
             ('m', _) => Capture::Method,
             ('U', _) => Capture::Target,
             // The query follows the path with nothing between: it is part of that capture.
@@ -424,6 +434,7 @@ fn operator(text: &str) -> Capture {
         "DURATION" => Capture::Took(1_000_000),
         "DOWNSTREAM_REMOTE_ADDRESS" => Capture::ClientPort,
         "DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT" | "DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT" => Capture::Client,
+        "REQ" if upper.contains(":AUTHORITY") => Capture::Host,
         "REQ" if upper.contains(":METHOD") => Capture::Method,
         "REQ" if upper.contains("PATH") => Capture::Target,
         "REQ" if upper.contains("X-FORWARDED-FOR") => Capture::Client,

@@ -11,14 +11,17 @@
 
 pub mod collection;
 mod course;
+mod entries;
 mod entry;
 mod form;
+mod gor;
 mod har;
 mod json_line;
 mod layout;
 mod lines;
 mod reader;
 mod route;
+mod routed;
 mod scrub;
 mod stamp;
 mod survey;
@@ -28,11 +31,13 @@ mod unpacked;
 mod users;
 
 pub use course::{Course, Dispersion, Peak, Point};
-pub use entry::Reason;
+pub use entries::{Entries, Told};
+pub use entry::{Entry, Reason};
 pub use form::{Asked, AskedError, KNOWN, Known, Named};
 pub use layout::LayoutError;
-pub use scrub::Personal;
-pub use stamp::utc;
+pub use routed::Routed;
+pub use scrub::{Personal, example};
+pub use stamp::{moment, utc};
 pub use survey::{LINE_BYTES_MOST, Survey};
 pub use took::Times;
 pub use traffic::{Example, File, Route, SCHEMA, StatusCount, Traffic, Unread};

@@ -71,6 +71,72 @@ fn trimmed(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
+/// The same lines, one when it is asked for.
+pub(crate) struct Pulled<R> {
+    source: R,
+    longest: usize,
+    buffer: Vec<u8>,
+    /// What was read and not told yet; up to `looked` there is no end of a line in it.
+    start: usize,
+    looked: usize,
+    filled: usize,
+    skipping: bool,
+    ended: bool,
+    failed: Option<io::Error>,
+}
+
+impl<R: Read> Pulled<R> {
+    pub(crate) fn new(source: R, longest: usize) -> Self {
+        let buffer = vec![0; BLOCK_BYTES.max(longest + 1)];
+        Self { source, longest, buffer, start: 0, looked: 0, filled: 0, skipping: false, ended: false, failed: None }
+    }
+
+    /// The next line; an error is the last that is told.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<io::Result<Line<'_>>> {
+        loop {
+            let found = memchr::memchr(b'\n', &self.buffer[self.looked..self.filled]);
+            let held = self.filled - self.start;
+            if found.is_none() && !self.ended && (self.skipping || held <= self.longest) {
+                if self.skipping {
+                    (self.start, self.filled) = (0, 0);
+                } else if self.start > 0 {
+                    self.buffer.copy_within(self.start..self.filled, 0);
+                    (self.start, self.filled) = (0, held);
+                }
+                self.looked = self.filled;
+                match self.source.read(&mut self.buffer[self.filled..]) {
+                    Ok(0) => self.ended = true,
+                    Ok(read) => self.filled += read,
+                    Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+                    Err(why) => (self.ended, self.failed) = (true, Some(why)),
+                }
+                continue;
+            }
+            let from = self.start;
+            let Some(end) = found.map(|at| self.looked + at) else {
+                (self.start, self.looked) = (self.filled, self.filled);
+                if held == 0 || self.skipping {
+                    return self.failed.take().map(Err);
+                }
+                let line = trimmed(&self.buffer[from..self.filled]);
+                if self.ended && line.len() <= self.longest {
+                    return Some(Ok(Line::Whole(line)));
+                }
+                // Its rest is left out, whatever it is.
+                self.skipping = !self.ended;
+                return Some(Ok(Line::Long(line)));
+            };
+            (self.start, self.looked) = (end + 1, end + 1);
+            if std::mem::take(&mut self.skipping) {
+                continue;
+            }
+            let line = trimmed(&self.buffer[from..end]);
+            return Some(Ok(if line.len() > self.longest { Line::Long(line) } else { Line::Whole(line) }));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +165,15 @@ mod tests {
                 Line::Long(_) => "long".to_owned(),
             })).unwrap();
             let expected: Vec<String> = text.lines().map(|line| if line.len() > 8 { "long".to_owned() } else { line.to_owned() }).collect();
+            let mut pulled = Pulled::new(Dripping(text.as_bytes(), drip), 8);
+            let mut asked_for = Vec::new();
+            while let Some(line) = pulled.next() {
+                asked_for.push(match line.unwrap() {
+                    Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
+                    Line::Long(_) => "long".to_owned(),
+                });
+            }
+            prop_assert_eq!(asked_for, expected.clone());
             prop_assert_eq!(told, expected);
         }
     }

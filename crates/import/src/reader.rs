@@ -26,7 +26,7 @@ impl Reader {
         let lines = match form {
             Form::Text(layout) => Lines::Text(layout.clone()),
             Form::Json(fields) => Lines::Json(JsonLines::new(fields)),
-            Form::Har => Lines::None,
+            Form::Har | Form::Gor => Lines::None,
         };
         Self { lines, clock: Clock::default() }
     }

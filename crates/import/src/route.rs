@@ -322,6 +322,54 @@ impl Routes {
         }
     }
 
+    /// The number of a request's route, once all were counted; [`OTHERS`] where it has none.
+    pub(crate) fn known(&self, method: &[u8], path: &[u8]) -> u32 {
+        let Some(method) = self.methods.iter().position(|known| **known == *method) else { return OTHERS };
+        let mut place = Some(0);
+        match path.strip_prefix(b"/") {
+            None => place = self.known_below(0, path),
+            Some(rest) => {
+                for (depth, segment) in rest.split(|letter| *letter == b'/').enumerate() {
+                    let end = depth + 1 == DEPTH_MOST;
+                    place = place.and_then(|place| self.known_below(place, if end { b"{rest}" } else { segment }));
+                    if end {
+                        break;
+                    }
+                }
+            }
+        }
+        let ends = place.map(|place| &self.places[place as usize].ends);
+        ends.and_then(|ends| ends.iter().find(|(known, _)| usize::from(*known) == method)).map_or(OTHERS, |(_, route)| *route)
+    }
+
+    fn known_below(&self, place: u32, segment: &[u8]) -> Option<u32> {
+        let mut label = [0u8; 32];
+        let name: &[u8] = match classified(segment, &mut label) {
+            Some(length) => &label[..length],
+            None => segment,
+        };
+        let here = &self.places[place as usize];
+        here.below.get(name).or_else(|| here.folded.then(|| here.below.get(FOLDED)).flatten()).copied()
+    }
+
+    /// The numbers of routes that were counted, each with its method and text.
+    pub(crate) fn numbered(&self) -> Vec<(u32, String, String)> {
+        let mut routes = Vec::new();
+        let mut ahead = vec![(0u32, String::new(), 0usize)];
+        while let Some((at, text, depth)) = ahead.pop() {
+            let place = &self.places[at as usize];
+            for (method, route) in &place.ends {
+                routes.push((*route, String::from_utf8_lossy(&self.methods[usize::from(*method)]).into_owned(), text.clone()));
+            }
+            for (name, below) in &place.below {
+                let name = String::from_utf8_lossy(name);
+                let odd = depth == 0 && &*name == "*";
+                ahead.push((*below, if odd { name.into_owned() } else { format!("{text}/{name}") }, depth + 1));
+            }
+        }
+        routes
+    }
+
     /// Every route with a request, by method and text; and what did not fit.
     pub(crate) fn finish(mut self) -> (Vec<(String, String, Counts)>, Counts) {
         let others = std::mem::take(&mut self.counts[OTHERS as usize]);
@@ -457,6 +505,25 @@ mod tests {
         assert_eq!(routes["/shop/zz/reviews"], 300);
         assert_eq!(routes["/shop/{name}"], 500, "{routes:?}");
         assert_eq!(routes.len(), 3);
+    }
+
+    #[test]
+    fn a_route_is_found_again_by_its_number() {
+        let paths: Vec<String> = (0..500u32)
+            .map(|at| format!("/shop/{}/x{}", (0..5).map(|k| char::from(b'a' + (at / 6u32.pow(k) % 6) as u8)).collect::<String>(), at % 3))
+            .chain((0..40).map(|at| format!("/users/{at}")))
+            .collect();
+        let mut routes = Routes::default();
+        for path in &paths {
+            routes.of(b"GET", path.as_bytes()).add(200, 0, None);
+        }
+        let names: BTreeMap<u32, String> = routes.numbered().into_iter().map(|(number, _, text)| (number, text)).collect();
+        let mut found: BTreeMap<String, u64> = BTreeMap::new();
+        for path in &paths {
+            *found.entry(names[&routes.known(b"GET", path.as_bytes())].clone()).or_default() += 1;
+        }
+        let counted: BTreeMap<String, u64> = routes.finish().0.into_iter().map(|(_, path, counts)| (path, counts.requests)).collect();
+        assert_eq!(found, counted);
     }
 
     #[test]

@@ -22,8 +22,9 @@ pub enum Personal {
 /// As much of a line as an example shows.
 const EXAMPLE_LETTERS: usize = 160;
 
-/// The beginning of a line as an example.
-pub(crate) fn example(line: &[u8], personal: Personal) -> String {
+/// The beginning of a line as an example: nothing that steers a terminal, and nothing personal unless that is kept.
+#[must_use]
+pub fn example(line: &[u8], personal: Personal) -> String {
     let text: String = String::from_utf8_lossy(&line[..line.len().min(4 * EXAMPLE_LETTERS)])
         .chars()
         .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })

@@ -182,6 +182,25 @@ pub fn utc(at_s: i64) -> String {
     }
 }
 
+/// A moment as people write it, in nanoseconds since 1970: `2000-10-10 20:55`, `2000-10-10T20:55:36Z`, or as a log has it,
+/// `10/Oct/2000:13:55:36 -0700`. Without a zone it is that of a clock so many seconds before UTC.
+#[must_use]
+pub fn moment(text: &str, offset_s: i32) -> Option<i64> {
+    let text = text.trim();
+    if let Some(stamp) = Clock::default().local(text.as_bytes()) {
+        return Some(stamp.at_ns);
+    }
+    let whole = match (text.len(), text.as_bytes().get(16)) {
+        (10, _) => format!("{text}T00:00:00"),
+        (16.., Some(b':')) => text.to_owned(),
+        (16.., _) => format!("{}:00{}", text.get(..16)?, text.get(16..)?),
+        _ => return None,
+    };
+    let stamp = iso(whole.as_bytes())?;
+    let has_zone = !whole.get(19..)?.trim_start_matches(|letter: char| matches!(letter, '.' | ',' | '0'..='9')).is_empty();
+    Some(if has_zone { stamp.at_ns } else { stamp.at_ns - i64::from(offset_s) * SECOND_NS })
+}
+
 /// Only digits, at most nineteen.
 pub(crate) fn digits(text: &[u8]) -> Option<i64> {
     let mut value = 0i64;
@@ -228,6 +247,19 @@ mod tests {
         assert_eq!(iso(b"2016-04-15T20:17:00.310Z").unwrap().at_ns % SECOND_NS, 310_000_000);
         assert_eq!(epoch(b"1700000000.123").unwrap().at_ns, 1_700_000_000_123_000_000);
         assert_eq!(clock.local(b"10/Oct/2000:13:55:36 -0700").unwrap().offset_s, -25_200);
+    }
+
+    #[test]
+    fn a_moment_is_read_as_people_write_it() {
+        for text in
+            ["2000-10-10 20:55Z", "2000-10-10T20:55:00+00:00", "2000-10-10 22:55", "10/Oct/2000:22:55:00 +0200", "2000-10-10 22:55:00.0"]
+        {
+            assert_eq!(moment(text, 7200), Some(971_211_300 * SECOND_NS), "{text}");
+        }
+        assert_eq!(moment("1970-01-02", 0), Some(86_400 * SECOND_NS));
+        for text in ["", "yesterday", "2000-13-10", "2000-10-10 25:00", "2000-10-1é 22:55"] {
+            assert_eq!(moment(text, 0), None, "{text}");
+        }
     }
 
     #[test]

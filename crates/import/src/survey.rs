@@ -10,6 +10,7 @@ use std::io::{self, Read};
 use crate::course;
 use crate::entry::{Entry, Reason};
 use crate::form::{Asked, Form};
+use crate::gor::Captured;
 use crate::har;
 use crate::lines::{self, Line};
 use crate::reader::Reader;
@@ -137,6 +138,25 @@ impl Survey {
             });
             file.bytes_read = counting.bytes;
             ended.map_err(io::Error::other)
+        } else if form == Form::Gor {
+            let mut counting = Counting { source: whole, bytes: 0 };
+            let mut captured = Captured::new(Box::new(&mut counting));
+            let mut ended = Ok(());
+            while let Some(row) = captured.next() {
+                number += 1;
+                match row {
+                    Ok(Ok(entry)) => {
+                        if let Err(reason) = tally.add(&entry) {
+                            refused(reason, number, entry.target);
+                        }
+                    }
+                    Ok(Err((reason, text))) => refused(reason, number, text),
+                    Err(why) => ended = Err(why),
+                }
+            }
+            drop(captured);
+            file.bytes_read = counting.bytes;
+            ended
         } else {
             let mut reader = Reader::new(&form);
             let mut bytes = 0;

@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::{Collector, Connections, End, Ending, Example, Failure, Histogram, Packed, Quirk, Rates, Snapshot, SourceId, Summary, TallyAtRest};
+use crate::{
+    Collector, Connections, End, Ending, Example, Failure, Histogram, Packed, Quirk, Rates, Snapshot, SourceId, Summary, TallyAtRest,
+};
 
 /// What one interval of the whole run counted.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,8 +7,8 @@ use plan::{Draft, Given, Nanos, Plan, Random};
 
 use crate::observed::{Place, Process, SERIES, Unit, Value};
 use crate::{
-    Closer, Collector, End, Ending, Failure, JourneyCounts, JourneyEnd, Judged, Machine, Observed, Outcome, Quirk, Quirks, Recorder, Resolution,
-    Snapshot, SourceId, Span, StepCounts, Summary, Tally,
+    Closer, Collector, End, Ending, Failure, JourneyCounts, JourneyEnd, Judged, Machine, Observed, Outcome, Quirk, Quirks, Recorder,
+    Resolution, Snapshot, SourceId, Span, StepCounts, Summary, Tally,
 };
 
 /// A plan for the URL, with everything else as by default and two threads.
@@ -43,7 +43,6 @@ pub fn summaries() -> Vec<(&'static str, Summary)> {
         ("nothing_answered", nothing_answered()),
         ("interrupted_with_warmup", interrupted_with_warmup()),
         ("a_server_that_was_watched", a_server_that_was_watched()),
-        ("journeys_of_a_shop", journeys_of_a_shop()),
     ]
 }
 
@@ -162,7 +161,8 @@ fn closed_all_well() -> Summary {
 }
 
 /// Two journeys of two steps and of one, with a check that is broken now and then and a value that is not there.
-fn journeys_of_a_shop() -> Summary {
+#[must_use]
+pub fn journeys_of_a_shop() -> Summary {
     let plan = decided(Draft {
         url: Some("http://127.0.0.1:8080/".to_owned()),
         scenario: Some("shop.yaml".to_owned()),
@@ -205,8 +205,7 @@ fn journeys_of_a_shop() -> Summary {
             making.wire.push(Reverse((sent, Way::Out)));
             making.wire.push(Reverse((done, Way::Back)));
             making.wire_until(at);
-            let outcome =
-                Outcome { due: at, ready: at, sent, first_byte: done, done, bytes_out: 120, bytes_in: 240, result: Ok(status) };
+            let outcome = Outcome { due: at, ready: at, sent, first_byte: done, done, bytes_out: 120, bytes_in: 240, result: Ok(status) };
             if let Judged::Failed(failure) = judged {
                 let text = || format!("json $.token found nothing in {{\"error\":{status}}}");
                 making.recorder.step_example(step, failure, done, text);

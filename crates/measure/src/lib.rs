@@ -14,6 +14,7 @@ mod outcome;
 mod quirk;
 mod rates;
 mod recorder;
+mod replayed;
 mod snapshot;
 mod summary;
 mod tally;
@@ -29,12 +30,11 @@ pub use outcome::Outcome;
 pub use quirk::{Quirk, Quirks};
 pub use rates::Rates;
 pub use recorder::{Begun, Judged, Recorder, Span};
+pub use replayed::{Compared, Replayed, RouteReplayed, StatusChange};
 pub use snapshot::{Closer, Connections, Example, Snapshot};
 pub use summary::{
     Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryError,
 };
-pub use tally::{
-    CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, TallyAtRest,
-};
+pub use tally::{CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, TallyAtRest};
 pub use tick::Tick;
 pub use warmup::{Series, WarmUp};

@@ -9,7 +9,7 @@ use plan::{Load, Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
-use crate::{Connections, Example, Failure, Histogram, Observed, Quirk, Rates, Scenario, Side, Snapshot, Tick, WarmUp};
+use crate::{Connections, Example, Failure, Histogram, Observed, Quirk, Rates, Replayed, Scenario, Side, Snapshot, Tick, WarmUp};
 
 /// The version of the result file. A reader of this version refuses any other by name.
 pub const SCHEMA: &str = "loadline.run/1";
@@ -86,6 +86,9 @@ pub struct Summary {
     /// The rows of the scenario, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Scenario>,
+    /// The answers beside those of the log that was replayed, where one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<Box<Replayed>>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
     /// What it takes to leave a warm-up out that is found only now; nothing once that is decided, and never written.
@@ -330,6 +333,7 @@ impl Summary {
                 ..Generator::default()
             },
             observed: Vec::new(),
+            replayed: None,
             warnings: Vec::new(),
             early: None,
             ended: end,

@@ -87,16 +87,7 @@ impl JourneyCounts {
     /// Nothing yet.
     #[must_use]
     pub fn named(name: Arc<str>) -> Self {
-        Self {
-            name,
-            started: 0,
-            completed: 0,
-            succeeded: 0,
-            broke_off: BTreeMap::new(),
-            ended: 0,
-            ended_well: 0,
-            lasted: Histogram::new(),
-        }
+        Self { name, started: 0, completed: 0, succeeded: 0, broke_off: BTreeMap::new(), ended: 0, ended_well: 0, lasted: Histogram::new() }
     }
 
     fn add(&mut self, other: &Self) {
@@ -273,7 +264,8 @@ impl From<&Tally> for TallyAtRest {
             }
         });
         let steps = tally.steps.iter().map(|row| {
-            let StepCounts { name, journey, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } = row;
+            let StepCounts { name, journey, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } =
+                row;
             StepAtRest {
                 name: name.to_string(),
                 journey: *journey,
@@ -547,7 +539,7 @@ mod tests {
 
     #[test]
     fn every_journey_and_every_request_of_a_step_has_an_end() {
-        let (_, run) = fixtures::summaries().into_iter().find(|(name, _)| *name == "journeys_of_a_shop").unwrap();
+        let run = fixtures::journeys_of_a_shop();
         let scenario = run.scenario.unwrap();
         for row in &scenario.journeys {
             assert_eq!(row.started, row.completed + row.broke_off + row.unfinished, "{}", row.name);

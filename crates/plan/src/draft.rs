@@ -10,7 +10,7 @@ use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::TlsVersion;
-use crate::{DataEnd, Given, HostPort, Nanos, Pause, RowOrder, Spacing, Timetable, Warmup};
+use crate::{DataEnd, Given, HostPort, Nanos, Pause, Replay, RowOrder, Spacing, Timetable, Warmup};
 
 /// Every setting of one load, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -183,6 +183,10 @@ pub struct Draft {
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario_sha256: Option<String>,
+    /// The log that is replayed, where one is; its times take the place of the rate's.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
 
     /// Follow up to so many redirects; a followed chain is one request [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Request")]
@@ -345,6 +349,7 @@ impl Draft {
             no_templates: over.no_templates || self.no_templates,
             scenario_sha256: if over.scenario.is_some() { over.scenario_sha256 } else { self.scenario_sha256 },
             scenario: over.scenario.or(self.scenario),
+            replay: over.replay.or(self.replay),
             follow: over.follow.or(self.follow),
             timeout: over.timeout.or(self.timeout),
             connect_timeout: over.connect_timeout.or(self.connect_timeout),

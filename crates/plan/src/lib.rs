@@ -13,6 +13,7 @@ mod ladder;
 mod load;
 mod plan;
 mod random;
+mod replay;
 mod request;
 mod secret;
 mod share;
@@ -29,8 +30,11 @@ pub use filling::{Braces, DataEnd, DataFile, Filling, Mark, Mix, Route, RowOrder
 pub use given::Given;
 pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};
 pub use load::{Load, Pause, Spacing, Warmup};
-pub use plan::{Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, ScenarioFile, ScriptFile, Tls, TlsVersion, Verification};
+pub use plan::{
+    Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, ScenarioFile, ScriptFile, Tls, TlsVersion, Verification,
+};
 pub use random::Random;
+pub use replay::{Replay, Speed};
 pub use request::{Body, FormPart, FormValue, Request};
 pub use secret::{Secrets, is_secret, secret_values};
 pub use share::Share;

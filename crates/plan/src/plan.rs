@@ -14,8 +14,8 @@ use crate::filling::{self, MISTAKES_MAX, told};
 use crate::secret::{self, REDACTED, Secrets, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Body, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors, Rate, Request,
-    RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
+    Body, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors, Rate, Replay,
+    Request, RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
 };
 
 /// One load, decided in full.
@@ -34,6 +34,7 @@ pub struct Plan {
     script: Option<ScriptFile>,
     scenario: Option<ScenarioFile>,
     filling: Filling,
+    replay: Option<Replay>,
 }
 
 /// A scenario that says what users do.
@@ -296,6 +297,12 @@ impl Plan {
         }
     }
 
+    /// The log that is replayed, if one is: its requests are sent at its times.
+    #[must_use]
+    pub const fn replay(&self) -> Option<&Replay> {
+        self.replay.as_ref()
+    }
+
     /// What differs from request to request.
     #[must_use]
     pub const fn filling(&self) -> &Filling {
@@ -305,7 +312,8 @@ impl Plan {
     /// Whether requests differ: there are templates, or a list of URLs. Those of a scenario are its own affair.
     #[must_use]
     pub fn is_filled_in(&self) -> bool {
-        self.scenario.is_none() && (self.filling.mix.is_some() || (self.filling.braces == Braces::Template && self.texts().any(|(_, text)| is_templated(text))))
+        self.scenario.is_none()
+            && (self.filling.mix.is_some() || (self.filling.braces == Braces::Template && self.texts().any(|(_, text)| is_templated(text))))
     }
 
     /// Everything that may be a template, and the setting it comes from: path and query, values of headers, body or form.
@@ -494,6 +502,7 @@ impl TryFrom<Draft> for Plan {
             no_templates,
             scenario,
             scenario_sha256,
+            replay,
             follow,
             timeout,
             connect_timeout,
@@ -524,11 +533,7 @@ impl TryFrom<Draft> for Plan {
                 (no_templates, "no-templates"),
             ] {
                 if given {
-                    r.wrong(
-                        flag,
-                        format!("--{flag} and a scenario contradict: what is sent stands in its steps"),
-                        "leave one of them out",
-                    );
+                    r.wrong(flag, format!("--{flag} and a scenario contradict: what is sent stands in its steps"), "leave one of them out");
                 }
             }
             if rate.is_some() && requests.is_some() {
@@ -654,7 +659,8 @@ impl TryFrom<Draft> for Plan {
         }
 
         let request = Request { method, headers, body };
-        let filling = Filling { braces, files, order: rows.0, end: rows.1, mix, body: data_text, environment: Vec::new(), concealed: Vec::new() };
+        let filling =
+            Filling { braces, files, order: rows.0, end: rows.1, mix, body: data_text, environment: Vec::new(), concealed: Vec::new() };
         if scenario.is_none() {
             read_templates(r, target.as_ref(), &request, &filling);
         }
@@ -690,6 +696,7 @@ impl TryFrom<Draft> for Plan {
                 target,
                 request,
                 filling,
+                replay,
                 load,
                 duration,
                 requests,
@@ -1278,7 +1285,7 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 /// Everything that was decided, as it would be typed; secrets as `***`.
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
-        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, filling } = plan;
+        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, filling, replay } = plan;
         let (scenario, scenario_sha256) = scenario.map_or((None, None), |file| (Some(file.path), file.sha256));
         let Connection {
             timeout,
@@ -1386,6 +1393,7 @@ impl From<Plan> for Draft {
             no_templates: braces == Braces::Text && braces_matter,
             scenario,
             scenario_sha256,
+            replay,
             header,
             data,
             json: None,

@@ -580,11 +580,9 @@ impl Reading<'_> {
                     let known = WORDS.into_iter().take(WORDS.len() - 1).chain(self.variables.iter().copied());
                     let help = match nearest(&word, known) {
                         Some(near) => format!("did you mean '{near}'?"),
-                        None if !self.variables.is_empty() => format!(
-                            "write one of {}, or a variable: {}",
-                            WORDS.join(", "),
-                            self.variables.join(", ")
-                        ),
+                        None if !self.variables.is_empty() => {
+                            format!("write one of {}, or a variable: {}", WORDS.join(", "), self.variables.join(", "))
+                        }
                         None => format!("write one of {}; or {{{{\"{{{{\"}}}} to send {{{{ itself", WORDS.join(", ")),
                     };
                     self.wrong(first.from, first.to, format!("the word '{word}' is unknown"), help);

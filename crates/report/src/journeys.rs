@@ -16,36 +16,24 @@ pub(crate) const STEPS: [&str; 10] = ["step", "requests", "QPS", "failed", "mean
 
 /// Transactions beside queries, and how they hang together.
 pub(crate) fn transactions(scenario: &Scenario, qps: f64) -> String {
-    let ratio = scenario.requests_per_journey.map_or_else(
-        || "no journey went to its end".to_owned(),
-        |ratio| format!("{} requests a journey", story::rate(ratio)),
-    );
+    let ratio = scenario
+        .requests_per_journey
+        .map_or_else(|| "no journey went to its end".to_owned(), |ratio| format!("{} requests a journey", story::rate(ratio)));
     let offered = scenario.tps_offered.map_or_else(String::new, |offered| format!(" of {} started", story::rate(offered)));
     let well = if (scenario.tps - scenario.tps_succeeded).abs() < 1e-9 {
         "all without a failed step".to_owned()
     } else {
         format!("{} of them without a failed step", story::rate(scenario.tps_succeeded))
     };
-    format!(
-        "{} journeys a second (TPS){offered}, {well}; {} requests a second (QPS): {ratio}",
-        story::rate(scenario.tps),
-        story::rate(qps)
-    )
+    format!("{} journeys a second (TPS){offered}, {well}; {} requests a second (QPS): {ratio}", story::rate(scenario.tps), story::rate(qps))
 }
 
 /// What the columns mean.
-pub(crate) const LEGEND: &str =
-    "A journey's time runs from when its first request was due to the last byte of its last answer, pauses included. Journeys that were \
+pub(crate) const LEGEND: &str = "A journey's time runs from when its first request was due to the last byte of its last answer, pauses included. Journeys that were \
      under way when the load ended are in neither column. Checks are shown as held of all.";
 
 pub(crate) fn journey(row: &JourneyRow) -> Vec<String> {
-    let mut cells = vec![
-        name(&row.name),
-        count(row.started),
-        count(row.completed),
-        story::rate(row.tps),
-        count(row.broke_off),
-    ];
+    let mut cells = vec![name(&row.name), count(row.started), count(row.completed), story::rate(row.tps), count(row.broke_off)];
     cells.extend(times(&row.journey_time, &[0.5, 0.99]));
     cells
 }

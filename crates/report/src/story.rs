@@ -11,6 +11,9 @@ use crate::visible::visible;
 /// The method, the URL and what the body is; a list of URLs by its name, and the files that rows are taken from.
 #[must_use]
 pub fn request_of(plan: &Plan) -> String {
+    if plan.replay().is_some() {
+        return format!("those of a log, to {}", visible(plan.target().to_string().trim_end_matches('/')));
+    }
     let filling = plan.filling();
     let is_template = |bytes: &[u8]| filling.braces == Braces::Template && std::str::from_utf8(bytes).is_ok_and(template::is_templated);
     let body = match &plan.request().body {
@@ -195,6 +198,21 @@ pub fn load_of(plan: &Plan) -> String {
     if plan.requests().is_some_and(|requests| requests.get() == 1) {
         return "a single request on one connection".to_owned();
     }
+    if let (Load::Open { timetable, connections_max, .. }, Some(replay)) = (plan.load(), plan.replay()) {
+        let speed = match replay.speed.factor() {
+            1.0 => "at the times of the log".to_owned(),
+            factor if factor > 1.0 => format!("at the times of the log, {factor} times as fast"),
+            factor => format!("at the times of the log, at {factor} times its speed"),
+        };
+        let order = if replay.per_client_order { ", a client's next not before its last was answered" } else { "" };
+        return format!(
+            "the requests of {} {speed}{order}, {until}{fresh}: {} requests a second on average, whether or not the server keeps up (open \
+             load), over at most {}",
+            visible(&replay.logs.join(", ")),
+            rate(timetable.peak().as_per_second()),
+            counted(connections_max.get().into(), "connection")
+        );
+    }
     match plan.load() {
         Load::Closed { users, pause } => {
             let after = match pause {
@@ -202,7 +220,8 @@ pub fn load_of(plan: &Plan) -> String {
                 Some(pause) => format!("{} after the last answer", pause.to_string().replace("..", " to ")),
             };
             if plan.scenario().is_some() {
-                let waits = pause.map_or_else(String::new, |pause| format!(", {} after each answer", pause.to_string().replace("..", " to ")));
+                let waits =
+                    pause.map_or_else(String::new, |pause| format!(", {} after each answer", pause.to_string().replace("..", " to ")));
                 let who = if users.get() == 1 {
                     "1 user on one connection, who goes".to_owned()
                 } else {

@@ -51,6 +51,7 @@ fn render(reading: &Reading<'_>, style: &Style, out: &mut dyn io::Write) -> io::
     phases(summary, &mut page);
     answers(summary, &mut page);
     failures(summary, &mut page);
+    replayed(summary, &mut page);
     traffic(reading, &mut page);
     server_side(summary, &mut page);
     limits(reading, &mut page);
@@ -411,6 +412,55 @@ fn failures(summary: &Summary, page: &mut Page) {
             ),
         );
     }
+}
+
+/// Routes of a replay that are shown; the JSON result holds the rest.
+const REPLAYED_ROUTES: usize = 20;
+
+/// What was answered otherwise than the log says.
+fn replayed(summary: &Summary, page: &mut Page) {
+    let Some(replayed) = &summary.replayed else { return };
+    page.gap();
+    let differing = replayed.compared - replayed.same;
+    let mut said = match (replayed.compared, differing) {
+        (0, _) => "nothing to compare: no line that was sent has a status".to_owned(),
+        (all, 0) => format!("all {} were answered with the status that the log says", counted(all, "request")),
+        (all, some) => {
+            format!("{} of {}, {}, were answered otherwise than the log says", count(some), counted(all, "request"), share(some, all))
+        }
+    };
+    if replayed.compared > 0 && replayed.without_status > 0 {
+        said += &format!("; of {} it says no status", count(replayed.without_status));
+    }
+    page.entry("as logged", if differing > 0 { Tone::Caution } else { Tone::Normal }, &said);
+    if differing == 0 {
+        return;
+    }
+    page.gap();
+    let mut columns = Columns::new(&["route", "requests", "otherwise", "logged → answered"]);
+    let rows: Vec<_> = replayed.by_route.iter().filter(|row| !row.changes.is_empty()).collect();
+    for row in rows.iter().take(REPLAYED_ROUTES) {
+        let changes: Vec<String> = row
+            .changes
+            .iter()
+            .take(3)
+            .map(|it| format!("{} → {} {}", it.logged, it.answered.map_or_else(|| "none".to_owned(), |it| it.to_string()), count(it.count)))
+            .collect();
+        let more = row.changes.len().saturating_sub(3);
+        let more = if more > 0 { format!(", {more} more") } else { String::new() };
+        columns.row(&[
+            visible(format!("{} {}", row.method, row.route).trim()),
+            count(row.compared),
+            count(row.compared - row.same),
+            changes.join(", ") + &more,
+        ]);
+    }
+    page.table(&columns);
+    let left = rows.len().saturating_sub(REPLAYED_ROUTES) as u64 + replayed.routes_left_out;
+    if left > 0 {
+        page.say(Tone::Aside, &format!("{} more; --out json=FILE has them", counted(left, "route")));
+    }
+    page.gap();
 }
 
 /// Failures by side, most first.

@@ -12,9 +12,9 @@ use engine::protocol::http1::Asked;
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::template::{Template, is_templated};
 use plan::{Mark, Plan, PlanError, PlanErrors, Random, Target};
-use step::body::{Boundary, File, Part};
 use step::Kind;
 use step::auth::Aws;
+use step::body::{Boundary, File, Part};
 use step::pick::{Think, Weights};
 use template::{Compiler, Data, Place, Text};
 
@@ -59,17 +59,36 @@ pub(crate) enum Op {
     Unless(Compared, usize),
     Jump(usize),
     /// A loop begins that is gone through so often.
-    Times { slot: usize, times: Text },
+    Times {
+        slot: usize,
+        times: Text,
+    },
     /// A loop begins that is gone through once for each.
-    Each { slot: usize, list: Listed },
+    Each {
+        slot: usize,
+        list: Listed,
+    },
     /// The next turn of a loop, with its value in a variable; or on there if there is none.
-    Turn { slot: usize, variable: Option<usize>, end: usize },
+    Turn {
+        slot: usize,
+        variable: Option<usize>,
+        end: usize,
+    },
     /// One of these.
-    Pick { weights: Weights, starts: Vec<usize> },
+    Pick {
+        weights: Weights,
+        starts: Vec<usize>,
+    },
     /// On there if the user was here before.
-    Once { number: usize, end: usize },
+    Once {
+        number: usize,
+        end: usize,
+    },
     /// The end of what is done only once: what was extracted is kept.
-    OnceDone { number: usize, variables: Vec<usize> },
+    OnceDone {
+        number: usize,
+        variables: Vec<usize>,
+    },
 }
 
 /// What a loop goes through.
@@ -175,7 +194,12 @@ struct Compiling<'a> {
 }
 
 /// Compiles the journeys of a scenario; or other steps of it, as one journey.
-pub(crate) fn compile(scenario: &Scenario, plan: &Plan, files: &[Arc<Data>], only: Option<(&str, &[Item])>) -> Result<Compiled, PlanErrors> {
+pub(crate) fn compile(
+    scenario: &Scenario,
+    plan: &Plan,
+    files: &[Arc<Data>],
+    only: Option<(&str, &[Item])>,
+) -> Result<Compiled, PlanErrors> {
     let names = scenario.files.iter().map(String::as_str).collect();
     let mut random = Random::new(plan.seed(), BOUNDARY);
     let (high, low) = (random.bits().to_be_bytes(), random.bits().to_be_bytes());
@@ -206,7 +230,8 @@ pub(crate) fn compile(scenario: &Scenario, plan: &Plan, files: &[Arc<Data>], onl
         Some((name, items)) => course(&mut compiling, name, 1.0, items),
         None => scenario.journeys.iter().for_each(|journey| course(&mut compiling, &journey.name, journey.weight, &journey.items)),
     }
-    let variables = scenario.variables.iter().map(|variable| (variable.place, compiling.compiler.text(&variable.value, Place::Plain))).collect();
+    let variables =
+        scenario.variables.iter().map(|variable| (variable.place, compiling.compiler.text(&variable.value, Place::Plain))).collect();
     let Compiling { compiler, mut errors, steps, onces, loops, .. } = compiling;
     compiler.errors().0.into_iter().for_each(|error| errors.push(error));
     let weights = Weights::new(&weights).map_err(|why| {
@@ -220,9 +245,9 @@ pub(crate) fn compile(scenario: &Scenario, plan: &Plan, files: &[Arc<Data>], onl
     let home = plan.target().clone();
     Ok(Compiled {
         wanders: plan.connection().follow > 0
-            || steps.iter().any(|request| {
-                request.elsewhere.is_some() || request.step.redirects > 0 || matches!(request.proof, Proof::Digest(..))
-            }),
+            || steps
+                .iter()
+                .any(|request| request.elsewhere.is_some() || request.step.redirects > 0 || matches!(request.proof, Proof::Digest(..))),
         steps,
         journeys,
         weights,
@@ -369,11 +394,9 @@ impl Compiling<'_> {
             let value = if name.eq_ignore_ascii_case("host") && *value == own { base.authority() } else { value.clone() };
             headers.push((name.clone(), self.plan_template(&value)));
         }
-        let mut set = |name: &str, value: Template| {
-            match headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-                Some(known) => known.1 = value,
-                None => headers.push((name.to_owned(), value)),
-            }
+        let mut set = |name: &str, value: Template| match headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            Some(known) => known.1 = value,
+            None => headers.push((name.to_owned(), value)),
         };
         let has_type = step.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let media_type = match &step.body {
@@ -427,7 +450,9 @@ impl Compiling<'_> {
                 return None;
             }
         };
-        if mark.count(target.path_and_query().as_bytes()) != step.path.values().count() + query.iter().map(|(_, value)| value.values().count()).sum::<usize>() {
+        if mark.count(target.path_and_query().as_bytes())
+            != step.path.values().count() + query.iter().map(|(_, value)| value.values().count()).sum::<usize>()
+        {
             self.wrong(step, "a template stands after #, which is not sent".to_owned());
             return None;
         }
@@ -622,4 +647,3 @@ fn lead(op: &mut Op, to: usize) {
         _ => {}
     }
 }
-

@@ -57,8 +57,23 @@ const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
 }
 
 /// All mappings, the file itself first.
-pub const SHAPES: &[&Shape] =
-    &[&SCENARIO, &LOAD, &DEFAULTS, &JOURNEY, &STEP, &EXTRACTION, &CHECKS, &AUTH, &LOGIN, &API_KEY, &AWS, &FIELD, &BODY_FILE, &FOR_EACH, &CHOICE];
+pub const SHAPES: &[&Shape] = &[
+    &SCENARIO,
+    &LOAD,
+    &DEFAULTS,
+    &JOURNEY,
+    &STEP,
+    &EXTRACTION,
+    &CHECKS,
+    &AUTH,
+    &LOGIN,
+    &API_KEY,
+    &AWS,
+    &FIELD,
+    &BODY_FILE,
+    &FOR_EACH,
+    &CHOICE,
+];
 
 /// The file itself.
 pub static SCENARIO: Shape = Shape {
@@ -87,7 +102,11 @@ pub static LOAD: Shape = Shape {
     keys: &[
         key("users", Kind::Whole, "so many users, each on one connection, each beginning its next journey when the last is over"),
         key("connections", Kind::Whole, "the same; with `rate`, at most so many journeys at once"),
-        key("rate", Kind::Text, "start journeys at this rate, such as 50/s, whether answered or not; or stages: '0/s to 50/s for 1m, 50/s for 5m'"),
+        key(
+            "rate",
+            Kind::Text,
+            "start journeys at this rate, such as 50/s, whether answered or not; or stages: '0/s to 50/s for 1m, 50/s for 5m'",
+        ),
         key("arrivals", Kind::Text, "how journeys stand within the rate: poisson or even"),
         key("duration", Kind::Text, "measure for this long, such as 5m"),
         key("requests", Kind::Whole, "send exactly so many requests, of whatever step"),
@@ -274,8 +293,7 @@ pub static FIELD: Shape = Shape {
 };
 
 /// A file as the body.
-pub static BODY_FILE: Shape =
-    Shape { name: "body_file", about: "A file as the body.", keys: &[key("file", Kind::Text, "where it is")] };
+pub static BODY_FILE: Shape = Shape { name: "body_file", about: "A file as the body.", keys: &[key("file", Kind::Text, "where it is")] };
 
 /// A loop over a list.
 pub static FOR_EACH: Shape = Shape {

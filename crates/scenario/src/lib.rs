@@ -23,9 +23,7 @@ mod user;
 mod yaml;
 
 pub use mistake::Mistake;
-pub use model::{
-    Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Scenario, Step, Variable,
-};
+pub use model::{Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Scenario, Step, Variable};
 pub use read::read;
 pub use ready::Ready;
 

@@ -78,14 +78,11 @@ pub(crate) struct Journeys<const WANDERS: bool> {
 
 impl<const W: bool> Journeys<W> {
     pub(crate) fn new(compiled: Arc<Compiled>, coming: Coming, rows: Rows, seed: u64, share: Share) -> Self {
-        let tools = compiled
-            .steps
-            .iter()
-            .map(|request| Tools {
-                checks: request.step.checks.clone(),
-                extractions: request.step.extractions.clone(),
-                aws: if let Proof::Aws(words) = &request.proof { Some(words.signer()) } else { None },
-            });
+        let tools = compiled.steps.iter().map(|request| Tools {
+            checks: request.step.checks.clone(),
+            extractions: request.step.extractions.clone(),
+            aws: if let Proof::Aws(words) = &request.proof { Some(words.signer()) } else { None },
+        });
         let left =
             compiled.steps.iter().map(|request| Cell::new(request.step.requests_max.map_or(u64::MAX, |most| share.part(most)))).collect();
         Self {
@@ -697,9 +694,16 @@ fn sign(aws: &Aws, target: &Target, method: &str, out: &mut Vec<u8>, body: &[u8]
         let name = name.to_ascii_lowercase();
         name == "content-type" || name.starts_with("x-amz-")
     };
-    let headers: Vec<(&str, &str)> = head.lines().skip(1).filter_map(|line| line.split_once(": ")).filter(|(name, _)| signed(name)).collect();
+    let headers: Vec<(&str, &str)> =
+        head.lines().skip(1).filter_map(|line| line.split_once(": ")).filter(|(name, _)| signed(name)).collect();
     let signature = aws.sign(
-        &Signable { method, host: &target.authority(), path_and_query: path_of(head.as_bytes()), headers: &headers, payload: Payload::Bytes(body) },
+        &Signable {
+            method,
+            host: &target.authority(),
+            path_and_query: path_of(head.as_bytes()),
+            headers: &headers,
+            payload: Payload::Bytes(body),
+        },
         now(),
     );
     for (name, value) in signature.headers {

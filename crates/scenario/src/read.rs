@@ -160,17 +160,7 @@ impl<'a> Reading<'a> {
         };
         self.known = shared.union(&declared).cloned().collect();
         let teardown = teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
-        Some(Scenario {
-            name,
-            draft,
-            files: self.files.clone(),
-            names: self.names.clone(),
-            variables,
-            cookies,
-            setup,
-            teardown,
-            journeys,
-        })
+        Some(Scenario { name, draft, files: self.files.clone(), names: self.names.clone(), variables, cookies, setup, teardown, journeys })
     }
 
     /// The entries of a mapping, if it is one; keys that are not of the shape are told.
@@ -291,7 +281,11 @@ impl<'a> Reading<'a> {
                 let message = format!("the data file '{text}' gives no name that templates can call it by");
                 self.wrong(node.spot, message, format!("give it one, as in rows={path}"));
             } else if self.files.contains(&name) {
-                self.wrong(node.spot, format!("two data files are called '{name}'"), format!("give one another name, as in {name}2={path}"));
+                self.wrong(
+                    node.spot,
+                    format!("two data files are called '{name}'"),
+                    format!("give one another name, as in {name}2={path}"),
+                );
             } else {
                 draft.data_file.push(format!("{name}={}", self.beside(path)));
                 self.files.push(name);
@@ -400,7 +394,11 @@ impl<'a> Reading<'a> {
             }
             [] if entries.has("steps") => {
                 let (word, _) = entries.take("steps").expect("it is there");
-                self.wrong(word.spot, "nothing says what is done with these steps", "put group:, repeat:, if:, while: or for_each: before them");
+                self.wrong(
+                    word.spot,
+                    "nothing says what is done with these steps",
+                    "put group:, repeat:, if:, while: or for_each: before them",
+                );
                 return;
             }
             [] => {
@@ -413,7 +411,9 @@ impl<'a> Reading<'a> {
                     self.wrong(node.spot, "this step does nothing", "write what it sends, such as - get: /, or a pause: 2s");
                 }
             }
-            [kind @ ("group" | "repeat" | "if" | "while" | "for_each" | "pick")] => self.control(kind, &mut entries, defaults, group, &mut found),
+            [kind @ ("group" | "repeat" | "if" | "while" | "for_each" | "pick")] => {
+                self.control(kind, &mut entries, defaults, group, &mut found)
+            }
             [kind] => {
                 if let Some(step) = self.step(kind, &mut entries, defaults, group) {
                     self.steps += 1;
@@ -431,7 +431,11 @@ impl<'a> Reading<'a> {
         }
         for (word, _) in std::mem::take(&mut entries.entries) {
             let what = kinds.first().map_or("pause", |kind| *kind);
-            self.wrong(word.spot, format!("'{}' means nothing beside '{what}'", word.text), "leave it out, or put it into a step that sends something");
+            self.wrong(
+                word.spot,
+                format!("'{}' means nothing beside '{what}'", word.text),
+                "leave it out, or put it into a step that sends something",
+            );
         }
         if once && !found.is_empty() {
             found.extend(pause.map(Item::Pause));
@@ -461,7 +465,9 @@ impl<'a> Reading<'a> {
             self.known = after.unwrap_or(before);
             match Weights::new(&weights) {
                 Ok(weights) => found.push(Item::Pick { weights, choices }),
-                Err(why) => self.wrong(node.spot, format!("nothing can be picked: {why}"), "give choices, one of them with a weight above 0"),
+                Err(why) => {
+                    self.wrong(node.spot, format!("nothing can be picked: {why}"), "give choices, one of them with a weight above 0")
+                }
             }
             return;
         }

@@ -105,16 +105,8 @@ fn carry_out(
     let compiled = Arc::new(compiled);
     let rows = move |share| Rows::new(&files, order, seed, share);
     if wanders {
-        prepared.run_with(
-            move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share),
-            watch,
-            stop,
-        )
+        prepared.run_with(move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share), watch, stop)
     } else {
-        prepared.run_with(
-            move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share),
-            watch,
-            stop,
-        )
+        prepared.run_with(move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share), watch, stop)
     }
 }

@@ -1,7 +1,7 @@
 //! One user on its journeys: what it knows, where it stands, and what it hears.
 
-use engine::protocol::http1::{Header, Observer};
 use engine::Broken;
+use engine::protocol::http1::{Header, Observer};
 use measure::Begun;
 use plan::{Nanos, Random, Target};
 use step::Jar;

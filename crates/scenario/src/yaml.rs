@@ -31,7 +31,10 @@ pub(crate) struct Node {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     /// A plain scalar may be a number, a truth or nothing; a quoted one or a block is text.
-    Scalar { text: String, style: Style },
+    Scalar {
+        text: String,
+        style: Style,
+    },
     List(Vec<Node>),
     Map(Vec<(Key, Node)>),
     /// Something that is none of these, which was told.
@@ -200,7 +203,8 @@ impl<'a> Reading<'a> {
                     self.wrong.push(Wrong {
                         spot: node.spot,
                         message: "a mapping in a mapping, where a text is meant".to_owned(),
-                        help: "put a text with {{…}} in quotation marks, as in '{{name}}': YAML takes { for the beginning of a mapping".to_owned(),
+                        help: "put a text with {{…}} in quotation marks, as in '{{name}}': YAML takes { for the beginning of a mapping"
+                            .to_owned(),
                     });
                     let (event, spot) = self.next()?;
                     self.node(event, spot, depth + 1)?;

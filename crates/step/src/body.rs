@@ -242,8 +242,11 @@ mod tests {
         assert_eq!(json(&"[".repeat(100_000)).unwrap_err().at, 100_000, "however deep it is");
     }
 
-    /// Reads a form back by the words of RFC 7578 and 2046 alone: name, file's name, media type, value.
-    fn read_back(body: &[u8], content_type: &str) -> Vec<(String, Option<(String, String)>, Vec<u8>)> {
+    /// Name, file's name and media type, value.
+    type ReadPart = (String, Option<(String, String)>, Vec<u8>);
+
+    /// Reads a form back by the words of RFC 7578 and 2046 alone.
+    fn read_back(body: &[u8], content_type: &str) -> Vec<ReadPart> {
         let boundary = content_type.split_once("boundary=").unwrap().1;
         // A delimiter begins a line; the line break before it is its own.
         let body = [b"\r\n", body].concat();

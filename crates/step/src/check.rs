@@ -167,7 +167,7 @@ const ORDERS: [(&str, Order); 6] =
     [("<=", Order::AtMost), (">=", Order::AtLeast), ("==", Order::Equal), ("<", Order::Less), (">", Order::More), ("=", Order::Equal)];
 
 impl Order {
-    fn holds<N: PartialOrd>(self, left: N, right: N) -> bool {
+    fn holds<N: PartialOrd + Copy>(self, left: N, right: N) -> bool {
         match self {
             Self::Less => left < right,
             Self::AtMost => left <= right,

@@ -217,6 +217,7 @@ impl fmt::Debug for Jar {
 }
 
 /// Who gets a cookie beside its domain and path.
+#[derive(Clone, Copy)]
 struct Reach {
     host_only: bool,
     secure: bool,

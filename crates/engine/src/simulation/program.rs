@@ -506,3 +506,132 @@ fn a_journey_that_finds_no_connection_waits_with_its_first_request() {
     let wait = summary.wait.max().unwrap();
     assert!(wait > Nanos::from_millis(50) && wait < Nanos::from_millis(80), "{wait}");
 }
+
+/// Knows when its requests fall due: the k-th goes to `/k`.
+#[derive(Clone, Default)]
+struct Timed {
+    dues_ms: Rc<Vec<u64>>,
+    /// How long it has nothing to say after the last, as one that waits for something else.
+    lingers: bool,
+    taken: Rc<RefCell<Vec<(usize, Nanos)>>>,
+    next: Rc<Cell<usize>>,
+    given_up: Rc<Cell<u64>>,
+    ended: Rc<Cell<usize>>,
+    heard: Heard,
+}
+
+#[derive(Default)]
+struct Numbered {
+    bytes: Vec<u8>,
+    ear: Ear,
+}
+
+impl Timed {
+    fn at(dues_ms: &[u64]) -> Self {
+        Self { dues_ms: Rc::new(dues_ms.to_vec()), ..Self::default() }
+    }
+
+    fn due(&self) -> Option<Nanos> {
+        self.dues_ms.get(self.next.get()).map(|due| Nanos::from_millis(*due))
+    }
+}
+
+impl Program for Timed {
+    type User = Numbered;
+    type Ear = Ear;
+
+    const ARRIVES: bool = true;
+
+    fn user(&self, _number: u64) -> Numbered {
+        Numbered::default()
+    }
+
+    fn next_due(&self) -> Option<Nanos> {
+        match self.due() {
+            None if self.lingers && self.ended.get() < self.dues_ms.len() => Some(Nanos::NEVER),
+            due => due,
+        }
+    }
+
+    fn take_due(&self, now: Nanos) -> Option<Nanos> {
+        let due = self.due().filter(|due| *due <= now)?;
+        self.taken.borrow_mut().push((self.next.get(), due));
+        self.next.set(self.next.get() + 1);
+        Some(due)
+    }
+
+    fn falls_to(&self, user: &mut Numbered, due: Nanos) {
+        let mut taken = self.taken.borrow_mut();
+        let at = taken.iter().position(|it| it.1 == due).expect("what falls to a user was taken");
+        let (number, _) = taken.remove(at);
+        user.bytes = format!("GET /{number} HTTP/1.1\r\n\r\n").into_bytes();
+    }
+
+    fn unsent(&self, due: Nanos) {
+        self.taken.borrow_mut().retain(|it| it.1 != due);
+        self.given_up.set(self.given_up.get() + 1);
+        self.ended.set(self.ended.get() + 1);
+    }
+
+    fn choose(&self, _user: &mut Numbered) -> Result<Choice, Broken> {
+        Ok(Choice { asked: Asked::Other, requests: 1 })
+    }
+
+    fn sending<'a>(&'a self, user: &'a mut Numbered) -> (&'a [u8], &'a mut Ear) {
+        (&user.bytes, &mut user.ear)
+    }
+
+    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
+        let millis = |span: Nanos| span.0 / 1_000_000;
+        let body = String::from_utf8_lossy(&ear.body).into_owned();
+        self.heard.borrow_mut().push(format!("{body} due {} sent {}", millis(outcome.due), millis(outcome.sent)));
+        self.ended.set(self.ended.get() + 1);
+        Ok(())
+    }
+}
+
+fn timed(connections: &str, timeout: &str) -> Plan {
+    plan(|draft| {
+        draft.rate = given("10/s");
+        draft.duration = given("2s");
+        draft.connections = given(connections);
+        draft.timeout = given(timeout);
+    })
+}
+
+#[test]
+fn requests_fall_due_when_the_program_says_so_and_not_by_the_rate() {
+    let program = Timed::at(&[0, 3, 3, 700, 701, 1999]);
+    let (summary, _) = Simulation::of(echo).with(&timed("10", "1s"), |_, _| program.clone(), &mut |_| ());
+    let mut heard = program.heard.take();
+    heard.sort();
+    assert_eq!(
+        heard,
+        ["/0 due 0 sent 0", "/1 due 3 sent 3", "/2 due 3 sent 3", "/3 due 700 sent 700", "/4 due 701 sent 701", "/5 due 1999 sent 1999"]
+    );
+    assert_eq!((summary.requests.due, summary.requests.succeeded), (6, 6));
+    assert_eq!(summary.ended.load_until, Nanos::from_secs(2));
+}
+
+#[test]
+fn requests_of_a_program_that_find_no_lane_wait_and_are_given_up_at_their_timeout() {
+    let slow = |mut stream: DuplexStream, _| async move {
+        while let Some(request) = read_request(&mut stream).await {
+            tokio::time::sleep(Duration::from_millis(400)).await;
+            answer(&mut stream, 200, request.split(' ').nth(1).unwrap_or_default()).await;
+        }
+    };
+    let program = Timed::at(&[0, 10, 20, 30, 40]);
+    let (summary, _) = Simulation::of(slow).with(&timed("1", "1s"), |_, _| program.clone(), &mut |_| ());
+    // The third is sent in time and answered too late; the others are over before the Lane is free.
+    assert_eq!((summary.requests.due, summary.requests.succeeded, summary.requests.failed, summary.requests.unsent), (5, 2, 1, 2));
+    assert_eq!(program.given_up.get(), 2);
+    assert_eq!(program.heard.take()[..2], ["/0 due 0 sent 0", "/1 due 10 sent 400"]);
+}
+
+#[test]
+fn a_program_that_has_nothing_due_any_more_ends_the_load_when_it_says_so() {
+    let program = Timed { lingers: true, ..Timed::at(&[0, 5]) };
+    let (summary, _) = Simulation::of(echo).with(&timed("2", "1s"), |_, _| program.clone(), &mut |_| ());
+    assert_eq!((summary.requests.succeeded, summary.requests.due), (2, 2));
+}

@@ -94,6 +94,9 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<
     let (mut due, mut free_at) = (first, first);
     let mut state = worker.program.user(u64::from(lane.place) * u64::from(worker.share.of()) + u64::from(worker.share.index()));
     loop {
+        if P::ARRIVES {
+            worker.program.falls_to(&mut state, due);
+        }
         if P::JOURNEYS {
             Box::pin(lane.travel(worker, &mut state, due, free_at)).await;
         } else {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use plan::Nanos;
 use tokio::task::JoinSet;
 
-use super::{Worker, lane};
+use super::{LOOK_MAX, Worker, lane};
 use crate::clock::{Alarm, Clock};
 use crate::net::Dial;
 use crate::program::Program;
@@ -27,7 +27,8 @@ pub(super) async fn pace<D: Dial + 'static, C: Clock, P: Program>(worker: &Rc<Wo
         let now = worker.clock.now();
         if due > now {
             taken = 0;
-            alarm.set(due);
+            // What a program knows of may come to its end while nothing falls due.
+            alarm.set(if P::ARRIVES { due.min(now.plus(LOOK_MAX)) } else { due });
             tokio::select! {
                 biased;
                 () = alarm.rung() => {}
@@ -80,16 +81,25 @@ fn rethrow(lane: Result<(), tokio::task::JoinError>) -> Option<()> {
 impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     /// When the next arrival falls due, if there is one.
     fn next_due(&self) -> Option<Nanos> {
+        if P::ARRIVES {
+            return self.program.next_due();
+        }
         self.arrivals.borrow_mut().as_mut()?.peek().copied()
     }
 
     /// Takes the next arrival if it is due, and counts those unsent whose time was over before a Lane was free.
     pub(super) fn take_due(&self, now: Nanos) -> Option<Nanos> {
         loop {
-            let due = self.arrivals.borrow_mut().as_mut()?.next_if(|due| *due <= now)?;
+            let due = if P::ARRIVES {
+                self.arrivals.borrow().as_ref()?;
+                self.program.take_due(now)?
+            } else {
+                self.arrivals.borrow_mut().as_mut()?.next_if(|due| *due <= now)?
+            };
             if due.plus(self.task.timeout) > now {
                 return Some(due);
             }
+            self.program.unsent(due);
             self.unsent(due, self.task.timeout);
         }
     }
@@ -97,7 +107,9 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     /// No more arrivals: those that were due and found no Lane before the load was stopped are unsent, and waited until then.
     fn end_arrivals(&self) {
         if let Some(stopped) = self.stopped_at.get() {
+            self.program.stops();
             while let Some(due) = self.take_due(stopped) {
+                self.program.unsent(due);
                 self.unsent(due, stopped.since(due));
             }
         }

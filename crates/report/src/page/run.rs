@@ -464,6 +464,7 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
     tables.extend(journeys(summary));
     tables.extend(statuses(summary));
     tables.extend(failures(summary));
+    tables.extend(replayed(summary));
     tables.extend(super::limits::table(&reading.bottleneck));
     tables.extend(server_side(summary));
     tables.push(phases(summary));
@@ -572,6 +573,37 @@ fn failures(summary: &Summary) -> Option<Table> {
     }
     let heads = ["#requests", "#share", "side", "what happened", "first", "what to do"];
     (!rows.is_empty()).then(|| Table::new("failed", "What failed", &heads, rows))
+}
+
+/// What the requests of a replay were answered, beside what the log says.
+fn replayed(summary: &Summary) -> Option<Table> {
+    let replayed = summary.replayed.as_ref()?;
+    let rows: Vec<Vec<String>> = replayed
+        .by_route
+        .iter()
+        .map(|row| {
+            let changes = row.changes.iter().map(|it| {
+                format!("{} → {}: {}", it.logged, it.answered.map_or_else(|| "no answer".to_owned(), |it| it.to_string()), count(it.count))
+            });
+            let changes: Vec<String> = changes.collect();
+            vec![
+                visible(format!("{} {}", row.method, row.route).trim()),
+                count(row.compared),
+                count(row.compared - row.same),
+                if changes.is_empty() { "as logged".to_owned() } else { changes.join(", ") },
+            ]
+        })
+        .collect();
+    let heads = ["route", "#requests", "#otherwise", "logged → answered"];
+    let left = match replayed.routes_left_out {
+        0 => String::new(),
+        more => format!(" {} more are not listed.", counted(more, "route")),
+    };
+    (!rows.is_empty()).then(|| {
+        Table::new("replayed", "Answers beside the log's", &heads, rows).noted(format!(
+            "A whole answer (200) in the place of one that headers of the log's request had left out or cut (304, 206) counts as logged.{left}"
+        ))
+    })
 }
 
 fn phases(summary: &Summary) -> Table {

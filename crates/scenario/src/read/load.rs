@@ -40,7 +40,8 @@ impl Reading<'_> {
                 },
             };
             let Some(value) = value else { continue };
-            let alone = Map::from_iter([(setting.to_owned(), value.clone()), ("url".to_owned(), Json::String("https://a.test/".to_owned()))]);
+            let alone =
+                Map::from_iter([(setting.to_owned(), value.clone()), ("url".to_owned(), Json::String("https://a.test/".to_owned()))]);
             match serde_json::from_value::<Draft>(Json::Object(alone)) {
                 Err(why) => self.wrong(node.spot, format!("'{}' cannot be used: {why}", key.name), key.about),
                 Ok(draft) => {

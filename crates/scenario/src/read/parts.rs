@@ -74,13 +74,21 @@ impl Reading<'_> {
             return Some((template, None));
         }
         let Some(authority) = text.find("://").map(|at| at + 3) else {
-            self.wrong(node.spot, format!("'{}' is no path", text.escape_debug()), "begin with /, or write a whole URL such as https://login.test/token");
+            self.wrong(
+                node.spot,
+                format!("'{}' is no path", text.escape_debug()),
+                "begin with /, or write a whole URL such as https://login.test/token",
+            );
             return None;
         };
         let ends = text[authority..].find(['/', '?', '#']).map_or(text.len(), |length| authority + length);
         if let Some(at) = text[..ends].find("{{") {
             let spot = self.within(node, text, at, 2);
-            self.wrong(spot, "only path and query can be a template: the server is looked up before the run", "write scheme, host and port out");
+            self.wrong(
+                spot,
+                "only path and query can be a template: the server is looked up before the run",
+                "write scheme, host and port out",
+            );
             return None;
         }
         let mark = Mark::absent_from(text);
@@ -210,14 +218,19 @@ impl Reading<'_> {
             let found = (of(self, "access_key"), of(self, "secret_key"), of(self, "region"), of(self, "service"));
             let session_token = of(self, "session_token");
             let (Some(access_key), Some(secret_key), Some(region), Some(service)) = found else {
-                let help = "write aws: {access_key: '{{env KEY}}', secret_key: '{{env SECRET}}', region: eu-central-1, service: execute-api}";
+                let help =
+                    "write aws: {access_key: '{{env KEY}}', secret_key: '{{env SECRET}}', region: eu-central-1, service: execute-api}";
                 self.wrong(node.spot, "'aws' wants an access_key, a secret_key, a region and a service", help);
                 return None;
             };
             return Some(Auth::Aws(Box::new(AwsKeys { access_key, secret_key, session_token, region, service })));
         }
         let Some(node) = entries.value("api_key") else {
-            self.wrong(node.spot, "nothing says who the user is", "write bearer: TOKEN, basic: {user: …, password: …} or api_key: {header: …, value: …}");
+            self.wrong(
+                node.spot,
+                "nothing says who the user is",
+                "write bearer: TOKEN, basic: {user: …, password: …} or api_key: {header: …, value: …}",
+            );
             return None;
         };
         let mut key = self.shape(node, &API_KEY)?;
@@ -322,7 +335,11 @@ impl Reading<'_> {
     fn is_no_template(&mut self, node: &Node, text: &str) -> bool {
         let Some(at) = text.find("{{").filter(|_| is_templated(text)) else { return true };
         let spot = self.within(node, text, at, 2);
-        self.wrong(spot, "a check cannot hold a template: it is understood before the run", "compare with a fixed text, or look at a variable with if:");
+        self.wrong(
+            spot,
+            "a check cannot hold a template: it is understood before the run",
+            "compare with a fixed text, or look at a variable with if:",
+        );
         false
     }
 
@@ -371,7 +388,8 @@ impl Reading<'_> {
         };
         let mut ways = Found::ALL.into_iter().filter_map(|kind| Some((kind, entries.take(kind.word())?))).collect::<Vec<_>>();
         if ways.len() != 1 {
-            let message = if ways.is_empty() { "nothing says how the value is found" } else { "this says in several ways how the value is found" };
+            let message =
+                if ways.is_empty() { "nothing says how the value is found" } else { "this says in several ways how the value is found" };
             self.wrong(node.spot, message, "write one of json, regex, header, cookie, css, xpath, body and status");
             return None;
         }
@@ -397,7 +415,11 @@ impl Reading<'_> {
             number => number.parse().ok().map(Which::Nth),
         };
         if which.is_none() {
-            self.wrong(node.spot, format!("'{}' is none of several matches", text.escape_debug()), "write first, last, a number from 0, every or count");
+            self.wrong(
+                node.spot,
+                format!("'{}' is none of several matches", text.escape_debug()),
+                "write first, last, a number from 0, every or count",
+            );
         }
         which
     }
@@ -412,7 +434,8 @@ impl Auth {
         match self {
             Self::Bearer(token) => Some(("Authorization".to_owned(), worded("Bearer", token))),
             Self::Basic { user, password } => {
-                let inside = user.pieces().iter().chain(std::iter::once(&Piece::Text(":".to_owned()))).chain(password.pieces()).cloned().collect();
+                let inside =
+                    user.pieces().iter().chain(std::iter::once(&Piece::Text(":".to_owned()))).chain(password.pieces()).cloned().collect();
                 let value = Template::of([Piece::Value(Filled::Base64(inside))]);
                 Some(("Authorization".to_owned(), worded("Basic", &value)))
             }

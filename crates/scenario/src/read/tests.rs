@@ -28,7 +28,10 @@ fn three_lines_are_a_scenario() {
 #[test]
 fn the_starter_is_sound() {
     let scenario = good(STARTER);
-    assert_eq!(scenario.journeys.iter().map(|journey| (journey.name.as_str(), journey.weight)).collect::<Vec<_>>(), [("play", 3.0), ("look", 1.0)]);
+    assert_eq!(
+        scenario.journeys.iter().map(|journey| (journey.name.as_str(), journey.weight)).collect::<Vec<_>>(),
+        [("play", 3.0), ("look", 1.0)]
+    );
     assert_eq!(scenario.steps().len(), 5);
     assert_eq!(scenario.names, [STATUS, "basket", "id", "cards"]);
 }
@@ -144,7 +147,8 @@ fn files_begin_where_the_scenario_is() {
 
 #[test]
 fn a_load_is_that_of_the_flags() {
-    let scenario = good("load: {rate: [0/s to 50/s for 1m, 50/s for 5m], connections: 200, no_keepalive: true}\ntarget: http://a/\nsteps: [{get: /}]");
+    let scenario =
+        good("load: {rate: [0/s to 50/s for 1m, 50/s for 5m], connections: 200, no_keepalive: true}\ntarget: http://a/\nsteps: [{get: /}]");
     let plan = plan::Plan::try_from(Draft { scenario: Some("shop.yaml".to_owned()), ..scenario.draft }).unwrap();
     assert_eq!(plan.duration(), Some(plan::Nanos::from_secs(360)));
     assert_eq!(plan.connections_max().get(), 200);

@@ -262,7 +262,7 @@ fn tokens(text: &str) -> Result<Vec<(Token<'_>, std::ops::Range<usize>)>, Mistak
             let end = rest.find(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '-' | '_' | '.')).unwrap_or(rest.len());
             (Token::Name(&rest[..end]), end)
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            (Token::Sign(*sign), sign.len())
+            (Token::Sign(sign), sign.len())
         } else {
             let message = format!("`{first}` is no part of a path");
             let help = "such as //input[@name='csrf']/@value".to_owned();

@@ -1,0 +1,24 @@
+//! A log sent again: its requests, in its order, at its times.
+//!
+//! A log may be larger than memory, its lines stand in the order in which requests ended, and most have no finer time than a second.
+//! So it is read twice. Once before the load, to see what it holds: that is told to whoever asked, and bounds how far lines are out
+//! of order. Then while it is sent: a thread beside each worker reads ahead, puts lines in order within those bounds, writes the
+//! bytes of each request of its worker's share, and hands them over in blocks. The worker asks what falls due next, and sends it.
+//!
+//! Invariants: the requests of all shares together are what was found, each at the same time whatever the number of threads; memory
+//! does not grow with the log; nothing that a log holds is written anywhere but to the server.
+
+mod feed;
+mod found;
+mod log;
+mod order;
+mod pick;
+mod program;
+mod request;
+mod rules;
+
+pub use found::{Examples, FileFound, Found, look};
+pub use log::Log;
+pub use pick::{Clients, LeftOut, Moment, Options, Writes};
+pub use program::Ready;
+pub use rules::{Pattern, Rewrite};

@@ -1,0 +1,396 @@
+//! A log as the engine's program: it says when requests fall due, and what they were answered beside what the log says.
+//!
+//! The worker asks when the next request falls due and takes it when it has; a Lane that is given it sends its bytes as they stand
+//! in the block they were read into. Where clients keep their order, a request whose client still waits for an answer is put aside;
+//! it is due since its time, so the wait is in its response time, and it is taken as soon as that answer is there.
+//!
+//! Invariant: every request that was taken is sent or told as unsent, and none is sent twice.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::protocol::http1::{Asked, Header, Observer};
+use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
+use import::Personal;
+use measure::{Compared, Counted, Ending, Outcome, Replayed, Summary, Tick};
+use plan::{Nanos, Plan, Share};
+use rustc_hash::FxHashMap;
+
+use crate::feed::{Feed, Taken};
+use crate::found::Found;
+use crate::order::Score;
+use crate::pick::Clients;
+use crate::request::Writer;
+
+/// A log that was looked at, ready to be sent.
+pub struct Ready {
+    score: Arc<Score>,
+    begins_ns: i64,
+    sent: u64,
+}
+
+/// What workers leave behind.
+#[derive(Debug, Default)]
+struct Left {
+    compared: Compared,
+    taken: u64,
+    failed: Option<String>,
+}
+
+impl Ready {
+    /// To be sent as this plan says, whose rate and duration are those of what was found.
+    ///
+    /// # Errors
+    /// If its headers would not be valid on the wire.
+    pub fn new(plan: &Plan, found: Found) -> Result<Self, RunError> {
+        let writer = Writer::new(plan)?;
+        let Found { files, logs, pick, routed, span_ns, sent, .. } = found;
+        Ok(Self { score: Arc::new(Score { logs, files, pick, routed, writer }), begins_ns: span_ns.0, sent })
+    }
+
+    /// Carries a prepared plan out with these requests.
+    ///
+    /// # Errors
+    /// If the run cannot go on, with what was measured until then.
+    pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+        let Self { score, begins_ns, sent } = self;
+        let left: Arc<Mutex<Left>> = Arc::default();
+        let made = (score.clone(), left.clone());
+        let ended = prepared.run_with(move |share| Played::new(&made.0, begins_ns, share, made.1.clone()), watch, stop);
+        let left = std::mem::take(&mut *left.lock().unwrap_or_else(PoisonError::into_inner));
+        let complete = |summary: &mut Summary| {
+            summary.replayed = Some(Box::new(Replayed::new(&left.compared, &score.routed.names())));
+            for example in summary.failures.iter_mut().filter_map(|failure| failure.example.as_mut()) {
+                // A server may say again what it was asked, and that is the log's.
+                example.text = import::example(example.text.as_bytes(), Personal::LeftOut);
+            }
+            summary.warnings.extend(left.failed.clone());
+            if left.taken < sent && left.failed.is_none() && summary.ended.how == Ending::Finished {
+                summary.warnings.push(format!(
+                    "the log held {sent} requests when it was looked at, and {} when it was sent: it was changed meanwhile",
+                    left.taken
+                ));
+            }
+        };
+        match ended {
+            Ok(mut summary) => {
+                complete(&mut summary);
+                Ok(summary)
+            }
+            Err(mut error) => {
+                if let Some(summary) = error.measured.as_deref_mut() {
+                    complete(summary);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The first requests of a share, with their times, as they will be sent.
+    #[must_use]
+    pub fn preview(&self, share: Share, count: usize) -> Vec<(Nanos, Vec<u8>)> {
+        let mut feed = Feed::start(self.score.clone(), self.begins_ns, share);
+        let mut requests = Vec::new();
+        while requests.len() < count {
+            let Some(due) = feed.peek() else { break };
+            requests.push((due, feed.take().bytes().to_vec()));
+        }
+        requests
+    }
+}
+
+/// One worker's part.
+struct Played {
+    state: RefCell<State>,
+    compared: RefCell<FxHashMap<(u32, u16, u16), u64>>,
+    left: Arc<Mutex<Left>>,
+}
+
+struct State {
+    feed: Feed,
+    /// Taken, and given to no Lane yet.
+    taken: VecDeque<Taken>,
+    taken_count: u64,
+    /// Where clients keep their order: those whose answer is awaited, with what waits for it.
+    busy: Option<FxHashMap<u64, VecDeque<Taken>>>,
+    waiting: usize,
+    /// What waited, and need not any more.
+    released: VecDeque<Taken>,
+}
+
+impl State {
+    fn next_due(&mut self) -> Option<Nanos> {
+        if let Some(first) = self.released.front() {
+            return Some(first.row().due);
+        }
+        let next = self.feed.peek();
+        if next.is_none() && self.waiting > 0 { Some(Nanos::NEVER) } else { next }
+    }
+
+    fn take_due(&mut self, now: Nanos) -> Option<Nanos> {
+        let taken = match self.released.pop_front() {
+            Some(released) => released,
+            None => self.take_from_feed(now)?,
+        };
+        let due = taken.row().due;
+        self.taken.push_back(taken);
+        self.taken_count += 1;
+        Some(due)
+    }
+
+    fn take_from_feed(&mut self, now: Nanos) -> Option<Taken> {
+        loop {
+            if self.feed.peek()? > now {
+                return None;
+            }
+            let next = self.feed.take();
+            let client = next.row().client;
+            let Some(busy) = self.busy.as_mut().filter(|_| client != 0) else { return Some(next) };
+            match busy.get_mut(&client) {
+                Some(queue) => {
+                    queue.push_back(next);
+                    self.waiting += 1;
+                }
+                None => {
+                    busy.insert(client, VecDeque::new());
+                    return Some(next);
+                }
+            }
+        }
+    }
+
+    /// The one that was taken with this time; the first of several.
+    fn given(&mut self, due: Nanos) -> Option<Taken> {
+        let at = self.taken.iter().position(|taken| taken.row().due == due)?;
+        self.taken.remove(at)
+    }
+
+    /// The one that was taken last with this time.
+    fn given_up(&mut self, due: Nanos) -> Option<Taken> {
+        let at = self.taken.iter().rposition(|taken| taken.row().due == due)?;
+        self.taken.remove(at)
+    }
+
+    /// A client's request is over.
+    fn over(&mut self, client: u64) {
+        let Some(busy) = self.busy.as_mut().filter(|_| client != 0) else { return };
+        match busy.get_mut(&client).and_then(VecDeque::pop_front) {
+            Some(next) => {
+                self.waiting -= 1;
+                self.released.push_back(next);
+            }
+            None => drop(busy.remove(&client)),
+        }
+    }
+}
+
+impl Played {
+    fn new(score: &Arc<Score>, begins_ns: i64, share: Share, left: Arc<Mutex<Left>>) -> Self {
+        let in_order = score.pick.options.clients == Clients::InOrder;
+        let state = State {
+            feed: Feed::start(score.clone(), begins_ns, share),
+            taken: VecDeque::new(),
+            taken_count: 0,
+            busy: in_order.then(FxHashMap::default),
+            waiting: 0,
+            released: VecDeque::new(),
+        };
+        Self { state: RefCell::new(state), compared: RefCell::default(), left }
+    }
+}
+
+impl Drop for Played {
+    fn drop(&mut self) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        for (key, count) in self.compared.borrow_mut().drain() {
+            *left.compared.entry(key).or_default() += count;
+        }
+        let mut state = self.state.borrow_mut();
+        left.taken += state.taken_count;
+        if let Some(why) = state.feed.failed.take() {
+            left.failed.get_or_insert(why);
+        }
+    }
+}
+
+/// A Lane's: the request it sends.
+struct User {
+    taken: Option<Taken>,
+    ear: Ear,
+}
+
+/// What is known of the request when its answer is there.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ear {
+    route: u32,
+    logged: u16,
+    client: u64,
+}
+
+impl Observer for Ear {
+    fn head(&mut self, _status: u16, _headers: &[Header<'_>]) {}
+}
+
+impl Program for Played {
+    type User = User;
+    type Ear = Ear;
+
+    const ARRIVES: bool = true;
+
+    fn user(&self, _number: u64) -> User {
+        User { taken: None, ear: Ear::default() }
+    }
+
+    #[inline]
+    fn next_due(&self) -> Option<Nanos> {
+        self.state.borrow_mut().next_due()
+    }
+
+    #[inline]
+    fn take_due(&self, now: Nanos) -> Option<Nanos> {
+        self.state.borrow_mut().take_due(now)
+    }
+
+    #[inline]
+    fn falls_to(&self, user: &mut User, due: Nanos) {
+        user.taken = self.state.borrow_mut().given(due);
+    }
+
+    fn unsent(&self, due: Nanos) {
+        let mut state = self.state.borrow_mut();
+        if let Some(taken) = state.given_up(due) {
+            state.over(taken.row().client);
+        }
+    }
+
+    fn stops(&self) {
+        let mut state = self.state.borrow_mut();
+        let State { busy, released, waiting, .. } = &mut *state;
+        for queue in busy.iter_mut().flat_map(|busy| busy.values_mut()) {
+            released.extend(queue.drain(..));
+        }
+        *waiting = 0;
+    }
+
+    #[inline]
+    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
+        let Some(taken) = &user.taken else {
+            return Err(Broken {
+                message: "a Lane was to send a request of the log, and had none".to_owned(),
+                help: "this is a mistake in loadline: please report it".to_owned(),
+            });
+        };
+        let row = taken.row();
+        user.ear = Ear { route: row.route, logged: row.logged, client: row.client };
+        Ok(Choice { asked: if row.is_head { Asked::Head } else { Asked::Other }, requests: 1 })
+    }
+
+    #[inline]
+    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
+        (user.taken.as_ref().map_or(&[][..], Taken::bytes), &mut user.ear)
+    }
+
+    #[inline]
+    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
+        *self.compared.borrow_mut().entry((ear.route, ear.logged, outcome.result.unwrap_or(0))).or_default() += 1;
+        if ear.client != 0 {
+            self.state.borrow_mut().over(ear.client);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Log, Options, look};
+    use measure::Failure;
+    use plan::Draft;
+    use std::io::Write as _;
+
+    fn played(text: &str, clients: Clients) -> (Played, Arc<Mutex<Left>>) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let log = Log::open(file.path().to_str().unwrap()).unwrap();
+        let found = look(vec![log], Options { clients, ..Options::default() }).unwrap();
+        let plan = Plan::try_from(Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() }).unwrap();
+        let ready = Ready::new(&plan, found).unwrap();
+        let left = Arc::default();
+        (Played::new(&ready.score, ready.begins_ns, Share::WHOLE, Arc::clone(&left)), left)
+    }
+
+    /// Three of one client within a millisecond, and one of another.
+    fn log() -> String {
+        let line = |ms: u64, client: &str, path: &str| {
+            format!("{{\"time\":\"1700000000.{ms:03}\",\"path\":\"{path}\",\"status\":200,\"ip\":\"{client}\"}}\n")
+        };
+        line(0, "a", "/a1") + &line(1, "a", "/a2") + &line(2, "b", "/b1") + &line(3, "a", "/a3")
+    }
+
+    /// Takes what is due and gives it to a user.
+    fn taken(played: &Played, now_ms: u64) -> Option<(u64, String, User)> {
+        let due = played.take_due(Nanos::from_millis(now_ms))?;
+        let mut user = played.user(0);
+        played.falls_to(&mut user, due);
+        played.choose(&mut user).unwrap();
+        let line = String::from_utf8_lossy(played.sending(&mut user).0).split(' ').nth(1).unwrap().to_owned();
+        Some((due.0 / 1_000_000, line, user))
+    }
+
+    fn outcome(result: Result<u16, Failure>) -> Outcome {
+        let at = Nanos::ZERO;
+        Outcome { due: at, ready: at, sent: at, first_byte: at, done: at, bytes_out: 0, bytes_in: 0, result }
+    }
+
+    #[test]
+    fn requests_are_taken_when_they_are_due() {
+        let (played, left) = played(&log(), Clients::Free);
+        assert_eq!(played.next_due(), Some(Nanos::ZERO));
+        for (now_ms, path) in [(0, "/a1"), (1, "/a2"), (3, "/b1"), (3, "/a3")] {
+            assert_eq!(taken(&played, now_ms).map(|it| it.1).as_deref(), Some(path));
+        }
+        assert!(taken(&played, 1000).is_none() && played.next_due().is_none());
+        drop(played);
+        assert_eq!(left.lock().unwrap().taken, 4);
+    }
+
+    #[test]
+    fn a_client_waits_for_its_answer_and_others_do_not() {
+        let (played, left) = played(&log(), Clients::InOrder);
+        let (_, first, mut user) = taken(&played, 5).unwrap();
+        let (_, other, _) = taken(&played, 5).unwrap();
+        assert_eq!((first.as_str(), other.as_str()), ("/a1", "/b1"));
+        assert!(taken(&played, 5).is_none(), "the client's others wait");
+        assert_eq!(played.next_due(), Some(Nanos::NEVER), "something is still to come");
+        played.ended(&mut user.ear, &outcome(Ok(500))).unwrap();
+        assert_eq!(played.next_due(), Some(Nanos::from_millis(1)));
+        let (due, second, mut user) = taken(&played, 5).unwrap();
+        assert_eq!((due, second.as_str()), (1, "/a2"), "it was due at its own time");
+        assert!(taken(&played, 5).is_none());
+        played.ended(&mut user.ear, &outcome(Err(Failure::RecvReset))).unwrap();
+        let due = played.take_due(Nanos::from_millis(5)).unwrap();
+        played.unsent(due);
+        assert!(played.next_due().is_none(), "nothing waits any more");
+        drop(played);
+        let left = left.lock().unwrap();
+        let mut answers: Vec<(u16, u16, u64)> = left.compared.iter().map(|(key, count)| (key.1, key.2, *count)).collect();
+        answers.sort_unstable();
+        assert_eq!(answers, [(200, 0, 1), (200, 500, 1)]);
+    }
+
+    #[test]
+    fn all_that_waits_can_be_taken_when_the_load_is_stopped() {
+        let (played, _) = played(&log(), Clients::InOrder);
+        let _ = taken(&played, 5).unwrap();
+        let _ = taken(&played, 5).unwrap();
+        assert!(played.take_due(Nanos::from_millis(5)).is_none());
+        played.stops();
+        let mut given_up = 0;
+        while let Some(due) = played.take_due(Nanos::from_millis(5)) {
+            played.unsent(due);
+            given_up += 1;
+        }
+        assert_eq!((given_up, played.next_due()), (2, None));
+    }
+}
