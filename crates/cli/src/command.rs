@@ -9,6 +9,7 @@ mod curate;
 mod demo;
 mod diff;
 mod find;
+mod import;
 mod init;
 mod links;
 mod man;
@@ -32,6 +33,7 @@ use crate::exit::{Exit, Failed};
 use crate::outputs::{Styles, to_stdout};
 use crate::screen::{Screen, Sight, Voice};
 
+pub use self::import::read as read_to_import;
 pub use sweep::{broken, name_of};
 
 /// The whole command line.
@@ -52,7 +54,7 @@ pub struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Measure one load and report it
-    #[command(about = "Measure one load and report it")]
+    #[command(about = "Measure one load and report it", after_help = PASTED)]
     Run(Box<run::Run>),
     /// Climb through a ladder of loads: a table, two charts, and what they show
     #[command(about = "Climb through a ladder of loads: a table, two charts, and what they show")]
@@ -105,8 +107,10 @@ enum Command {
     Baseline(curate::Baseline),
     /// Write a saved run into a file
     Export(curate::Export),
-    /// Take runs from files into the history
-    Import(curate::Import),
+    /// Make a scenario of requests that another tool keeps: curl, HAR, Postman, OpenAPI, Insomnia, vegeta, siege; or take results into
+    /// the history
+    #[command(about = IMPORT)]
+    Import(Box<import::Import>),
     /// Remove saved runs
     Rm(curate::Remove),
     /// Remove all saved runs but the newest
@@ -122,6 +126,12 @@ enum Command {
     /// Print the man page, or write one for every command into a directory
     Man(man::Man),
 }
+
+/// Behind the help of `run`.
+const PASTED: &str = "A request as browsers copy it (Copy as cURL) is pasted behind --:\n  loadline run -c 50 -- curl 'https://…' -H …";
+
+const IMPORT: &str =
+    "Make a scenario of requests that curl, a browser, Postman, OpenAPI, Insomnia, vegeta or siege keep; or take results into the history";
 
 /// How a command speaks.
 #[derive(Debug, Clone, Copy, Args)]
@@ -176,7 +186,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Note(note)) => curate::note(note),
         Some(Command::Baseline(baseline)) => curate::baseline(baseline),
         Some(Command::Export(export)) => curate::export(export),
-        Some(Command::Import(import)) => curate::import(import),
+        Some(Command::Import(import)) => import::carry_out(*import),
         Some(Command::Rm(remove)) => curate::remove(remove),
         Some(Command::Prune(prune)) => curate::prune(prune),
         Some(Command::Compat(compat)) => compat::carry_out(&compat),

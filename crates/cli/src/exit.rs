@@ -23,7 +23,7 @@ pub enum Exit {
     Usage = 2,
     /// The run could not be carried out, or not to its end.
     NotCarriedOut = 3,
-    /// It was measured, but not well enough to judge.
+    /// It was measured, but not well enough to judge; or, with --strict, a file was imported, but not all of it.
     NotTrustworthy = 4,
     /// It was measured, but an output could not be written.
     OutputNotWritten = 5,
@@ -39,7 +39,10 @@ pub const MEANINGS: &[(Exit, &str)] = &[
     (Exit::CheckFailed, "a check failed, or a condition to abort on came true"),
     (Exit::Usage, "the command line, the plan or a file it names cannot be used; nothing was sent"),
     (Exit::NotCarriedOut, "the run could not be carried out, or not to its end"),
-    (Exit::NotTrustworthy, "measured, but not well enough to judge: the run is INVALID, or a check cannot be judged by it"),
+    (
+        Exit::NotTrustworthy,
+        "measured, but not well enough to judge: the run is INVALID, or a check cannot be judged by it; import --strict left something out",
+    ),
     (Exit::OutputNotWritten, "measured, but an output could not be written"),
     (Exit::OurMistake, "a mistake of loadline itself"),
     (Exit::Interrupted, "interrupted, after a full report"),

@@ -11,6 +11,7 @@ mod exit;
 mod exporting;
 mod files;
 mod filling;
+mod imported;
 mod inputs;
 mod interrupt;
 mod keeping;

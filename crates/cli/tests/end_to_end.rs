@@ -24,6 +24,8 @@ mod find;
 mod help;
 #[path = "end_to_end/history.rs"]
 mod history;
+#[path = "end_to_end/import.rs"]
+mod import;
 #[path = "end_to_end/peers.rs"]
 mod peers;
 #[path = "end_to_end/profile.rs"]

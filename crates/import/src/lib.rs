@@ -3,9 +3,13 @@
 //! Before a load test there is a question that no load test answers: what does the real traffic look like? Servers write it
 //! down, each in its own form. Here their logs are read at the speed of memory and told as [`Traffic`].
 //!
+//! And there are the requests themselves, which other tools keep in files of their own: those become a
+//! [`Collection`](collection::Collection).
+//!
 //! Invariants: no file is opened and no clock is read here, a stream is an argument; memory does not grow with the log; every line
 //! is a request or counted as none; nothing personal is in a result unless it was asked for.
 
+pub mod collection;
 mod course;
 mod entries;
 mod entry;

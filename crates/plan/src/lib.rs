@@ -36,7 +36,7 @@ pub use plan::{
 pub use random::Random;
 pub use replay::{Replay, Speed};
 pub use request::{Body, FormPart, FormValue, Request};
-pub use secret::{Secrets, is_secret};
+pub use secret::{Secrets, is_secret, secret_values};
 pub use share::Share;
 pub use target::{HostPort, Scheme, Target};
 pub use timetable::{Stage, Timetable};

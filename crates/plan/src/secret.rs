@@ -257,8 +257,9 @@ impl Found {
     }
 }
 
-/// Where in a body the values of secrets stand: of fields of JSON, and of a form in URL encoding.
-fn secret_values(text: &str) -> Vec<(usize, usize)> {
+/// Where in a body the values of secrets stand, as the bytes from and to: of fields of JSON, and of a form in URL encoding.
+#[must_use]
+pub fn secret_values(text: &str) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
     let trimmed = text.trim_start();
     if !trimmed.starts_with(['{', '[']) {

@@ -90,21 +90,6 @@ pub struct Export {
     at: At,
 }
 
-/// A file as a run.
-#[derive(Debug, Args)]
-pub struct Import {
-    /// Files written by export, or the JSON of a result
-    #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
-
-    /// Call the result of a single run so [default: from the path of the URL, or its host]
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
-
-    #[command(flatten)]
-    at: At,
-}
-
 /// What others are held against.
 #[derive(Debug, Args)]
 pub struct Baseline {
@@ -220,9 +205,8 @@ pub fn export(export: Export) -> Result<Exit, Failed> {
     super::print(format!("\n  {} is in {}\n\n", entry.short, file.display()).as_bytes())
 }
 
-/// Takes files in.
-pub fn import(import: Import) -> Result<Exit, Failed> {
-    let Import { files, name, at } = import;
+/// Takes results in.
+pub fn import(files: Vec<PathBuf>, name: Option<String>, at: At) -> Result<Exit, Failed> {
     // Everything is read before the first is saved.
     let mut found = Vec::new();
     let mut errors = PlanErrors::default();
@@ -232,7 +216,7 @@ pub fn import(import: Import) -> Result<Exit, Failed> {
             Err(why) => errors.push(plan::PlanError::new(
                 "import",
                 format!("'{}' cannot be taken in: {why}", file.display()),
-                "give a file written by loadline export, or the JSON of a result",
+                "give a file written by loadline export, the JSON of a result, or one file with requests (loadline import --help)",
             )),
         }
     }

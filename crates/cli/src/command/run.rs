@@ -22,7 +22,7 @@ use crate::outputs::{Existing, Out, Outputs};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::screen::{Sight, complain};
-use crate::{inputs, interrupt, saved, secrets};
+use crate::{imported, inputs, interrupt, saved, secrets};
 
 /// One load, and where its results go.
 #[derive(Debug, Args)]
@@ -76,6 +76,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let Run { draft, promises, aborts, from, name, keeping, exporting, observing, profiling, out, force, sight, manner } = run;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
+    let draft = imported::take(draft, manner.voice(), &mut errors);
     let (plan, promises) = decide(draft, promises, from.map(|from| (from, keeping.at())), &mut errors);
     let checks = promises.read(&mut errors);
     let mut guard = aborts.read(&mut errors);

@@ -1,0 +1,231 @@
+//! `loadline import FILE`: requests that another tool keeps become a scenario; results become runs of the history.
+//!
+//! Both are a file that comes in, and both are called so by those who do it. What a file is stands in it, so one word is enough: a
+//! result of loadline's goes where results are, and everything else is looked at for requests.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use clap::{ArgAction, Args, ValueEnum};
+use import::collection::{Collection, FILE_BYTES_MAX, KINDS, Kind, Wishes, guess, printed};
+use plan::{PlanError, PlanErrors};
+
+use super::{Manner, curate};
+use crate::exit::{Exit, Failed};
+use crate::inputs::plainly;
+use crate::keeping::At;
+use crate::outputs::{Existing, look, to_stdout, whole};
+
+/// Files, and what becomes of them.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// Requests of another tool, or results of loadline; - is standard input
+    #[arg(value_name = "FILE", required = true, help = file_help())]
+    files: Vec<PathBuf>,
+
+    /// What the file is, instead of a guess
+    #[arg(long, value_name = "KIND", value_parser = kind, help = kind_help(), help_heading = "Requests")]
+    from: Option<Kind>,
+
+    /// Write the scenario into this file [default: standard output]
+    #[arg(short, long, value_name = "FILE", help_heading = "Requests")]
+    output: Option<PathBuf>,
+
+    /// Only requests whose name, folders, method or URL hold this (repeatable)
+    #[arg(long, value_name = "TEXT", action = ArgAction::Append, help_heading = "Requests")]
+    only: Vec<String>,
+
+    /// Without requests that hold this (repeatable)
+    #[arg(long, value_name = "TEXT", action = ArgAction::Append, help_heading = "Requests")]
+    except: Vec<String>,
+
+    /// The value of a variable of the file, such as baseUrl=http://127.0.0.1:8080 (repeatable)
+    #[arg(long, value_name = "NAME=VALUE", action = ArgAction::Append, value_parser = pair, help_heading = "Requests")]
+    variable: Vec<(String, String)>,
+
+    /// Which server of an OpenAPI description: its number, a part of its description, or another URL [default: the first]
+    #[arg(long, value_name = "SERVER", help_heading = "Requests")]
+    openapi_server: Option<String>,
+
+    /// Secrets become variables of the environment (env), or are written into the scenario (keep)
+    #[arg(long, value_name = "HOW", default_value = "env", hide_possible_values = true, help_heading = "Requests")]
+    secrets: Secrets,
+
+    /// End with 4 if something in the file is not carried over
+    #[arg(long, help_heading = "Requests")]
+    strict: bool,
+
+    /// Replace the file if it exists
+    #[arg(long, help_heading = "Requests")]
+    force: bool,
+
+    /// Call the result of a single run so [default: from the path of the URL, or its host]
+    #[arg(long, value_name = "NAME", help_heading = "History")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    at: At,
+
+    #[command(flatten)]
+    manner: Manner,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Secrets {
+    Env,
+    Keep,
+}
+
+/// Takes files in, by what is in them.
+pub fn carry_out(import: Import) -> Result<Exit, Failed> {
+    let requests = match import.files.as_slice() {
+        [one] if import.from.is_some() => Some(read(one)?),
+        // What cannot be read is told with the others.
+        [one] => read(one).ok().filter(|bytes| !is_result(bytes)),
+        _ => None,
+    };
+    match requests {
+        Some(bytes) => scenario(import, &bytes),
+        None if import.files.len() > 1 && import.asks_for_a_scenario() => Err(Failed::new(
+            Exit::Usage,
+            format_args!("a scenario is made of one file, and here are {}", import.files.len()),
+            "import them one by one",
+        )),
+        None => curate::import(import.files, import.name, import.at),
+    }
+}
+
+impl Import {
+    fn asks_for_a_scenario(&self) -> bool {
+        let Self { from, output, only, except, variable, openapi_server, strict, .. } = self;
+        let lists = only.is_empty() && except.is_empty() && variable.is_empty();
+        from.is_some() || output.is_some() || !lists || openapi_server.is_some() || *strict
+    }
+}
+
+fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
+    let Import { files, from, output, only, except, variable, openapi_server, secrets, strict, force, name: _, at: _, manner } = import;
+    let shown = files.first().map(|file| shown(file)).unwrap_or_default();
+    let mut errors = PlanErrors::default();
+    if let Some(output) = &output {
+        look(output, "output", if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    }
+    let wrong = |why: String, help: &str| PlanError::new("import", why, help.to_owned());
+    let kind = match from.map_or_else(|| guess(bytes), Ok) {
+        Ok(kind) => kind,
+        Err(why) => {
+            let help = "say what it is with --from, or give a result that loadline wrote";
+            errors.push(wrong(format!("{shown} {why}"), help));
+            return Err(errors.into());
+        }
+    };
+    let wishes = Wishes { variables: variable, server: openapi_server, only, except };
+    let read = Collection::read(kind, bytes, &wishes).map_err(|why| {
+        wrong(format!("{shown} cannot be read as {}: {why}", kind.about()), "look at the file there, or say what it is with --from")
+    });
+    let read = match read {
+        Ok(read) if errors.is_empty() => read,
+        Ok(_) => return Err(errors.into()),
+        Err(why) => {
+            errors.push(why);
+            return Err(errors.into());
+        }
+    };
+    let (written, placeholders) = if secrets == Secrets::Env { read.concealed() } else { (read, Vec::new()) };
+    let page = printed(&written, &shown, &placeholders);
+    match &output {
+        Some(path) => whole(path, page.as_bytes()).map_err(|why| {
+            let message = format!("'{}' could not be written: {}", path.display(), plainly(&why));
+            Failed::new(Exit::OutputNotWritten, message, "make room or choose another place")
+        })?,
+        None => to_stdout(page.as_bytes()).map_err(|why| {
+            let message = format!("standard output cannot be written: {}", plainly(&why));
+            Failed::new(Exit::OutputNotWritten, message, "give --output FILE")
+        })?,
+    }
+    let left = written.all_left_out();
+    let screen = manner.screen();
+    let requests = written.requests.len();
+    let guessed = if from.is_some() { "" } else { " (a guess; --from says otherwise)" };
+    screen.say(&format!("{shown}: {}{guessed}: {requests} {}", kind.about(), if requests == 1 { "request" } else { "requests" }));
+    if !placeholders.is_empty() {
+        let names: Vec<&str> = placeholders.iter().map(|placeholder| placeholder.name.as_str()).collect();
+        screen
+            .say(&format!("secrets are read from the environment: set {} before the run, or import with --secrets keep", names.join(", ")));
+    }
+    if !left.is_empty() {
+        screen.say(&format!("not carried over ({}):", left.len()));
+        left.iter().for_each(|left| screen.say(&format!("  {}", report::visible(left))));
+    }
+    if let Some(path) = &output {
+        screen.say(&format!("{} is a scenario: loadline run {0}", path.display()));
+    }
+    Ok(if strict && !left.is_empty() { Exit::NotTrustworthy } else { Exit::Done })
+}
+
+/// The whole of a file.
+///
+/// # Errors
+/// If it cannot be read, or is larger than what is read.
+pub fn read(path: &Path) -> Result<Vec<u8>, Failed> {
+    let unreadable = |why: &io::Error| {
+        Failed::new(Exit::Usage, format_args!("{} cannot be read: {}", shown(path), plainly(why)), "give a file, or - for standard input")
+    };
+    let mut bytes = Vec::new();
+    let source: Box<dyn io::Read> = if path.as_os_str() == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(path).map_err(|why| unreadable(&why))?;
+        if file.metadata().is_ok_and(|about| about.is_dir()) {
+            return Err(unreadable(&io::ErrorKind::IsADirectory.into()));
+        }
+        Box::new(file)
+    };
+    source.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|why| unreadable(&why))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(Failed::new(
+            Exit::Usage,
+            format_args!("{} is larger than 256 MiB", shown(path)),
+            "record less, or take the part that matters out of it",
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Whether loadline wrote it: a result, or a run that was exported.
+fn is_result(bytes: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Schema {
+        schema: Option<String>,
+    }
+    serde_json::from_slice::<Schema>(bytes).is_ok_and(|found| found.schema.is_some_and(|schema| schema.starts_with("loadline.")))
+}
+
+fn shown(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_owned() } else { format!("'{}'", path.display()) }
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    Kind::named(text).ok_or_else(|| format!("it is none of {}", names()))
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("it is not NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// From the table of kinds, so that none is missing.
+fn kind_help() -> String {
+    format!("What the file is, instead of a guess: {}", names())
+}
+
+fn file_help() -> String {
+    "Requests of another tool, of which a scenario is made; or results, which go into the history: files written by export, or the JSON of a \
+     result. - is standard input"
+        .to_owned()
+}
+
+fn names() -> String {
+    KINDS.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,632 @@
+//! Requests that other tools keep: curl's command lines, recordings, collections, descriptions of APIs, lists of targets.
+//!
+//! Whoever wants to load an API has its requests somewhere already, and typing them again is where wrong tests come from. Each kind
+//! of file is read into one [`Collection`], and from there on nobody asks where it came from: it is printed as a scenario, or one
+//! request of it is run as it stands. Going straight from each kind to each use was rejected: eight readers times two writers, each
+//! with its own idea of a variable.
+//!
+//! Invariants: nothing is opened, asked or sent here; what cannot be carried over is listed by name and place, never dropped in
+//! silence; no file takes memory or stack without end, and none makes reading panic.
+
+mod concealed;
+mod curl;
+mod draft;
+mod guess;
+mod insomnia;
+mod openapi;
+mod postman;
+mod promise;
+mod recording;
+mod scenario;
+mod targets;
+mod text;
+mod tree;
+mod urls;
+mod words;
+
+use std::collections::HashSet;
+use std::fmt;
+
+pub use concealed::Placeholder;
+pub use draft::Unfit;
+pub use guess::guess;
+pub use scenario::printed;
+pub use text::{Part, Text, variable_name};
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Command lines of curl.
+    Curl,
+    /// What a browser recorded.
+    Har,
+    /// A collection of Postman, version 2.
+    Postman,
+    /// A description of an API, version 3.
+    OpenApi,
+    /// An export of Insomnia, version 4 or 5.
+    Insomnia,
+    /// Targets of vegeta, as text.
+    Vegeta,
+    /// Targets of vegeta, as JSON.
+    VegetaJson,
+    /// A list of URLs, as siege reads it.
+    Siege,
+}
+
+/// Every kind: its name on the command line, and what it is.
+pub const KINDS: &[(Kind, &str, &str)] = &[
+    (Kind::Curl, "curl", "command lines of curl, as browsers copy them"),
+    (Kind::Har, "har", "a HAR recording"),
+    (Kind::Postman, "postman", "a Postman collection"),
+    (Kind::OpenApi, "openapi", "an OpenAPI description"),
+    (Kind::Insomnia, "insomnia", "an export of Insomnia"),
+    (Kind::Vegeta, "vegeta", "targets of vegeta"),
+    (Kind::VegetaJson, "vegeta-json", "targets of vegeta in JSON"),
+    (Kind::Siege, "siege", "a list of URLs of siege"),
+];
+
+impl Kind {
+    /// The kind with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        KINDS.iter().find(|(_, known, _)| *known == name).map(|(kind, ..)| *kind)
+    }
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        KINDS.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// What it is, in words.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        KINDS.iter().find(|(kind, ..)| *kind == self).map_or("", |(.., about)| about)
+    }
+}
+
+/// Requests, in the order in which they stand in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Collection {
+    /// What the file was.
+    pub kind: Kind,
+    /// What it calls itself; empty if it does not.
+    pub name: String,
+    /// Values that requests name, in the order of the file.
+    pub variables: Vec<Variable>,
+    /// What is sent.
+    pub requests: Vec<Request>,
+    /// What is not carried over.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A value that requests name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// As it may stand in a template.
+    pub name: String,
+    /// May name others.
+    pub value: Text,
+    /// Whether the file says that it is a secret.
+    pub secret: bool,
+}
+
+/// One request.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Request {
+    /// What it is called; method and path where the file has no name for it.
+    pub name: String,
+    /// The folders it stands in, from the outside.
+    pub group: Vec<String>,
+    /// The method, such as `GET`.
+    pub method: String,
+    /// The whole URL.
+    pub url: Text,
+    /// Names and values, in order.
+    pub headers: Vec<(String, Text)>,
+    /// What follows the head.
+    pub body: Body,
+    /// How it authenticates, beyond its headers.
+    pub auth: Auth,
+    /// What its answer is held against.
+    pub checks: Vec<Check>,
+    /// What is taken out of its answer.
+    pub extractions: Vec<Extraction>,
+    /// What is said of its connection.
+    pub connection: Connection,
+    /// Where it stands, such as `line 3` or `Orders / Create`.
+    pub place: String,
+}
+
+/// What follows the head of a request.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Body {
+    /// Nothing.
+    #[default]
+    None,
+    /// This text; its type stands in the headers.
+    Raw(Text),
+    /// Fields, percent-encoded when sent.
+    Fields(Vec<(Text, Text)>),
+    /// A multipart form.
+    Form(Vec<Field>),
+    /// What is in this file.
+    File(String),
+}
+
+/// A field of a multipart form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// What it is called.
+    pub name: String,
+    /// What it holds.
+    pub value: FieldValue,
+}
+
+/// What a field of a form holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FieldValue {
+    /// Text.
+    Text(Text),
+    /// A file to upload, and its media type where it is said.
+    File {
+        /// Where it is.
+        path: String,
+        /// What it is, such as `image/png`.
+        media_type: Option<String>,
+    },
+}
+
+/// How a request authenticates.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Auth {
+    /// Not at all, or by its headers.
+    #[default]
+    None,
+    /// Name and password (RFC 7617).
+    Basic(Text, Text),
+    /// A token (RFC 6750).
+    Bearer(Text),
+    /// Name and password, proved (RFC 7616).
+    Digest(Text, Text),
+    /// A signature of Amazon's, version 4.
+    Aws(Box<Aws>),
+}
+
+/// What signs for Amazon's services.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Aws {
+    /// The name of the key.
+    pub access_key: Text,
+    /// The key.
+    pub secret_key: Text,
+    /// Of a temporary key.
+    pub session_token: Option<Text>,
+    /// Such as `eu-west-1`.
+    pub region: Text,
+    /// Such as `execute-api`.
+    pub service: Text,
+}
+
+/// What an answer is held against.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Check {
+    /// The status is one of these.
+    Status(Vec<u16>),
+    /// The status is from 200 to 299.
+    Success,
+    /// It took less, in milliseconds.
+    BelowMillis(u64),
+    /// The body holds this.
+    Holds(String),
+}
+
+/// What is taken out of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extraction {
+    /// The variable that has it afterwards.
+    pub variable: String,
+    /// Where it is in the JSON of the body, such as `$.data.token`.
+    pub json_path: String,
+}
+
+/// What a file says of the connection.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Connection {
+    /// Any certificate is accepted.
+    pub insecure: bool,
+    /// So many redirects are followed.
+    pub follow: Option<u8>,
+    /// Given up after this, such as `30s`.
+    pub timeout: Option<String>,
+    /// Opening a connection is given up after this.
+    pub connect_timeout: Option<String>,
+    /// Sent through this proxy.
+    pub proxy: Option<String>,
+    /// Sent through this socket.
+    pub unix_socket: Option<String>,
+    /// `HOST:PORT` in the place of the URL's.
+    pub connect_to: Option<String>,
+    /// Issuers that are trusted.
+    pub cacert: Option<String>,
+    /// The certificate shown.
+    pub cert: Option<String>,
+    /// Its key.
+    pub key: Option<String>,
+}
+
+/// What is not carried over.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LeftOut {
+    /// What it is: `the option --retry`.
+    pub what: String,
+    /// Where it stands: `line 3`, `Orders / Create`.
+    pub place: String,
+    /// Why, and what to do where something can be done.
+    pub why: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.place, self.what, self.why)
+    }
+}
+
+/// Why a file cannot be read, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadError {
+    /// In words.
+    pub message: String,
+    /// Line and column, from 1, where the file has them.
+    pub at: Option<(usize, usize)>,
+}
+
+impl ReadError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), at: None }
+    }
+
+    pub(crate) fn at(line: usize, column: usize, message: impl Into<String>) -> Self {
+        Self { message: message.into(), at: Some((line.max(1), column.max(1))) }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.at {
+            Some((line, column)) => write!(f, "line {line}, column {column}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// What the user says about reading.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Wishes {
+    /// Values for variables, over those of the file.
+    pub variables: Vec<(String, String)>,
+    /// Which server of an OpenAPI description: a number from 1, a URL, or a part of what describes it.
+    pub server: Option<String>,
+    /// Only requests whose name, folders, method and path hold one of these, whatever the case of letters.
+    pub only: Vec<String>,
+    /// Without requests that hold one of these.
+    pub except: Vec<String>,
+}
+
+/// A file is at most so large: it is read into memory whole.
+pub const FILE_BYTES_MAX: u64 = 256 << 20;
+/// So many requests are carried over, as many as a scenario has steps. A list of a million targets is one for `--urls`.
+const REQUESTS_MAX: usize = 1000;
+/// A file has at most so many variables, which are looked for one by one.
+const VARIABLES_MAX: usize = 1000;
+/// A request has at most so many headers, parameters and fields; servers take far fewer.
+const PARTS_MAX: usize = 1000;
+/// A URL is at most so long; servers take far shorter ones.
+const URL_BYTES_MAX: usize = 64 * 1024;
+/// So many things that are left out are listed.
+const LEFT_OUT_MAX: usize = 1000;
+
+impl Collection {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it is not of this kind, is broken, or holds nothing that can be sent.
+    pub fn read(kind: Kind, bytes: &[u8], wishes: &Wishes) -> Result<Self, ReadError> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let mut read = match kind {
+            Kind::Curl => curl::read(utf8(bytes)?),
+            Kind::Har => recording::read(bytes),
+            Kind::Postman => postman::read(utf8(bytes)?),
+            Kind::OpenApi => openapi::read(utf8(bytes)?, wishes.server.as_deref()),
+            Kind::Insomnia => insomnia::read(utf8(bytes)?),
+            Kind::Vegeta => targets::read_text(utf8(bytes)?),
+            Kind::VegetaJson => targets::read_json(utf8(bytes)?),
+            Kind::Siege => urls::read(utf8(bytes)?),
+        }?;
+        let unwanted = read.settle(wishes);
+        if read.requests.is_empty() && unwanted > 0 {
+            return Err(ReadError::new(format!("of its requests ({unwanted}) none is left by --only and --except")));
+        }
+        if read.requests.is_empty() {
+            // Of a request that is left out rather than of a part of one.
+            let told = read.left_out.iter().find(|left| left.what.starts_with("the request")).or(read.left_out.first());
+            let why = told.map_or_else(String::new, |left| format!(" ({left})"));
+            return Err(ReadError::new(format!("no request in it can be sent{why}")));
+        }
+        Ok(read)
+    }
+
+    /// A command line of curl that a shell has taken apart already; the first word may be `curl` itself.
+    ///
+    /// # Errors
+    /// If there is no URL in it.
+    pub fn of_curl(words: &[String]) -> Result<Self, ReadError> {
+        let mut read = curl::of_words(words)?;
+        read.settle(&Wishes::default());
+        if read.requests.is_empty() { Err(ReadError::new("the curl command names no URL")) } else { Ok(read) }
+    }
+
+    /// Everything that a scenario of it leaves out, each in a sentence with its place: what the file says and nobody here
+    /// understands, and what a scenario cannot say.
+    #[must_use]
+    pub fn all_left_out(&self) -> Vec<String> {
+        self.left_out.iter().map(ToString::to_string).chain(scenario::unsaid(self)).collect()
+    }
+
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self { kind, name: String::new(), variables: Vec::new(), requests: Vec::new(), left_out: Vec::new() }
+    }
+
+    pub(crate) fn leave_out(&mut self, what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) {
+        self.left_out.push(LeftOut { what: what.into(), place: place.into(), why: why.into() });
+    }
+
+    /// What is the same for every kind: limits, names, values of variables, servers. Gives how many requests are not wanted.
+    fn settle(&mut self, wishes: &Wishes) -> usize {
+        if self.variables.len() > VARIABLES_MAX {
+            let more = self.variables.len() - VARIABLES_MAX;
+            self.variables.truncate(VARIABLES_MAX);
+            self.leave_out(
+                format!("{more} more variables"),
+                "the end of the variables",
+                format!("only the first {VARIABLES_MAX} are taken"),
+            );
+        }
+        for (name, value) in &wishes.variables {
+            let name = variable_name(name);
+            let value = Text::literal(value);
+            match self.variables.iter_mut().find(|variable| variable.name == name) {
+                Some(variable) => variable.value = value,
+                None => self.variables.push(Variable { name, value, secret: false }),
+            }
+        }
+        for request in &mut self.requests {
+            if request.method.is_empty() {
+                "GET".clone_into(&mut request.method);
+            }
+            request.url = request.url.clone().with_origin_of(&self.variables);
+            if request.name.is_empty() {
+                // Without the query, in which secrets stand as well.
+                let path = request.path();
+                let path = path.split_once('?').map_or_else(|| path.clone(), |(path, _)| path);
+                request.name = format!("{} {}", request.method, path.written());
+            }
+        }
+        self.look_at_headers();
+        let holds = |request: &Request, pattern: &String| request.searched().contains(&pattern.to_lowercase());
+        let found = self.requests.len();
+        self.requests.retain(|request| {
+            (wishes.only.is_empty() || wishes.only.iter().any(|pattern| holds(request, pattern)))
+                && !wishes.except.iter().any(|pattern| holds(request, pattern))
+        });
+        let unwanted = found - self.requests.len();
+        if self.requests.len() > REQUESTS_MAX {
+            let more = self.requests.len() - REQUESTS_MAX;
+            self.requests.truncate(REQUESTS_MAX);
+            self.leave_out(
+                format!("{more} more requests"),
+                "the end of the file",
+                format!("a scenario has at most {REQUESTS_MAX}; take some with --only, or give a list of URLs with --urls"),
+            );
+        }
+        self.look_for_origins();
+        self.look_for_variables();
+        let mut seen = HashSet::new();
+        self.left_out.retain(|left| seen.insert(left.clone()));
+        if self.left_out.len() > LEFT_OUT_MAX {
+            let more = self.left_out.len() - LEFT_OUT_MAX;
+            self.left_out.truncate(LEFT_OUT_MAX);
+            self.leave_out(format!("{more} more things"), "the whole file", format!("only the first {LEFT_OUT_MAX} are listed"));
+        }
+        unwanted
+    }
+
+    /// Headers that cannot be sent are left out.
+    fn look_at_headers(&mut self) {
+        let mut left = Vec::new();
+        for request in &mut self.requests {
+            if request.headers.len() > PARTS_MAX {
+                request.headers.truncate(PARTS_MAX);
+                let why = format!("a request has at most {PARTS_MAX}");
+                left.push(LeftOut { what: "headers".to_owned(), place: request.place.clone(), why });
+            }
+            let fields = match &mut request.body {
+                Body::Fields(fields) if fields.len() > PARTS_MAX => {
+                    fields.truncate(PARTS_MAX);
+                    true
+                }
+                Body::Form(fields) if fields.len() > PARTS_MAX => {
+                    fields.truncate(PARTS_MAX);
+                    true
+                }
+                _ => false,
+            };
+            if fields {
+                let why = format!("a form has at most {PARTS_MAX}");
+                left.push(LeftOut { what: "fields of the form".to_owned(), place: request.place.clone(), why });
+            }
+            request.headers.retain(|(name, value)| {
+                let is_name = name.len() <= 256 && name.bytes().all(is_token);
+                let breaks = |part: &Part| matches!(part, Part::Literal(text) if text.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f));
+                if is_name && !value.parts().iter().any(breaks) {
+                    return true;
+                }
+                let why = if is_name { "its value has a control character in it" } else { "that is no name of a header" };
+                left.push(LeftOut { what: format!("the header '{}'", shortened(name)), place: request.place.clone(), why: why.to_owned() });
+                false
+            });
+        }
+        self.left_out.extend(left);
+    }
+
+    /// Requests that lead nowhere are left out.
+    fn look_for_origins(&mut self) {
+        let (mut kept, mut left) = (Vec::new(), Vec::new());
+        for request in std::mem::take(&mut self.requests) {
+            let why = match request.url.origin() {
+                Ok((_, path)) if path.written().len() > URL_BYTES_MAX => format!("its URL is longer than {URL_BYTES_MAX} bytes"),
+                Ok(_) => {
+                    kept.push(request);
+                    continue;
+                }
+                Err(why) => why,
+            };
+            left.push(LeftOut { what: format!("the request to '{}'", shortened(&request.url.written())), place: request.place, why });
+        }
+        self.requests = kept;
+        self.left_out.extend(left);
+    }
+
+    /// Variables that requests name and nobody gives a value.
+    fn look_for_variables(&mut self) {
+        // In the order in which they are sent: what is taken out of an answer has a value only afterwards.
+        let mut known: HashSet<String> = self.variables.iter().map(|variable| variable.name.clone()).collect();
+        let mut missing: Vec<(String, String)> = Vec::new();
+        for request in &self.requests {
+            for name in request.texts().flat_map(Text::variables) {
+                if known.insert(name.clone()) {
+                    missing.push((name.clone(), request.place.clone()));
+                }
+            }
+            known.extend(request.extractions.iter().map(|taken| taken.variable.clone()));
+        }
+        for (name, place) in missing {
+            self.leave_out(
+                format!("the value of the variable '{name}'"),
+                place,
+                format!("the file gives it none, so it is empty; give it with --variable {name}=VALUE"),
+            );
+            self.variables.push(Variable { name, value: Text::default(), secret: false });
+        }
+    }
+}
+
+impl Request {
+    /// What stands behind scheme, host and port.
+    #[must_use]
+    pub fn path(&self) -> Text {
+        self.url.origin().map_or_else(|_| self.url.clone(), |(_, path)| path)
+    }
+
+    /// Every text that may name a variable.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &Text> {
+        let mut texts: Vec<&Text> = vec![&self.url];
+        texts.extend(self.headers.iter().map(|(_, value)| value));
+        match &self.body {
+            Body::None | Body::File(_) => {}
+            Body::Raw(text) => texts.push(text),
+            Body::Fields(fields) => fields.iter().for_each(|(name, value)| texts.extend([name, value])),
+            Body::Form(fields) => texts.extend(fields.iter().filter_map(|field| match &field.value {
+                FieldValue::Text(text) => Some(text),
+                FieldValue::File { .. } => None,
+            })),
+        }
+        match &self.auth {
+            Auth::None => {}
+            Auth::Basic(user, password) | Auth::Digest(user, password) => texts.extend([user, password]),
+            Auth::Bearer(token) => texts.push(token),
+            Auth::Aws(aws) => {
+                texts.extend([&aws.access_key, &aws.secret_key, &aws.region, &aws.service]);
+                texts.extend(&aws.session_token);
+            }
+        }
+        texts.into_iter()
+    }
+
+    /// The header with this name.
+    pub(crate) fn header(&self, name: &str) -> Option<&Text> {
+        self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// Adds a header unless there is one of this name.
+    pub(crate) fn header_if_none(&mut self, name: &str, value: impl Into<Text>) {
+        if self.header(name).is_none() {
+            self.headers.push((name.to_owned(), value.into()));
+        }
+    }
+
+    /// Takes a header that a file lists; what loadline decides itself, or a connection does, is passed over.
+    pub(crate) fn take_header(&mut self, name: &str, value: Text) {
+        let name = name.trim();
+        // The engine's affair: they follow from the body and the connection. Pseudo-headers of HTTP/2 are no headers.
+        const OWN: [&str; 9] = [
+            "content-length",
+            "connection",
+            "keep-alive",
+            "proxy-connection",
+            "transfer-encoding",
+            "upgrade",
+            "te",
+            "expect",
+            "http2-settings",
+        ];
+        if name.is_empty() || name.starts_with(':') || OWN.contains(&name.to_ascii_lowercase().as_str()) {
+            return;
+        }
+        // One beyond the most, by which it is seen that there are more.
+        let full = self.headers.len() > PARTS_MAX;
+        match self.headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            // The same as two of them (RFC 9110 §5.3); of cookies there is one list (RFC 6265 §5.4).
+            Some((known, before)) => {
+                before.push(if known.eq_ignore_ascii_case("cookie") { "; " } else { ", " });
+                before.append(value);
+            }
+            None if full => {}
+            None => self.headers.push((name.to_owned(), value)),
+        }
+    }
+
+    /// What `--only` and `--except` look at.
+    fn searched(&self) -> String {
+        format!("{} / {} / {} {}", self.group.join(" / "), self.name, self.method, self.url.written()).to_lowercase()
+    }
+}
+
+/// `GET`, `M-SEARCH`: a token of RFC 9110 §5.6.2, as short as methods are.
+pub(crate) fn is_method(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 32 && text.bytes().all(is_token)
+}
+
+/// A `tchar` of RFC 9110 §5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, ReadError> {
+    std::str::from_utf8(bytes).map_err(|why| {
+        let before = &bytes[..why.valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+        ReadError::at(line, column, "this is not text in UTF-8")
+    })
+}
+
+/// The beginning of something long, for a message.
+pub(crate) fn shortened(text: &str) -> String {
+    const LETTERS_MAX: usize = 60;
+    let line: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(LETTERS_MAX + 1).collect();
+    if line.chars().count() > LETTERS_MAX { line.chars().take(LETTERS_MAX).chain(['…']).collect() } else { line }
+}

@@ -1,0 +1,822 @@
+//! Command lines of curl.
+//!
+//! What a browser copies is a dozen options; what people keep in their notes is any of curl's two hundred and fifty. Those that say
+//! what is sent, and to where, are carried over. Those about curl's own output and its files mean nothing to a load and are passed
+//! over. All others are told, since a request without its client certificate is another request.
+
+use base64::Engine as _;
+
+use super::text::{percent_encoded, ready_for_a_parameter};
+use super::words::{Command, commands};
+use super::{Auth, Aws, Body, Collection, Connection, Field, FieldValue, Kind, ReadError, Request, Text, is_method, shortened};
+
+/// How an option is treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Does {
+    /// It says something about the request, and takes a value.
+    Takes(Word),
+    /// The same without a value.
+    Is(Word),
+    /// It means nothing to a load, and takes a value or none.
+    Passed { value: bool },
+    /// It cannot be carried over, and takes a value or none.
+    Left { value: bool },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Method,
+    Header,
+    Data,
+    DataRaw,
+    DataBinary,
+    DataUrlencode,
+    Json,
+    Form,
+    FormString,
+    User,
+    Cookie,
+    Agent,
+    Referer,
+    Url,
+    UrlQuery,
+    Range,
+    Upload,
+    Bearer,
+    Signature,
+    Get,
+    Head,
+    Compressed,
+    Insecure,
+    Location,
+    RedirectsMax,
+    Digest,
+    Basic,
+    Timeout,
+    ConnectTimeout,
+    Proxy,
+    Socket,
+    ConnectTo,
+    Issuers,
+    Certificate,
+    Key,
+    Next,
+}
+
+use Does::{Is, Left, Passed, Takes};
+
+/// curl's options: the letter, the name, and what becomes of it.
+const OPTIONS: &[(&str, &str, Does)] = &[
+    ("X", "request", Takes(Word::Method)),
+    ("H", "header", Takes(Word::Header)),
+    ("d", "data", Takes(Word::Data)),
+    ("", "data-ascii", Takes(Word::Data)),
+    ("", "data-raw", Takes(Word::DataRaw)),
+    ("", "data-binary", Takes(Word::DataBinary)),
+    ("", "data-urlencode", Takes(Word::DataUrlencode)),
+    ("", "json", Takes(Word::Json)),
+    ("F", "form", Takes(Word::Form)),
+    ("", "form-string", Takes(Word::FormString)),
+    ("u", "user", Takes(Word::User)),
+    ("b", "cookie", Takes(Word::Cookie)),
+    ("A", "user-agent", Takes(Word::Agent)),
+    ("e", "referer", Takes(Word::Referer)),
+    ("", "url", Takes(Word::Url)),
+    ("", "url-query", Takes(Word::UrlQuery)),
+    ("r", "range", Takes(Word::Range)),
+    ("T", "upload-file", Takes(Word::Upload)),
+    ("", "oauth2-bearer", Takes(Word::Bearer)),
+    ("", "aws-sigv4", Takes(Word::Signature)),
+    ("G", "get", Is(Word::Get)),
+    ("I", "head", Is(Word::Head)),
+    ("", "compressed", Is(Word::Compressed)),
+    ("k", "insecure", Is(Word::Insecure)),
+    ("L", "location", Is(Word::Location)),
+    ("", "location-trusted", Is(Word::Location)),
+    ("", "max-redirs", Takes(Word::RedirectsMax)),
+    ("", "digest", Is(Word::Digest)),
+    ("", "basic", Is(Word::Basic)),
+    ("", "anyauth", Is(Word::Basic)),
+    ("m", "max-time", Takes(Word::Timeout)),
+    ("", "connect-timeout", Takes(Word::ConnectTimeout)),
+    ("x", "proxy", Takes(Word::Proxy)),
+    ("", "unix-socket", Takes(Word::Socket)),
+    ("", "connect-to", Takes(Word::ConnectTo)),
+    ("", "cacert", Takes(Word::Issuers)),
+    ("E", "cert", Takes(Word::Certificate)),
+    ("", "key", Takes(Word::Key)),
+    (":", "next", Is(Word::Next)),
+    ("s", "silent", Passed { value: false }),
+    ("S", "show-error", Passed { value: false }),
+    ("v", "verbose", Passed { value: false }),
+    ("i", "include", Passed { value: false }),
+    ("", "show-headers", Passed { value: false }),
+    ("f", "fail", Passed { value: false }),
+    ("", "fail-with-body", Passed { value: false }),
+    ("", "fail-early", Passed { value: false }),
+    ("#", "progress-bar", Passed { value: false }),
+    ("", "no-progress-meter", Passed { value: false }),
+    ("N", "no-buffer", Passed { value: false }),
+    ("O", "remote-name", Passed { value: false }),
+    ("J", "remote-header-name", Passed { value: false }),
+    ("R", "remote-time", Passed { value: false }),
+    ("g", "globoff", Passed { value: false }),
+    ("q", "disable", Passed { value: false }),
+    ("4", "ipv4", Passed { value: false }),
+    ("6", "ipv6", Passed { value: false }),
+    ("", "http1.1", Passed { value: false }),
+    ("", "tcp-nodelay", Passed { value: false }),
+    ("", "path-as-is", Passed { value: false }),
+    ("", "create-dirs", Passed { value: false }),
+    ("", "ssl-reqd", Passed { value: false }),
+    ("", "tlsv1", Passed { value: false }),
+    ("o", "output", Passed { value: true }),
+    ("", "output-dir", Passed { value: true }),
+    ("w", "write-out", Passed { value: true }),
+    ("D", "dump-header", Passed { value: true }),
+    ("c", "cookie-jar", Passed { value: true }),
+    ("", "stderr", Passed { value: true }),
+    ("", "trace", Passed { value: true }),
+    ("", "trace-ascii", Passed { value: true }),
+    ("", "keepalive-time", Passed { value: true }),
+    ("", "max-filesize", Passed { value: true }),
+    ("0", "http1.0", Left { value: false }),
+    ("", "http2", Left { value: false }),
+    ("", "http2-prior-knowledge", Left { value: false }),
+    ("", "http3", Left { value: false }),
+    ("", "http3-only", Left { value: false }),
+    ("", "tlsv1.2", Left { value: false }),
+    ("", "tlsv1.3", Left { value: false }),
+    ("", "ntlm", Left { value: false }),
+    ("", "negotiate", Left { value: false }),
+    ("n", "netrc", Left { value: false }),
+    ("", "retry-all-errors", Left { value: false }),
+    ("", "haproxy-protocol", Left { value: false }),
+    ("", "no-keepalive", Left { value: false }),
+    ("Z", "parallel", Left { value: false }),
+    ("K", "config", Left { value: true }),
+    ("", "netrc-file", Left { value: true }),
+    ("", "retry", Left { value: true }),
+    ("", "retry-delay", Left { value: true }),
+    ("", "retry-max-time", Left { value: true }),
+    ("", "limit-rate", Left { value: true }),
+    ("", "rate", Left { value: true }),
+    ("", "interface", Left { value: true }),
+    ("", "resolve", Left { value: true }),
+    ("", "tls-max", Left { value: true }),
+    ("", "ciphers", Left { value: true }),
+    ("", "tls13-ciphers", Left { value: true }),
+    ("", "curves", Left { value: true }),
+    ("", "pass", Left { value: true }),
+    ("", "cert-type", Left { value: true }),
+    ("", "key-type", Left { value: true }),
+    ("", "capath", Left { value: true }),
+    ("", "pinnedpubkey", Left { value: true }),
+    ("", "proxy-header", Left { value: true }),
+    ("U", "proxy-user", Left { value: true }),
+    ("", "noproxy", Left { value: true }),
+    ("", "socks5", Left { value: true }),
+    ("", "socks5-hostname", Left { value: true }),
+    ("", "preproxy", Left { value: true }),
+    ("", "doh-url", Left { value: true }),
+    ("", "dns-servers", Left { value: true }),
+    ("", "local-port", Left { value: true }),
+    ("", "hsts", Left { value: true }),
+    ("", "alt-svc", Left { value: true }),
+    ("", "request-target", Left { value: true }),
+    ("z", "time-cond", Left { value: true }),
+    ("C", "continue-at", Left { value: true }),
+    ("Y", "speed-limit", Left { value: true }),
+    ("y", "speed-time", Left { value: true }),
+    ("", "expect100-timeout", Left { value: true }),
+    ("", "variable", Left { value: true }),
+    ("", "url-file", Left { value: true }),
+];
+
+/// Reads every command in a text.
+pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
+    let found = commands(text).map_err(|open| ReadError::at(open.line, open.column, "this quotation mark is not closed"))?;
+    let mut collection = Collection::new(Kind::Curl);
+    for command in found {
+        let place = format!("line {}", command.line);
+        for unread in &command.unread {
+            collection.leave_out(
+                format!("'{}'", shortened(unread)),
+                &place,
+                "a shell would put something in here; it is sent as it stands",
+            );
+        }
+        let Some(words) = after_curl(&command) else {
+            let first = command.words.first().map(Text::written).unwrap_or_default();
+            collection.leave_out(format!("the command '{}'", shortened(&first)), &place, "it is not curl");
+            continue;
+        };
+        command_line(words, &place, &mut collection);
+    }
+    Ok(collection)
+}
+
+/// Reads one command that a shell has taken apart.
+pub(super) fn of_words(words: &[String]) -> Result<Collection, ReadError> {
+    let words: Vec<Text> = words.iter().map(|word| Text::literal(word.as_str())).collect();
+    let command = Command { words, line: 1, unread: Vec::new() };
+    let mut collection = Collection::new(Kind::Curl);
+    command_line(after_curl(&command).unwrap_or(&command.words), "the command line", &mut collection);
+    Ok(collection)
+}
+
+/// What follows the word `curl`, before which a prompt, variables and `time` may stand.
+fn after_curl(command: &Command) -> Option<&[Text]> {
+    let is_curl = |word: &Text| word.plain().is_some_and(|word| matches!(word.rsplit(['/', '\\']).next(), Some("curl" | "curl.exe")));
+    let at = command.words.iter().position(is_curl)?;
+    let before = command.words[..at].iter().all(|word| {
+        word.plain().is_some_and(|word| matches!(word, "$" | "%" | ">" | "#" | "time" | "sudo" | "env" | "exec")) || word.contains('=')
+    });
+    before.then(|| &command.words[at + 1..])
+}
+
+/// What one request is made of, on the way.
+#[derive(Default)]
+struct Asked {
+    method: Option<String>,
+    urls: Vec<Text>,
+    headers: Vec<(String, Option<Text>)>,
+    data: Vec<Text>,
+    /// A whole body from a file.
+    file: Option<String>,
+    has_data: bool,
+    json: bool,
+    form: Vec<Field>,
+    /// As it stands in a URL.
+    query: Text,
+    user: Option<Text>,
+    digest: bool,
+    signature: Option<Text>,
+    bearer: Option<Text>,
+    get: bool,
+    head: bool,
+    location: bool,
+    redirects: Option<u8>,
+    connection: Connection,
+}
+
+fn command_line(words: &[Text], place: &str, collection: &mut Collection) {
+    let mut asked = Asked::default();
+    let mut words = words.iter();
+    let mut options = true;
+    while let Some(word) = words.next() {
+        let text = word.plain().unwrap_or_default();
+        if options && text == "--" {
+            options = false;
+        } else if options && let Some(name) = text.strip_prefix("--") {
+            long(name, &mut words, place, &mut asked, collection);
+        } else if options && word.starts_with('-') && text != "-" {
+            short(word, &mut words, place, &mut asked, collection);
+        } else {
+            asked.urls.push(word.clone());
+        }
+    }
+    asked.finish(place, collection);
+}
+
+fn long(name: &str, words: &mut std::slice::Iter<'_, Text>, place: &str, asked: &mut Asked, collection: &mut Collection) {
+    let Some((.., does)) = OPTIONS.iter().find(|(_, known, _)| *known == name) else {
+        // What turns a switch off that is on, or off already.
+        let off = name
+            .strip_prefix("no-")
+            .is_some_and(|name| OPTIONS.iter().any(|(_, known, does)| *known == name && matches!(does, Is(_) | Passed { value: false })));
+        if !off {
+            collection.leave_out(format!("the option --{}", shortened(name)), place, "it is not known here");
+        }
+        return;
+    };
+    done(*does, &format!("--{name}"), &mut || words.next().cloned(), place, asked, collection);
+}
+
+/// Letters behind one dash, of which the last may have its value behind it.
+fn short(word: &Text, words: &mut std::slice::Iter<'_, Text>, place: &str, asked: &mut Asked, collection: &mut Collection) {
+    let Some((_, mut rest)) = word.split_once('-') else { return };
+    loop {
+        let Some(super::Part::Literal(literal)) = rest.parts().first() else { return };
+        let Some(letter) = literal.chars().next() else { return };
+        let Some((_, after)) = rest.split_once(letter) else { return };
+        let name = letter.to_string();
+        let Some((.., does)) = OPTIONS.iter().find(|(known, ..)| *known == name) else {
+            collection.leave_out(format!("the option -{name}"), place, "it is not known here");
+            return;
+        };
+        if matches!(does, Takes(_) | Passed { value: true } | Left { value: true }) {
+            let mut value = || if after.is_empty() { words.next().cloned() } else { Some(after.clone()) };
+            done(*does, &format!("-{name}"), &mut value, place, asked, collection);
+            return;
+        }
+        done(*does, &format!("-{name}"), &mut || None, place, asked, collection);
+        rest = after;
+    }
+}
+
+fn done(does: Does, shown: &str, value: &mut dyn FnMut() -> Option<Text>, place: &str, asked: &mut Asked, collection: &mut Collection) {
+    match does {
+        Passed { value: false } => {}
+        Passed { value: true } => drop(value()),
+        Left { value: takes } => {
+            let given = if takes { value() } else { None };
+            // A password may stand there.
+            let hidden = plan::is_secret(shown) || matches!(shown, "-U" | "--proxy-user" | "--pass");
+            let given = given.filter(|_| !hidden).map_or_else(String::new, |given| format!(" {}", shortened(&given.written())));
+            collection.leave_out(format!("the option {shown}{given}"), place, left_because(shown));
+        }
+        Is(Word::Next) => {
+            let before = std::mem::take(asked);
+            before.finish(place, collection);
+        }
+        Is(word) => asked.is(word),
+        Takes(word) => match value() {
+            Some(value) => asked.takes(word, &value, place, collection),
+            None => collection.leave_out(format!("the option {shown}"), place, "its value is missing"),
+        },
+    }
+}
+
+fn left_because(shown: &str) -> &'static str {
+    match shown {
+        "-K" | "--config" | "--url-file" => "no file is read for what stands in it; write its options out",
+        "--http2" | "--http2-prior-knowledge" | "--http3" | "--http3-only" | "-0" | "--http1.0" => "loadline speaks HTTP/1.1",
+        "-Z" | "--parallel" | "--limit-rate" | "--rate" | "-Y" | "-y" | "--speed-limit" | "--speed-time" => {
+            "how much is sent at once is said by --connections and --rate of loadline run"
+        }
+        "--resolve" => "give loadline run --connect-to HOST:PORT",
+        "--interface" => "give loadline run --source-ip ADDRESS",
+        "--tlsv1.2" | "--tlsv1.3" | "--tls-max" => "give loadline run --tls-version 1.2 or 1.3",
+        "--no-keepalive" => "give loadline run --no-keepalive",
+        name if name.starts_with("--retry") => "a load test counts a failure as one",
+        "--ntlm" | "--negotiate" => "loadline authenticates with Basic, bearer tokens, or what stands in a header",
+        _ => "loadline has nothing like it",
+    }
+}
+
+impl Asked {
+    fn is(&mut self, word: Word) {
+        match word {
+            Word::Get => self.get = true,
+            Word::Head => self.head = true,
+            Word::Compressed => self.headers.push(("Accept-Encoding".to_owned(), Some("deflate, gzip, br, zstd".into()))),
+            Word::Insecure => self.connection.insecure = true,
+            Word::Location => self.location = true,
+            Word::Digest => self.digest = true,
+            _ => self.digest = false,
+        }
+    }
+
+    fn takes(&mut self, word: Word, value: &Text, place: &str, collection: &mut Collection) {
+        let plain = || value.written();
+        match word {
+            Word::Method => self.method = Some(plain()),
+            Word::Header => self.header(value, place, collection),
+            Word::Data | Word::DataBinary | Word::Json => {
+                self.json |= word == Word::Json;
+                let joined = if word == Word::Json { Joined::Directly } else { Joined::With("&") };
+                self.data(value, joined, place, collection);
+            }
+            Word::DataRaw => self.append(value.clone(), "&"),
+            Word::DataUrlencode => match urlencoded(value) {
+                Ok(pair) => self.append(pair, "&"),
+                Err(file) => collection.leave_out(format!("--data-urlencode of the file '{file}'"), place, "give its text instead"),
+            },
+            Word::Form | Word::FormString => self.field(value, word == Word::FormString, place, collection),
+            Word::User => self.user = Some(value.clone()),
+            Word::Bearer => self.bearer = Some(value.clone()),
+            Word::Signature => self.signature = Some(value.clone()),
+            Word::Cookie if value.contains('=') => self.headers.push(("Cookie".to_owned(), Some(value.clone()))),
+            Word::Cookie => {
+                collection.leave_out(
+                    format!("the file of cookies '{}'", shortened(&plain())),
+                    place,
+                    "write them out, as in -b 'name=value'",
+                );
+            }
+            Word::Agent => self.headers.push(("User-Agent".to_owned(), Some(value.clone()).filter(|value| !value.is_empty()))),
+            Word::Referer => self.headers.push(("Referer".to_owned(), Some(value.clone()))),
+            Word::Range => {
+                let mut range = Text::literal("bytes=");
+                range.append(value.clone());
+                self.headers.push(("Range".to_owned(), Some(range)));
+            }
+            Word::Url => self.urls.push(value.clone()),
+            Word::UrlQuery => {
+                let pair = match value.plain().and_then(|text| text.strip_prefix('+')) {
+                    Some(raw) => Ok(Text::literal(raw)),
+                    None => urlencoded(value),
+                };
+                match pair {
+                    Ok(pair) => {
+                        self.query.push(if self.query.is_empty() { "" } else { "&" });
+                        self.query.append(pair);
+                    }
+                    Err(file) => collection.leave_out(format!("--url-query of the file '{file}'"), place, "give its text instead"),
+                }
+            }
+            Word::Upload => {
+                self.method.get_or_insert_with(|| "PUT".to_owned());
+                self.file = Some(plain());
+            }
+            Word::RedirectsMax => self.redirects = plain().parse::<i64>().ok().map(|most| u8::try_from(most).unwrap_or(u8::MAX)),
+            Word::Timeout => self.connection.timeout = seconds(&plain()),
+            Word::ConnectTimeout => self.connection.connect_timeout = seconds(&plain()),
+            Word::Proxy => {
+                let text = plain();
+                if text.starts_with("socks") {
+                    collection.leave_out("the SOCKS proxy", place, "loadline speaks to HTTP proxies");
+                } else {
+                    self.connection.proxy = Some(if text.contains("://") { text } else { format!("http://{text}") });
+                }
+            }
+            Word::Socket => self.connection.unix_socket = Some(plain()),
+            Word::ConnectTo => {
+                let text = plain();
+                let parts: Vec<&str> = text.splitn(3, ':').collect();
+                match parts[..] {
+                    [_, _, to] if !to.is_empty() && !to.starts_with(':') => self.connection.connect_to = Some(to.to_owned()),
+                    _ => collection.leave_out(
+                        format!("--connect-to {}", shortened(&text)),
+                        place,
+                        "give loadline run --connect-to HOST:PORT",
+                    ),
+                }
+            }
+            Word::Issuers => self.connection.cacert = Some(plain()),
+            Word::Certificate => {
+                let text = plain();
+                // A password may follow; one letter before a colon is a drive of Windows.
+                let file = match text.rsplit_once(':') {
+                    Some((file, _)) if file.len() > 1 => {
+                        collection.leave_out("the password of the certificate", place, "loadline reads keys that have none");
+                        file.to_owned()
+                    }
+                    _ => text,
+                };
+                self.connection.cert = Some(file);
+            }
+            Word::Key => self.connection.key = Some(plain()),
+            _ => {}
+        }
+    }
+
+    /// `Name: value`; `Name;` sends it empty, `Name:` does not send it.
+    fn header(&mut self, value: &Text, place: &str, collection: &mut Collection) {
+        if value.starts_with('@') {
+            collection.leave_out(format!("the headers in the file '{}'", shortened(&value.written())), place, "write them out");
+            return;
+        }
+        if let Some((name, value)) = value.split_once(':') {
+            let value = value.trimmed();
+            self.headers.push((name.written().trim().to_owned(), Some(value).filter(|value| !value.is_empty())));
+        } else if let Some(name) = value.plain().and_then(|text| text.trim().strip_suffix(';')) {
+            self.headers.push((name.to_owned(), Some(Text::default())));
+        } else {
+            collection.leave_out(format!("the header '{}'", shortened(&value.written())), place, "it has no colon");
+        }
+    }
+
+    /// A body, or `@FILE`.
+    fn data(&mut self, value: &Text, joined: Joined, place: &str, collection: &mut Collection) {
+        let separator = if let Joined::With(separator) = joined { separator } else { "" };
+        if !value.starts_with('@') {
+            self.append(value.clone(), separator);
+            return;
+        }
+        let file = value.written()[1..].to_owned();
+        if file == "-" {
+            collection.leave_out("a body from standard input", place, "save it to a file, and name that with --data-binary @FILE");
+        } else if self.has_data || self.file.is_some() {
+            collection.leave_out(format!("the file '{}' as a part of the body", shortened(&file)), place, "a body is text or one file");
+        } else {
+            self.file = Some(file);
+        }
+    }
+
+    fn append(&mut self, text: Text, separator: &str) {
+        if self.has_data && !separator.is_empty() {
+            self.data.push(Text::literal(separator));
+        }
+        self.has_data = true;
+        self.data.push(text);
+    }
+
+    /// `name=value`, `name=@FILE;type=MEDIA`.
+    fn field(&mut self, value: &Text, as_text: bool, place: &str, collection: &mut Collection) {
+        let Some((name, value)) = value.split_once('=') else {
+            collection.leave_out(format!("the field '{}'", shortened(&value.written())), place, "it has no '='");
+            return;
+        };
+        let name = name.written();
+        if as_text || !(value.starts_with('@') || value.starts_with('<')) {
+            // A type behind a text is told by few and read by fewer.
+            let value =
+                if as_text { value } else { value.split_once(';').filter(|(_, after)| is_media(after)).map_or(value, |(value, _)| value) };
+            let value = match value.plain().and_then(|text| text.strip_prefix('"')?.strip_suffix('"')).filter(|_| !as_text) {
+                Some(inner) => Text::literal(inner),
+                None => value,
+            };
+            self.form.push(Field { name, value: FieldValue::Text(value) });
+            return;
+        }
+        let whole = value.written();
+        let mut parts = whole[1..].split(';');
+        let path = parts.next().unwrap_or_default().trim_matches('"').to_owned();
+        let mut media_type = None;
+        for part in parts {
+            match part.trim().split_once('=') {
+                Some(("type", media)) => media_type = Some(media.to_owned()),
+                _ => {
+                    collection.leave_out(
+                        format!("'{}' of the field '{name}'", shortened(part)),
+                        place,
+                        "a file is sent under its own name",
+                    );
+                }
+            }
+        }
+        if path.is_empty() || path == "-" {
+            collection.leave_out(format!("the field '{name}' from standard input"), place, "save it to a file");
+        } else if value.starts_with('<') {
+            self.form.push(Field { name, value: FieldValue::Text(Text::expression(format!("file {}", quoted(&path)))) });
+        } else {
+            self.form.push(Field { name, value: FieldValue::File { path, media_type } });
+        }
+    }
+
+    fn finish(self, place: &str, collection: &mut Collection) {
+        if self.urls.is_empty() {
+            collection.leave_out("a curl command", place, "it names no URL");
+            return;
+        }
+        let mut body = Body::None;
+        let mut content_type = None;
+        let mut query = self.query;
+        let mut data = Text::default();
+        self.data.into_iter().for_each(|part| data.append(part));
+        if !self.form.is_empty() {
+            body = Body::Form(self.form);
+        } else if let Some(file) = self.file {
+            if self.get {
+                collection.leave_out(format!("the query in the file '{}'", shortened(&file)), place, "write it into the URL");
+            } else {
+                body = Body::File(file);
+                content_type = Some(if self.json { "application/json" } else { "application/x-www-form-urlencoded" });
+            }
+        } else if self.has_data && !self.get {
+            body = Body::Raw(data.clone());
+            content_type = Some(if self.json { "application/json" } else { "application/x-www-form-urlencoded" });
+        }
+        // A file that is uploaded has no type of its own.
+        if self.method.as_deref() == Some("PUT") && matches!(body, Body::File(_)) && !self.has_data {
+            content_type = content_type.filter(|_| self.json);
+        }
+        let method = self.method.unwrap_or_else(|| {
+            if self.head {
+                "HEAD"
+            } else if body == Body::None {
+                "GET"
+            } else {
+                "POST"
+            }
+            .to_owned()
+        });
+        if !is_method(&method) {
+            collection.leave_out(format!("the request with the method '{}'", shortened(&method)), place, "it is no method");
+            return;
+        }
+        let mut request = Request { method, place: place.to_owned(), connection: self.connection, ..Request::default() };
+        request.connection.follow = self.location.then(|| self.redirects.unwrap_or(50));
+        for (name, value) in self.headers {
+            if let Some(value) = value {
+                request.take_header(&name, value);
+            }
+        }
+        if self.json {
+            request.header_if_none("Accept", "application/json");
+        }
+        if let Some(content_type) = content_type {
+            request.header_if_none("Content-Type", content_type);
+        }
+        match (self.user, self.bearer) {
+            (_, Some(token)) => request.auth = Auth::Bearer(token),
+            (Some(user), _) => {
+                let (user, password) = user.split_once(':').unwrap_or((user, Text::default()));
+                request.auth = match self.signature {
+                    Some(signature) => aws(&signature, user, password),
+                    None if self.digest => Auth::Digest(user, password),
+                    None => Auth::Basic(user, password),
+                };
+            }
+            (None, None) => {}
+        }
+        if self.get && self.has_data {
+            query.push(if query.is_empty() || data.is_empty() { "" } else { "&" });
+            query.append(data);
+        }
+        request.body = body;
+        for url in self.urls {
+            let mut request = request.clone();
+            request.url = url;
+            if !query.is_empty() {
+                request.url = ready_for_a_parameter(&request.url);
+                request.url.append(query.clone());
+            }
+            credentials_apart(&mut request);
+            collection.requests.push(request);
+        }
+    }
+}
+
+/// How a text joins what stands before it.
+#[derive(Clone, Copy)]
+enum Joined {
+    Directly,
+    With(&'static str),
+}
+
+/// `name=value` with the value percent-encoded; `=value`, `value`; a file is refused with its name.
+fn urlencoded(value: &Text) -> Result<Text, String> {
+    let text = value.written();
+    if let Some((name, rest)) = value.split_once('=') {
+        let mut pair = name.clone();
+        if !name.is_empty() {
+            pair.push("=");
+        }
+        pair.append(rest.map_literals(percent_encoded));
+        return Ok(pair);
+    }
+    match text.split_once('@') {
+        Some((_, file)) => Err(shortened(file)),
+        None => Ok(value.clone().map_literals(percent_encoded)),
+    }
+}
+
+fn is_media(text: &Text) -> bool {
+    text.plain().is_some_and(|text| text.trim_start().starts_with("type="))
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// `provider1:provider2:region:service`.
+fn aws(signature: &Text, access_key: Text, secret_key: Text) -> Auth {
+    let text = signature.written();
+    let mut parts = text.split(':').skip(2);
+    let region = Text::literal(parts.next().unwrap_or_default());
+    let service = Text::literal(parts.next().unwrap_or_default());
+    Auth::Aws(Box::new(Aws { access_key, secret_key, session_token: None, region, service }))
+}
+
+/// curl takes seconds, with decimals.
+fn seconds(text: &str) -> Option<String> {
+    let seconds: f64 = text.parse().ok()?;
+    (seconds.is_finite() && seconds > 0.0 && seconds < 1e6).then(|| format!("{}ms", (seconds * 1000.0).round().max(1.0)))
+}
+
+/// User and password of a URL become those of the request.
+pub(super) fn credentials_apart(request: &mut Request) {
+    let Some(text) = request.url.plain() else { return };
+    let Some((scheme, rest)) = text.split_once("://") else { return };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let Some((user, host)) = rest[..end].rsplit_once('@') else { return };
+    let (name, password) = user.split_once(':').unwrap_or((user, ""));
+    let auth = Auth::Basic(Text::literal(unpercent(name)), Text::literal(unpercent(password)));
+    let url = format!("{scheme}://{host}{}", &rest[end..]);
+    if request.auth == Auth::None {
+        request.auth = auth;
+    }
+    request.url = Text::literal(url);
+}
+
+/// What was percent-encoded.
+pub(super) fn unpercent(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let hex = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
+        if let (b'%', Some(high), Some(low)) = (byte, hex(0), hex(1)) {
+            bytes.push((high * 16 + low) as u8);
+            rest = &after[2..];
+        } else {
+            bytes.push(byte);
+            rest = after;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// `name:password` of Basic authentication.
+pub(super) fn basic(value: &str) -> Option<(String, String)> {
+    let coded = value.strip_prefix("Basic ").or_else(|| value.strip_prefix("basic "))?.trim();
+    let bytes = base64::engine::general_purpose::STANDARD.decode(coded).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    text.split_once(':').map(|(user, password)| (user.to_owned(), password.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collection::Wishes;
+    use proptest::prelude::*;
+
+    fn collection(text: &str) -> Collection {
+        Collection::read(Kind::Curl, text.as_bytes(), &Wishes::default()).unwrap()
+    }
+
+    fn one(text: &str) -> Request {
+        let mut collection = collection(text);
+        assert_eq!(collection.left_out, [], "{text}");
+        assert_eq!(collection.requests.len(), 1);
+        collection.requests.remove(0)
+    }
+
+    fn headers(request: &Request) -> Vec<String> {
+        request.headers.iter().map(|(name, value)| format!("{name}: {}", value.written())).collect()
+    }
+
+    #[test]
+    fn a_request_as_a_browser_copies_it_is_whole() {
+        let request = one(
+            "curl 'https://shop.example.com/api/cart?lang=de' \\\n  -X 'PUT' \\\n  -H 'accept: application/json' \\\n  -H 'content-type: application/json' \\\n  -H $'x-note: it\\'s mine' \\\n  -b 'sid=abc; theme=dark' \\\n  -H 'user-agent: Mozilla/5.0 (X11; Linux x86_64)' \\\n  --data-raw $'{\"item\":\"caf\\u00e9\\u0021\",\"n\":2}' \\\n  --compressed --insecure",
+        );
+        assert_eq!((request.method.as_str(), request.url.written().as_str()), ("PUT", "https://shop.example.com/api/cart?lang=de"));
+        assert_eq!(
+            headers(&request),
+            [
+                "accept: application/json",
+                "content-type: application/json",
+                "x-note: it's mine",
+                "Cookie: sid=abc; theme=dark",
+                "user-agent: Mozilla/5.0 (X11; Linux x86_64)",
+                "Accept-Encoding: deflate, gzip, br, zstd",
+            ]
+        );
+        assert_eq!(request.body, Body::Raw(Text::literal("{\"item\":\"café!\",\"n\":2}")));
+        assert!(request.connection.insecure && request.connection.follow.is_none());
+        assert_eq!(request.name, "PUT /api/cart");
+    }
+
+    #[test]
+    fn a_request_as_a_browser_copies_it_for_windows_is_the_same() {
+        let request = one(
+            "curl ^\"https://shop.example.com/api/cart?a=1^&b=2^\" ^\r\n  -H ^\"content-type: application/json^\" ^\r\n  --data-raw ^\"^{^\\^\"n^\\^\":2^}^\"\r\n",
+        );
+        assert_eq!(request.url.written(), "https://shop.example.com/api/cart?a=1&b=2");
+        assert_eq!(request.body, Body::Raw(Text::literal("{\"n\":2}")));
+    }
+
+    #[test]
+    fn options_say_what_they_say_to_curl() {
+        let request = one("$ curl -sSLkXPOST -u me:s3cret -A tool/1 -e http://h/ http://h/x -d a=1 -d 'b=two words'");
+        assert_eq!(request.auth, Auth::Basic("me".into(), "s3cret".into()));
+        assert_eq!(request.body, Body::Raw("a=1&b=two words".into()));
+        assert_eq!(request.connection.follow, Some(50));
+        assert_eq!(headers(&request), ["User-Agent: tool/1", "Referer: http://h/", "Content-Type: application/x-www-form-urlencoded"]);
+        let request = one("curl -G http://h/search -d q=a+b --data-urlencode 'name=a b&c' --url-query 'page=1'");
+        assert_eq!((request.method.as_str(), request.url.written().as_str()), ("GET", "http://h/search?page=1&q=a+b&name=a%20b%26c"));
+        assert_eq!(one("curl \"http://h/?a=$A\" --url-query b=1").url.written(), "http://h/?a={{env A}}&b=1");
+        let request = one("curl --json '{\"a\":1}' h:8080/items");
+        assert_eq!((request.method.as_str(), request.url.written().as_str()), ("POST", "http://h:8080/items"));
+        assert_eq!(headers(&request), ["Accept: application/json", "Content-Type: application/json"]);
+        let request = one("curl -F name=me -F 'photo=@me.png;type=image/png' http://h/");
+        let Body::Form(fields) = &request.body else { panic!("{request:?}") };
+        assert_eq!(fields[1].value, FieldValue::File { path: "me.png".to_owned(), media_type: Some("image/png".to_owned()) });
+        assert_eq!(one("curl -T big.bin http://h/x").body, Body::File("big.bin".to_owned()));
+        assert_eq!(one("curl -I http://h/").method, "HEAD");
+        assert_eq!(one("curl http://me:p%40ss@h/").auth, Auth::Basic("me".into(), "p@ss".into()));
+        assert_eq!(one("curl -m 2.5 http://h/").connection.timeout.as_deref(), Some("2500ms"));
+        let request = one("curl -H \"Authorization: Bearer $TOKEN\" http://h/");
+        assert_eq!(headers(&request), ["Authorization: Bearer {{env TOKEN}}"]);
+    }
+
+    #[test]
+    fn several_commands_are_several_requests() {
+        let read = collection("# login\ncurl http://h/login -d a=1\ncurl http://h/a http://h/b --next -XDELETE http://h/c\nls -l\n");
+        let told: Vec<String> =
+            read.requests.iter().map(|request| format!("{} {} {}", request.method, request.url.written(), request.place)).collect();
+        assert_eq!(told, ["POST http://h/login line 2", "GET http://h/a line 3", "GET http://h/b line 3", "DELETE http://h/c line 3"]);
+        assert_eq!(read.left_out[0].to_string(), "line 4: the command 'ls': it is not curl");
+    }
+
+    #[test]
+    fn what_cannot_be_carried_over_is_told_with_its_place() {
+        let read = collection("\ncurl --retry 3 --http2 --frobnicate -b cookies.txt --proxy-user me:hunter22 http://h/");
+        let told: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
+        assert_eq!(told[0], "line 2: the option --retry 3: a load test counts a failure as one");
+        assert_eq!(told[1], "line 2: the option --http2: loadline speaks HTTP/1.1");
+        assert_eq!(told[2], "line 2: the option --frobnicate: it is not known here");
+        assert!(told[3].contains("the file of cookies 'cookies.txt'"));
+        assert!(!told.concat().contains("hunter22"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_command_makes_reading_panic(text in "curl( (-[A-Za-z]|--[a-z-]{1,12}|[a-z@=:;'\"/&?#$]{0,8})){0,8}") {
+            let _ = Collection::read(Kind::Curl, text.as_bytes(), &Wishes::default());
+        }
+    }
+}

@@ -1,0 +1,538 @@
+//! Postman's collections, version 2.
+//!
+//! A collection is folders in folders, and authentication, variables and scripts may stand at each of them. What a request inherits
+//! is put into it here, so that nothing that comes later needs to know of folders.
+
+use super::promise;
+use super::text::{Part, with_parameter};
+use super::tree::{Tree, json_string};
+use super::{
+    Auth, Aws, Body, Collection, Field, FieldValue, Kind, ReadError, Request, Text, Variable, is_method, shortened, variable_name,
+};
+
+/// Folders in folders, so deep.
+const DEPTH_MAX: usize = 32;
+
+pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
+    let tree = Tree::read_json(text)?;
+    // Postman's own API puts the collection into an object.
+    let root = if tree.has("collection") && !tree.has("item") { tree.at("collection") } else { &tree };
+    if !root.has("item") {
+        return Err(ReadError::new("this is no Postman collection: it has no \"item\""));
+    }
+    let schema = root.at("info").at("schema").words();
+    if schema.contains("/v1.") {
+        return Err(ReadError::new("this is a collection of Postman's first version; open it in Postman and export it as Collection v2.1"));
+    }
+    let mut collection = Collection::new(Kind::Postman);
+    collection.name = root.at("info").at("name").words();
+    for variable in root.at("variable").list() {
+        let name = variable.at("key").text().or_else(|| variable.at("id").text()).unwrap_or_default();
+        if !name.is_empty() && !variable.at("disabled").is_true() {
+            let value = text_of(&variable.at("value").words(), "the variables", &mut collection);
+            let secret = variable.at("type").text() == Some("secret");
+            collection.variables.push(Variable { name: variable_name(name), value, secret });
+        }
+    }
+    let above = Above { group: Vec::new(), auth: Auth::None, key: None, scripts: Vec::new() };
+    let above = above.with(root, &mut collection);
+    items(root.at("item"), &above, 0, &mut collection);
+    Ok(collection)
+}
+
+/// What a request has from the folders it stands in.
+#[derive(Clone)]
+struct Above {
+    group: Vec<String>,
+    auth: Auth,
+    /// A key in a header or the query: whether it is the query, name and value.
+    key: Option<(bool, Text, Text)>,
+    scripts: Vec<String>,
+}
+
+impl Above {
+    fn with(&self, tree: &Tree, collection: &mut Collection) -> Self {
+        let mut above = self.clone();
+        let place = if above.group.is_empty() { "the collection".to_owned() } else { above.group.join(" / ") };
+        if let Some((auth, key)) = auth(tree.at("auth"), &place, collection) {
+            (above.auth, above.key) = (auth, key);
+        }
+        above.scripts.extend(script(tree, "test"));
+        if script(tree, "prerequest").is_some() {
+            collection.leave_out("the pre-request script", &place, "scripts are not carried out");
+        }
+        above
+    }
+}
+
+fn items(tree: &Tree, above: &Above, depth: usize, collection: &mut Collection) {
+    for item in tree.list() {
+        let name = item.at("name").words();
+        if item.has("item") {
+            let mut inner = above.clone();
+            inner.group.push(if name.is_empty() { "folder".to_owned() } else { name });
+            if depth >= DEPTH_MAX {
+                collection.leave_out(
+                    "the folder",
+                    inner.group.join(" / "),
+                    format!("folders stand in each other at most {DEPTH_MAX} deep"),
+                );
+                continue;
+            }
+            let inner = inner.with(item, collection);
+            items(item.at("item"), &inner, depth + 1, collection);
+        } else if !item.at("request").is_null() {
+            request(item, &name, above, collection);
+        }
+    }
+}
+
+fn request(item: &Tree, name: &str, above: &Above, collection: &mut Collection) {
+    let written = item.at("request");
+    let place = above.group.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(" / ");
+    let place = if place.is_empty() { "a request without a name".to_owned() } else { place };
+    // A URL alone is a request too.
+    let (method, url) = match written {
+        Tree::Text(_) => ("GET".to_owned(), written),
+        _ => (written.at("method").words(), written.at("url")),
+    };
+    let method = if method.is_empty() { "GET".to_owned() } else { method };
+    if !is_method(&method) {
+        collection.leave_out(format!("the request with the method '{}'", shortened(&method)), &place, "it is no method");
+        return;
+    }
+    let mut request = Request { name: name.to_owned(), group: above.group.clone(), method, place: place.clone(), ..Request::default() };
+    request.url = url_of(url, &place, collection);
+    match written.at("header") {
+        // Of version 2.0: all of them in one text.
+        Tree::Text(lines) => {
+            for (name, value) in lines.lines().filter_map(|line| line.split_once(':')) {
+                let value = text_of(value.trim(), &place, collection);
+                request.take_header(name, value);
+            }
+        }
+        headers => {
+            for header in headers.list().iter().filter(|header| !header.at("disabled").is_true()) {
+                let value = text_of(&header.at("value").words(), &place, collection);
+                let name = header.at("key").words();
+                if name.contains("{{") {
+                    collection.leave_out(format!("the header '{}'", shortened(&name)), &place, "a header's name cannot be a variable");
+                } else {
+                    request.take_header(&name, value);
+                }
+            }
+        }
+    }
+    body(written.at("body"), &place, &mut request, collection);
+    let (auth, key) = auth(written.at("auth"), &place, collection).unwrap_or_else(|| (above.auth.clone(), above.key.clone()));
+    // A header that says it goes before.
+    if request.header("authorization").is_none() {
+        request.auth = auth;
+    }
+    if let Some((in_query, name, value)) = key {
+        if in_query {
+            request.url = with_parameter(&request.url, &name, &value);
+        } else {
+            request.header_if_none(&name.written(), value);
+        }
+    }
+    for script in above.scripts.iter().cloned().chain(script(item, "test")) {
+        let unread = promise::read(&script, &mut request);
+        if let Some(first) = unread.first() {
+            let more = if unread.len() > 1 { format!(" and {} more lines", unread.len() - 1) } else { String::new() };
+            collection.leave_out(
+                format!("of the test script '{first}'{more}"),
+                &place,
+                "scripts are not carried out; of them only simple checks are read",
+            );
+        }
+    }
+    if script(item, "prerequest").is_some() {
+        collection.leave_out("the pre-request script", &place, "scripts are not carried out");
+    }
+    if item.at("protocolProfileBehavior").at("followRedirects").is_true() {
+        request.connection.follow = Some(10);
+    }
+    collection.requests.push(request);
+}
+
+/// The lines of a script that do something.
+fn script(tree: &Tree, listen: &str) -> Option<String> {
+    let mut text = String::new();
+    for event in tree.at("event").list().iter().filter(|event| event.at("listen").text() == Some(listen) && !event.at("disabled").is_true())
+    {
+        match event.at("script").at("exec") {
+            Tree::Text(script) => text += script,
+            lines => lines.list().iter().for_each(|line| {
+                text += &line.words();
+                text.push('\n');
+            }),
+        }
+        text.push('\n');
+    }
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// Text with `{{variables}}`.
+pub(super) fn text_of(text: &str, place: &str, collection: &mut Collection) -> Text {
+    let mut found = Text::default();
+    let mut rest = text;
+    while let Some(open) = rest.find("{{") {
+        // Of more than two opening braces the last two open.
+        let open = open + rest[open + 2..].bytes().take_while(|byte| *byte == b'{').count();
+        let after = &rest[open + 2..];
+        let Some(close) = after.find("}}") else { break };
+        let name = after[..close].trim();
+        if let Some(inner) = after[..close].rfind("{{") {
+            found.push(&rest[..open + 2 + inner]);
+            rest = &rest[open + 2 + inner..];
+            continue;
+        }
+        found.push(&rest[..open]);
+        rest = &after[close + 2..];
+        if let Some(dynamic) = name.strip_prefix('$') {
+            match dynamic_value(dynamic) {
+                Some(expression) => found.push_part(Part::Expression(expression.to_owned())),
+                None => {
+                    collection.leave_out(
+                        format!("the value of {{{{${}}}}}", shortened(dynamic)),
+                        place,
+                        "loadline makes no such values; a data file can hold some (docs/guide/data.md)",
+                    );
+                    found.push(dynamic);
+                }
+            }
+        } else if name.is_empty() {
+            found.push("{{}}");
+        } else {
+            found.push_part(Part::Variable(variable_name(name)));
+        }
+    }
+    found.push(rest);
+    found
+}
+
+/// What Postman makes anew for each request.
+fn dynamic_value(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "guid" | "randomUUID" => "uuid",
+        "timestamp" => "now unix",
+        "isoTimestamp" => "now",
+        "randomInt" => "random 0 1000",
+        "randomBoolean" => "choice true false",
+        _ => return None,
+    })
+}
+
+fn url_of(url: &Tree, place: &str, collection: &mut Collection) -> Text {
+    let written = match url {
+        Tree::Text(text) => text.clone(),
+        _ => {
+            let raw = url.at("raw").words();
+            if raw.is_empty() { assembled(url) } else { raw }
+        }
+    };
+    // Parts of a path such as :id have their values beside the URL.
+    let mut values: Vec<(String, String)> = Vec::new();
+    for variable in url.at("variable").list() {
+        let key = variable.at("key").text().or_else(|| variable.at("id").text()).unwrap_or_default();
+        values.push((key.to_owned(), variable.at("value").words()));
+    }
+    let authority = written.find("://").map_or(0, |at| at + 3);
+    let path = written[authority..].find('/').map_or(written.len(), |at| authority + at);
+    let query = written[path..].find(['?', '#']).map_or(written.len(), |at| path + at);
+    let mut whole = written[..path].to_owned();
+    for (place_in_path, part) in written[path..query].split('/').enumerate() {
+        whole += if place_in_path > 0 { "/" } else { "" };
+        match part.strip_prefix(':').filter(|name| !name.is_empty()) {
+            Some(name) => {
+                let value = values.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str()).unwrap_or_default();
+                if value.is_empty() {
+                    whole += &format!("{{{{{name}}}}}");
+                } else {
+                    whole += value;
+                }
+            }
+            None => whole += part,
+        }
+    }
+    text_of(&(whole + &written[query..]), place, collection)
+}
+
+/// From its parts, where the whole does not stand beside them.
+fn assembled(url: &Tree) -> String {
+    let joined = |tree: &Tree, with: &str| match tree {
+        Tree::List(parts) => {
+            parts.iter().map(|part| if part.has("value") { part.at("value").words() } else { part.words() }).collect::<Vec<_>>().join(with)
+        }
+        other => other.words(),
+    };
+    let host = joined(url.at("host"), ".");
+    if host.is_empty() {
+        return String::new();
+    }
+    let mut text = match url.at("protocol").words() {
+        protocol if protocol.is_empty() => host,
+        protocol => format!("{}://{host}", protocol.trim_end_matches("://")),
+    };
+    let port = url.at("port").words();
+    if !port.is_empty() {
+        text += &format!(":{port}");
+    }
+    let path = joined(url.at("path"), "/");
+    text += if path.starts_with('/') { "" } else { "/" };
+    text += &path;
+    let pairs: Vec<String> = url
+        .at("query")
+        .list()
+        .iter()
+        .filter(|pair| !pair.at("disabled").is_true())
+        .map(|pair| {
+            if pair.at("value").is_null() {
+                pair.at("key").words()
+            } else {
+                format!("{}={}", pair.at("key").words(), pair.at("value").words())
+            }
+        })
+        .collect();
+    if pairs.is_empty() { text } else { format!("{text}?{}", pairs.join("&")) }
+}
+
+fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collection) {
+    if body.at("disabled").is_true() {
+        return;
+    }
+    let enabled = |tree: &Tree| tree.list().iter().filter(|field| !field.at("disabled").is_true()).cloned().collect::<Vec<_>>();
+    match body.at("mode").text().unwrap_or_default() {
+        "raw" => {
+            let raw = body.at("raw").words();
+            if raw.is_empty() {
+                return;
+            }
+            let content_type = match body.at("options").at("raw").at("language").text().unwrap_or_default() {
+                "json" => "application/json",
+                "xml" => "application/xml",
+                "html" => "text/html",
+                "javascript" => "application/javascript",
+                _ => "text/plain",
+            };
+            request.header_if_none("Content-Type", content_type);
+            request.body = Body::Raw(text_of(&raw, place, collection));
+        }
+        "urlencoded" => {
+            let fields = match body.at("urlencoded") {
+                Tree::Text(text) => text
+                    .split('&')
+                    .filter(|pair| !pair.is_empty())
+                    .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+                    .map(|(name, value)| (super::curl::unpercent(name), super::curl::unpercent(value)))
+                    .collect(),
+                fields => enabled(fields).iter().map(|field| (field.at("key").words(), field.at("value").words())).collect::<Vec<_>>(),
+            };
+            let fields = fields.into_iter().map(|(name, value)| (text_of(&name, place, collection), text_of(&value, place, collection)));
+            request.body = Body::Fields(fields.collect());
+            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        }
+        "formdata" => {
+            let mut fields = Vec::new();
+            for field in enabled(body.at("formdata")) {
+                let name = field.at("key").words();
+                if field.at("type").text() == Some("file") {
+                    let media_type = field.at("contentType").text().map(str::to_owned);
+                    let paths: Vec<String> = match field.at("src") {
+                        Tree::List(paths) => paths.iter().map(Tree::words).collect(),
+                        path => vec![path.words()],
+                    };
+                    for path in paths {
+                        if path.is_empty() {
+                            collection.leave_out(
+                                format!("the file of the field '{}'", shortened(&name)),
+                                place,
+                                "the collection does not name it",
+                            );
+                        } else {
+                            fields.push(Field { name: name.clone(), value: FieldValue::File { path, media_type: media_type.clone() } });
+                        }
+                    }
+                } else {
+                    fields.push(Field { name, value: FieldValue::Text(text_of(&field.at("value").words(), place, collection)) });
+                }
+            }
+            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+            request.body = Body::Form(fields);
+        }
+        "graphql" => {
+            let graphql = body.at("graphql");
+            let query = text_of(&json_string(&graphql.at("query").words()), place, collection);
+            let variables = graphql.at("variables");
+            let variables = match variables {
+                Tree::Text(text) if text.trim().is_empty() => "{}".to_owned(),
+                Tree::Text(text) => text.clone(),
+                Tree::Null => "{}".to_owned(),
+                other => other.json(),
+            };
+            let mut text = Text::literal("{\"query\":");
+            text.append(query);
+            text.push(",\"variables\":");
+            text.append(text_of(&variables, place, collection));
+            let operation = graphql.at("operationName").words();
+            if !operation.is_empty() {
+                text.push(&format!(",\"operationName\":{}", json_string(&operation)));
+            }
+            text.push("}");
+            request.header_if_none("Content-Type", "application/json");
+            request.body = Body::Raw(text);
+        }
+        "file" => {
+            let path = body.at("file").at("src").words();
+            if path.is_empty() {
+                collection.leave_out("the file of the body", place, "the collection does not name it");
+            } else {
+                request.body = Body::File(path);
+            }
+        }
+        "" => {}
+        other => collection.leave_out(format!("the body of the mode '{}'", shortened(other)), place, "it is not known here"),
+    }
+}
+
+type Key = Option<(bool, Text, Text)>;
+
+/// How something authenticates; `None` if it says nothing of it and inherits.
+fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Auth, Key)> {
+    let kind = tree.at("type").text()?.to_owned();
+    let mut value = |name: &str| -> Text {
+        // A list of pairs in 2.1, an object in 2.0.
+        let found = match tree.at(&kind) {
+            Tree::List(pairs) => pairs.iter().find(|pair| pair.at("key").text() == Some(name)).map(|pair| pair.at("value").words()),
+            object => Some(object.at(name).words()),
+        };
+        text_of(&found.unwrap_or_default(), place, collection)
+    };
+    let auth = match kind.as_str() {
+        "noauth" => Auth::None,
+        "basic" => Auth::Basic(value("username"), value("password")),
+        "bearer" => Auth::Bearer(value("token")),
+        "digest" => Auth::Digest(value("username"), value("password")),
+        "apikey" => {
+            let in_query = value("in").plain() == Some("query");
+            let (name, value) = (value("key"), value("value"));
+            return Some((Auth::None, (!name.is_empty()).then_some((in_query, name, value))));
+        }
+        "awsv4" => Auth::Aws(Box::new(Aws {
+            access_key: value("accessKey"),
+            secret_key: value("secretKey"),
+            session_token: Some(value("sessionToken")).filter(|token| !token.is_empty()),
+            region: value("region"),
+            service: value("service"),
+        })),
+        "oauth2" => {
+            let token = value("accessToken");
+            if token.is_empty() {
+                collection.leave_out("OAuth 2", place, "a token must be there before the run; give it as a bearer token");
+                Auth::None
+            } else {
+                Auth::Bearer(token)
+            }
+        }
+        other => {
+            collection.leave_out(format!("the authentication '{}'", shortened(other)), place, "loadline has nothing like it");
+            Auth::None
+        }
+    };
+    Some((auth, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collection::{Check, Wishes};
+
+    const SHOP: &str = r#"{
+      "info": {"_postman_id": "5f1c", "name": "Shop", "schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
+      "auth": {"type": "bearer", "bearer": [{"key": "token", "value": "{{token}}", "type": "string"}]},
+      "variable": [{"key": "baseUrl", "value": "https://shop.example.com/api"}, {"key": "token", "value": ""}],
+      "item": [
+        {"name": "Log in", "request": {"method": "POST", "auth": {"type": "noauth"}, "header": [{"key": "X-Trace", "value": "{{$guid}}"}, {"key": "X-Off", "value": "1", "disabled": true}],
+          "body": {"mode": "raw", "raw": "{\"user\": \"me\", \"password\": \"{{password}}\"}", "options": {"raw": {"language": "json"}}},
+          "url": {"raw": "{{baseUrl}}/login", "host": ["{{baseUrl}}"], "path": ["login"]}},
+          "event": [{"listen": "test", "script": {"exec": ["pm.test(\"ok\", function () {", "    pm.response.to.have.status(200);", "});", "var json = pm.response.json();", "pm.collectionVariables.set(\"token\", json.token);"], "type": "text/javascript"}}]},
+        {"name": "Orders", "item": [
+          {"name": "List", "request": {"method": "GET", "header": [], "url": {"raw": "{{baseUrl}}/orders?page=1&size={{$randomInt}}", "query": [{"key": "page", "value": "1"}, {"key": "off", "value": "1", "disabled": true}]}}},
+          {"name": "One", "request": {"method": "GET", "url": {"raw": "{{baseUrl}}/orders/:id", "host": ["{{baseUrl}}"], "path": ["orders", ":id"], "variable": [{"key": "id", "value": "42"}]},
+             "auth": {"type": "apikey", "apikey": [{"key": "key", "value": "X-Api-Key"}, {"key": "value", "value": "k"}]}}},
+          {"name": "Upload", "event": [{"listen": "prerequest", "script": {"exec": ["pm.sendRequest();"]}}], "request": {"method": "POST", "url": "{{baseUrl}}/photos", "body": {"mode": "formdata", "formdata": [{"key": "title", "value": "x", "type": "text"}, {"key": "photo", "type": "file", "src": "/tmp/a.png"}]}}},
+          {"name": "Search", "request": {"method": "POST", "url": "{{baseUrl}}/graphql", "body": {"mode": "graphql", "graphql": {"query": "query { a(b: \"c\") }", "variables": "{\"id\": {{$randomInt}}}"}}}}
+        ]},
+        {"name": "Signed", "request": {"method": "GET", "url": {"protocol": "https", "host": ["s3", "example", "com"], "path": ["b", "k"], "query": [{"key": "a", "value": "b"}]},
+          "auth": {"type": "awsv4", "awsv4": [{"key": "accessKey", "value": "AK"}, {"key": "secretKey", "value": "SK"}, {"key": "region", "value": "eu-west-1"}, {"key": "service", "value": "s3"}]}}}
+      ]}"#;
+
+    fn shop() -> Collection {
+        Collection::read(Kind::Postman, SHOP.as_bytes(), &Wishes::default()).unwrap()
+    }
+
+    #[test]
+    fn a_collection_is_its_requests_with_what_folders_say() {
+        let shop = shop();
+        let told: Vec<String> =
+            shop.requests.iter().map(|request| format!("{}: {} {}", request.place, request.method, request.url.written())).collect();
+        assert_eq!(
+            told,
+            [
+                "Log in: POST https://shop.example.com/api/login",
+                "Orders / List: GET https://shop.example.com/api/orders?page=1&size={{random 0 1000}}",
+                "Orders / One: GET https://shop.example.com/api/orders/42",
+                "Orders / Upload: POST https://shop.example.com/api/photos",
+                "Orders / Search: POST https://shop.example.com/api/graphql",
+                "Signed: GET https://s3.example.com/b/k?a=b",
+            ]
+        );
+        let [login, list, one, upload, search, signed] = &shop.requests[..] else { panic!() };
+        assert_eq!((&login.auth, &list.auth), (&Auth::None, &Auth::Bearer(Text::variable("token"))));
+        assert_eq!(login.checks, [Check::Status(vec![200])]);
+        assert_eq!(login.extractions[0].json_path, "$.token");
+        assert_eq!(login.header("x-trace").unwrap().written(), "{{uuid}}");
+        assert!(login.header("x-off").is_none());
+        assert_eq!((one.auth.clone(), one.header("x-api-key").unwrap().written()), (Auth::None, "k".to_owned()));
+        assert!(matches!(&upload.body, Body::Form(fields) if fields.len() == 2));
+        let Body::Raw(graphql) = &search.body else { panic!() };
+        assert_eq!(graphql.written(), "{\"query\":\"query { a(b: \\\"c\\\") }\",\"variables\":{\"id\": {{random 0 1000}}}}");
+        assert!(matches!(&signed.auth, Auth::Aws(aws) if aws.region == "eu-west-1".into()));
+    }
+
+    #[test]
+    fn what_cannot_be_carried_over_has_its_place() {
+        let left: Vec<String> = shop().left_out.iter().map(|left| format!("{}: {}", left.place, left.what)).collect();
+        assert_eq!(left, ["Orders / Upload: the pre-request script", "Log in: the value of the variable 'password'"]);
+    }
+
+    #[test]
+    fn only_and_except_choose_requests() {
+        let wishes = Wishes { only: vec!["orders".to_owned()], except: vec!["post".to_owned()], ..Wishes::default() };
+        let read = Collection::read(Kind::Postman, SHOP.as_bytes(), &wishes).unwrap();
+        assert_eq!(read.requests.iter().map(|request| request.name.as_str()).collect::<Vec<_>>(), ["List", "One"]);
+        let wishes = Wishes { only: vec!["nowhere".to_owned()], ..Wishes::default() };
+        let why = Collection::read(Kind::Postman, SHOP.as_bytes(), &wishes).unwrap_err();
+        assert_eq!(why.to_string(), "of its requests (6) none is left by --only and --except");
+    }
+
+    #[test]
+    fn a_base_url_that_nobody_knows_is_asked_for() {
+        let text = r#"{"info": {}, "item": [{"name": "A", "request": {"url": "{{base}}/a"}}]}"#;
+        let why = Collection::read(Kind::Postman, text.as_bytes(), &Wishes::default()).unwrap_err();
+        assert!(why.message.contains("--variable base=http://HOST"), "{why}");
+        let wishes = Wishes { variables: vec![("base".to_owned(), "http://h:8080".to_owned())], ..Wishes::default() };
+        let read = Collection::read(Kind::Postman, text.as_bytes(), &wishes).unwrap();
+        assert_eq!(read.requests[0].url.written(), "http://h:8080/a");
+    }
+
+    #[test]
+    fn folders_without_end_and_broken_files_end() {
+        let deep = format!("{{\"info\": {{}}, \"item\": {}{}}}", "[{\"item\": ".repeat(40), "]".to_owned() + &"}]".repeat(40));
+        let _ = Collection::read(Kind::Postman, deep.as_bytes(), &Wishes::default());
+        for end in (0..SHOP.len()).step_by(101) {
+            assert!(Collection::read(Kind::Postman, &SHOP.as_bytes()[..end], &Wishes::default()).is_err());
+        }
+    }
+}

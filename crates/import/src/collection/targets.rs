@@ -1,0 +1,155 @@
+//! vegeta's lists of targets, in both of its formats.
+//!
+//! `loadline vegeta` reads the same lists one target at a time, from pipes that never end, and opens the files that they name. Here a
+//! list is a file that is read whole, no other file is opened, and its bodies stay files.
+
+use base64::Engine as _;
+use serde::Deserialize;
+
+use super::curl::credentials_apart;
+use super::{Body, Collection, Kind, ReadError, Request, Text, is_method, shortened};
+
+/// A target a paragraph: `GET http://host/`, headers, `@file`.
+pub(super) fn read_text(text: &str) -> Result<Collection, ReadError> {
+    let mut collection = Collection::new(Kind::Vegeta);
+    let mut lines = (1..).zip(text.lines().map(str::trim)).peekable();
+    while let Some((number, line)) = lines.next() {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let wrong = |column: usize, what: &str| Err(ReadError::at(number, column, format!("{what}: {}", shortened(line))));
+        let Some((method, url)) = line.split_once(char::is_whitespace) else {
+            return wrong(1, "this is no target such as 'GET http://host/'");
+        };
+        if !is_request_line(line) {
+            return wrong(1, "this is no method");
+        }
+        let mut request =
+            Request { method: method.to_owned(), url: address(url.trim()), place: format!("line {number}"), ..Request::default() };
+        if request.url.is_empty() {
+            return wrong(method.len() + 2, "this is no URL");
+        }
+        while let Some((number, line)) = lines.next_if(|(_, line)| !line.is_empty() && !is_request_line(line)) {
+            if let Some(path) = line.strip_prefix('@') {
+                request.body = Body::File(path.to_owned());
+                break;
+            }
+            if line.starts_with('#') {
+                continue;
+            }
+            match line.split_once(':') {
+                Some((name, value)) if !name.trim().is_empty() => request.take_header(name.trim(), Text::literal(value.trim())),
+                _ => return Err(ReadError::at(number, 1, format!("this is no header: {}", shortened(line)))),
+            }
+        }
+        push(request, &mut collection);
+    }
+    Ok(collection)
+}
+
+/// A target a line, as an object.
+pub(super) fn read_json(text: &str) -> Result<Collection, ReadError> {
+    #[derive(Deserialize)]
+    struct Written {
+        #[serde(default)]
+        method: String,
+        #[serde(default)]
+        url: String,
+        #[serde(default)]
+        body: Option<String>,
+        #[serde(default)]
+        header: Option<std::collections::BTreeMap<String, Vec<String>>>,
+    }
+    let mut collection = Collection::new(Kind::VegetaJson);
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let written: Written = serde_json::from_str(line).map_err(|why| {
+            let message = why.to_string();
+            ReadError::at(number, why.column(), message.split(" at line ").next().unwrap_or_default())
+        })?;
+        if !is_method(&written.method) {
+            return Err(ReadError::at(number, 1, format!("'{}' is no method", shortened(&written.method))));
+        }
+        let place = format!("line {number}");
+        let mut request = Request { method: written.method, url: address(&written.url), place: place.clone(), ..Request::default() };
+        for (name, values) in written.header.unwrap_or_default() {
+            values.iter().for_each(|value| request.take_header(&name, Text::literal(value.as_str())));
+        }
+        let body = written.body.unwrap_or_default();
+        let bytes =
+            base64::engine::general_purpose::STANDARD.decode(body).map_err(|_| ReadError::at(number, 1, "the body is not base64"))?;
+        match String::from_utf8(bytes) {
+            Ok(text) if text.is_empty() => {}
+            Ok(text) => request.body = Body::Raw(Text::literal(text)),
+            Err(_) => collection.leave_out("the body", place, "it is not text; save it to a file and name that in the scenario"),
+        }
+        push(request, &mut collection);
+    }
+    Ok(collection)
+}
+
+fn push(mut request: Request, collection: &mut Collection) {
+    credentials_apart(&mut request);
+    collection.requests.push(request);
+}
+
+/// Go takes a URL without a host for this machine.
+fn address(url: &str) -> Text {
+    match url.split_once("://") {
+        Some((scheme, rest)) if rest.starts_with([':', '/']) => Text::literal(format!("{scheme}://localhost{rest}")),
+        Some(_) => Text::literal(url),
+        None => Text::default(),
+    }
+}
+
+/// A word in capitals and a blank.
+pub(super) fn is_request_line(line: &str) -> bool {
+    let end = line.find(|letter: char| !letter.is_ascii_uppercase()).unwrap_or(line.len());
+    end > 0 && line[end..].starts_with(char::is_whitespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collection::Wishes;
+
+    fn told(kind: Kind, text: &str) -> Vec<String> {
+        let read = Collection::read(kind, text.as_bytes(), &Wishes::default()).unwrap();
+        let one = |request: &Request| {
+            let headers: String = request.headers.iter().map(|(name, value)| format!(" {name}={}", value.written())).collect();
+            format!("{} {}{headers} {:?}", request.method, request.url.written(), request.body)
+        };
+        read.requests.iter().map(one).collect()
+    }
+
+    #[test]
+    fn a_list_is_its_targets() {
+        let text =
+            "# all\n\nGET http://a/1\nHEAD http://:81/2\n  POST   http://a/3\nX-A: 1\n# between\nX-A: 3\n@body.json\nPUT http://b:81/\n";
+        assert_eq!(
+            told(Kind::Vegeta, text),
+            [
+                "GET http://a/1 None",
+                "HEAD http://localhost:81/2 None",
+                "POST http://a/3 X-A=1, 3 File(\"body.json\")",
+                "PUT http://b:81/ None"
+            ]
+        );
+        let text = "{\"method\":\"GET\",\"url\":\"http://a/\"}\n\n{\"method\":\"POST\",\"url\":\"http://b/\",\"body\":\"aGk=\",\"header\":{\"H\":[\"1\",\"2\"]}}";
+        assert_eq!(told(Kind::VegetaJson, text), ["GET http://a/ None", "POST http://b/ H=1, 2 Raw(Text([Literal(\"hi\")]))"]);
+    }
+
+    #[test]
+    fn mistakes_have_their_place() {
+        for (kind, text, at, part) in [
+            (Kind::Vegeta, "GET http://a/\n\nget http://a/", (3, 1), "no method"),
+            (Kind::Vegeta, "GET /path", (1, 5), "no URL"),
+            (Kind::Vegeta, "GET http://a/\nNoColon", (2, 1), "no header"),
+            (Kind::VegetaJson, "{\"method\":\"GET\",\"url\":\"http://a/\"}\n{\"method\":}", (2, 11), "expected value"),
+            (Kind::VegetaJson, "{\"method\":\"GET\",\"url\":\"http://a/\",\"body\":\"?\"}", (1, 1), "base64"),
+        ] {
+            let why = Collection::read(kind, text.as_bytes(), &Wishes::default()).unwrap_err();
+            assert_eq!(why.at, Some(at), "{text}: {why}");
+            assert!(why.message.contains(part), "{text}: {why}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Requests that other tools keep: the first byte chooses the kind, or leaves it to the guess.
+//!
+//! Whatever the bytes: no panic, what was read can be printed, nothing secret is printed, and a run of it is a plan or is refused.
+#![no_main]
+
+use import::collection::{Collection, KINDS, Wishes, guess, printed};
+use libfuzzer_sys::fuzz_target;
+use plan::Plan;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((first, file)) = bytes.split_first() else { return };
+    let kind = match KINDS.get(usize::from(*first)) {
+        Some((kind, ..)) => *kind,
+        None => match guess(file) {
+            Ok(kind) => kind,
+            Err(_) => return,
+        },
+    };
+    let Ok(read) = Collection::read(kind, file, &Wishes::default()) else { return };
+    assert!(!read.requests.is_empty(), "what was read can be sent");
+    let (concealed, placeholders) = read.concealed();
+    assert!(printed(&concealed, "file", &placeholders).contains("\nsteps:\n"));
+    for request in read.requests.iter().take(8) {
+        if let Ok(draft) = read.draft(request) {
+            let _ = Plan::try_from(draft);
+        }
+    }
+});
