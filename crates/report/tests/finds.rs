@@ -101,7 +101,9 @@ fn two_searches_tell_a_change_where_their_intervals_lie_apart() {
 
 #[test]
 fn two_searches_stand_side_by_side_for_scripts_and_on_a_page() {
-    let both = Two::Searches([("before".to_owned(), Box::new(found())), ("after".to_owned(), Box::new(found()))]);
+    let mut side = found();
+    side.answer.carries = Some(800.0);
+    let both = Two::Searches([("before".to_owned(), Box::new(side.clone())), ("after".to_owned(), Box::new(side))]);
     let rendered = |name: &str| {
         let format = DIFF_FORMATS.iter().find(|format| format.name == name).unwrap();
         String::from_utf8((format.render)(&both).unwrap()).unwrap()

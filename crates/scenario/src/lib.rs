@@ -4,7 +4,7 @@
 //! program that its reader has to run in the head. So a scenario is data: what is sent, taken out of answers and promised of
 //! them, in an order that a reader follows with a finger; what it needs besides (conditions, loops, chance) has one word each.
 //!
-//! A file is read whole before the run: [`read`] reports every mistake at once, with its line and column. Keys stand in one
+//! A file is read whole before the run: [`read()`] reports every mistake at once, with its line and column. Keys stand in one
 //! table ([`keys`]) that the reader, the schema for editors and the guide are made from, so that none of them can lie.
 //!
 //! Invariants: a scenario that was read needs no more looking at; what a server answers is never a mistake of the scenario but

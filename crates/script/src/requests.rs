@@ -34,7 +34,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Choice, String> {
     Ok(Choice { asked, requests })
 }
 
-/// Whether a string differs from one that was [read](read) in the path of its first request alone, and so is read as that one is. Most
+/// Whether a string differs from one that was [`read`] in the path of its first request alone, and so is read as that one is. Most
 /// scripts change nothing else, and reading a whole head takes several times as long as this.
 pub(crate) fn differs_in_path(bytes: &[u8], from: &[u8]) -> bool {
     let (Some((line, rest)), Some((line_before, rest_before))) = (first_line(bytes), first_line(from)) else { return false };

@@ -206,12 +206,12 @@ pub fn export(export: Export) -> Result<Exit, Failed> {
 }
 
 /// Takes results in.
-pub fn import(files: Vec<PathBuf>, name: Option<String>, at: At) -> Result<Exit, Failed> {
+pub fn import(files: &[PathBuf], name: Option<&str>, at: &At) -> Result<Exit, Failed> {
     // Everything is read before the first is saved.
     let mut found = Vec::new();
     let mut errors = PlanErrors::default();
-    for file in &files {
-        match read(file, name.as_deref()) {
+    for file in files {
+        match read(file, name) {
             Ok(them) => found.push(them),
             Err(why) => errors.push(plan::PlanError::new(
                 "import",

@@ -92,7 +92,7 @@ pub fn carry_out(import: Import) -> Result<Exit, Failed> {
             format_args!("a scenario is made of one file, and here are {}", import.files.len()),
             "import them one by one",
         )),
-        None => curate::import(import.files, import.name, import.at),
+        None => curate::import(&import.files, import.name.as_deref(), &import.at),
     }
 }
 
@@ -193,13 +193,15 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Failed> {
     Ok(bytes)
 }
 
-/// Whether loadline wrote it: a result, or a run that was exported.
+/// Whether loadline wrote it: a result, or a run that was exported. What is cut off begins with its schema all the same.
 fn is_result(bytes: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Schema {
         schema: Option<String>,
     }
-    serde_json::from_slice::<Schema>(bytes).is_ok_and(|found| found.schema.is_some_and(|schema| schema.starts_with("loadline.")))
+    let head: String = String::from_utf8_lossy(&bytes[..bytes.len().min(256)]).chars().filter(|letter| !letter.is_whitespace()).collect();
+    head.starts_with("{\"schema\":\"loadline.")
+        || serde_json::from_slice::<Schema>(bytes).is_ok_and(|found| found.schema.is_some_and(|schema| schema.starts_with("loadline.")))
 }
 
 fn shown(path: &Path) -> String {

@@ -93,7 +93,7 @@ fn a_server_that_carries_all_that_is_allowed_is_not_loaded_beyond_it() {
     assert_eq!(result["capacity"]["high"], Value::Null);
     // Beside itself it is no more and no less, as far as that was measured.
     let beside = session.loadline("diff @last _output/loadline/healthz.find.json --out json=d.json --out html=d.html").exits(0);
-    beside.says("capacity, 95 %  at least ").says("cannot be told");
+    beside.says("capacity, 95 %   at least ").says("cannot be told");
     let told = session.json("d.json");
     assert_eq!((&told["kind"], &told["carries"]["a"]), (&"searches".into(), &result["carries"]));
     let other = fs::read_to_string(session.path("_output/loadline/healthz.find.json")).unwrap().replace("p90 < 2s", "p90 < 3s");

@@ -494,11 +494,11 @@ fn journeys(summary: &Summary) -> Vec<Table> {
     let mut steps = table("steps", "Steps", &crate::journeys::STEPS, scenario.steps.iter().map(crate::journeys::step).collect());
     let broken = crate::journeys::broken(scenario);
     if !broken.is_empty() {
-        steps = steps.noted(&format!("Checks broken: {}.", broken.join("; ")));
+        steps = steps.noted(format!("Checks broken: {}.", broken.join("; ")));
     }
     vec![
         table("journeys", "Journeys", &crate::journeys::JOURNEYS, scenario.journeys.iter().map(crate::journeys::journey).collect())
-            .noted(&format!("{transactions}. {}", crate::journeys::LEGEND)),
+            .noted(format!("{transactions}. {}", crate::journeys::LEGEND)),
         steps,
     ]
 }

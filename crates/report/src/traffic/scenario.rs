@@ -93,13 +93,26 @@ fn model(traffic: &Traffic) -> Option<Model<'_>> {
     if stages.iter().all(|(rate, _)| *rate <= 0.0) {
         stages = vec![(course.peak_hour.requests as f64 / SPAN_S as f64, SPAN_S)];
     }
-    stages.iter_mut().for_each(|(rate, _)| *rate *= share);
     let visit = traffic.users.as_ref().and_then(|users| {
         let mean = users.requests as f64 / users.sessions.max(1) as f64;
         let pause = users.pauses.as_ref().filter(|_| mean >= VISIT_REQUESTS_MIN)?;
         Some(Visit { requests_max: (2.0 * mean - 1.0).round().max(2.0) as u64, pause: Nanos(pause.mean_ns) })
     });
+    calm(&mut stages, visit.map_or(1.0, |visit| (2.0 * visit.requests_max as f64 + 1.0) / 3.0));
+    stages.iter_mut().for_each(|(rate, _)| *rate *= share);
     Some(Model { used, left_out, share, stages, from_s, visit })
+}
+
+/// Takes out of the stages what chance put into them. Their counts vary by chance alone with so much variance over mean, and being
+/// sent at these rates they vary by chance again: left as they are, the scenario would be burstier than its log.
+fn calm(stages: &mut [(f64, u64)], by_chance: f64) {
+    let counts: Vec<f64> = stages.iter().map(|(rate, seconds)| rate * *seconds as f64).collect();
+    let mean = counts.iter().sum::<f64>() / counts.len().max(1) as f64;
+    let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / (counts.len() as f64 - 1.0).max(1.0);
+    let kept = if variance > 0.0 { (1.0 - by_chance * mean / variance).max(0.0).sqrt() } else { 0.0 };
+    let seconds: u64 = stages.iter().map(|(_, seconds)| seconds).sum();
+    let rate_mean = counts.iter().sum::<f64>() / seconds.max(1) as f64;
+    stages.iter_mut().for_each(|(rate, _)| *rate = rate_mean + kept * (*rate - rate_mean));
 }
 
 /// The scenario, in YAML; a comment says why where there is none.
