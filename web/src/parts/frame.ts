@@ -15,7 +15,7 @@ const QUESTIONS: Record<Question, string> = {
   bursts: "How evenly does it come?",
 };
 
-const KINDS: Record<Page["kind"], string> = { run: "run", sweep: "sweep", find: "capacity search", compare: "comparison", diff: "two sweeps", plot: "results", runs: "two runs", trend: "over time", traffic: "traffic" };
+const KINDS: Record<Page["kind"], string> = { run: "run", sweep: "sweep", find: "capacity search", compare: "comparison", diff: "two sweeps", plot: "results", runs: "two runs", searches: "two searches", trend: "over time", traffic: "traffic" };
 
 /** Lays out a page; `charts` and `tables` come in the order in which they are to stand. */
 export function frame(page: Page, charts: HTMLElement[], above?: HTMLElement[]): HTMLElement[] {

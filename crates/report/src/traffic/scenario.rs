@@ -96,7 +96,9 @@ fn model(traffic: &Traffic) -> Option<Model<'_>> {
     let visit = traffic.users.as_ref().and_then(|users| {
         let mean = users.requests as f64 / users.sessions.max(1) as f64;
         let pause = users.pauses.as_ref().filter(|_| mean >= VISIT_REQUESTS_MIN)?;
-        Some(Visit { requests_max: (2.0 * mean - 1.0).round().max(2.0) as u64, pause: Nanos(pause.mean_ns) })
+        // What lines tell in seconds is no finer than this.
+        let pause = Nanos::from_millis((pause.mean_ns / 1_000_000).max(1));
+        Some(Visit { requests_max: (2.0 * mean - 1.0).round().max(2.0) as u64, pause })
     });
     calm(&mut stages, visit.map_or(1.0, |visit| (2.0 * visit.requests_max as f64 + 1.0) / 3.0));
     stages.iter_mut().for_each(|(rate, _)| *rate *= share);
