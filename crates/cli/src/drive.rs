@@ -1,8 +1,9 @@
-//! Carries a plan out, with its script, its templates or its scenario if it has any: every command's way to the engine.
+//! Carries a plan out, with its script, its templates, its scenario or its log if it has one: every command's way to the engine.
 //!
 //! A sweep that left out the script of its plan would measure something else than was asked for. So no command calls the
 //! engine by itself. A warm-up that is to be found in the run is left out here too, once.
 
+use ::replay::Found;
 use analysis::warmup::leave_out;
 use engine::{Fence, Prepared, RunError, Stop};
 use measure::{Counted, Summary, Tick};
@@ -15,12 +16,21 @@ use crate::{filling, scenarios};
 /// A plan that is about to be carried out.
 pub struct Drive<'a> {
     plan: &'a Plan,
-    script: Option<Script>,
-    /// Requests that differ.
-    ready: Option<Ready>,
-    /// Users that go through journeys.
-    journeys: Option<scenario::Ready>,
+    by: By,
     prepared: Option<Prepared>,
+}
+
+/// What chooses its requests.
+enum By {
+    /// The plan: they are all the same.
+    Plan,
+    Script(Box<Script>),
+    /// Templates, and a list of URLs.
+    Filling(Ready),
+    /// Users on journeys.
+    Journeys(scenario::Ready),
+    /// A log.
+    Log(::replay::Ready),
 }
 
 /// What came of it, and the script's last words still to be said.
@@ -45,11 +55,20 @@ impl<'a> Drive<'a> {
     /// If it does not load, or they name what is not there.
     pub fn new(plan: &'a Plan, stop: &Stop) -> Result<Self, RunError> {
         refuse_replay(plan)?;
-        let script = match Source::of(plan) {
-            None => None,
-            Some(source) => Some(Script::load(&source, Globals::of(plan)?, stop)?),
+        let by = match (Source::of(plan), scenarios::ready(plan)?) {
+            (Some(source), _) => By::Script(Box::new(Script::load(&source, Globals::of(plan)?, stop)?)),
+            (None, Some(journeys)) => By::Journeys(journeys),
+            (None, None) => By::filled(plan)?,
         };
-        Ok(Self { plan, script, ready: filling::ready(plan)?, journeys: scenarios::ready(plan)?, prepared: None })
+        Ok(Self { plan, by, prepared: None })
+    }
+
+    /// Sends what was found in a log, whose plan this is.
+    ///
+    /// # Errors
+    /// If its headers would not be valid on the wire.
+    pub fn replay(plan: &'a Plan, found: Found) -> Result<Self, RunError> {
+        Ok(Self { plan, by: By::Log(::replay::Ready::new(plan, found)?), prepared: None })
     }
 
     /// Looks at everything a plan without a script needs, its target included, where not every address may be connected to.
@@ -61,7 +80,7 @@ impl<'a> Drive<'a> {
         debug_assert!(plan.script().is_none(), "a script chooses addresses that no fence sees");
         debug_assert!(plan.scenario().is_none(), "so do the steps of a scenario");
         let prepared = Some(engine::prepare_within(plan, fence)?);
-        Ok(Self { plan, script: None, ready: filling::ready(plan)?, journeys: None, prepared })
+        Ok(Self { plan, by: By::filled(plan)?, prepared })
     }
 
     /// Carries it out.
@@ -80,25 +99,27 @@ impl<'a> Drive<'a> {
     }
 
     fn carried_out(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Driven, RunError> {
-        let Self { plan, script, ready, journeys, prepared } = self;
-        if let Some(journeys) = journeys {
-            let prepared = prepared.map_or_else(|| engine::prepare(plan), Ok)?;
-            return journeys.run(prepared, watch, stop).map(|summary| Driven { summary, last: None });
-        }
-        if let Some(ready) = ready {
-            let prepared = prepared.map_or_else(|| engine::prepare(plan), Ok)?;
-            return ready.run(prepared, watch, stop).map(|summary| Driven { summary, last: None });
-        }
-        let Some(mut script) = script else {
-            let measured = match prepared {
-                Some(prepared) => prepared.run_counted(watch, stop),
-                None => engine::run_counted(plan, watch, stop),
-            };
-            return measured.map(|summary| Driven { summary, last: None });
+        let Self { plan, by, prepared } = self;
+        let prepared = || prepared.map_or_else(|| engine::prepare(plan), Ok);
+        let measured = match by {
+            By::Script(mut script) => {
+                let measured = script.run(plan, watch, stop)?;
+                let with = DoneArguments::of(&measured);
+                return Ok(Driven { summary: measured.summary, last: Some((*script, with)) });
+            }
+            By::Plan => prepared()?.run_counted(watch, stop),
+            By::Filling(ready) => ready.run(prepared()?, watch, stop),
+            By::Journeys(ready) => ready.run(prepared()?, watch, stop),
+            By::Log(ready) => ready.run(prepared()?, watch, stop),
         };
-        let measured = script.run(plan, watch, stop)?;
-        let with = DoneArguments::of(&measured);
-        Ok(Driven { summary: measured.summary, last: Some((script, with)) })
+        measured.map(|summary| Driven { summary, last: None })
+    }
+}
+
+impl By {
+    /// The plan itself, or its templates.
+    fn filled(plan: &Plan) -> Result<Self, RunError> {
+        Ok(filling::ready(plan)?.map_or(Self::Plan, Self::Filling))
     }
 }
 

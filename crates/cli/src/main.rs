@@ -23,6 +23,7 @@ mod saved;
 mod scenarios;
 mod screen;
 mod secrets;
+mod single;
 mod step_summary;
 mod web;
 

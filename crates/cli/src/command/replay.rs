@@ -5,28 +5,26 @@
 
 mod telling;
 
-use ::replay::{Clients, Found, Log, Moment, Options, Pattern, Ready, Rewrite, Writes};
-use analysis::Reading;
-use analysis::warmup::leave_out;
+use ::replay::{Clients, Found, Log, Moment, Options, Pattern, Rewrite, Writes};
 use clap::{Arg, ArgAction, Args};
-use engine::Stop;
 use history::Kind;
 use import::{Asked, KNOWN, Named};
-use measure::{Counted, Ending, Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Speed, Stage, Target, Timetable};
 use report::FORMATS;
 
 use super::Manner;
-use crate::calibration::note_ceiling;
-use crate::exit::{self, Exit, Failed};
-use crate::exporting::{self, Exporting};
+use crate::drive::Drive;
+use crate::exit::{Exit, Failed};
+use crate::exporting::Exporting;
 use crate::inputs::plainly;
 use crate::keeping::Keeping;
 use crate::observing::Observing;
 use crate::outputs::{Existing, Out, Outputs};
+use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::screen::{Sight, Voice, complain};
-use crate::{inputs, interrupt, saved, secrets};
+use crate::single::Single;
+use crate::{inputs, saved, secrets};
 
 /// A log, how it is played, and where the results go.
 #[derive(Debug, Args)]
@@ -166,9 +164,10 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
     let decided = decide(&replay, &mut errors);
     let Replay { promises, aborts, name, keeping, exporting, observing, out, force, sight, manner, dry_run, .. } = replay;
     let checks = promises.read(&mut errors);
-    let mut guard = aborts.read(&mut errors);
+    let guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let eyes = observing.decide(&mut errors);
+    let probes = Profiling::default().decide(&mut errors);
     sight.check(&mut errors);
     let ready = exporting.decide(&mut errors);
     let Some((draft, options, names)) = decided.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
@@ -182,75 +181,13 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
         complain(told.trim_end());
     }
     let name = name.unwrap_or_else(|| saved::suggested(&plan));
-    let mut keeper = keeping.decide(Kind::Run, &name, &mut errors);
+    let keeper = keeping.decide(Kind::Run, &name, &mut errors);
     if !errors.is_empty() {
         return Err(errors.into());
     }
 
-    let mut server = eyes.open(&plan)?;
-    let stop = Stop::new();
-    let screen = manner.screen_with_view(sight, "replay", &stop);
-    interrupt::raise_on_signal(&stop, &screen)?;
-    let mut progress = screen.follow(&plan, "");
-    keeper.begin();
-    let mut exports = exporting::open(ready, keeper.id(), &name, "replay", Some(&plan), manner.voice());
-    exports.load(&plan, &name);
-    keeper.load(&plan, name);
-    let watch = &mut |tick: &Tick, counted: Counted| {
-        progress.tick(tick);
-        exports.second(tick, &counted);
-        server.tick(tick);
-        keeper.second(counted);
-        if guard.tick(tick) {
-            stop.raise();
-        }
-    };
-    let mut ended = Ready::new(&plan, found).and_then(|ready| ready.run(engine::prepare(&plan)?, watch, &stop));
-    keeper.load_is_over();
-    screen.clear();
-    exporting::close(&mut exports, manner.voice());
-    let measured = match &mut ended {
-        Ok(summary) => Some(summary),
-        Err(error) => error.measured.as_deref_mut(),
-    };
-    if let Some(summary) = measured {
-        leave_out(summary);
-        server.close(summary);
-    }
-
-    let mut report = |summary: &mut Summary| {
-        let aborted_by = guard.came_true();
-        if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
-            summary.ended.how = Ending::Aborted;
-        }
-        let reading = Reading::new(summary, &checks).aborted_by(aborted_by);
-        let written = outputs
-            .write(&reading, &manner.styles(), manner.voice())
-            .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() });
-        // The report comes first, and what could not be written is saved all the same.
-        let id = keeper.id();
-        let kept = keeper.save(&saved::json(&reading), manner.voice());
-        screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
-        if let Ok(line) = &kept {
-            outputs.add(line, manner.voice());
-        }
-        Failed::both(written, kept.map(drop))?;
-        Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { exit::judged(&reading) })
-    };
-    match ended {
-        Ok(mut summary) => {
-            note_ceiling(&mut summary);
-            report(&mut summary)
-        }
-        Err(mut error) => {
-            let reported: Option<Result<Exit, Failed>> = error.measured.as_deref_mut().map(report);
-            if let Some(Err(lost)) = reported {
-                complain(&lost.text);
-            }
-            keeper.discard();
-            Err((&error).into())
-        }
-    }
+    let single = Single { word: "replay", plan: &plan, name, checks, guard, outputs, keeper, eyes, probes, exports: ready, sight, manner };
+    single.carry_out(|_| Drive::replay(&plan, found))
 }
 
 /// A value, or the mistake in it.

@@ -1,0 +1,119 @@
+//! One load from its first request to its report: what `run` and `replay` do once everything is decided.
+//!
+//! Who looks on, what ends it early, in which order it is reported, written and saved, and how it ends: said once, so that a load from a log
+//! and one from a plan cannot come to differ in it. Whatever was measured is reported, however the load ends.
+
+use analysis::Reading;
+use analysis::gate::Check;
+use engine::{RunError, Stop};
+use export::Ready;
+use measure::{Counted, Ending, Summary, Tick};
+use plan::Plan;
+
+use crate::calibration::note_ceiling;
+use crate::command::Manner;
+use crate::drive::Drive;
+use crate::exit::{self, Exit, Failed};
+use crate::keeping::Keeper;
+use crate::observing::Eyes;
+use crate::outputs::Outputs;
+use crate::profiling::Probes;
+use crate::promises::Guard;
+use crate::screen::{Sight, complain};
+use crate::{exporting, interrupt, saved};
+
+/// Everything that was decided about a load but what drives it.
+pub struct Single<'a> {
+    /// The command's name.
+    pub word: &'static str,
+    pub plan: &'a Plan,
+    /// What it is called in the history.
+    pub name: String,
+    pub checks: Vec<Check>,
+    pub guard: Guard,
+    pub outputs: Outputs,
+    pub keeper: Keeper,
+    pub eyes: Eyes,
+    pub probes: Probes,
+    pub exports: Ready,
+    pub sight: Sight,
+    pub manner: Manner,
+}
+
+impl Single<'_> {
+    /// Measures and reports; `drive` is made when everything else is ready.
+    ///
+    /// # Errors
+    /// If it cannot be carried out, or not to its end, or an output cannot be written.
+    pub fn carry_out<'d>(self, drive: impl FnOnce(&Stop) -> Result<Drive<'d>, RunError>) -> Result<Exit, Failed> {
+        let Self { word, plan, name, checks, mut guard, outputs, mut keeper, eyes, probes, exports, sight, manner } = self;
+        let mut server = eyes.open(plan)?;
+        let stop = Stop::new();
+        let screen = manner.screen_with_view(sight, word, &stop);
+        interrupt::raise_on_signal(&stop, &screen)?;
+        let mut progress = screen.follow(plan, "");
+        keeper.begin();
+        let mut exports = exporting::open(exports, keeper.id(), &name, word, Some(plan), manner.voice());
+        exports.load(plan, &name);
+        keeper.load(plan, name);
+        let probing = probes.open(plan);
+        let watch = &mut |tick: &Tick, counted: Counted| {
+            progress.tick(tick);
+            exports.second(tick, &counted);
+            server.tick(tick);
+            keeper.second(counted);
+            if guard.tick(tick) {
+                stop.raise();
+            }
+        };
+        let mut ended = drive(&stop).and_then(|drive| drive.run(watch, &stop));
+        keeper.load_is_over();
+        screen.clear();
+        exporting::close(&mut exports, manner.voice());
+        let measured = match &mut ended {
+            Ok(driven) => Some(&mut driven.summary),
+            Err(error) => error.measured.as_deref_mut(),
+        };
+        if let Some(summary) = measured {
+            let began = server.origin();
+            server.close(summary);
+            probing.close(began, "", summary);
+        }
+
+        let mut report = |summary: &mut Summary| {
+            let aborted_by = guard.came_true();
+            if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
+                summary.ended.how = Ending::Aborted;
+            }
+            let reading = Reading::new(summary, &checks).aborted_by(aborted_by);
+            let written = outputs
+                .write(&reading, &manner.styles(), manner.voice())
+                .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() });
+            // The report comes first, and what could not be written is saved all the same.
+            let id = keeper.id();
+            let kept = keeper.save(&saved::json(&reading), manner.voice());
+            screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
+            if let Ok(line) = &kept {
+                outputs.add(line, manner.voice());
+            }
+            Failed::both(written, kept.map(drop))?;
+            Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { exit::judged(&reading) })
+        };
+        match ended {
+            Ok(mut driven) => {
+                note_ceiling(&mut driven.summary);
+                let exit = report(&mut driven.summary)?;
+                driven.finish(&stop).map_err(|error| Failed::from(&error))?;
+                Ok(exit)
+            }
+            Err(mut error) => {
+                let reported: Option<Result<Exit, Failed>> = error.measured.as_deref_mut().map(report);
+                if let Some(Err(lost)) = reported {
+                    complain(&lost.text);
+                }
+                keeper.discard();
+                Err((&error).into())
+            }
+        }
+    }
+}
