@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use plan::percent_decoded;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use url::Url;
@@ -157,8 +158,7 @@ impl Sender {
 fn headers(protocol: Protocol, url: &mut Url) -> Vec<(String, String)> {
     let mut headers = Vec::new();
     if !url.username().is_empty() || url.password().is_some() {
-        let plain = |text: &str| percent_decoded(text);
-        let user = format!("{}:{}", plain(url.username()), plain(url.password().unwrap_or_default()));
+        let user = format!("{}:{}", percent_decoded(url.username()), percent_decoded(url.password().unwrap_or_default()));
         headers.push(("Authorization".to_owned(), format!("Basic {}", BASE64_STANDARD.encode(user))));
         // Both only fail for URLs that have no host.
         let _ = url.set_username("");
@@ -179,10 +179,4 @@ fn headers(protocol: Protocol, url: &mut Url) -> Vec<(String, String)> {
         }
     }
     headers
-}
-
-fn percent_decoded(text: &str) -> String {
-    // A form without `&`, `=` and `+` is the text itself.
-    let escaped = text.replace('&', "%26").replace('=', "%3D").replace('+', "%2B");
-    url::form_urlencoded::parse(escaped.as_bytes()).map(|(key, _)| key.into_owned()).next().unwrap_or_default()
 }

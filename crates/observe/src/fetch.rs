@@ -10,7 +10,7 @@ use std::net::{TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use plan::plainly;
+use plan::{percent_decoded, plainly};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use url::Url;
@@ -84,8 +84,7 @@ impl Client {
         let mut request =
             format!("GET {}{query} HTTP/1.0\r\nHost: {host}{port}\r\nAccept: {}\r\nUser-Agent: loadline\r\n", url.path(), limits.accept);
         if !url.username().is_empty() {
-            let plain = |text: &str| percent_decoded(text);
-            let pair = format!("{}:{}", plain(url.username()), plain(url.password().unwrap_or_default()));
+            let pair = format!("{}:{}", percent_decoded(url.username()), percent_decoded(url.password().unwrap_or_default()));
             let _ = write!(request, "Authorization: Basic {}\r\n", base64(pair.as_bytes()));
         }
         request.push_str("Connection: close\r\n\r\n");
@@ -274,26 +273,6 @@ impl Write for Timed {
     fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
     }
-}
-
-fn percent_decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let code = text.get(at + 1..at + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match code.filter(|_| bytes[at] == b'%') {
-            Some(byte) => {
-                plain.push(byte);
-                at += 3;
-            }
-            None => {
-                plain.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&plain).into_owned()
 }
 
 fn base64(bytes: &[u8]) -> String {

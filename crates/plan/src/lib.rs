@@ -38,6 +38,6 @@ pub use replay::{Replay, Speed};
 pub use request::{Body, FormPart, FormValue, Request};
 pub use secret::{Secrets, is_secret, secret_values};
 pub use share::Share;
-pub use target::{HostPort, Scheme, Target};
+pub use target::{HostPort, Scheme, Target, percent_decoded};
 pub use timetable::{Stage, Timetable};
 pub use units::{Nanos, Rate};

@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use crate::{Body, Draft, FormValue, Plan, Target, template};
+use crate::{Body, Draft, FormValue, Plan, Target, percent_decoded, template};
 
 /// Stands for a secret.
 pub(crate) const REDACTED: &str = "***";
@@ -192,7 +192,7 @@ impl Found {
         let user = rest.rsplit_once('@').map(|(user, _)| user).or_else(|| authority.rsplit_once('@').map(|(user, _)| user));
         if let Some(user) = user {
             self.user(user);
-            self.user(&unpercent(user));
+            self.user(&percent_decoded(user));
         }
         self.query(rest);
     }
@@ -205,9 +205,9 @@ impl Found {
 
     fn pairs(&mut self, text: &str) {
         for (name, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {
-            if is_secret(&unpercent(name)) {
+            if is_secret(&percent_decoded(name)) {
                 self.value(value);
-                self.value(&unpercent(value));
+                self.value(&percent_decoded(value));
             }
         }
     }
@@ -218,7 +218,7 @@ impl Found {
         }
         for (start, end) in secret_values(text) {
             self.value(&text[start..end]);
-            self.value(&unpercent(&text[start..end]));
+            self.value(&percent_decoded(&text[start..end]));
             self.value(&text[start..end].replace("\\\"", "\"").replace("\\\\", "\\"));
         }
     }
@@ -266,7 +266,7 @@ pub fn secret_values(text: &str) -> Vec<(usize, usize)> {
         let mut at = 0;
         for pair in text.split('&') {
             if let Some((name, value)) = pair.split_once('=')
-                && is_secret(&unpercent(name))
+                && is_secret(&percent_decoded(name))
             {
                 places.push((at + name.len() + 1, at + name.len() + 1 + value.len()));
             }
@@ -394,15 +394,11 @@ fn plain_query_without(path_and_query: &str) -> String {
     let pairs: Vec<String> = query
         .split('&')
         .map(|pair| match pair.split_once('=') {
-            Some((name, value)) if is_secret(&unpercent(name)) && !only_refers(value) => format!("{name}={REDACTED}"),
+            Some((name, value)) if is_secret(&percent_decoded(name)) && !only_refers(value) => format!("{name}={REDACTED}"),
             _ => pair.to_owned(),
         })
         .collect();
     format!("{path}?{}", pairs.join("&"))
-}
-
-fn unpercent(text: &str) -> String {
-    crate::target::percent_decoded(text)
 }
 
 fn unbase64(text: &str) -> Option<String> {

@@ -128,7 +128,9 @@ impl Target {
     }
 }
 
-pub(crate) fn percent_decoded(text: &str) -> String {
+/// What was percent-encoded (RFC 3986 §2.1), as text; a percent sign that encodes nothing stays as it is.
+#[must_use]
+pub fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {

@@ -5,6 +5,7 @@
 //! over. All others are told, since a request without its client certificate is another request.
 
 use base64::Engine as _;
+use plan::percent_decoded;
 
 use super::text::{percent_encoded, ready_for_a_parameter};
 use super::words::{Command, commands};
@@ -684,29 +685,12 @@ pub(super) fn credentials_apart(request: &mut Request) {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let Some((user, host)) = rest[..end].rsplit_once('@') else { return };
     let (name, password) = user.split_once(':').unwrap_or((user, ""));
-    let auth = Auth::Basic(Text::literal(unpercent(name)), Text::literal(unpercent(password)));
+    let auth = Auth::Basic(Text::literal(percent_decoded(name)), Text::literal(percent_decoded(password)));
     let url = format!("{scheme}://{host}{}", &rest[end..]);
     if request.auth == Auth::None {
         request.auth = auth;
     }
     request.url = Text::literal(url);
-}
-
-/// What was percent-encoded.
-pub(super) fn unpercent(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let hex = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
-        if let (b'%', Some(high), Some(low)) = (byte, hex(0), hex(1)) {
-            bytes.push((high * 16 + low) as u8);
-            rest = &after[2..];
-        } else {
-            bytes.push(byte);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// `name:password` of Basic authentication.
