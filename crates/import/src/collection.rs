@@ -18,10 +18,10 @@ mod postman;
 mod promise;
 mod recording;
 mod scenario;
-mod targets;
+pub mod targets;
 mod text;
 mod tree;
-mod urls;
+pub mod urls;
 mod words;
 
 use std::collections::HashSet;

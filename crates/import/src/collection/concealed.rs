@@ -6,9 +6,8 @@
 //!
 //! Invariant: no value that its name tells to be a secret is in what is given back.
 
-use plan::{is_secret, secret_values};
+use plan::{is_secret, percent_decoded, secret_values};
 
-use super::curl::unpercent;
 use super::{Auth, Body, Collection, FieldValue, LeftOut, Part, Text};
 
 /// A variable of the environment in the place of a secret.
@@ -185,11 +184,11 @@ impl Hiding {
         for (place, pair) in query.split('&').into_iter().enumerate() {
             hidden.push(if place > 0 { "&" } else { "" });
             match pair.split_once('=') {
-                Some((name, value)) if is_secret(&unpercent(&name.written())) => {
-                    let plain = unpercent(&name.written());
+                Some((name, value)) if is_secret(&percent_decoded(&name.written())) => {
+                    let plain = percent_decoded(&name.written());
                     hidden.append(name);
                     hidden.push("=");
-                    hidden.append(self.hide(&plain, &format!("the parameter {plain}"), &value.map_literals(unpercent)));
+                    hidden.append(self.hide(&plain, &format!("the parameter {plain}"), &value.map_literals(percent_decoded)));
                 }
                 _ => hidden.append(pair),
             }

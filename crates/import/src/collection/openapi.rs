@@ -234,7 +234,7 @@ impl<'a> Made<'a> {
             };
             found = self.root;
             for part in path.split('/') {
-                let part = super::curl::unpercent(&part.replace("~1", "/").replace("~0", "~"));
+                let part = plan::percent_decoded(&part.replace("~1", "/").replace("~0", "~"));
                 found = match part.parse::<usize>() {
                     Ok(place) if !found.list().is_empty() => found.list().get(place).unwrap_or(&Tree::Null),
                     _ => found.at(&part),

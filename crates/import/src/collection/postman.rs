@@ -325,7 +325,7 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
                     .split('&')
                     .filter(|pair| !pair.is_empty())
                     .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-                    .map(|(name, value)| (super::curl::unpercent(name), super::curl::unpercent(value)))
+                    .map(|(name, value)| (plan::percent_decoded(name), plan::percent_decoded(value)))
                     .collect(),
                 fields => enabled(fields).iter().map(|field| (field.at("key").words(), field.at("value").words())).collect::<Vec<_>>(),
             };

@@ -161,8 +161,8 @@ fn body(posted: Posted, place: &str, request: &mut Request, collection: &mut Col
     if text.is_empty() && !params.is_empty() {
         let pairs = params.into_iter().map(|param| {
             (
-                Text::literal(super::curl::unpercent(&param.name)),
-                Text::literal(super::curl::unpercent(&param.value.unwrap_or_default().replace('+', " "))),
+                Text::literal(plan::percent_decoded(&param.name)),
+                Text::literal(plan::percent_decoded(&param.value.unwrap_or_default().replace('+', " "))),
             )
         });
         request.body = Body::Fields(pairs.collect());

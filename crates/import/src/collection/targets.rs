@@ -101,8 +101,9 @@ fn address(url: &str) -> Text {
     }
 }
 
-/// A word in capitals and a blank.
-pub(super) fn is_request_line(line: &str) -> bool {
+/// Whether a line begins with a word in capitals and a blank, as the first of a target does.
+#[must_use]
+pub fn is_request_line(line: &str) -> bool {
     let end = line.find(|letter: char| !letter.is_ascii_uppercase()).unwrap_or(line.len());
     end > 0 && line[end..].starts_with(char::is_whitespace)
 }

@@ -1,6 +1,6 @@
 //! siege's list of URLs: one a line, with variables, bodies and comments.
 //!
-//! As `loadline siege` reads it, except that files named as bodies are not opened and stay files.
+//! `loadline siege` reads its list by this too. Files that are named as bodies are not opened here: that is the reader's affair.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +11,58 @@ const METHODS: [&str; 6] = ["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 /// What variables make of a line is at most so long.
 const LINE_BYTES_MAX: usize = 64 * 1024;
 
-pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
-    let mut variables: BTreeMap<String, String> = BTreeMap::new();
-    let mut collection = Collection::new(Kind::Siege);
-    for (number, line) in (1..).zip(text.lines()) {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let wrong = |why: String| ReadError::at(number, 1, why);
-        if let Some((name, value)) = variable(line) {
-            let value = filled_in(value, &variables).map_err(wrong)?;
-            variables.insert(name.to_owned(), value);
-            continue;
-        }
-        let line = filled_in(line, &variables).map_err(wrong)?;
-        let request = request(&line, format!("line {number}")).map_err(wrong)?;
-        collection.requests.push(request);
-    }
-    Ok(collection)
+/// One line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// `GET` where none is named.
+    pub method: String,
+    /// With its scheme.
+    pub url: String,
+    /// Where it leads.
+    pub target: plan::Target,
+    /// What is sent there.
+    pub data: Data,
 }
 
-fn request(line: &str, place: String) -> Result<Request, String> {
-    let (url, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+/// What stands behind the method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Data {
+    /// Nothing.
+    None,
+    /// The body itself.
+    Text(String),
+    /// The file that holds it.
+    File(String),
+}
+
+/// The lines of a list that are URLs, each with its number from 1 and what it holds, or why it cannot be read.
+pub fn lines(text: &str) -> impl Iterator<Item = (usize, Result<Line, String>)> {
+    let mut variables: BTreeMap<String, String> = BTreeMap::new();
+    (1..).zip(text.lines()).filter_map(move |(number, line)| {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            return None;
+        }
+        let Some((name, value)) = variable(line) else {
+            return Some((number, filled_in(line, &variables).and_then(|line| self::line(&line))));
+        };
+        match filled_in(value, &variables) {
+            Ok(value) => {
+                variables.insert(name.to_owned(), value);
+                None
+            }
+            Err(why) => Some((number, Err(why))),
+        }
+    })
+}
+
+/// A line whose variables are filled in, or what stands on the command line in its place.
+///
+/// # Errors
+/// In words.
+pub fn line(text: &str) -> Result<Line, String> {
+    let text = text.trim();
+    let (url, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rest = rest.trim_start();
     let (method, data) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let method = if method.is_empty() { "GET" } else { method };
@@ -41,20 +70,34 @@ fn request(line: &str, place: String) -> Result<Request, String> {
         return Err(format!("'{}' behind the URL is none of {}", shortened(method), METHODS.join(", ")));
     }
     let whole = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
-    let target: Result<plan::Target, String> = whole.parse();
-    target.map_err(|why| format!("'{}' {why}", shortened(url)))?;
-    let mut request = Request { method: method.to_owned(), url: Text::literal(whole), place, ..Request::default() };
-    let data = data.trim_start();
-    if let Some(path) = data.strip_prefix('<') {
-        let path = path.trim();
-        request.headers.extend(type_of(path).map(|media| ("Content-Type".to_owned(), Text::literal(media))));
-        request.body = Body::File(path.to_owned());
-    } else if !data.is_empty() {
-        request.body = Body::Raw(Text::literal(data));
-        request.header_if_none("Content-Type", "application/x-www-form-urlencoded");
+    let target = whole.parse().map_err(|why: String| format!("'{}' {why}", shortened(url)))?;
+    let data = match data.trim_start() {
+        "" => Data::None,
+        data => data.strip_prefix('<').map_or_else(|| Data::Text(data.to_owned()), |path| Data::File(path.trim().to_owned())),
+    };
+    Ok(Line { method: method.to_owned(), url: whole, target, data })
+}
+
+pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
+    let mut collection = Collection::new(Kind::Siege);
+    for (number, line) in lines(text) {
+        let Line { method, url, data, .. } = line.map_err(|why| ReadError::at(number, 1, why))?;
+        let mut request = Request { method, url: Text::literal(url), place: format!("line {number}"), ..Request::default() };
+        match data {
+            Data::None => {}
+            Data::Text(text) => {
+                request.body = Body::Raw(Text::literal(text));
+                request.header_if_none("Content-Type", "application/x-www-form-urlencoded");
+            }
+            Data::File(path) => {
+                request.headers.extend(media_type(&path).map(|media| ("Content-Type".to_owned(), Text::literal(media))));
+                request.body = Body::File(path);
+            }
+        }
+        credentials_apart(&mut request);
+        collection.requests.push(request);
     }
-    credentials_apart(&mut request);
-    Ok(request)
+    Ok(collection)
 }
 
 /// `NAME=value`, or `NAME = value`.
@@ -97,16 +140,20 @@ fn filled_in(text: &str, variables: &BTreeMap<String, String>) -> Result<String,
     Ok(filled + rest)
 }
 
-/// What siege makes of the ending of a body's file.
-fn type_of(path: &str) -> Option<&'static str> {
+/// What siege makes of the ending of a body's file; `None` for an ending that it does not know.
+#[must_use]
+pub fn media_type(path: &str) -> Option<&'static str> {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
     Some(match ending {
         "json" => "application/json",
         "xml" => "text/xml",
         "html" | "htm" => "text/html",
         "txt" => "text/plain",
-        "png" => "image/png",
+        "gif" => "image/gif",
         "jpg" | "jpeg" => "image/jpeg",
+        "png" => "image/png",
+        "pdf" => "application/pdf",
+        "zip" => "application/zip",
         _ => return None,
     })
 }

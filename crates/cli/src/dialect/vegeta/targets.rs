@@ -10,6 +10,7 @@ use std::io::BufRead;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use import::collection::targets::is_request_line;
 use serde::Deserialize;
 
 use crate::inputs::plainly;
@@ -169,12 +170,6 @@ pub fn address(url: &str) -> Option<plan::Target> {
     let (scheme, rest) = url.split_once("://")?;
     let host = if rest.starts_with([':', '/']) { "localhost" } else { "" };
     format!("{scheme}://{host}{rest}").parse().ok()
-}
-
-/// A word in capitals and a blank.
-fn is_request_line(line: &str) -> bool {
-    let end = line.find(|letter: char| !letter.is_ascii_uppercase()).unwrap_or(line.len());
-    end > 0 && line[end..].starts_with(char::is_whitespace)
 }
 
 /// Lines, trimmed, with their numbers.
