@@ -298,7 +298,8 @@ user_teardown:
 ";
     let Ran { summary, farewells, broken } = run(&server, text);
     assert_eq!((farewells.users, farewells.failed, broken), (5, 0, None), "{:?}", farewells.wrong);
-    let measured: Vec<Seen> = log.borrow().iter().filter(|seen| !seen.line.contains("/leave") && seen.line != "GET /gone").cloned().collect();
+    let measured: Vec<Seen> =
+        log.borrow().iter().filter(|seen| !seen.line.contains("/leave") && seen.line != "GET /gone").cloned().collect();
     assert_eq!(summary.requests.due, measured.len() as u64);
     let scenario = summary.scenario.unwrap();
     assert_eq!((scenario.steps.len(), scenario.journeys.len()), (2, 1));

@@ -1362,12 +1362,10 @@ mod tests {
 
     #[test]
     fn an_open_check_that_is_broken_tells_what_was_filled_in() {
-        let told = |line: &str, filled: &str| open(line).0.of_filled(&Reading::new(answer(BODY)), filled.as_bytes()).unwrap_err().to_string();
+        let told =
+            |line: &str, filled: &str| open(line).0.of_filled(&Reading::new(answer(BODY)), filled.as_bytes()).unwrap_err().to_string();
         assert_eq!(told("json $.id  =={{id}}", "8"), "json $.id == {{id}} (here 8): was 7");
-        assert_eq!(
-            told("json $.id > {{low}}", ""),
-            "json $.id > {{low}} (here empty): was not judged: what is filled in is no number"
-        );
+        assert_eq!(told("json $.id > {{low}}", ""), "json $.id > {{low}} (here empty): was not judged: what is filled in is no number");
         assert!(told("body == {{text}}", &"y".repeat(1_000_000)).len() < 3 * EXCERPT_BYTES_MAX);
     }
 

@@ -360,7 +360,11 @@ impl Reading<'_> {
         if let Some(word) = other {
             let spot = whole(self);
             let message = format!("'{word}' would write another value here than it wrote into the request");
-            self.wrong(spot, message, format!("give it a name under variables, such as mine: '{{{{{word} …}}}}', and write {{{{mine}}}} in both"));
+            self.wrong(
+                spot,
+                message,
+                format!("give it a name under variables, such as mine: '{{{{{word} …}}}}', and write {{{{mine}}}} in both"),
+            );
             return None;
         }
         if !against.is_fixed() {

@@ -187,10 +187,7 @@ steps:
         ]
     );
     let lines = "steps: [{get: /, checks: ['json $.a == {{env HOME}}', 'body contains {{\"{{\"}}x']}]";
-    assert_eq!(
-        promises(lines),
-        [some("json $.a == {{env HOME}}", "{{env HOME}}"), ("body contains {{\"{{\"}}x".to_owned(), None)]
-    );
+    assert_eq!(promises(lines), [some("json $.a == {{env HOME}}", "{{env HOME}}"), ("body contains {{\"{{\"}}x".to_owned(), None)]);
     assert_eq!(good(lines).environment(), ["HOME"]);
     // Braces that are written out are known before the run, and looked for as they are.
     let scenario = good(lines);
@@ -225,7 +222,10 @@ fn a_mistake_in_a_template_of_a_check_has_its_place() {
 #[test]
 fn a_step_has_a_time_of_its_own_or_that_of_all_steps() {
     let scenario = good("defaults: {timeout: 5s}\nsteps: [{get: /a}, {get: /b, timeout: 250ms}]");
-    assert_eq!(scenario.steps().iter().map(|step| step.timeout).collect::<Vec<_>>(), [Some(Nanos::from_secs(5)), Some(Nanos::from_millis(250))]);
+    assert_eq!(
+        scenario.steps().iter().map(|step| step.timeout).collect::<Vec<_>>(),
+        [Some(Nanos::from_secs(5)), Some(Nanos::from_millis(250))]
+    );
     assert_eq!(first(&good("steps: [{get: /}]")).timeout, None);
 }
 
@@ -333,12 +333,94 @@ fn a_file_with_very_much_of_anything_is_told_at_once() {
 
 /// Words of scenarios, right and wrong, from which texts are put together.
 const WORDS: &[&str] = &[
-    "steps", "journeys", "target", "load", "variables", "data", "defaults", "setup", "teardown", "user_teardown", "name", "weight", "get", "post",
-    "method", "path", "headers", "body", "json", "form", "multipart", "extract", "checks", "pause", "auth", "redirects", "timeout", "once",
-    "repeat", "if", "while", "for_each", "pick", "else", "users", "rate", "duration", "status", "include", ": ", ": ", ": ", ": ", ":", "\n", "\n",
-    "\n", "\n  ", "\n  - ", "\n    ", "\n      - ", "- ", "[", "]", "{", "}", ", ", "'", "\"", "|\n", ">-\n", "&a ", "*a", "!x ", "#", "/", "/a", "1", "2s",
-    "{{", "}}", "{{uuid}}", "{{x}}", "{{status}}", "== 200", "json $.a", "json $.a == {{x}}", "body contains ", "status 2xx", "http://a.test",
-    "true", "null", "~", "\t", "ü", "\u{2028}", "---", "...",
+    "steps",
+    "journeys",
+    "target",
+    "load",
+    "variables",
+    "data",
+    "defaults",
+    "setup",
+    "teardown",
+    "user_teardown",
+    "name",
+    "weight",
+    "get",
+    "post",
+    "method",
+    "path",
+    "headers",
+    "body",
+    "json",
+    "form",
+    "multipart",
+    "extract",
+    "checks",
+    "pause",
+    "auth",
+    "redirects",
+    "timeout",
+    "once",
+    "repeat",
+    "if",
+    "while",
+    "for_each",
+    "pick",
+    "else",
+    "users",
+    "rate",
+    "duration",
+    "status",
+    "include",
+    ": ",
+    ": ",
+    ": ",
+    ": ",
+    ":",
+    "\n",
+    "\n",
+    "\n",
+    "\n  ",
+    "\n  - ",
+    "\n    ",
+    "\n      - ",
+    "- ",
+    "[",
+    "]",
+    "{",
+    "}",
+    ", ",
+    "'",
+    "\"",
+    "|\n",
+    ">-\n",
+    "&a ",
+    "*a",
+    "!x ",
+    "#",
+    "/",
+    "/a",
+    "1",
+    "2s",
+    "{{",
+    "}}",
+    "{{uuid}}",
+    "{{x}}",
+    "{{status}}",
+    "== 200",
+    "json $.a",
+    "json $.a == {{x}}",
+    "body contains ",
+    "status 2xx",
+    "http://a.test",
+    "true",
+    "null",
+    "~",
+    "\t",
+    "ü",
+    "\u{2028}",
+    "---",
+    "...",
 ];
 
 proptest! {
