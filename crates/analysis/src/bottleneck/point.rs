@@ -47,6 +47,10 @@ pub struct Point {
     pub spread: Option<f64>,
     /// The 99th percentile of the time to open a connection, in seconds.
     pub connect_s: Option<f64>,
+    /// The statuses of all answers, the most frequent first, where each is 400 or above and no request succeeded; else empty.
+    pub refusals: Vec<u16>,
+    /// The scheme of credentials that such an answer asks for, such as `Bearer`.
+    pub asks_for: Option<String>,
     /// Answers with status 429, as a share of all due.
     pub too_many: f64,
     /// Answers with status 503, as a share of all due.
@@ -185,6 +189,8 @@ impl Point {
             tenth_s: seconds(service.quantile(0.1)),
             spread: service.stdev().zip(mean).map(|(deviation, mean)| deviation / mean),
             connect_s: seconds(run.connect.quantile(0.99)),
+            refusals: refusals(run),
+            asks_for: refused.and_then(|example| scheme(&example.text)),
             too_many,
             unavailable: of_status(503),
             retry_after: refused.is_some_and(|example| example.text.to_ascii_lowercase().contains("retry-after:")),
@@ -230,6 +236,24 @@ impl Point {
     pub(super) fn refused(&self) -> f64 {
         self.too_many + if self.retry_after { self.unavailable } else { 0.0 }
     }
+}
+
+/// The statuses of a run that got nothing else than refusals.
+fn refusals(run: &Summary) -> Vec<u16> {
+    if run.requests.succeeded > 0 || run.status.keys().any(|status| *status < 400) {
+        return Vec::new();
+    }
+    let mut all: Vec<(u16, u64)> = run.status.iter().map(|(status, count)| (*status, *count)).collect();
+    all.sort_by_key(|(status, count)| (std::cmp::Reverse(*count), *status));
+    all.into_iter().map(|(status, _)| status).collect()
+}
+
+/// The scheme in the head of an answer, whose bytes are escaped. Of the server's own words no more is told.
+fn scheme(head: &str) -> Option<String> {
+    const FIELD: &str = "www-authenticate:";
+    let at = head.to_ascii_lowercase().find(FIELD)? + FIELD.len();
+    let scheme: String = head[at..].trim_start().chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();
+    (!scheme.is_empty()).then_some(scheme)
 }
 
 /// Why loadline was the limit. Late sends alone say so only where it was busy, and the run is worth nothing: on a machine that
@@ -385,6 +409,29 @@ mod tests {
         let point = Point::of(&fixture("failures_of_every_side"));
         assert!(point.errors > 0.0 && !point.error.is_empty(), "{point:?}");
         assert!(point.timeouts > 0.0 && point.server.is_none(), "{point:?}");
+    }
+
+    #[test]
+    fn refusals_are_told_only_where_nothing_else_came() {
+        let mut run = fixture("closed_all_well");
+        assert!(Point::of(&run).refusals.is_empty());
+        let due = run.requests.due;
+        run.requests.succeeded = 0;
+        run.status = [(403, due / 4), (401, due - due / 4)].into();
+        assert_eq!(Point::of(&run).refusals, [401, 403]);
+        run.status.insert(302, 1);
+        assert!(Point::of(&run).refusals.is_empty(), "somebody was let in, or sent elsewhere");
+        run.status = [(401, due)].into();
+        run.requests.succeeded = 1;
+        assert!(Point::of(&run).refusals.is_empty(), "by a check of its own it was what was wanted");
+    }
+
+    #[test]
+    fn of_what_is_asked_for_only_the_scheme_is_told() {
+        let head = r#"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm="secret"\r\n\r\n"#;
+        assert_eq!(scheme(head).as_deref(), Some("Bearer"));
+        assert_eq!(scheme(r"HTTP/1.1 401\r\nwww-authenticate:\r\n"), None);
+        assert_eq!(scheme("HTTP/1.1 401"), None);
     }
 
     #[test]
