@@ -174,13 +174,13 @@ pub fn of_run(run: &Summary) -> Vec<Finding> {
 /// Those of a sweep.
 #[must_use]
 pub fn of_sweep(sweep: &Sweep) -> Vec<Finding> {
-    findings(&sweep.trials.iter().map(|trial| Point::of(&trial.summary)).collect::<Vec<_>>())
+    findings(&Point::of_all(sweep.trials.iter().map(|trial| &trial.summary)))
 }
 
 /// Those of a capacity search: trials beyond the rate found show most.
 #[must_use]
 pub fn of_search(found: &Found) -> Vec<Finding> {
-    findings(&found.trials.iter().map(|trial| Point::of(&trial.summary)).collect::<Vec<_>>())
+    findings(&Point::of_all(found.trials.iter().map(|trial| &trial.summary)))
 }
 
 /// Every cause that may be the limit.

@@ -11,7 +11,7 @@ use measure::{Failure, Side, Summary};
 use plan::{Load, Nanos};
 
 use super::law::line;
-use crate::server_side::ServerSide;
+use crate::server_side::{ServerSide, server_of};
 use crate::{GeneratorLimit, Standing, Validity, generator_limit};
 
 /// Fewer looks at the memory are no growth.
@@ -151,6 +151,18 @@ impl Point {
     /// What a run says.
     #[must_use]
     pub fn of(run: &Summary) -> Self {
+        Self::beside(run, server_of(std::iter::once(run)))
+    }
+
+    /// What many runs say, all about the same server.
+    #[must_use]
+    pub fn of_all<'a>(runs: impl Iterator<Item = &'a Summary> + Clone) -> Vec<Self> {
+        let server = server_of(runs.clone());
+        runs.map(|run| Self::beside(run, server)).collect()
+    }
+
+    /// What a run says; the server is what was asked for so.
+    fn beside(run: &Summary, server: Option<&str>) -> Self {
         let due = run.requests.due.max(1) as f64;
         let seconds = |time: Option<Nanos>| time.map(Nanos::as_secs_f64);
         let open = matches!(run.plan.load(), Load::Open { .. });
@@ -203,7 +215,7 @@ impl Point {
             over_network: !loopback && !run.resolution.addresses.is_empty(),
             received: a_second(run.bytes.received),
             sent: a_second(run.bytes.sent),
-            server: Seen::of(run),
+            server: Seen::of(run, server),
         }
     }
 
@@ -274,13 +286,14 @@ fn limit(run: &Summary) -> Option<String> {
 }
 
 impl Seen {
-    /// What was seen of the server; `None` where nothing but pages of metrics was watched, or nothing.
-    fn of(run: &Summary) -> Option<Self> {
+    /// What was seen of the server, or of its machine alone where no processes were; `None` where nothing but pages of metrics was
+    /// watched, or nothing.
+    fn of(run: &Summary, server: Option<&str>) -> Option<Self> {
         let sides = ServerSide::of(run);
-        let side = sides
-            .iter()
-            .find(|side| side.seen.whole("cpu_user").is_some())
-            .or_else(|| sides.iter().find(|side| side.seen.whole("machine_cpu").is_some()))?;
+        let side = match server {
+            Some(asked) => ServerSide::asked(run, asked)?,
+            None => *sides.iter().find(|side| side.seen.whole("machine_cpu").is_some())?,
+        };
         let share_of_limit = |name: &str| {
             let series = side.seen.whole(name)?;
             Some(side.most_of(series)? / series.limit.filter(|limit| *limit > 0.0)?)
@@ -300,7 +313,7 @@ impl Seen {
             processes: side.most("processes"),
             waiting: side.mean("run_queue_wait"),
             switches_voluntary: side.mean("switches_voluntary"),
-            memory: side.seen.whole("memory").and_then(|series| growth(run, side, series)),
+            memory: side.seen.whole("memory").and_then(|series| growth(run, &side, series)),
             memory_share: share_of_limit("cgroup_memory"),
             files_share: share_of_limit("files"),
             accept_queue: side.mean("accept_queue"),
