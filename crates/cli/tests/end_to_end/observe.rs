@@ -10,7 +10,7 @@ use std::thread;
 
 use rustix::process::Signal;
 
-use crate::session::{Running, Session, server};
+use crate::session::{Ran, Running, Session, server};
 
 /// A program that runs until the test is over.
 struct Bystander(Child);
@@ -34,6 +34,13 @@ fn demo(session: &mut Session) -> (Running, String) {
     running.stdout_until("listens at ");
     let url = running.stdout_until(". ").trim_end_matches(". ").to_owned();
     (running, url)
+}
+
+/// It was measured to its end, whether or not this machine was too busy to judge by.
+#[track_caller]
+fn measured(ran: Ran) -> Ran {
+    assert!([0, 4].contains(&ran.exit), "{}: {}{}", ran.exit, ran.stdout, ran.stderr);
+    ran
 }
 
 /// What the run whose result is in `r.json` warns of, a line each.
@@ -74,7 +81,7 @@ fn a_server_that_dies_in_the_middle_is_told_and_the_run_goes_on() {
     let run = run.once(|| open() >= before + 4);
     let dead = server.pid();
     server.signal(Signal::KILL).end();
-    run.end().exits(0).says("server's side");
+    measured(run.end()).says("server's side");
     let told = warned(&session);
     assert!(told.contains(&format!("--observe pid:{dead}: the server's process ended after ")), "{told}");
     let result = session.json("r.json");
@@ -136,7 +143,7 @@ fn a_page_of_metrics_that_goes_wrong_under_way_is_a_warning_with_its_cause_and_t
     ];
     let pages = cases.map(|(wrong, _)| metrics(wrong));
     let flags: String = pages.iter().map(|page| format!(" --observe prometheus:http://{page}/metrics")).collect();
-    session.loadline(&format!("run {} -c 1 -r 50/s -d 3500ms --out json=r.json{flags}", server.url("/healthz"))).exits(0);
+    measured(session.loadline(&format!("run {} -c 1 -r 50/s -d 3500ms --out json=r.json{flags}", server.url("/healthz"))));
     let told = warned(&session);
     for ((_, said), page) in cases.iter().zip(&pages) {
         let line = told.lines().find(|line| line.contains(page.as_str())).unwrap_or_else(|| panic!("nothing of {said}: {told}"));
@@ -215,9 +222,9 @@ fn what_this_user_may_not_see_is_a_warning_and_the_rest_is_there() {
         let mut command = Command::new(&program);
         command.args(line.split(' ')).current_dir(session.path(".")).env_clear().uid(NOBODY).gid(NOBODY);
         let output = command.stdin(Stdio::null()).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!([Some(0), Some(4)].contains(&output.status.code()), "{}", String::from_utf8_lossy(&output.stderr));
     } else {
-        session.loadline(&line).exits(0);
+        measured(session.loadline(&line));
     }
     let told = warned(&session);
     assert!(told.contains("are not known: it belongs to another user; run loadline as that user or as root"), "{told}");

@@ -175,3 +175,66 @@ fn a_sweep_tells_what_grew_up_to_the_knee() {
     assert!(session.read("it.html").contains("\"grown\":[0.0,"), "it is coloured");
     session.loadline("report it.json").exits(0).says("What grew from 4 users to 20 users");
 }
+
+#[test]
+fn a_search_tells_what_grew_up_to_the_rate_that_it_found() {
+    let server = server();
+    let (at, asked) = pprof(&[QUIET, BUSY]);
+    let mut session = Session::new();
+    let line = format!(
+        "find {} --slo 'p90 < 2s' --rate-max 40/s --quick --budget 30s --name it --dir . --profile {at} --profile-out there",
+        server.url("/healthz")
+    );
+    let ran = session.loadline(&line).exits(0).says("Profiles of the server at 8/s and 40/s").says("+50.0");
+    assert_eq!((asked.iter().take(2).count(), asked.try_recv().is_err()), (2, true), "one each, and none while it searched");
+    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in ["What grew from 8/s to 40/s: samples of its stacks.", "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 % with all it calls."] {
+        assert!(told.contains(said), "{said}: {}", ran.stdout);
+    }
+    let result = session.json("it.find.json");
+    let rates: Vec<f64> = result["profiled"].as_array().unwrap().iter().map(|it| it["level"]["offered"].as_f64().unwrap()).collect();
+    assert_eq!(rates, [8.0, 40.0]);
+    assert!(result["trials"].as_array().unwrap().iter().all(|trial| trial["summary"].get("profiles").is_none()));
+    assert!(session.read("it.find.md").contains("## What grew from 8/s to 40/s"), "{}", session.read("it.find.md"));
+    assert_eq!(session.files().iter().filter(|name| name.starts_with("there/")).count(), 2, "{:?}", session.files());
+    session.loadline("report it.find.json --out html=it.html").exits(0).says("What grew from 8/s to 40/s");
+    assert!(session.read("it.html").contains("\"flame-profile\"") && session.read("it.html").contains("\"grown\":[0.0,"));
+}
+
+#[test]
+fn a_search_that_finds_nothing_profiles_nothing() {
+    let server = server();
+    let (at, asked) = pprof(&[QUIET]);
+    let line = format!("find '{}' --slo 'failed < 1%' --quick --budget 30s --profile {at}", server.url("/behave?status=503"));
+    Session::new().loadline(&line).exits(1).says("No profile was taken: no rate was found.");
+    assert!(asked.try_recv().is_err());
+}
+
+#[test]
+fn a_comparison_tells_what_one_side_does_more_of() {
+    let server = server();
+    let ((old, _), (new, _)) = (pprof(&[QUIET]), pprof(&[BUSY]));
+    let mut session = Session::new();
+    let line = format!(
+        "compare {} {} -c 1 --pairs 1 -d 2s --cooldown 0s --name it --dir . --profile a={old} --profile b={new} --profile-out there",
+        server.url("/healthz?old"),
+        server.url("/healthz?new")
+    );
+    let ran = session.loadline(&line);
+    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in ["Profiles, after the pairs", "What grew from A to B: samples of its stacks.", "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 %", "+50.0"] {
+        assert!(told.contains(said), "{said}: {}{}", ran.stdout, ran.stderr);
+    }
+    let result = session.json("it.compare.json");
+    let profiled = result["profiled"].as_array().unwrap();
+    assert_eq!(profiled.iter().map(|it| it["side"].as_str().unwrap()).collect::<Vec<_>>(), ["A", "B"]);
+    assert_eq!(profiled[0]["summary"]["profiles"][0]["asked"], format!("http://{old}/debug/pprof/profile"));
+    assert_eq!(result["pairs"].as_array().unwrap().len(), 1);
+    assert!(result["pairs"][0]["a"].get("profiles").is_none());
+    assert!(session.read("it.compare.md").contains("| cum in A | in B | grew by |"), "{}", session.read("it.compare.md"));
+    let files: Vec<String> = session.files().into_iter().filter(|name| name.starts_with("there/")).collect();
+    assert_eq!(files, ["there/a-samples.pprof", "there/b-samples.pprof"]);
+    session.loadline("report it.compare.json --out html=it.html").says("What grew from A to B");
+    assert!(session.read("it.html").contains("Coloured by what grew from A to here."));
+    session.loadline("compare http://h/ http://g/ --profile a=pid:x").exits(2).complains("no process number");
+}
