@@ -5,6 +5,7 @@
 //! and that the promise is not judged (exit code 4, not 1). A verdict of INVALID for everything would pass as well, so the
 //! same load is measured without the busy loop.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{hint, thread};
@@ -16,7 +17,7 @@ use rustix::process::{nice, setpriority_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
-use super::process::{Loadline, Serving, ended};
+use super::process::{Loadline, Ran, Serving, ended};
 use crate::experiment::Experiment;
 use crate::lab::Lab;
 use crate::proof::{Band, Proof, Section, Table, percent, share_of};
@@ -73,32 +74,9 @@ impl Starved {
         // The server answers in some ten microseconds; starved figures are milliseconds.
         let fixed = ["run", &url, "-d", &duration, "--check", "p99 < 2ms", "--out", "json=it.json", "--force"];
         let mut command = loadline.command(&[&fixed[..], words].concat());
-        let over = AtomicBool::new(false);
-        let core = first_core()?;
-        let ran = thread::scope(|threads| {
-            if starved {
-                threads.spawn(|| {
-                    // On this thread alone.
-                    if sched_setaffinity(None, &core).is_ok() {
-                        while !over.load(Ordering::Relaxed) {
-                            hint::spin_loop();
-                        }
-                    }
-                });
-                // A child inherits core and niceness from the thread that starts it; this thread ends with it.
-                let child = threads.spawn(|| {
-                    sched_setaffinity(None, &core).context("the core cannot be chosen")?;
-                    setpriority_process(None, NICE).context("the priority cannot be lowered")?;
-                    command.spawn().context("loadline cannot be started")
-                });
-                let child = child.join().unwrap_or_else(|_| bail!("the thread that starts it panicked"));
-                let ran = child.and_then(|child| ended(child, Duration::from_secs(120)));
-                over.store(true, Ordering::Relaxed);
-                ran
-            } else {
-                ended(command.spawn().context("loadline cannot be started")?, Duration::from_secs(120))
-            }
-        })?;
+        let limit = Duration::from_secs(120);
+        let ran =
+            if starved { starving(command, limit)? } else { ended(command.spawn().context("loadline cannot be started")?, limit)? };
         let run = loadline.summary("it.json").with_context(|| format!("it said: {}", ran.stderr))?;
         let validity = Validity::of(&run);
         let ours = |what: &What| {
@@ -120,6 +98,35 @@ impl Starved {
             says_so: ran.stdout.contains("INVALID: these figures are loadline's own, not the server's"),
         })
     }
+}
+
+/// Runs a program to its end on one core, together with a busy loop that the scheduler prefers ten to one.
+///
+/// # Errors
+/// If it cannot be started so, or does not end.
+pub(crate) fn starving(mut command: Command, limit: Duration) -> Result<Ran> {
+    let over = AtomicBool::new(false);
+    let core = first_core()?;
+    thread::scope(|threads| {
+        threads.spawn(|| {
+            // On this thread alone.
+            if sched_setaffinity(None, &core).is_ok() {
+                while !over.load(Ordering::Relaxed) {
+                    hint::spin_loop();
+                }
+            }
+        });
+        // A child inherits core and niceness from the thread that starts it; this thread ends with it.
+        let child = threads.spawn(|| {
+            sched_setaffinity(None, &core).context("the core cannot be chosen")?;
+            setpriority_process(None, NICE).context("the priority cannot be lowered")?;
+            command.spawn().context("loadline cannot be started")
+        });
+        let child = child.join().unwrap_or_else(|_| bail!("the thread that starts it panicked"));
+        let ran = child.and_then(|child| ended(child, limit));
+        over.store(true, Ordering::Relaxed);
+        ran
+    })
 }
 
 /// The first core this process may use.
