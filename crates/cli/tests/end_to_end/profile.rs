@@ -1,9 +1,11 @@
 //! Profiles: read from files, taken under load, and compared.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
@@ -237,4 +239,153 @@ fn a_comparison_tells_what_one_side_does_more_of() {
     session.loadline("report it.compare.json --out html=it.html").says("What grew from A to B");
     assert!(session.read("it.html").contains("Coloured by what grew from A to here."));
     session.loadline("compare http://h/ http://g/ --profile a=pid:x").exits(2).complains("no process number");
+}
+
+/// Where a program is: on the path, or where `scripts/profilers.sh` puts it. That it is nowhere is said.
+fn program(name: &str) -> Option<PathBuf> {
+    let own = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../profilers/bin");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).chain([own]).map(|folder| folder.join(name)).find(|file| file.is_file());
+    if found.is_none() {
+        eprintln!("left out: there is no {name} here");
+    }
+    found
+}
+
+/// A server in another language, in a process of its own, and where it listens. It ends with the test.
+struct Foreign {
+    child: Child,
+    url: String,
+}
+
+impl Foreign {
+    /// Its first line on standard output is its port.
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        Self { child, url: format!("http://127.0.0.1:{}/", port.trim().parse::<u16>().unwrap_or_else(|why| panic!("{port:?}: {why}"))) }
+    }
+
+    /// A run with a profile of it, and the names of the functions that it has.
+    fn profiled(&self, session: &mut Session) -> Vec<String> {
+        let path = std::env::join_paths(
+            [Path::new(env!("CARGO_TARGET_TMPDIR")).join("../profilers/bin")]
+                .into_iter()
+                .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        );
+        let mut run = std::mem::replace(session, Session::new()).env("PATH", path.unwrap().to_str().unwrap());
+        let line = format!("run {} -c 2 -d 3s --profile pid:{} --out json=r.json --force", self.url, self.child.id());
+        let ran = run.loadline(&line);
+        assert!([0, 4].contains(&ran.exit), "{}{}", ran.stdout, ran.stderr);
+        let result = run.json("r.json");
+        *session = run;
+        let profiles = result["profiles"].as_array().cloned().unwrap_or_default();
+        let functions = profiles.iter().flat_map(|profile| profile["functions"].as_array().unwrap().clone());
+        functions.map(|function| function["name"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Whether the profiler may look at all, which containers often forbid; that it may not is said.
+fn is_allowed(session: &Session) -> bool {
+    let told = warned(session);
+    let forbidden = told.contains("may not look into that process") || told.contains("does not allow this user");
+    if forbidden {
+        eprintln!("left out: {told}");
+    }
+    !forbidden
+}
+
+const PYTHON: &str = r#"
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+def add_up_many_numbers():
+    return sum(number * number for number in range(20_000))
+
+class Answer(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        body = str(add_up_many_numbers()).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+"#;
+
+#[test]
+fn a_python_program_is_profiled_by_the_real_py_spy() {
+    let (Some(python), Some(_)) = (program("python3"), program("py-spy")) else { return };
+    let mut session = Session::new().file("app.py", PYTHON);
+    let mut command = Command::new(python);
+    command.arg(session.path("app.py"));
+    let server = Foreign::start(command);
+    let functions = server.profiled(&mut session);
+    if is_allowed(&session) {
+        assert!(functions.iter().any(|name| name.starts_with("add_up_many_numbers")), "{functions:?} {}", warned(&session));
+    }
+}
+
+const NODE: &str = r#"
+function addUpManyNumbers() {
+  let sum = 0;
+  for (let number = 0; number < 200_000; number++) sum += Math.sqrt(number);
+  return sum;
+}
+const server = require("node:http").createServer((_, answer) => answer.end(String(addUpManyNumbers())));
+server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+"#;
+
+#[test]
+fn a_node_program_is_profiled_by_its_own_inspector() {
+    let Some(node) = program("node") else { return };
+    let mut session = Session::new().file("app.js", NODE);
+    let start = |flags: &[&str], variable: &str| {
+        let mut command = Command::new(&node);
+        command.args(flags).arg(session.path("app.js")).env("NODE_OPTIONS", variable);
+        Foreign::start(command)
+    };
+    // Whatever port is free, as said in the arguments or in the environment.
+    let servers = [start(&["--inspect=0"], ""), start(&[], "--inspect=127.0.0.1:0")];
+    let closed = start(&[], "");
+    for server in servers {
+        let functions = server.profiled(&mut session);
+        assert!(functions.iter().any(|name| name.starts_with("addUpManyNumbers")), "{functions:?} {}", warned(&session));
+        // What ran nothing is no function of the program.
+        assert!(!functions.iter().any(|name| name.contains("(idle)")), "{functions:?}");
+    }
+    assert!(closed.profiled(&mut session).is_empty());
+    // Another program may have the usual port.
+    let told = warned(&session);
+    assert!(told.contains(&format!("kill -USR1 {}", closed.child.id())), "{told}");
+}
+
+#[test]
+fn any_other_program_is_profiled_by_the_real_perf() {
+    let Some(_) = program("perf") else { return };
+    let mut session = Session::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_loadline"));
+    command.args(["demo", "--serve", "127.0.0.1:0"]);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let url = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("listens at ")?.1.split_once(". ")?.0.to_owned()));
+    let server = Foreign { child, url: format!("{}/behave?size=64KiB", url.unwrap()) };
+    let functions = server.profiled(&mut session);
+    if is_allowed(&session) {
+        assert!(!functions.is_empty(), "{}", warned(&session));
+    }
 }
