@@ -1,4 +1,4 @@
-//! Profiles in the words that formats share: what each is of, where most was spent, and what grew between two loads.
+//! Profiles in the words that formats share: what each is of, where most was spent, and what grew between two loads or two sides.
 //!
 //! Names of functions are the server's own, and reach a reader only by way of [`visible`].
 

@@ -59,7 +59,8 @@ fn what_is_watched_stands_in_the_order_of_the_flags_and_the_table_is_about_the_t
     let (server, url) = demo(&mut session);
     let bystander = Bystander::new();
     let other = format!("pid:{}", bystander.0.id());
-    for (order, flags) in [([other.as_str(), "auto"], format!("--observe {other} --observe auto")), (["auto", &other], format!("--observe auto --observe {other}"))] {
+    for order in [[other.as_str(), "auto"], ["auto", other.as_str()]] {
+        let flags = order.map(|what| format!("--observe {what}")).join(" ");
         let ran = session.loadline(&format!("sweep {url}/healthz --levels 1,2 -d 1300ms --cooldown 0s --name it --dir . --force {flags}"));
         let result = session.json("it.json");
         for trial in result["trials"].as_array().unwrap() {

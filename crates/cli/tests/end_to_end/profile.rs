@@ -108,6 +108,7 @@ fn a_profile_is_taken_under_load_and_stands_in_every_output() {
     // Read again, and compared with itself by its name in the history.
     session.loadline("report r.json").exits(0).says("most by itself");
     session.loadline("profile diff @last there/samples.pprof").exits(0).says("No function's share");
+    session.loadline("profile diff r.json there/samples.pprof").exits(0).says("No function's share");
 }
 
 /// What the run whose result is in `r.json` warns of.
