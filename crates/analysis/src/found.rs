@@ -346,7 +346,7 @@ fn standing(slos: &[Slo], run: &Summary) -> (Standing, Option<String>) {
         let why = format!("{} requests failed on this machine: {}", count(ours), first.class.about());
         return (Standing::GeneratorLimited, Some(why));
     }
-    if let Some(limit @ GeneratorLimit::Processor(_)) = generator_limit(run) {
+    if let Some(limit @ (GeneratorLimit::Processor(_) | GeneratorLimit::Throttled(_))) = generator_limit(run) {
         return (Standing::GeneratorLimited, Some(format!("the load generator was the limit: {limit}")));
     }
     let Some(strictest) = slos.iter().filter_map(Slo::limit).min() else { return (Standing::Valid, None) };

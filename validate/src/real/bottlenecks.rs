@@ -73,8 +73,10 @@ enum Around {
     Files(u64),
     /// A link between it and loadline.
     Link,
-    /// Not the server but loadline is kept short, of processor time.
+    /// Not the server but loadline is kept short, of a core.
     StarvedLoadline,
+    /// And by a quota of so many.
+    LimitedLoadline(f64),
 }
 
 #[derive(Clone, Copy)]
@@ -90,7 +92,7 @@ const fn case(short_of: &'static str, server: &'static str, wanted: &'static [&'
 }
 
 /// Those that are short of something, and those that are not.
-const CASES: [Case; 19] = [
+const CASES: [Case; 20] = [
     case("four workers that wait", "workers", &["worker_pool"]),
     case("a rate it lets through", "rate", &["rate_limit"]),
     case("one thread for all work", "thread", &["thread"]),
@@ -108,6 +110,7 @@ const CASES: [Case; 19] = [
     Case { around: Around::Files(FILES), ..case("files: it may open 24", "files", &["open_files"]) },
     Case { around: Around::Link, ..case("network: a link of 100 Mbit/s", "link", &["network"]) },
     Case { around: Around::StarvedLoadline, ..case("a load generator: it gets a tenth of a core", "nothing", &["generator"]) },
+    Case { around: Around::LimitedLoadline(0.1), ..case("a load generator: its quota is a tenth of a core", "room", &["generator"]) },
     Case { load: Load::Rate("100/s", "6s"), ..case("nothing, at 100 a second", "nothing", &["none"]) },
     case("nothing, in a ladder that it answers with ease", "nothing", &["none"]),
 ];
@@ -122,7 +125,7 @@ impl Experiment for Bottlenecks {
     type Seen = Named;
     const NAME: &'static str = "bottlenecks";
     const TITLE: &'static str = "What limits a server";
-    const ABOUT: &'static str = "`loadline sweep` (or `run`, at a fixed rate) against servers that are each short of one thing, in a process of their own on the same\nmachine; once it is the link between the two that is short, and once loadline. The first Finding of the result must be the right one.";
+    const ABOUT: &'static str = "`loadline sweep` (or `run`, at a fixed rate) against servers that are each short of one thing, in a process of their own on the same\nmachine; once it is the link between the two that is short, and twice loadline. The first Finding of the result must be the right one.";
 
     fn steps(lab: &Lab) -> Vec<String> {
         CASES.iter().take(lab.of(CASES.len(), 2)).map(|case| case.short_of.to_owned()).collect()
@@ -181,6 +184,18 @@ impl Experiment for Bottlenecks {
         let ran: Ran = match (&linked, case.around) {
             (Some(link), _) => ended(loadline.command_by(link.of_loadline(&loadline.program()), &words).spawn()?, limit)?,
             (None, Around::StarvedLoadline) => starving(loadline.command(&words), limit)?,
+            (None, Around::LimitedLoadline(cores)) => {
+                let mut child = loadline.command(&words).spawn().context("loadline cannot be started")?;
+                match Quota::on(&child, cores) {
+                    Ok(_quota) => ended(child, limit)?,
+                    Err(why) => {
+                        child.kill()?;
+                        child.wait()?;
+                        named.impossible = Some(format!("{why:#}"));
+                        return Ok(named);
+                    }
+                }
+            }
             (None, _) => loadline.run(&words, limit)?,
         };
         if ![0, 1, 4].contains(&ran.exit) {
