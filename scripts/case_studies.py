@@ -276,11 +276,12 @@ def flame(profiled, marked):
         if share * width < least:
             continue
         deepest = max(deepest, depth)
-        name = html.escape(frame["name"])
-        fill = "#d9480f" if marked.search(frame["name"]) else ("#f5d9b0", "#f2cd96")[depth % 2]
-        ink = "#ffffff" if marked.search(frame["name"]) else "#222222"
+        # No picture may hold what is no letter, whatever a profile calls its functions.
+        plain = "".join(letter if letter.isprintable() else "?" for letter in frame["name"])
+        name = html.escape(plain)
+        fill, ink = ("#d9480f", "#ffffff") if marked.search(plain) else (("#f5d9b0", "#f2cd96")[depth % 2], "#222222")
         # Of a path to a package its last part tells which function it is.
-        short = frame["name"].rsplit("/", 1)[-1]
+        short = plain.rsplit("/", 1)[-1]
         room = int((share * width - 6) / letter)
         text = html.escape(short if len(short) <= room else short[: max(0, room - 1)] + "…") if room >= 4 else ""
         boxes.append(

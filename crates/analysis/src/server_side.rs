@@ -348,7 +348,7 @@ mod tests {
     fn watched_by(asked: &[&str]) -> Summary {
         let mut run = watched();
         let one = run.observed[0].clone();
-        run.observed = asked.iter().map(|asked| measure::Observed { asked: (*asked).to_owned(), ..one.clone() }).collect();
+        run.observed = asked.iter().map(|asked| Observed { asked: (*asked).to_owned(), ..one.clone() }).collect();
         run
     }
 

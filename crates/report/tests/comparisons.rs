@@ -109,7 +109,7 @@ fn a_comparison_reads_back_and_says_the_same() {
     let compared = compared(8, 0.9);
     let written = files(&compared).unwrap();
     let text = String::from_utf8(written[0].bytes.clone()).unwrap();
-    let again = report::compare::read(&text).unwrap();
+    let again = read(&text).unwrap();
     assert_eq!(conclusion(&again, &Style::PLAIN), conclusion(&compared, &Style::PLAIN));
     assert_eq!(files(&again).unwrap()[0].bytes, written[0].bytes);
     for (text, part) in [
@@ -117,6 +117,6 @@ fn a_comparison_reads_back_and_says_the_same() {
         ("{}", "not a comparison"),
         ("{\"schema\":\"loadline.compare/1\"}", "missing field"),
     ] {
-        assert!(report::compare::read(text).unwrap_err().to_string().contains(part), "{text}");
+        assert!(read(text).unwrap_err().to_string().contains(part), "{text}");
     }
 }
