@@ -278,7 +278,11 @@ mod tests {
         let eyes = decided(&["pid:4194399", "auto"], &[]).unwrap();
         assert!(eyes.check(&plan()).unwrap_err().text.contains("there is no process 4194399"));
         let watch = eyes.open_again(&plan());
-        assert!(watch.watcher.is_some() && watch.warnings == ["--observe pid:4194399: there is no process 4194399"], "{:?}", watch.warnings);
+        assert!(
+            watch.watcher.is_some() && watch.warnings == ["--observe pid:4194399: there is no process 4194399"],
+            "{:?}",
+            watch.warnings
+        );
     }
 
     #[test]

@@ -127,7 +127,8 @@ impl QuotaPeriods {
             };
             // A container sees its own cgroup as the mount itself, whatever its path is called outside.
             let upwards = || std::iter::successors(Some(path.trim_end_matches('/')), |path| path.rsplit_once('/').map(|(above, _)| above));
-            let found = mounts.iter().flat_map(|mount| upwards().map(move |path| format!("{mount}{path}"))).find_map(|at| Self::at(&at, read));
+            let found =
+                mounts.iter().flat_map(|mount| upwards().map(move |path| format!("{mount}{path}"))).find_map(|at| Self::at(&at, read));
             if found.is_some() {
                 return found;
             }

@@ -121,8 +121,11 @@ pub fn ports_of(files: &dyn Files, pid: Pid) -> Vec<u16> {
         let wanted = format!("socket:[{}]", socket.inode);
         files.leads_to(&folder, &|target| target == wanted).unwrap_or(false)
     };
-    let mut ports: Vec<u16> =
-        tcp(files, &format!("/proc/{pid}/net")).iter().filter(|socket| holds(socket)).filter_map(|socket| Some(socket.at?.port())).collect();
+    let mut ports: Vec<u16> = tcp(files, &format!("/proc/{pid}/net"))
+        .iter()
+        .filter(|socket| holds(socket))
+        .filter_map(|socket| Some(socket.at?.port()))
+        .collect();
     ports.sort_unstable();
     ports.dedup();
     ports

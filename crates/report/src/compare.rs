@@ -259,7 +259,8 @@ pub fn read(text: &str) -> Result<Compared, ReadError> {
         }
         None => return Err(ReadError::Schema("it is not a comparison of loadline".to_owned())),
     }
-    let Saved { name, a, b, pairs_planned, margins, calibration, differences, checks, stopped, pairs, profiled } = serde_json::from_str(text)?;
+    let Saved { name, a, b, pairs_planned, margins, calibration, differences, checks, stopped, pairs, profiled } =
+        serde_json::from_str(text)?;
     let promises = checks.into_iter().map(|promised| promised.check).collect();
     let mut compared = Compared {
         margins,

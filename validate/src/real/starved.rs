@@ -75,8 +75,7 @@ impl Starved {
         let fixed = ["run", &url, "-d", &duration, "--check", "p99 < 2ms", "--out", "json=it.json", "--force"];
         let mut command = loadline.command(&[&fixed[..], words].concat());
         let limit = Duration::from_secs(120);
-        let ran =
-            if starved { starving(command, limit)? } else { ended(command.spawn().context("loadline cannot be started")?, limit)? };
+        let ran = if starved { starving(command, limit)? } else { ended(command.spawn().context("loadline cannot be started")?, limit)? };
         let run = loadline.summary("it.json").with_context(|| format!("it said: {}", ran.stderr))?;
         let validity = Validity::of(&run);
         let ours = |what: &What| {

@@ -29,8 +29,7 @@ pub(super) fn refused(scene: &Scene<'_>) -> Option<Finding> {
     let answering: Vec<&Point> = scene.points.iter().copied().filter(|point| point.answered > 0.0).collect();
     let statuses: BTreeSet<u16> = answering.iter().flat_map(|point| point.refusals.iter().copied()).collect();
     let most = *lowest.refusals.first()?;
-    let by_credentials =
-        CREDENTIALS.contains(&most) && statuses.iter().all(|status| CREDENTIALS.contains(status) || *status == TOO_MANY);
+    let by_credentials = CREDENTIALS.contains(&most) && statuses.iter().all(|status| CREDENTIALS.contains(status) || *status == TOO_MANY);
     let alike = answering.iter().all(|point| !point.refusals.is_empty()) && (statuses.len() == 1 || by_credentials);
     if !alike || most == TOO_MANY || (most == 503 && lowest.retry_after) {
         return None;
@@ -95,6 +94,5 @@ const fn reason(status: u16) -> Reason {
 
 const CREDENTIALS_REMEDY: &str = "give the credentials that it asks for (-H 'Authorization: …', --bearer, --user, --cookie, or its own header for a key), and measure \
      again: what was measured is how quickly it refuses";
-const REQUEST_REMEDY: &str =
-    "look at an answer, which often says what it misses (loadline run -n 1), mend the request, and measure again: what was measured is how quickly it refuses";
+const REQUEST_REMEDY: &str = "look at an answer, which often says what it misses (loadline run -n 1), mend the request, and measure again: what was measured is how quickly it refuses";
 const FAULT_REMEDY: &str = "look at the server's log and mend that first, and measure again: what was measured is how quickly it fails";

@@ -456,9 +456,17 @@ fn who_refuses_by_rate_or_only_some_is_not_taken_for_one_that_refuses_everything
     let away = Point { retry_after: true, unavailable: 1.0, ..refusing(4.0, 9_000.0, 503) };
     first(&[away], Kind::RateLimit);
     // A token that holds for some routes, or runs out in the middle.
-    let partial = |share: f64| Point { good: 900.0 * (1.0 - share), errors: share, error: "status 401".to_owned(), ..closed(50.0, 900.0, 1.0, idle()) };
+    let partial = |share: f64| Point {
+        good: 900.0 * (1.0 - share),
+        errors: share,
+        error: "status 401".to_owned(),
+        ..closed(50.0, 900.0, 1.0, idle())
+    };
     let found = first(&[partial(0.4)], Kind::Errors);
-    assert!(found.sentence == "40 % of requests failed, at 900 a second (status 401)" && found.remedy.contains("credentials ran out"), "{found:#?}");
+    assert!(
+        found.sentence == "40 % of requests failed, at 900 a second (status 401)" && found.remedy.contains("credentials ran out"),
+        "{found:#?}"
+    );
     let ran_out = [partial(0.0), Point { level: 100.0, ..refusing(100.0, 900.0, 401) }];
     let found = first(&ran_out, Kind::Errors);
     assert!(found.sentence.contains("from about 900 requests a second on"), "{found:#?}");
@@ -470,7 +478,8 @@ fn who_refuses_by_rate_or_only_some_is_not_taken_for_one_that_refuses_everything
 
 #[test]
 fn loads_at_which_nobody_answers_do_not_hide_that_all_others_were_refused() {
-    let silent = Point { answered: 0.0, refusals: Vec::new(), timeouts: 1.0, errors: 0.0, service_s: None, ..refusing(64.0, 24_000.0, 401) };
+    let silent =
+        Point { answered: 0.0, refusals: Vec::new(), timeouts: 1.0, errors: 0.0, service_s: None, ..refusing(64.0, 24_000.0, 401) };
     first(&[refusing(1.0, 6_000.0, 401), silent], Kind::Refused);
 }
 

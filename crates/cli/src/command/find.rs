@@ -9,13 +9,13 @@ use std::ops::ControlFlow;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use analysis::{Level, LevelRow, Stopped, Trial};
 use analysis::ceiling::SHARE_MAX;
 use analysis::found::{Found, FoundTrial, learnt, lost};
 use analysis::gate::{Check, Slo};
 use analysis::quantity::percent;
 use analysis::search::{Cap, Early, LimitedBy, Mistake, Purpose, Rested, Search, Settings, Step};
 use analysis::search_words;
+use analysis::{Level, LevelRow, Stopped, Trial};
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};

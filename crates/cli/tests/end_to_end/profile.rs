@@ -191,7 +191,10 @@ fn a_search_tells_what_grew_up_to_the_rate_that_it_found() {
     let ran = session.loadline(&line).exits(0).says("Profiles of the server at 8/s and 40/s").says("+50.0");
     assert_eq!((asked.iter().take(2).count(), asked.try_recv().is_err()), (2, true), "one each, and none while it searched");
     let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for said in ["What grew from 8/s to 40/s: samples of its stacks.", "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 % with all it calls."] {
+    for said in [
+        "What grew from 8/s to 40/s: samples of its stacks.",
+        "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 % with all it calls.",
+    ] {
         assert!(told.contains(said), "{said}: {}", ran.stdout);
     }
     let result = session.json("it.find.json");
@@ -225,7 +228,12 @@ fn a_comparison_tells_what_one_side_does_more_of() {
     );
     let ran = session.loadline(&line);
     let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for said in ["Profiles, after the pairs", "What grew from A to B: samples of its stacks.", "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 %", "+50.0"] {
+    for said in [
+        "Profiles, after the pairs",
+        "What grew from A to B: samples of its stacks.",
+        "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 %",
+        "+50.0",
+    ] {
         assert!(told.contains(said), "{said}: {}{}", ran.stdout, ran.stderr);
     }
     let result = session.json("it.compare.json");

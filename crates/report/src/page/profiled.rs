@@ -144,7 +144,10 @@ mod tests {
         let flames = flames(&profiles::of_sweep(&sweep));
         assert_eq!(flames.len(), 2);
         let about = &flames[0].about;
-        assert!(about.starts_with("At 50 users. Processor time") && about.ends_with("Coloured by what grew from 10 users to here."), "{about}");
+        assert!(
+            about.starts_with("At 50 users. Processor time") && about.ends_with("Coloured by what grew from 10 users to here."),
+            "{about}"
+        );
         assert_eq!((flames[0].grown[0], flames[0].grown.len()), (0.0, flames[0].frames.len()));
         assert!(flames[0].grown[1] > 0.4);
     }
