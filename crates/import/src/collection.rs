@@ -10,6 +10,7 @@
 
 mod concealed;
 mod curl;
+mod described;
 mod draft;
 mod guess;
 mod insomnia;
@@ -28,9 +29,10 @@ use std::collections::HashSet;
 use std::fmt;
 
 pub use concealed::Placeholder;
+pub use described::Described;
 pub use draft::Unfit;
 pub use guess::guess;
-pub use scenario::printed;
+pub use scenario::{printed, printed_body};
 pub use text::{Part, Text, variable_name};
 
 /// What a file is.

@@ -150,6 +150,32 @@ pub(crate) fn path(target: &[u8]) -> Option<&[u8]> {
     Some(memchr::memchr2(b'?', b'#', rooted).map_or(rooted, |end| &rooted[..end]))
 }
 
+/// A target as it may stand in a request line: servers write what may not as `\xHH` or raw, and it is sent as `%HH`.
+pub fn sendable(target: &[u8], bytes: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let mut rest = target;
+    while let Some((&letter, after)) = rest.split_first() {
+        rest = after;
+        let mut letter = letter;
+        let mut was_escaped = false;
+        if letter == b'\\' {
+            match after {
+                [b'x', high, low, more @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                    let value = |digit: &u8| char::from(*digit).to_digit(16).unwrap_or(0) as u8;
+                    (letter, rest, was_escaped) = (value(high) * 16 + value(low), more, true);
+                }
+                [mark @ (b'"' | b'\\'), more @ ..] => (letter, rest, was_escaped) = (*mark, more, true),
+                _ => {}
+            }
+        }
+        if letter.is_ascii_graphic() && letter != b'#' && !(was_escaped && letter == b'"') {
+            bytes.push(letter);
+        } else {
+            bytes.extend_from_slice(&[b'%', DIGITS[usize::from(letter >> 4)], DIGITS[usize::from(letter & 15)]]);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

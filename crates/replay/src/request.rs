@@ -6,7 +6,7 @@
 //! Invariant: what a log holds cannot end the request line or a header, whatever bytes it has.
 
 use engine::RunError;
-use import::Entry;
+use import::{Entry, sendable};
 use plan::Plan;
 
 use crate::pick::is_safe;
@@ -142,32 +142,6 @@ fn parts(sent: &[u8]) -> (&[u8], &[u8]) {
         (one, other) => one.or(other),
     };
     end.map_or((sent, &[]), |(head, body)| (&sent[..head], &sent[body..]))
-}
-
-/// A target as it may stand in a request line: servers write what may not as `\xHH` or raw, and it is sent as `%HH`.
-fn sendable(target: &[u8], bytes: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    let mut rest = target;
-    while let Some((&letter, after)) = rest.split_first() {
-        rest = after;
-        let mut letter = letter;
-        let mut was_escaped = false;
-        if letter == b'\\' {
-            match after {
-                [b'x', high, low, more @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                    let value = |digit: &u8| char::from(*digit).to_digit(16).unwrap_or(0) as u8;
-                    (letter, rest, was_escaped) = (value(high) * 16 + value(low), more, true);
-                }
-                [mark @ (b'"' | b'\\'), more @ ..] => (letter, rest, was_escaped) = (*mark, more, true),
-                _ => {}
-            }
-        }
-        if letter.is_ascii_graphic() && letter != b'#' && !(was_escaped && letter == b'"') {
-            bytes.push(letter);
-        } else {
-            bytes.extend_from_slice(&[b'%', DIGITS[usize::from(letter >> 4)], DIGITS[usize::from(letter & 15)]]);
-        }
-    }
 }
 
 #[cfg(test)]
