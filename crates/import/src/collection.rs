@@ -33,6 +33,7 @@ pub use described::Described;
 pub use draft::Unfit;
 pub use guess::guess;
 pub use scenario::{printed, printed_body};
+pub(crate) use text::percent_encoded;
 pub use text::{Part, Text, variable_name};
 
 /// What a file is.

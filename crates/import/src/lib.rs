@@ -35,7 +35,7 @@ pub mod yaml;
 
 pub use course::{Course, Dispersion, Peak, Point};
 pub use entries::{Entries, Told};
-pub use entry::{Entry, Reason, sendable};
+pub use entry::{Entry, Reason, sendable, unescaped};
 pub use form::{Asked, AskedError, KNOWN, Known, Named};
 pub use layout::LayoutError;
 pub use routed::Routed;
