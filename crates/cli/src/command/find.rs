@@ -34,6 +34,7 @@ use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
+use crate::imported::{self, Importing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Renderings, out_help};
@@ -118,6 +119,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let Find { draft, slo, budget, quick, publish, rate_max, filing, promises, keeping, exporting, observing, sight, manner } = find;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
+    let draft = imported::take(draft, Importing::default(), manner.voice(), &mut errors);
     let name = filing.name_or(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
     let slos = promised(&slo, &mut errors);
     let checks = promises.read(&mut errors);

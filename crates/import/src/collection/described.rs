@@ -26,7 +26,7 @@ impl Described {
     /// If it is none, or is broken.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let (collection, described) = operations(utf8(bytes)?, Server::Any)?;
+        let (collection, described) = operations(utf8(bytes)?, Server::Any(None))?;
         let operations = collection.requests.into_iter().zip(described).map(|(mut request, (begins, path))| {
             // Who asks is the same for what the log has, which says nothing of it.
             let is_secret = |part: &Part| matches!(part, Part::Expression(expression) if expression.starts_with("env "));

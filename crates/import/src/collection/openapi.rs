@@ -22,8 +22,10 @@ const VALUES_MAX: usize = 5_000;
 /// Of an array whose schema wants more, so many are made.
 const ITEMS_MAX: usize = 10;
 
-pub(super) fn read(text: &str, wish: Option<&str>) -> Result<Collection, ReadError> {
-    operations(text, Server::Asked(wish)).map(|(collection, _)| collection)
+/// `wish` says which server; where the description leaves the host open, it is `host`.
+pub(super) fn read(text: &str, wish: Option<&str>, host: Option<&str>) -> Result<Collection, ReadError> {
+    let server = if wish.is_none() && host.is_some() { Server::Any(host) } else { Server::Asked(wish) };
+    operations(text, server).map(|(collection, _)| collection)
 }
 
 /// Where requests go.
@@ -31,8 +33,8 @@ pub(super) fn read(text: &str, wish: Option<&str>) -> Result<Collection, ReadErr
 pub(super) enum Server<'a> {
     /// To the one that is wished for, or the first.
     Asked(Option<&'a str>),
-    /// It does not matter: the description may leave the host open.
-    Any,
+    /// To the first; the description may leave the host open, and then it is this one, or does not matter.
+    Any(Option<&'a str>),
 }
 
 /// The same, and for each of its requests what its path begins with on its server, and its path as it is described.
@@ -49,7 +51,10 @@ pub(super) fn operations(text: &str, server: Server<'_>) -> Result<(Collection, 
     collection.name = root.at("info").at("title").words();
     let wish = if let Server::Asked(wish) = server { wish } else { None };
     let begins = |servers: &[Tree], wish: Option<&str>| match (base(servers, wish), server) {
-        (Err(_), Server::Any) => Ok(format!("http://127.0.0.1{}", servers.first().map(url_of).unwrap_or_default())),
+        (Err(_), Server::Any(host)) => {
+            let host = host.unwrap_or("http://127.0.0.1").trim_end_matches('/');
+            Ok(format!("{host}{}", servers.first().map(url_of).unwrap_or_default()))
+        }
         (found, _) => found,
     };
     let base = begins(root.at("servers").list(), wish)?;
