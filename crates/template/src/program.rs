@@ -101,11 +101,16 @@ impl Ready {
     /// If the run cannot go on, with what was measured until then.
     pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
         let shared = self.shared;
-        if shared.at_home {
+        let files = shared.files.clone();
+        let measured = if shared.at_home {
             prepared.run_with(move |share| Filled::<false>::new(shared.clone(), share), watch, stop)
         } else {
             prepared.run_with(move |share| Filled::<true>::new(shared.clone(), share), watch, stop)
-        }
+        };
+        measured.map(|mut summary| {
+            summary.warnings.extend(files.iter().filter_map(|data| data.starved()));
+            summary
+        })
     }
 
     /// The first requests of the whole run, as they will be sent.
