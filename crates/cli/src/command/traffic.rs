@@ -64,7 +64,7 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
     out.extend(to.iter().flat_map(|file| format!("scenario={file}").parse()));
     let scenario = out.iter().find_map(|out| out.file_of("scenario")).map(str::to_owned);
     if let Some(file) = scenario.as_ref().filter(|_| !out.iter().any(|out| out.file_of("paths").is_some())) {
-        out.extend(format!("paths={}", paths_beside(file)).parse());
+        out.extend(format!("paths={}", paths_beside(file)).parse::<Out>());
     }
     let anywhere = || out.iter().any(|out| out.is_of("paths")).then_some("paths.csv");
     let paths_file = out.iter().find_map(|out| out.file_of("paths")).or_else(anywhere).map(str::to_owned);
