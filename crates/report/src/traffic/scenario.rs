@@ -32,6 +32,9 @@ const VISIT_REQUESTS_MIN: f64 = 1.2;
 /// So many requests are played.
 const PLAYED_MAX: usize = 200_000;
 
+/// A scenario has at most so many steps; of a log with more routes those asked for most are taken.
+const STEPS_MAX: usize = 1_000;
+
 /// Methods whose bodies are taken from a description of the API.
 const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
 
@@ -129,6 +132,7 @@ fn model<'a>(traffic: &'a Traffic, beside: Beside<'a>) -> Option<Model<'a>> {
     let (mut used, mut left_out) = (Vec::new(), Vec::new());
     for route in &traffic.routes {
         match self::used(route, beside) {
+            Ok(_) if used.len() == STEPS_MAX => left_out.push((route, format!("Left out, since a scenario has at most {} steps", count(STEPS_MAX as u64)))),
             Ok(it) => used.push(it),
             Err(why) => left_out.push((route, why)),
         }
@@ -593,6 +597,17 @@ mod tests {
             assert!(!table.contains(hidden) && !made.scenario.contains(hidden), "{hidden}: {table}{}", made.scenario);
         }
         assert!(made.scenario.contains("# In place of 4 values that may be personal or secret stand others"), "{}", made.scenario);
+    }
+
+    #[test]
+    fn a_log_of_more_routes_than_a_scenario_has_steps_is_told_by_its_largest() {
+        let letter = |number: u64| char::from(b'a' + (number % 26) as u8);
+        let path = |at: u64| format!("GET /{}{}/{}{}", letter(at / 40), letter(at / 40 / 26), letter(at % 40), letter(at % 40 / 26));
+        let traffic = surveyed((0..3_000).map(|at| (at, at % 7, path(at % 1_600))));
+        assert_eq!(traffic.routes.len(), 1_600);
+        let made = in_a_file(&traffic);
+        assert_eq!((made.scenario.matches("- get: ").count(), made.left_out.0), (STEPS_MAX, 600));
+        assert!(made.scenario.contains("# Left out, since a scenario has at most 1,000 steps:\n"));
     }
 
     #[test]
