@@ -221,7 +221,7 @@ impl Drop for Nginx {
     fn drop(&mut self) {
         // Asked to end, so that it ends its worker.
         let pid = rustix::process::Pid::from_raw(i32::try_from(self.0.id()).unwrap()).unwrap();
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        let _ = rustix::process::kill_process(pid, Signal::TERM);
         let _ = self.0.wait();
     }
 }
