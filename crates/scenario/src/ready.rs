@@ -100,13 +100,17 @@ fn carry_out(
     stop: &Stop,
 ) -> Result<Summary, RunError> {
     let filling = plan.filling();
-    let (order, seed, files, coming) = ((filling.order, filling.end), plan.seed(), files.to_vec(), coming.clone());
+    let (order, seed, opened, coming) = ((filling.order, filling.end), plan.seed(), files.to_vec(), coming.clone());
     let wanders = compiled.wanders;
     let compiled = Arc::new(compiled);
-    let rows = move |share| Rows::new(&files, order, seed, share);
-    if wanders {
+    let rows = move |share| Rows::new(&opened, order, seed, share);
+    let measured = if wanders {
         prepared.run_with(move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share), watch, stop)
     } else {
         prepared.run_with(move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share), watch, stop)
-    }
+    };
+    measured.map(|mut summary| {
+        summary.warnings.extend(files.iter().filter_map(|data| data.starved()));
+        summary
+    })
 }

@@ -33,6 +33,7 @@ use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
+use crate::imported::{self, Importing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Renderings, out_help};
@@ -126,6 +127,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         find;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
+    let draft = imported::take(draft, Importing::default(), manner.voice(), &mut errors);
     let name = filing.name_or(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
     let slos = promised(&slo, &mut errors);
     let checks = promises.read(&mut errors);

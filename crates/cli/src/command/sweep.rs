@@ -31,6 +31,7 @@ use crate::drive;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
+use crate::imported::{self, Importing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Renderings, out_help};
@@ -86,6 +87,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let Sweep { draft, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, manner } = sweep;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
+    let draft = imported::take(draft, Importing::default(), manner.voice(), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = filing.name_or(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
     let slo = wished(slo, &mut errors);
