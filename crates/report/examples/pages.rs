@@ -361,7 +361,8 @@ fn searched(name: &str, random: &mut Random) -> Found {
     let rate = found.answer.carries.unwrap_or(100.0);
     for (rate, profiles) in [rate / 5.0, rate].into_iter().zip(grown()) {
         let level = Level::Offered(Rate::per_second(rate).expect("it is a rate"));
-        let summary = Summary { profiles, ..offered(rate, 10.0, random) };
+        let mut summary = offered(rate, 10.0, random);
+        summary.profiles = profiles;
         found.profiled.push(Trial { level, repetition: 1, summary });
     }
     if name == HOSTILE {
@@ -430,7 +431,8 @@ fn compared(a: &str, b: &str, tail: f64, pairs: u32, random: &mut Random) -> Res
         compared.pairs.push(Pair::new(if number % 2 == 0 { Side::A } else { Side::B }, one, other));
     }
     for (side, profiles) in [Side::A, Side::B].into_iter().zip(grown()) {
-        let summary = Summary { profiles, ..lively(12, random) };
+        let mut summary = lively(12, random);
+        summary.profiles = profiles;
         let summary = if a == HOSTILE { hostile(summary) } else { summary };
         compared.profiled.push(ProfiledSide { side, summary });
     }
