@@ -112,13 +112,13 @@ fn carry_out(
     stop: &Stop,
 ) -> Result<Summary, RunError> {
     let filling = plan.filling();
-    let (order, seed, files, coming) = ((filling.order, filling.end), plan.seed(), files.to_vec(), coming.clone());
+    let (order, seed, opened, coming) = ((filling.order, filling.end), plan.seed(), files.to_vec(), coming.clone());
     let wanders = compiled.wanders;
     let compiled = Arc::new(compiled);
-    let rows = move |share| Rows::new(&files, order, seed, share);
+    let rows = move |share| Rows::new(&opened, order, seed, share);
     let all = Arc::new(Mutex::new(Farewells::default()));
     let told = all.clone();
-    let summary = if wanders {
+    let measured = if wanders {
         let program = move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, told.clone());
         prepared.run_with(program, watch, stop)
     } else {
@@ -126,5 +126,8 @@ fn carry_out(
         prepared.run_with(program, watch, stop)
     };
     *farewells = std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner));
-    summary
+    measured.map(|mut summary| {
+        summary.warnings.extend(files.iter().filter_map(|data| data.starved()));
+        summary
+    })
 }
