@@ -494,6 +494,7 @@ fn anew(value: &Filled) -> Option<&'static str> {
         Filled::Random { .. } => Some("random"),
         Filled::Sequence { .. } => Some("sequence"),
         Filled::Choice(_) => Some("choice"),
+        Filled::Weighted { .. } => Some("weighted"),
         Filled::Body => Some("body"),
         _ => None,
     }
