@@ -161,6 +161,12 @@ impl<const W: bool> Journeys<W> {
     /// The user begins its next journey and stands before its first request, if it has one.
     fn begin(&self, user: &mut User) -> Result<(), Broken> {
         let compiled = &*self.compiled;
+        if compiled.farewell.is_some() && !user.is_fresh {
+            let left = user.before.get_or_insert_default();
+            left.variables.clone_from(&user.variables);
+            left.rows.clone_from(&user.rows);
+        }
+        user.is_fresh = true;
         let number = self.number(&self.begun);
         match self.rows.borrow_mut().take(number, user.number, &mut user.rows) {
             Taken::Rows => {}
@@ -382,7 +388,7 @@ impl<const W: bool> Journeys<W> {
         take_back(&self.lent.texts, body);
         longest.set(longest.get().max(out.len()));
         user.bytes = out;
-        user.set_out = true;
+        (user.set_out, user.is_fresh) = (true, false);
         user.led = None;
         user.challenged = false;
         user.ear = Ear {
@@ -686,6 +692,9 @@ impl<const W: bool> Program for Journeys<W> {
         // Who has sent nothing leaves nothing behind.
         let Some(farewell) = self.compiled.farewell.filter(|_| user.set_out) else { return false };
         self.farewells.borrow_mut().users += 1;
+        if let Some(left) = user.before.take().filter(|_| user.is_fresh) {
+            (user.variables, user.rows) = (left.variables, left.rows);
+        }
         (user.journey, user.at, user.pause, user.failed, user.began, user.wrong) = (farewell, 0, Nanos::ZERO, false, None, None);
         if let Err(broken) = self.advance(user) {
             self.stays_behind(broken.message);

@@ -316,6 +316,22 @@ user_teardown:
 }
 
 #[test]
+fn a_user_leaves_with_what_its_last_journey_left_it_however_the_load_ends() {
+    for ends in ["duration: 2s", "requests: 6"] {
+        let (server, log) = serving(|seen| plain(10, &format!("{{\"order\": {}}}", seen.at_ms)));
+        let text = format!(
+            "load: {{users: 1, {ends}}}\nvariables: {{mine: '{{{{random 1 1000000}}}}'}}\nsteps:\n  - {{get: '/order/{{{{mine}}}}', extract: {{order: json $.order}}, pause: 300ms}}\nuser_teardown: [{{delete: '/orders/{{{{order}}}}/{{{{mine}}}}'}}]\n"
+        );
+        let Ran { farewells, .. } = run(&server, &text);
+        assert_eq!((farewells.users, farewells.failed), (1, 0), "{:?}", farewells.wrong);
+        let seen = log.borrow();
+        let [.., last, left] = &seen[..] else { panic!("{seen:?}") };
+        let mine = last.line.trim_start_matches("GET /order/");
+        assert_eq!(left.line, format!("DELETE /orders/{}/{mine}", last.at_ms), "{ends}");
+    }
+}
+
+#[test]
 fn a_teardown_that_takes_too_long_ends_and_is_told() {
     let (server, log) = serving(|seen| match seen.line.as_str() {
         "GET /leave" if seen.connection < 2 => plain(1_000_000, ""),

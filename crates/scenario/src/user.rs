@@ -46,6 +46,10 @@ pub(crate) struct User {
     pub(crate) failed: bool,
     /// Whether it has ever sent anything.
     pub(crate) set_out: bool,
+    /// Whether it has sent nothing on the journey that it is on.
+    pub(crate) is_fresh: bool,
+    /// What the journey before left, where users leave with that.
+    pub(crate) before: Option<Box<Left>>,
     /// The request, while it is under way.
     pub(crate) bytes: Vec<u8>,
     pub(crate) ear: Ear,
@@ -57,6 +61,13 @@ pub(crate) struct User {
     pub(crate) led: Option<Box<Led>>,
     /// Why it cannot go on.
     pub(crate) wrong: Option<Box<Broken>>,
+}
+
+/// What a journey left to its user: a journey that was begun and sent nothing took it away.
+#[derive(Default)]
+pub(crate) struct Left {
+    pub(crate) variables: Vec<Vec<u8>>,
+    pub(crate) rows: Vec<Fields>,
 }
 
 /// Where redirects led.
@@ -95,6 +106,8 @@ impl User {
             began: None,
             failed: false,
             set_out: false,
+            is_fresh: true,
+            before: None,
             bytes: Vec::new(),
             ear: Ear::default(),
             digest: None,
