@@ -167,10 +167,12 @@ impl Prepared {
             .collect();
         drop(sender);
         let before = machine::ProcessorTime::now();
+        let quota = machine::QuotaPeriods::now();
         let mut messages = Heard::new(messages, threads.get(), patience, &task);
         let (mut summary, broken) = collect(plan, threads.get(), &mut messages, watch);
         let silent = messages.silent();
         summary.generator.steal_share = machine::ProcessorTime::now().zip(before).and_then(|(after, before)| after.stolen_since(before));
+        summary.generator.throttled_share = machine::QuotaPeriods::now().zip(quota).and_then(|(after, before)| after.stopped_since(before));
         if let Some(seen) = neighbours.since() {
             summary.generator.others_share = Some(seen.others_share);
             summary.generator.server_wait_share = seen.server_wait_share;
@@ -342,9 +344,10 @@ fn thread_main<P: Program>(
         });
         let worker = Worker::new(task.clone(), program, share, network, clock, stop.clone(), hand_over);
         let waited = machine::run_queue_wait();
-        let mut finished = worker.work(ready).await;
+        let mut finished = worker.clone().work(ready).await;
         finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));
         let _ = sender.send(Message::Finished(source, finished));
+        worker.part().await;
     });
     // A resolver that hangs over a redirect's name must not hold up the end of the run.
     runtime.shutdown_background();

@@ -7,6 +7,7 @@
 //! milliseconds makes sends late however much room there is. So a thread that does nothing but sleep and look at the clock runs
 //! beside it, and where that thread woke late as well, nothing is said of loadline.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{hint, thread};
@@ -19,7 +20,7 @@ use rustix::process::{nice, setpriority_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
-use super::process::{Loadline, Serving, ended};
+use super::process::{Loadline, Ran, Serving, ended};
 use crate::experiment::Experiment;
 use crate::lab::Lab;
 use crate::proof::{Band, Held, Proof, Section, Table, percent, share_of};
@@ -88,39 +89,9 @@ impl Starved {
         let (url, duration) = (server.url("/healthz"), format!("{seconds}s"));
         // The server answers in some ten microseconds; starved figures are milliseconds.
         let fixed = ["run", &url, "-d", &duration, "--check", "p99 < 2ms", "--out", "json=it.json", "--force"];
-        let mut command = loadline.command(&[&fixed[..], words].concat());
-        let over = AtomicBool::new(false);
-        let core = first_core()?;
-        let ran = thread::scope(|threads| {
-            if starved {
-                threads.spawn(|| {
-                    // On this thread alone.
-                    if sched_setaffinity(None, &core).is_ok() {
-                        while !over.load(Ordering::Relaxed) {
-                            hint::spin_loop();
-                        }
-                    }
-                });
-                // A child inherits core and niceness from the thread that starts it; this thread ends with it.
-                let child = threads.spawn(|| {
-                    sched_setaffinity(None, &core).context("the core cannot be chosen")?;
-                    setpriority_process(None, NICE).context("the priority cannot be lowered")?;
-                    command.spawn().context("loadline cannot be started")
-                });
-                let child = child.join().unwrap_or_else(|_| bail!("the thread that starts it panicked"));
-                let ran = child.and_then(|child| ended(child, Duration::from_secs(120)));
-                over.store(true, Ordering::Relaxed);
-                ran.map(|ran| (ran, None))
-            } else {
-                let sleeper = threads.spawn(|| lateness_of_sleep(&over));
-                let child = command.spawn().context("loadline cannot be started");
-                let ran = child.and_then(|child| ended(child, Duration::from_secs(120)));
-                over.store(true, Ordering::Relaxed);
-                let late = sleeper.join().unwrap_or_default();
-                ran.map(|ran| (ran, late))
-            }
-        });
-        let (ran, bare_late) = ran?;
+        let command = loadline.command(&[&fixed[..], words].concat());
+        let limit = Duration::from_secs(120);
+        let (ran, bare_late) = if starved { (starving(command, limit)?, None) } else { beside_a_sleeper(command, limit)? };
         let run = loadline.summary("it.json").with_context(|| format!("it said: {}", ran.stderr))?;
         let validity = Validity::of(&run);
         let ours = |what: &What| {
@@ -143,6 +114,48 @@ impl Starved {
             bare_late,
         })
     }
+}
+
+/// Runs a program to its end on one core, together with a busy loop that the scheduler prefers ten to one.
+///
+/// # Errors
+/// If it cannot be started so, or does not end.
+pub(crate) fn starving(mut command: Command, limit: Duration) -> Result<Ran> {
+    let over = AtomicBool::new(false);
+    let core = first_core()?;
+    thread::scope(|threads| {
+        threads.spawn(|| {
+            // On this thread alone.
+            if sched_setaffinity(None, &core).is_ok() {
+                while !over.load(Ordering::Relaxed) {
+                    hint::spin_loop();
+                }
+            }
+        });
+        // A child inherits core and niceness from the thread that starts it; this thread ends with it.
+        let child = threads.spawn(|| {
+            sched_setaffinity(None, &core).context("the core cannot be chosen")?;
+            setpriority_process(None, NICE).context("the priority cannot be lowered")?;
+            command.spawn().context("loadline cannot be started")
+        });
+        let child = child.join().unwrap_or_else(|_| bail!("the thread that starts it panicked"));
+        let ran = child.and_then(|child| ended(child, limit));
+        over.store(true, Ordering::Relaxed);
+        ran
+    })
+}
+
+/// Runs a program to its end, and tells how late a thread beside it woke that only slept.
+fn beside_a_sleeper(mut command: Command, limit: Duration) -> Result<(Ran, Option<Nanos>)> {
+    let over = AtomicBool::new(false);
+    thread::scope(|threads| {
+        let sleeper = threads.spawn(|| lateness_of_sleep(&over));
+        let child = command.spawn().context("loadline cannot be started");
+        let ran = child.and_then(|child| ended(child, limit));
+        over.store(true, Ordering::Relaxed);
+        let late = sleeper.join().unwrap_or_default();
+        ran.map(|ran| (ran, late))
+    })
 }
 
 /// The 99th percentile of how late a thread wakes that sleeps to a time, again and again until it is over.

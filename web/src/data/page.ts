@@ -179,6 +179,7 @@ export type FindPage = Common<"find", {
   good_within_ns: number | null;
   rates: Rate[];
   trials: { rate: number; seconds: number; purpose: string; outcome: "holds" | "breaks" | "does not count" }[];
+  profiles?: Profile[];
 }>;
 
 export type ComparePage = Common<"compare", {
@@ -193,6 +194,7 @@ export type ComparePage = Common<"compare", {
     p99_ns: [number | null, number | null];
     left_out: string | null;
   }[];
+  profiles?: Profile[];
 }>;
 
 export type DiffPage = Common<"diff", { levels: "users" | "offered"; sides: [{ name: string; points: Point[] }, { name: string; points: Point[] }] }>;

@@ -55,7 +55,7 @@ struct Top {
 
 #[derive(Debug, Args)]
 struct Diff {
-    /// What it was: a profile as for top, or a saved run that has one, such as @baseline
+    /// What it was: a profile as for top, or a saved run that has one, such as @baseline or run.json
     #[arg(value_name = "A")]
     a: String,
 
@@ -138,16 +138,24 @@ fn compare(diff: Diff) -> Result<Exit, Failed> {
         Failed::from(PlanErrors(vec![PlanError::new("profile", format!("'{a}' and '{b}' cannot be compared: {why}"), help)]))
     })?;
     let about = |name: &str, profiled: &Profiled| format!("  {}: {}\n", visible(name), profiles::in_all(profiled));
-    let names = [a.as_str(), b.as_str()].map(|name| name.rsplit('/').next().unwrap_or(name));
+    let names = apart([&a, &b]);
     let text = format!("\n{}{}\n{}", about(&a, &before), about(&b, &after), profiles::difference(&changes, names, order));
     super::print(text.as_bytes())
+}
+
+/// Two files by their last words, as many as tell them apart: those that are taken are often all called alike.
+fn apart(paths: [&str; 2]) -> [&str; 2] {
+    let last = |path: &str, words: usize| path.rmatch_indices('/').nth(words - 1).map_or(0, |(at, _)| at + 1);
+    let depth = paths.map(|path| path.matches('/').count()).into_iter().max().unwrap_or(0);
+    let short = |words| paths.map(|path| &path[last(path, words)..]);
+    (1..=depth + 1).map(short).find(|[a, b]| a != b).unwrap_or(short(1))
 }
 
 const HELP: &str = "give a profile: what --profile-out or curl wrote, py-spy --format raw, perf script > FILE, or a .cpuprofile";
 
 /// A profile, or that of a saved run.
 fn side(name: &str, kind: Option<&str>, at: &At, errors: &mut PlanErrors) -> Option<Profiled> {
-    if name.starts_with('@') {
+    if name.starts_with('@') || is_saved_run(name) {
         let bytes = match at.read(name) {
             Ok((bytes, _)) => bytes,
             Err(ReadError::File(why)) => {
@@ -182,6 +190,16 @@ fn side(name: &str, kind: Option<&str>, at: &At, errors: &mut PlanErrors) -> Opt
     }
     profile_of(name, kind, errors).map(|read| ::profile::kept(&read))
 }
+
+/// Whether it is a file that a run was saved in, by how that begins.
+fn is_saved_run(name: &str) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(name).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).contains("\"loadline.run/")
+}
+
+/// Its first key is its schema.
+const HEAD_BYTES: u64 = 64;
 
 fn profile_of(name: &str, kind: Option<&str>, errors: &mut PlanErrors) -> Option<Read> {
     let bytes = match bytes(name) {
@@ -218,4 +236,22 @@ fn bytes(name: &str) -> io::Result<Vec<u8>> {
 
 fn unreadable(name: &str, why: &str) -> PlanError {
     PlanError::new("profile", format!("the profile '{name}' cannot be read: {why}"), HELP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_called_by_as_many_of_their_last_words_as_tell_them_apart() {
+        for (paths, names) in [
+            (["before/cpu.pprof", "/x/after/heap.pprof"], ["cpu.pprof", "heap.pprof"]),
+            (["before/cpu.pprof", "/x/after/cpu.pprof"], ["before/cpu.pprof", "after/cpu.pprof"]),
+            (["a/run/cpu.pprof", "b/run/cpu.pprof"], ["a/run/cpu.pprof", "b/run/cpu.pprof"]),
+            (["cpu.pprof", "old/cpu.pprof"], ["cpu.pprof", "old/cpu.pprof"]),
+            (["@last", "@last"], ["@last", "@last"]),
+        ] {
+            assert_eq!(apart(paths), names);
+        }
+    }
 }
