@@ -28,7 +28,7 @@ enum By {
     /// Templates, and a list of URLs.
     Filling(Ready),
     /// Users on journeys.
-    Journeys(scenario::Ready),
+    Journeys(Box<scenario::Ready>),
     /// A log.
     Log(::replay::Ready),
 }
@@ -57,7 +57,7 @@ impl<'a> Drive<'a> {
         refuse_replay(plan)?;
         let by = match (Source::of(plan), scenarios::ready(plan)?) {
             (Some(source), _) => By::Script(Box::new(Script::load(&source, Globals::of(plan)?, stop)?)),
-            (None, Some(journeys)) => By::Journeys(journeys),
+            (None, Some(journeys)) => By::Journeys(Box::new(journeys)),
             (None, None) => By::filled(plan)?,
         };
         Ok(Self { plan, by, prepared: None })

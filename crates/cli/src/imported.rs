@@ -175,7 +175,7 @@ fn wishes(importing: &Importing, errors: &mut PlanErrors) -> Wishes {
                 format!("write {}://{}", parsed.scheme(), parsed.authority()),
             )),
             Err(why) => {
-                errors.push(PlanError::new("target", format!("--target '{target}' {why}"), "give a server such as http://127.0.0.1:8080"))
+                errors.push(PlanError::new("target", format!("--target '{target}' {why}"), "give a server such as http://127.0.0.1:8080"));
             }
         }
     }

@@ -214,7 +214,7 @@ impl Survey {
             .into_iter()
             .map(|(method, path, mut counts)| {
                 above += counts.requests;
-                let targets = counts.sample.take().map(|sample| targets(sample.finish(), personal, &mut stand_ins));
+                let targets = counts.sample.take().map(|sample| targets(&sample.finish(), personal, &mut stand_ins));
                 Route { targets, ..route(method, path, &counts, above, requests) }
             })
             .collect();
@@ -275,7 +275,7 @@ impl Survey {
 }
 
 /// What was kept of a route, as it may be written down.
-fn targets(kept: Kept, personal: Personal, stand_ins: &mut StandIns) -> Targets {
+fn targets(kept: &Kept, personal: Personal, stand_ins: &mut StandIns) -> Targets {
     let listed = kept.paths.iter().map(|(logged, requests)| {
         let mut bytes = Vec::with_capacity(logged.len());
         sendable(logged, &mut bytes);

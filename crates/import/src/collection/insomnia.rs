@@ -31,7 +31,7 @@ pub(super) fn read(text: &str, wish: Option<&Environment>) -> Result<Collection,
         let base = tree.at("environments");
         environment(base.at("data"), &mut collection);
         let variants = base.at("subEnvironments").list().iter().collect();
-        choose(base.at("name").words(), variants, wish, &mut collection)?;
+        choose(&base.at("name").words(), variants, wish, &mut collection)?;
         folder(tree.at("collection").list(), &above, 0, &mut collection);
     } else {
         return Err(ReadError::new("this is no collection of Insomnia: it has neither \"resources\" nor \"collection\""));
@@ -49,7 +49,7 @@ struct Above {
 }
 
 /// Puts the values of the environment that is wished for over those of the base.
-fn choose(base: String, variants: Vec<&Tree>, wish: Option<&str>, collection: &mut Collection) -> Result<(), ReadError> {
+fn choose(base: &str, variants: Vec<&Tree>, wish: Option<&str>, collection: &mut Collection) -> Result<(), ReadError> {
     let name = |variant: &Tree| variant.at("name").words();
     let Some(wish) = wish else {
         for variant in variants {
@@ -61,7 +61,7 @@ fn choose(base: String, variants: Vec<&Tree>, wish: Option<&str>, collection: &m
     let same = |name: &str| name.trim().eq_ignore_ascii_case(wish.trim());
     if let Some(variant) = variants.iter().find(|variant| same(&name(variant))) {
         environment(variant.at("data"), collection);
-    } else if !same(&base) {
+    } else if !same(base) {
         let names: Vec<String> = variants.iter().map(|variant| name(variant)).collect();
         let has =
             if names.is_empty() { "it has none beside its base".to_owned() } else { format!("it has {}", shortened(&names.join(", "))) };
@@ -80,7 +80,7 @@ fn read_resources(resources: &[Tree], wish: Option<&str>, collection: &mut Colle
     let (bases, variants): (Vec<&Tree>, Vec<&Tree>) =
         resources.iter().filter(|resource| kind(resource) == "environment").partition(is_base);
     bases.iter().for_each(|base| environment(base.at("data"), collection));
-    choose(bases.first().map(|base| base.at("name").words()).unwrap_or_default(), variants, wish, collection)?;
+    choose(&bases.first().map(|base| base.at("name").words()).unwrap_or_default(), variants, wish, collection)?;
     for resource in resources {
         if matches!(kind(resource).as_str(), "grpc_request" | "websocket_request" | "socketio_request") {
             collection.leave_out(format!("'{}'", shortened(&resource.at("name").words())), resource.at("name").words(), "it is not HTTP");

@@ -131,7 +131,7 @@ fn model<'a>(traffic: &'a Traffic, beside: Beside<'a>) -> Option<Model<'a>> {
     for route in &traffic.routes {
         match self::used(route, beside) {
             Ok(_) if used.len() == STEPS_MAX => {
-                left_out.push((route, format!("Left out, since a scenario has at most {} steps", count(STEPS_MAX as u64))))
+                left_out.push((route, format!("Left out, since a scenario has at most {} steps", count(STEPS_MAX as u64))));
             }
             Ok(it) => used.push(it),
             Err(why) => left_out.push((route, why)),
