@@ -480,7 +480,8 @@ impl Collection {
     ///
     /// A page asks many servers, and only one of them is the one that whoever loads it may load.
     pub fn keep_first_site(&mut self) -> Vec<(String, usize)> {
-        let host = |request: &Request| request.url.origin().map_or_else(|_| String::new(), |(target, _)| target.host().to_ascii_lowercase());
+        let host =
+            |request: &Request| request.url.origin().map_or_else(|_| String::new(), |(target, _)| target.host().to_ascii_lowercase());
         let Some(first) = self.requests.first().map(host) else { return Vec::new() };
         let mut others: Vec<(String, usize)> = Vec::new();
         self.requests.retain(|request| {
@@ -675,7 +676,7 @@ fn site(host: &str) -> &str {
 
 /// `GET`, `M-SEARCH`: a token of RFC 9110 §5.6.2, as short as methods are.
 pub(crate) fn is_method(text: &str) -> bool {
-    !text.is_empty() && text.len() <= 32 && text.bytes().all(is_token)
+    !text.is_empty() && text.len() <= METHOD_BYTES_MAX && text.bytes().all(is_token)
 }
 
 /// A `tchar` of RFC 9110 §5.6.2.
@@ -691,6 +692,18 @@ fn utf8(bytes: &[u8]) -> Result<&str, ReadError> {
         ReadError::at(line, column, "this is not text in UTF-8")
     })
 }
+
+/// The first word of a line, and what stands behind its blank, if the word is at most so long. A longer one means nothing, and is not
+/// looked through to its end.
+pub(crate) fn first_word(line: &str, bytes_max: usize) -> Option<(&str, &str)> {
+    let beginning = &line[..line.floor_char_boundary(bytes_max + 1)];
+    let at = beginning.find(char::is_whitespace)?;
+    let blank = beginning[at..].chars().next().map_or(0, char::len_utf8);
+    Some((&line[..at], &line[at + blank..]))
+}
+
+/// No method is longer.
+pub(crate) const METHOD_BYTES_MAX: usize = 32;
 
 /// The beginning of something long, for a message.
 pub(crate) fn shortened(text: &str) -> String {
@@ -720,7 +733,13 @@ mod tests {
 
     #[test]
     fn what_a_page_asks_of_others_is_left_out_and_told() {
-        let urls = ["https://www.shop.example/", "https://api.shop.example/a", "https://count.test/x", "https://cdn.test/y", "https://count.test/z"];
+        let urls = [
+            "https://www.shop.example/",
+            "https://api.shop.example/a",
+            "https://count.test/x",
+            "https://cdn.test/y",
+            "https://count.test/z",
+        ];
         let commands: String = urls.iter().map(|url| format!("curl {url}\n")).collect();
         let mut read = Collection::read(Kind::Curl, commands.as_bytes(), &Wishes::default()).unwrap();
         assert_eq!(read.keep_first_site(), [("count.test".to_owned(), 2), ("cdn.test".to_owned(), 1)]);

@@ -19,11 +19,15 @@ mod program;
 mod read;
 mod ready;
 pub mod schema;
+#[cfg(test)]
+mod simulated;
 mod user;
 mod yaml;
 
 pub use mistake::Mistake;
-pub use model::{Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Scenario, Step, Variable};
+pub use model::{
+    Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Promise, Scenario, Step, Variable,
+};
 pub use read::read;
 pub use ready::Ready;
 

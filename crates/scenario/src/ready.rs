@@ -12,7 +12,7 @@ use template::{Data, Rows};
 
 use crate::compiled::{Compiled, compile};
 use crate::model::{Item, Scenario};
-use crate::program::{Coming, Journeys, Passed};
+use crate::program::{Coming, Farewells, Journeys, Passed};
 
 /// A scenario, compiled for a plan.
 pub struct Ready {
@@ -65,7 +65,11 @@ impl Ready {
         }
         let inherited = journeys.inherited.clone();
         let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
-        let mut measured = carry_out(prepared, &plan, &files, journeys, &coming, watch, stop);
+        let mut farewells = Farewells::default();
+        let mut measured = carry_out(prepared, &plan, &files, journeys, (&coming, &mut farewells), watch, stop);
+        if let (Some(why), Ok(summary)) = (said(&farewells), &mut measured) {
+            summary.warnings.push(why);
+        }
         if let Some(mut teardown) = teardown {
             teardown.inherited = inherited;
             // The load may have been ended by hand; what is to be cleaned up is cleaned up all the same.
@@ -85,9 +89,17 @@ impl Ready {
 fn single(plan: &Plan, files: &[Arc<Data>], compiled: Compiled, stop: &Stop) -> Result<Passed, RunError> {
     let plan = plan.single_user();
     let passed = Arc::new(Mutex::new(Passed::default()));
-    carry_out(engine::prepare(&plan)?, &plan, files, compiled, &Coming::Single(passed.clone()), &mut |_, _| {}, stop)?;
+    let coming = Coming::Single(passed.clone());
+    carry_out(engine::prepare(&plan)?, &plan, files, compiled, (&coming, &mut Farewells::default()), &mut |_, _| {}, stop)?;
     let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut passed))
+}
+
+/// How many users could not do what they do before they go, and why, if there are any.
+fn said(farewells: &Farewells) -> Option<String> {
+    let Farewells { users, failed, wrong } = farewells;
+    let why = wrong.as_deref().unwrap_or("it failed");
+    (*failed > 0).then(|| format!("the teardown of {failed} of {users} users could not be carried out; the first: {why}"))
 }
 
 fn carry_out(
@@ -95,7 +107,7 @@ fn carry_out(
     plan: &Plan,
     files: &[Arc<Data>],
     compiled: Compiled,
-    coming: &Coming,
+    (coming, farewells): (&Coming, &mut Farewells),
     watch: &mut dyn FnMut(&Tick, Counted),
     stop: &Stop,
 ) -> Result<Summary, RunError> {
@@ -104,11 +116,16 @@ fn carry_out(
     let wanders = compiled.wanders;
     let compiled = Arc::new(compiled);
     let rows = move |share| Rows::new(&opened, order, seed, share);
+    let all = Arc::new(Mutex::new(Farewells::default()));
+    let told = all.clone();
     let measured = if wanders {
-        prepared.run_with(move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share), watch, stop)
+        let program = move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, told.clone());
+        prepared.run_with(program, watch, stop)
     } else {
-        prepared.run_with(move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share), watch, stop)
+        let program = move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, told.clone());
+        prepared.run_with(program, watch, stop)
     };
+    *farewells = std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner));
     measured.map(|mut summary| {
         summary.warnings.extend(files.iter().filter_map(|data| data.starved()));
         summary
