@@ -1,6 +1,6 @@
 //! Profiles in the words that formats share: what each is of, where most was spent, and what grew between two loads or two sides.
 //!
-//! Names of functions are the server's own, and reach a reader only by way of [`visible`].
+//! Names of functions are the server's own, and reach a reader only by way of [`visible()`].
 
 use std::fmt::Write as _;
 

@@ -82,7 +82,7 @@ const fn reason(status: u16) -> Reason {
         413 => (Some("Content Too Large"), "the request", REQUEST_REMEDY),
         415 => (Some("Unsupported Media Type"), "the request", REQUEST_REMEDY),
         422 => (Some("Unprocessable Content"), "the request", REQUEST_REMEDY),
-        400..=499 => (None, "the request", REQUEST_REMEDY),
+        _ if status < 500 => (None, "the request", REQUEST_REMEDY),
         500 => (Some("Internal Server Error"), "a fault", FAULT_REMEDY),
         502 => (Some("Bad Gateway"), "what is behind it", FAULT_REMEDY),
         503 => (Some("Service Unavailable"), "a fault", FAULT_REMEDY),

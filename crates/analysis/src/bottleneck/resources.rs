@@ -305,7 +305,8 @@ pub(super) fn network(scene: &Scene<'_>) -> Option<Finding> {
 pub(super) fn open_files(scene: &Scene<'_>) -> Option<Finding> {
     /// A server keeps some for itself.
     const FULL_MIN: f64 = 0.95;
-    let (point, _, share) = scene.most(|seen| seen.files_share)?;
+    // One that is being opened counts before it is refused.
+    let (point, _, share) = scene.most(|seen| seen.files_share.map(|share| share.min(1.0)))?;
     if share < FULL_MIN {
         return (share >= 0.3).then(|| {
             Finding::new(Kind::OpenFiles, candidate(share), format!("{:.0} % of the files that it may open are open", share * 100.0))
