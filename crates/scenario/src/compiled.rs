@@ -39,6 +39,8 @@ pub(crate) struct Compiled {
     /// Variables that the setup left, and their values.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
     pub(crate) cookies: bool,
+    /// Whether users do without their pauses.
+    pub(crate) hurried: bool,
     pub(crate) home: Target,
     /// Whether requests may go to other servers, or follow redirects.
     pub(crate) wanders: bool,
@@ -257,6 +259,7 @@ pub(crate) fn compile(
         loops,
         inherited: Vec::new(),
         cookies: scenario.cookies,
+        hurried: false,
         home,
     })
 }

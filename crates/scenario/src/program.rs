@@ -17,8 +17,9 @@ use step::check::EXCERPT_BYTES_MAX;
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds};
 use template::{Rows, Taken, Text, Writing};
 
-use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof};
+use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof, Request};
 use crate::model::{Extraction, Operator};
+use crate::series::{Far, Progress};
 use crate::user::{BODY_BYTES_MAX, Ear, Led, Turns, User};
 
 mod redirect;
@@ -74,17 +75,27 @@ pub(crate) struct Journeys<const WANDERS: bool> {
     stopped: Cell<bool>,
     buffers: RefCell<Vec<Vec<u8>>>,
     scratch: RefCell<Vec<u8>>,
+    /// How far the loads before this one came.
+    far: Arc<Far>,
+    progress: Progress,
 }
 
 impl<const W: bool> Journeys<W> {
-    pub(crate) fn new(compiled: Arc<Compiled>, coming: Coming, rows: Rows, seed: u64, share: Share) -> Self {
+    pub(crate) fn new(
+        compiled: Arc<Compiled>,
+        coming: Coming,
+        rows: Rows,
+        seed: u64,
+        share: Share,
+        far: Arc<Far>,
+        progress: Progress,
+    ) -> Self {
         let tools = compiled.steps.iter().map(|request| Tools {
             checks: request.step.checks.clone(),
             extractions: request.step.extractions.clone(),
             aws: if let Proof::Aws(words) = &request.proof { Some(words.signer()) } else { None },
         });
-        let left =
-            compiled.steps.iter().map(|request| Cell::new(request.step.requests_max.map_or(u64::MAX, |most| share.part(most)))).collect();
+        let left = compiled.steps.iter().enumerate().map(|(place, request)| Cell::new(part_left(request, &far, place, share))).collect();
         Self {
             tools: tools.collect(),
             left,
@@ -98,6 +109,8 @@ impl<const W: bool> Journeys<W> {
             stopped: Cell::new(false),
             buffers: RefCell::default(),
             scratch: RefCell::default(),
+            far,
+            progress,
         }
     }
 
@@ -126,6 +139,7 @@ impl<const W: bool> Journeys<W> {
         match self.rows.borrow_mut().take(number, user.number, &mut user.rows) {
             Taken::Rows => {}
             Taken::Over => {
+                self.progress.run_out();
                 self.stopped.set(true);
                 return Ok(());
             }
@@ -159,7 +173,7 @@ impl<const W: bool> Journeys<W> {
     /// Writes a text as the user has it.
     fn write(&self, text: &Text, user: &mut User, out: &mut Vec<u8>) {
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
-        let number = self.sent.get() * u64::from(self.share.of()) + u64::from(self.share.index());
+        let number = self.far.requests + self.sent.get() * u64::from(self.share.of()) + u64::from(self.share.index());
         let User { random, rows, variables, .. } = user;
         text.write(out, &mut Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe));
     }
@@ -182,6 +196,7 @@ impl<const W: bool> Journeys<W> {
                     user.travels = true;
                     return Ok(());
                 }
+                Op::Pause(_) if self.compiled.hurried => {}
                 Op::Pause(think) => user.pause = user.pause.plus(think.span(user.random.unit())),
                 Op::Unless(compared, to) => {
                     if !self.holds(compared, user) {
@@ -291,7 +306,7 @@ impl<const W: bool> Journeys<W> {
     fn compose(&self, user: &mut User) -> Result<Choice, Broken> {
         let compiled = &*self.compiled;
         let request = &compiled.steps[user.step];
-        let number = self.number(&self.sent);
+        let number = self.far.requests + self.number(&self.sent);
         let mut out = self.lend();
         let mut body = self.lend();
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
@@ -469,6 +484,26 @@ impl<const W: bool> Journeys<W> {
         let place = self.place(user).clone();
         let path = path_of(&user.bytes).to_owned();
         user.jar.take(headers, cookie_place(&place, &path), now());
+    }
+}
+
+/// What a worker may still send of a step, after what was sent before.
+fn part_left(request: &Request, far: &Far, place: usize, share: Share) -> u64 {
+    let sent = far.sent.get(place).copied().unwrap_or(0);
+    request.step.requests_max.map_or(u64::MAX, |most| share.part(most.saturating_sub(sent)))
+}
+
+/// The last thing a worker does with its journeys: telling how far they came, for the load after this one.
+impl<const W: bool> Drop for Journeys<W> {
+    fn drop(&mut self) {
+        let Self { compiled, far, left, share, .. } = self;
+        // Numbers are dealt to the workers in turn: the next load begins behind the one who was given most.
+        let beyond = |counter: &Cell<u64>| counter.get() * u64::from(share.of());
+        let sent = compiled.steps.iter().enumerate().zip(left).map(|((place, request), left)| {
+            let granted = part_left(request, far, place, *share);
+            if request.step.requests_max.is_some() { granted - left.get() } else { 0 }
+        });
+        self.progress.came(far.journeys + beyond(&self.begun), far.requests + beyond(&self.sent), sent);
     }
 }
 
