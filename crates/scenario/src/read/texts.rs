@@ -39,6 +39,16 @@ impl Reading<'_> {
                         unset.push(name.clone());
                     }
                 });
+                let mut outside = None;
+                template.each_value(&mut |value| match value {
+                    Filled::Env(name) => outside = Some((name.clone(), "this names a variable of the machine that serves")),
+                    Filled::File(path) => outside = Some((path.clone(), "this names a file of the machine that serves")),
+                    _ => {}
+                });
+                if let Some((name, what)) = outside {
+                    let spot = self.find(node, text, &name);
+                    self.reaches_out(spot, what);
+                }
                 for name in unset {
                     let spot = self.find(node, text, &name);
                     self.wrong(
