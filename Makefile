@@ -129,7 +129,7 @@ targets-test: ## start each of these servers whose tools are here, ask it, load 
 	$(CARGO) build --locked --quiet -p loadline
 	scripts/targets.sh $(BUILT)/debug/loadline $(TARGETS)
 
-case-studies: build ## measure these servers and write docs/guide/case-studies (about 12 minutes; TARGETS="gin database" chooses)
+case-studies: build ## measure these servers and write docs/guide/case-studies (about 12 minutes; TARGETS="gin database" chooses, BRIEF=yes only tries)
 	scripts/case-studies.sh $(BIN) $(TARGETS)
 
 fuzz: ## fuzz what reads foreign bytes, a minute each (SECONDS_EACH=60)

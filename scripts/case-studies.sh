@@ -3,6 +3,7 @@
 #
 #   scripts/case-studies.sh LOADLINE            all of them (about 12 minutes)
 #   scripts/case-studies.sh LOADLINE gin …      these
+#   BRIEF=yes scripts/case-studies.sh …         only to see that the plans work: short loads, and no page is written
 #
 # A figure that someone copied into a page is one that nobody can check. So pages name what they show between markers, and
 # scripts/case_studies.py fills it in from the files of these runs; the command lines on a page are those that ran.
@@ -11,41 +12,50 @@ cd "$(dirname "$0")/.."
 root=$PWD
 source examples/targets/serving.sh
 
-if [ $# -lt 1 ] || [ ! -x "$1" ]; then
-    echo "error: '${1:-}' is no loadline" >&2
-    echo "  help: make case-studies builds one" >&2
-    exit 2
-fi
-program=$(realpath "$1")
-shift
-names=("$@")
-[ ${#names[@]} -gt 0 ] || names=(nethttp gin flask-sum flask-fibonacci card-game access-control database)
+given case-studies plan.sh "$@"
 kept=$(realpath -m "${CARGO_TARGET_DIR:-target}")/targets
 scripts/tools.sh python3
 
 # Runs loadline with what every line of a plan has in common, and keeps its words and its command line.
 loadline() {
-    local command=$1 name='' common status=0 at
+    local command=$1 name='' common=() status=0 at words
     for ((at = 1; at <= $#; at++)); do
         [ "${!at}" != --name ] || { at=$((at + 1)); name=${!at}; }
     done
     case "$command" in
-        run) common=(--no-save --quiet --out "json=$out/$name.json" --out "markdown=$out/$name.md") ;;
+        run) common=(--no-save --quiet --out "json=$out/$name.json" --out "markdown=$out/$name.md" --force) ;;
         diff)
             name=$(basename "$2" .json)_$(basename "$3" .json)
-            common=(--dir "$out")
+            common=(--dir "$out" --force)
             ;;
-        *) common=(--no-save --quiet --dir "$out") ;;
+        # It measures nothing and writes nothing: its files are named in full, and what it says is named after their folders.
+        profile) name=profile-$2$(for at in "${@:3}"; do [ ! -f "$at" ] || printf -- '-%s' "$(basename "$(dirname "$at")")"; done) ;;
+        *) common=(--no-save --quiet --dir "$out" --force) ;;
     esac
     printf '%s\0' "$url" "$backend" "$out" loadline "$@" > "$out/$name.command"
     echo "  loadline $command $name" >&2
-    "$program" "$@" "${common[@]}" --force > "$out/$name.txt" 2> "$out/$name.err" || status=$?
+    words=("$@")
+    [ -z "${BRIEF:-}" ] || brief
+    "$program" "${words[@]}" "${common[@]}" > "$out/$name.txt" 2> "$out/$name.err" || status=$?
     # A check that was broken (1) and a measurement that is not good enough (4) are results; pages show them as such.
     if [ "$status" -ne 0 ] && [ "$status" -ne 1 ] && [ "$status" -ne 4 ]; then
         echo "error: loadline $command ended with $status:" >&2
         cat "$out/$name.txt" "$out/$name.err" >&2
         return 1
     fi
+}
+
+# Makes the loads in $words as short as they can be.
+brief() {
+    local at
+    for ((at = 0; at < ${#words[@]} - 1; at++)); do
+        case "${words[at]}" in
+            -d) words[at + 1]=2s ;;
+            --levels) words[at + 1]=1,10 ;;
+            --pairs) words[at + 1]=1 ;;
+            --warmup) words[at + 1]=100ms ;;
+        esac
+    done
 }
 
 # A number out of a result, rounded down; with `/ N`, a part of it.
@@ -68,27 +78,6 @@ ask() {
     python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode().strip())' "$2" > "$out/$1.txt"
 }
 
-# Fetches a profile of SECONDS seconds while the next load runs, AFTER seconds from now.
-#
-#   profile_during NAME AFTER SECONDS URL
-profile_during() {
-    (sleep "$2" && python3 -c 'import sys, urllib.request; open(sys.argv[2], "wb").write(urllib.request.urlopen(sys.argv[1]).read())' \
-        "$4?seconds=$3" "$out/$1.pb.gz") &
-    profiling=$!
-}
-
-# The profile as a table, by whoever can read it: loadline, or the tool that comes with Go.
-profile_top() {
-    wait "$profiling"
-    local reader=("$program" profile top --sort cum --rows 60)
-    if ! "$program" profile top --help > /dev/null 2>&1; then
-        PATH="$PATH:/usr/local/go/bin"
-        reader=(go tool pprof -top -cum -nodecount=60)
-    fi
-    "${reader[@]}" "$out/$1.pb.gz" > "$out/$1.txt" 2> "$out/$1.err"
-    printf '%s\0' "$url" "$backend" "$out" "${reader[@]/#$program/loadline}" "$1.pb.gz" > "$out/$1.command"
-}
-
 study() {
     trap 'leave_server || true' EXIT
     out=$kept/studies/$name
@@ -102,10 +91,6 @@ study() {
 
 unfinished=0
 for name in "${names[@]}"; do
-    if [ ! -e "examples/targets/$name/plan.sh" ]; then
-        echo "error: there is no plan of '$name' in examples/targets" >&2
-        exit 2
-    fi
     echo "$name" >&2
     began=$SECONDS
     # Not in a condition: there a subshell goes on after errors.
@@ -118,7 +103,14 @@ for name in "${names[@]}"; do
         unfinished=1
         continue
     fi
-    python3 "$root/scripts/case_studies.py" "$kept/studies/$name" "$root/docs/guide/case-studies/$name.md"
+    # Of short loads the page is made all the same, to see that it can be, and thrown away.
+    page=$root/docs/guide/case-studies/$name.md
+    if [ -n "${BRIEF:-}" ]; then
+        mkdir -p "$kept/studies/brief"
+        cp "$page" "$kept/studies/brief/$name.md"
+        page=$kept/studies/brief/$name.md
+    fi
+    python3 "$root/scripts/case_studies.py" "$kept/studies/$name" "$page"
     echo "  $((SECONDS - began)) s" >&2
 done
 exit "$unfinished"

@@ -13,6 +13,7 @@ and sentences are loadline's own, taken from the files it wrote; only where two 
     case_studies.py FOLDER-OF-RUNS PAGE
 """
 
+import html
 import json
 import re
 import shlex
@@ -93,16 +94,37 @@ class Page:
         said = self.printed(name).split("\n  files\n")[0].rstrip()
         return f"```\n{said}\n```"
 
-    def make_top(self, name, lines):
-        """The first lines of a profile's table."""
-        return "```\n" + "\n".join(self.printed(name).splitlines()[: int(lines)]) + "\n```"
-
     def make_rows(self, name, pattern):
         """The rows of a profile's table that match, under its head."""
         lines = self.printed(name).splitlines()
         head = next((line for line in lines if re.search(r"flat ?%", line)), "")
         rows = [line for line in lines if re.search(pattern, line)]
         return "\n".join(["```", head, *rows, "```"])
+
+    def make_profile(self, name):
+        """What a run's profile is, and the functions that spent most."""
+        lines = self.markdown(name).splitlines()
+        at = next((at for at, line in enumerate(lines) if line.startswith("Profile: ")), None)
+        if at is None:
+            return "*No profile was had of this run.*"
+        table = lambda line: not line.strip() or line.startswith("|")
+        end = next((end for end in range(at + 1, len(lines)) if not table(lines[end])), len(lines))
+        return "\n".join(lines[at:end])
+
+    def make_grew(self, name):
+        """What grew between two profiled runs of a sweep, a search or a comparison: a sentence, and a table below it."""
+        found = re.search(r"^## (What grew .*?)\n\n(.*?)(?=^## |^> |\Z)", self.markdown(name), re.DOTALL | re.MULTILINE)
+        return f"**{found[1]}**\n\n{found[2].strip()}" if found else "*No two profiles were had.*"
+
+    def make_flame(self, name, marked):
+        """The flame graph of a run's first profile, as a picture beside the page; calls whose names match are marked."""
+        profiled = next(iter(self.summaries(name)[0].get("profiles", [])), None)
+        if profiled is None:
+            return "*No profile was had of this run.*"
+        images = self.path.parent / "images"
+        images.mkdir(exist_ok=True)
+        (images / f"{name}_flame.svg").write_text(flame(profiled, re.compile(marked)))
+        return f"![Where its processors' time went, {marked} marked: {name}](images/{name}_flame.svg)"
 
     def make_side(self, name):
         """The server's side at each load, as a sweep or a search prints it: a title, and a table below it."""
@@ -239,6 +261,35 @@ def first(markdown, pattern):
         elif taken:
             break
     return "\n".join(taken)
+
+
+def flame(profiled, marked):
+    """A tree of calls as a picture: each as wide as what was spent in it and below, under whoever called it."""
+    width, row, letter, least = 1000, 17, 6.1, 1.5
+    boxes, nexts, deepest = [], [0.0], 0
+    for frame in profiled["frames"]:
+        depth, share = frame["depth"], frame["cum"] / max(1, profiled["total"])
+        del nexts[depth + 1 :]
+        at = nexts[depth]
+        nexts[depth] = at + share
+        nexts.append(at)
+        if share * width < least:
+            continue
+        deepest = max(deepest, depth)
+        # No picture may hold what is no letter, whatever a profile calls its functions.
+        plain = "".join(letter if letter.isprintable() else "?" for letter in frame["name"])
+        name = html.escape(plain)
+        fill, ink = ("#d9480f", "#ffffff") if marked.search(plain) else (("#f5d9b0", "#f2cd96")[depth % 2], "#222222")
+        # Of a path to a package its last part tells which function it is.
+        short = plain.rsplit("/", 1)[-1]
+        room = int((share * width - 6) / letter)
+        text = html.escape(short if len(short) <= room else short[: max(0, room - 1)] + "…") if room >= 4 else ""
+        boxes.append(
+            f'<g><title>{name}: {share * 100:.1f} %</title><rect x="{at * width:.1f}" y="{depth * row}" width="{share * width - 0.5:.1f}" '
+            f'height="{row - 1}" fill="{fill}"/><text x="{at * width + 3:.1f}" y="{depth * row + 12}" fill="{ink}">{text}</text></g>'
+        )
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {(deepest + 1) * row}" font-family="monospace" font-size="10">'
+    return "\n".join([head, f'<rect width="{width}" height="{(deepest + 1) * row}" fill="#ffffff"/>', *boxes, "</svg>", ""])
 
 
 def bracketed(cells, doubtful):

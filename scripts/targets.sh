@@ -10,19 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source examples/targets/serving.sh
 
-if [ $# -lt 1 ] || [ ! -x "$1" ]; then
-    echo "error: '${1:-}' is no loadline" >&2
-    echo "  help: make targets-test builds one" >&2
-    exit 2
-fi
-program=$(realpath "$1")
-shift
-names=("$@")
-if [ ${#names[@]} -eq 0 ]; then
-    for recipe in examples/targets/*/smoke.sh; do
-        names+=("$(basename "$(dirname "$recipe")")")
-    done
-fi
+given targets-test smoke.sh "$@"
 export INSTALL=no
 # How many requests make a load here.
 requests=200
@@ -107,9 +95,5 @@ smoke() {
 }
 
 for name in "${names[@]}"; do
-    if [ ! -e "examples/targets/$name/smoke.sh" ]; then
-        echo "error: there is no target '$name' in examples/targets" >&2
-        exit 2
-    fi
     (smoke)
 done

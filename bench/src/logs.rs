@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// Users, by their address.
 const USERS: u64 = 5_000;
 /// So many lines a second are in the log.
-const LINES_A_SECOND: u64 = 200;
+pub const LINES_A_SECOND: u64 = 200;
 /// 2026-01-02T00:00:00Z.
 const BEGINS: i64 = 1_767_312_000;
 const AGENTS: [&str; 4] = [
@@ -38,10 +38,23 @@ const ROUTES: [&str; 12] = [
 /// # Errors
 /// If `out` does not take them.
 pub fn write(bytes: u64, out: &mut impl Write) -> io::Result<u64> {
+    write_until(out, |_, written| written >= bytes)
+}
+
+/// Writes so many lines.
+///
+/// # Errors
+/// If `out` does not take them.
+pub fn write_lines(lines: u64, out: &mut impl Write) -> io::Result<u64> {
+    write_until(out, |number, _| number >= lines)
+}
+
+/// Writes lines until so many, which come to so many bytes, are enough.
+fn write_until(out: &mut impl Write, enough: impl Fn(u64, u64) -> bool) -> io::Result<u64> {
     let (mut written, mut number, mut chance) = (0, 0_u64, 0x9E37_79B9_7F4A_7C15_u64);
     let (mut second, mut stamp) = (u64::MAX, String::new());
     let mut line = Vec::new();
-    while written < bytes {
+    while !enough(number, written) {
         // Marsaglia's xorshift64: any sequence will do that does not repeat.
         chance ^= chance << 13;
         chance ^= chance >> 7;
@@ -90,5 +103,8 @@ mod tests {
         first.sort_unstable();
         first.dedup();
         assert_eq!(first.len() as u64, lines[0], "no line is there twice");
+        let mut few = Vec::new();
+        assert_eq!(write_lines(7, &mut few).expect("memory takes every byte"), 7);
+        assert!(text.starts_with(&String::from_utf8(few).expect("it is text")));
     }
 }

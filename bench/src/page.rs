@@ -90,11 +90,11 @@ pub fn page(machine: &Machine, programs: &Programs, extent: &Extent, findings: &
 
 fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let mut rows = Vec::new();
-    let Extent { connections, connections_many, rate, runs_saved, ticks, .. } = *extent;
+    let Extent { connections, connections_many, rate, runs_saved, ticks, replay_rate, .. } = *extent;
     let cpu: fn(&Level) -> &Vec<f64> = |level| &level.cpu_us;
     let qps: fn(&Level) -> &Vec<f64> = |level| &level.qps;
     let ours = |levels, figure| of_two(levels, Tool::Loadline, Tool::Wrk, figure);
-    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, open, startup, logs } = findings;
+    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, open, resent, startup, logs } = findings;
 
     let time = format!("CPU time per request, {connections} connections");
     rows.extend(ratio(format!("{time}, of wrk's"), ours(plain, cpu), Some(Bar::AtMost(0.72))));
@@ -140,6 +140,9 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     below(what.to_owned(), &more, 2, "µs", "at most", 0.3);
     below(format!("lag at {rate}/s even, p99"), &open.lag_p99_us, 0, "µs", "at most", 150.0);
     below(format!("achieved rate at {rate}/s, off by"), &open.rate_off_percent, 3, "%", "at most", 0.1);
+    let again = format!("`loadline replay` of {} lines a minute ({replay_rate}/s)", u64::from(replay_rate) * 60);
+    below(format!("{again}, processor time, of a core"), &resent.cpu_percent, 0, "%", "at most", 80.0);
+    below(format!("{again}, achieved rate, off by"), &resent.rate_off_percent, 3, "%", "at most", 0.5);
     below("`loadline --version`".to_owned(), &startup.version_ms, 1, "ms", "under", 5.0);
     below("`loadline run -c 1 -n 1` on loopback, saved in the history".to_owned(), &startup.one_request_ms, 1, "ms", "under", 20.0);
     let added: Vec<f64> = startup.first_ms.iter().zip(&startup.first_alone_ms).map(|(saved, alone)| saved - alone).collect();

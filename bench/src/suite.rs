@@ -45,6 +45,8 @@ pub struct Extent {
     pub log_mebi: u64,
     /// MiB of the log that is read from a pipe, to see that memory does not grow.
     pub stream_mebi: u64,
+    /// Lines a second of the log that is sent again.
+    pub replay_rate: u32,
 }
 
 impl Extent {
@@ -60,6 +62,8 @@ impl Extent {
         ticks: 3_600,
         log_mebi: 512,
         stream_mebi: 10_240,
+        // A million a minute.
+        replay_rate: 17_000,
     };
     /// Only to see that everything works; the rate is high enough for a 99th percentile to be told.
     pub const SHORT: Self = Self {
@@ -73,6 +77,7 @@ impl Extent {
         ticks: 60,
         log_mebi: 4,
         stream_mebi: 8,
+        replay_rate: 2_000,
     };
 }
 
@@ -123,6 +128,15 @@ pub struct Steady {
     pub rate_off_percent: Vec<f64>,
     /// Cores used.
     pub cpu_share: Vec<f64>,
+}
+
+/// A log sent again, over all rounds.
+#[derive(Debug, Clone, Default)]
+pub struct Resent {
+    /// How far the achieved rate was from that of the log at its speed, in percent.
+    pub rate_off_percent: Vec<f64>,
+    /// Processor time of the whole process, reading the log twice included, as a share of a core while it was sent, in percent.
+    pub cpu_percent: Vec<f64>,
 }
 
 /// Times of short commands, in milliseconds.
@@ -176,6 +190,8 @@ pub struct Findings {
     pub templated: [Level; 3],
     /// Open load.
     pub open: Steady,
+    /// A log sent again.
+    pub resent: Resent,
     /// Starting.
     pub startup: Startup,
     /// Logs.
@@ -212,6 +228,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
         scripted: suite.scripted(&installed)?,
         templated: suite.templated()?,
         open: suite.open()?,
+        resent: suite.resent()?,
         startup: suite.startup()?,
         logs: suite.logs(programs)?,
         many: suite.closed("many connections", &with_wrk, &nginx.http(), extent.connections_many, None)?,
@@ -344,6 +361,40 @@ impl Suite<'_> {
             eprintln!("open load, round {}: {} requests", round + 1, count.requests);
         }
         Ok(steady)
+    }
+
+    fn resent(&self) -> Result<Resent> {
+        let Extent { replay_rate, connections, seconds, .. } = *self.extent;
+        let dir = tempfile::tempdir()?;
+        let log = dir.path().join("access.log");
+        let mut out = BufWriter::new(File::create(&log)?);
+        let lines = logs::write_lines(u64::from(replay_rate) * u64::from(seconds), &mut out)?;
+        out.flush()?;
+        // Orders are sent too, with empty bodies: the server answers whatever it is asked.
+        let command = format!(
+            "{} replay {} {} -t 1 --speed {}x --writes -c {connections} --no-save --quiet --out json=-",
+            self.loadline.display(),
+            log.display(),
+            self.nginx.http(),
+            f64::from(replay_rate) / logs::LINES_A_SECOND as f64
+        );
+        let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let mut resent = Resent::default();
+        for round in 0..self.extent.rounds {
+            let before = self.nginx.requests()?;
+            let ran = run_on(self.machine.generator_core(), &command)?;
+            let count = Tool::Loadline.count(&ran.stdout)?;
+            self.agree(before, count.requests)?;
+            if count.requests != lines {
+                bail!("loadline sent {} requests of a log of {lines}", count.requests);
+            }
+            let result: Value = serde_json::from_str(&ran.stdout)?;
+            let sent_s = result["duration_s"].as_f64().context("no duration_s in the result")?;
+            resent.rate_off_percent.push((count.qps / f64::from(replay_rate) - 1.0).abs() * 100.0);
+            resent.cpu_percent.push(ran.usage.cpu_us as f64 / 1e4 / sent_s);
+            eprintln!("a log sent again, round {}: {lines} lines", round + 1);
+        }
+        Ok(resent)
     }
 
     fn startup(&self) -> Result<Startup> {

@@ -4,6 +4,34 @@
 # own, and is gone only when no process of that group is left; and each has a folder of its own, removed with it.
 targets=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
+# Reads what a script that uses targets was given, with its own name among make's: a loadline and names of targets, all of them if there
+# are none. A target has FILE. Then $program is the loadline, and $names are the targets.
+#
+#   given case-studies plan.sh "$@"
+given() {
+    local maker=$1 file=$2 name recipe
+    shift 2
+    if [ $# -lt 1 ] || [ ! -x "$1" ]; then
+        echo "error: '${1:-}' is no loadline" >&2
+        echo "  help: make $maker builds one" >&2
+        exit 2
+    fi
+    program=$(realpath "$1")
+    shift
+    names=("$@")
+    if [ ${#names[@]} -eq 0 ]; then
+        for recipe in "$targets"/*/"$file"; do
+            names+=("$(basename "$(dirname "$recipe")")")
+        done
+    fi
+    for name in "${names[@]}"; do
+        if [ ! -e "$targets/$name/$file" ]; then
+            echo "error: there is no target '$name' with a $file in examples/targets" >&2
+            exit 2
+        fi
+    done
+}
+
 # A port with nobody on it, and the one above it as well: the one that is given, if it is so. Else one below the kernel's range for
 # outgoing connections: a port out of that range may be taken by a connection of the load before the server has it.
 free_port() {

@@ -3,12 +3,16 @@
 //! Whatever the bytes: no panic, what was read can be printed, nothing secret is printed, and a run of it is a plan or is refused.
 #![no_main]
 
-use import::collection::{Collection, KINDS, Wishes, guess, printed};
+use import::collection::{Collection, Described, Environment, KINDS, Wishes, guess, printed};
 use libfuzzer_sys::fuzz_target;
 use plan::Plan;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((first, file)) = bytes.split_first() else { return };
+    let environment = Environment::read(file).ok();
+    if let Ok(described) = Described::read(file) {
+        let _ = described.find("POST", "/a/{id}");
+    }
     let kind = match KINDS.get(usize::from(*first)) {
         Some((kind, ..)) => *kind,
         None => match guess(file) {
@@ -16,7 +20,8 @@ fuzz_target!(|bytes: &[u8]| {
             Err(_) => return,
         },
     };
-    let Ok(read) = Collection::read(kind, file, &Wishes::default()) else { return };
+    let wishes = Wishes { environment, ..Wishes::default() };
+    let Ok(read) = Collection::read(kind, file, &wishes) else { return };
     assert!(!read.requests.is_empty(), "what was read can be sent");
     let (concealed, placeholders) = read.concealed();
     assert!(printed(&concealed, "file", &placeholders).contains("\nsteps:\n"));

@@ -1,6 +1,6 @@
 //! An access log in every form: the first byte chooses it, or leaves it to the guess.
 //!
-//! Whatever the bytes: no panic, every line is a request or counted as none, and what was read can be written.
+//! Whatever the bytes: no panic, every line is a request or counted as none, and what was read can be written, and sent.
 #![no_main]
 
 use import::{Asked, KNOWN, Personal, Survey};
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         None => (Asked::default(), log),
     };
-    let mut survey = Survey::new(asked, Personal::LeftOut).with_line_bytes_most(4096);
+    let mut survey = Survey::new(asked, Personal::LeftOut).with_line_bytes_most(4096).with_targets();
     if survey.read("log", log).is_err() {
         return;
     }
@@ -26,5 +26,10 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(traffic.requests + traffic.unread_lines(), traffic.lines, "every line is counted once");
     let listed: u64 = traffic.routes.iter().chain(&traffic.others).map(|route| route.requests).sum();
     assert_eq!(listed, traffic.requests, "every request has a route");
+    for targets in traffic.routes.iter().filter_map(|route| route.targets.as_ref()) {
+        let may_be_sent = |path: &str| path.starts_with('/') && path.bytes().all(|letter| letter.is_ascii_graphic());
+        assert!(targets.listed.iter().all(|target| may_be_sent(&target.path)), "what was asked for can be sent");
+        assert!(targets.distinct >= targets.listed.len() as u64 && (0.0..=1.0).contains(&targets.covered));
+    }
     serde_json::to_string(&traffic).expect("traffic can be written");
 });

@@ -14,8 +14,9 @@ loadline-validate full LOADLINE RECORDS PAGE [resume] [PART…]
     with resume, what this program has done already is not done again
 loadline-validate short LOADLINE [PART…]
     run every part for a moment, to see that it works
-loadline-validate serve SHORTAGE [ADDRESS]
-    a server that is short of one thing, for the part that names what; ends with a signal";
+loadline-validate serve SHORTAGE [ADDRESS | at IP]
+    a server that is short of one thing, for the part that names what, with another behind it or at an address of its own; ends
+    with a signal";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -24,8 +25,9 @@ fn main() -> ExitCode {
         ["full", loadline, records, page, "resume", parts @ ..] => full(loadline, records, page, Resume::Kept, parts),
         ["full", loadline, records, page, parts @ ..] => full(loadline, records, page, Resume::Anew, parts),
         ["short", loadline, parts @ ..] => short(loadline, parts),
-        ["serve", shortage] => serve(shortage, None),
-        ["serve", shortage, behind] => serve(shortage, Some(behind)),
+        ["serve", shortage] => serve(shortage, "127.0.0.1", None),
+        ["serve", shortage, "at", address] => serve(shortage, address, None),
+        ["serve", shortage, behind] => serve(shortage, "127.0.0.1", Some(behind)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -78,11 +80,12 @@ fn short(loadline: &str, names: &[&str]) -> Result<()> {
 }
 
 /// Serves until it is ended, and says where.
-fn serve(name: &str, behind: Option<&str>) -> Result<()> {
+fn serve(name: &str, address: &str, behind: Option<&str>) -> Result<()> {
     let known = || Shortage::ALL.map(|(name, _)| name).join(", ");
     let shortage = Shortage::named(name).with_context(|| format!("there is no server that is short of '{name}'; there are {}", known()))?;
     let behind = behind.map(str::parse).transpose().context("no address of the server behind")?;
-    println!("http://{}/", shortage.serve(behind)?);
+    let address = address.parse().with_context(|| format!("'{address}' is no IPv4 address"))?;
+    println!("http://{}/", shortage.serve_at(address, behind)?);
     loop {
         std::thread::park();
     }

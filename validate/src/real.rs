@@ -4,6 +4,7 @@ mod bottlenecks;
 mod capacity;
 mod frozen;
 mod hung;
+mod link;
 mod process;
 mod same_target;
 mod starved;

@@ -17,6 +17,7 @@ mod answers;
 mod law;
 mod point;
 mod queues;
+mod refused;
 mod resources;
 mod scene;
 mod this_side;
@@ -69,6 +70,8 @@ pub enum Kind {
     OpenFiles,
     /// It turns requests away by rate.
     RateLimit,
+    /// It turns every request away, whatever the load.
+    Refused,
     /// It fails before it slows down.
     Errors,
     /// Nothing on its machine is busy: what it waits for is elsewhere.
@@ -95,6 +98,7 @@ impl Kind {
             Self::Network => "the network",
             Self::OpenFiles => "open files",
             Self::RateLimit => "a rate limit",
+            Self::Refused => "not the load",
             Self::Errors => "errors",
             Self::NotVisible => "something not visible from here",
         }
@@ -151,11 +155,11 @@ impl Finding {
         self.kind != Kind::None && self.strength >= NAMED_MIN
     }
 
-    /// The kind and the sentence; of nothing, the sentence alone.
+    /// The kind and the sentence; of what is no limit, the sentence alone.
     #[must_use]
     pub fn headline(&self) -> String {
         match self.kind {
-            Kind::None => self.sentence.clone(),
+            Kind::None | Kind::Refused => self.sentence.clone(),
             kind => format!("{}: {}", kind.name(), self.sentence),
         }
     }
@@ -170,13 +174,13 @@ pub fn of_run(run: &Summary) -> Vec<Finding> {
 /// Those of a sweep.
 #[must_use]
 pub fn of_sweep(sweep: &Sweep) -> Vec<Finding> {
-    findings(&sweep.trials.iter().map(|trial| Point::of(&trial.summary)).collect::<Vec<_>>())
+    findings(&Point::of_all(sweep.trials.iter().map(|trial| &trial.summary)))
 }
 
 /// Those of a capacity search: trials beyond the rate found show most.
 #[must_use]
 pub fn of_search(found: &Found) -> Vec<Finding> {
-    findings(&found.trials.iter().map(|trial| Point::of(&trial.summary)).collect::<Vec<_>>())
+    findings(&Point::of_all(found.trials.iter().map(|trial| &trial.summary)))
 }
 
 /// Every cause that may be the limit.
@@ -203,6 +207,10 @@ const CAUSES: &[fn(&Scene<'_>) -> Option<Finding>] = &[
 #[must_use]
 pub fn findings(points: &[Point]) -> Vec<Finding> {
     let Some(scene) = Scene::new(points) else { return Vec::new() };
+    // Whatever was busy with refusing says nothing of what it is like to answer.
+    if let Some(refused) = refused::refused(&scene) {
+        return vec![refused];
+    }
     let mut found: Vec<Finding> = CAUSES.iter().filter_map(|cause| cause(&scene)).collect();
     found.sort_by(|a, b| b.strength.total_cmp(&a.strength));
     if !found.first().is_some_and(Finding::is_named) {
@@ -249,6 +257,7 @@ pub fn sentences(findings: &[Finding]) -> Vec<String> {
     let Some((first, rest)) = findings.split_first() else { return Vec::new() };
     let mut said = vec![match first.kind {
         Kind::None => format!("Nothing limits it yet: {}.", first.sentence),
+        Kind::Refused => format!("What was measured is no limit: {}.", first.sentence),
         _ => format!("What limits it is {}.", first.headline()),
     }];
     said.extend((!first.evidence.is_empty()).then(|| format!("Evidence: {}.", first.evidence.join("; "))));

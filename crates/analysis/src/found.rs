@@ -19,7 +19,7 @@ use crate::gate::{Check, Judgement, Slo, Verdict, Why, response_quantile};
 use crate::quantity::{count, figure, percent, share};
 use crate::reading::judged;
 use crate::search::{Answer, Early, LimitedBy, Promise, Purpose, Rested, Seen, Settings, Standing, Trial, TrialResult};
-use crate::{GeneratorLimit, Stopped, Validity, generator_limit, search_words};
+use crate::{GeneratorLimit, Stopped, Validity, generator_limit, search_words, sweep};
 
 /// The version of the file of a search. A reader of this version refuses any other by name.
 pub const FIND_SCHEMA: &str = "loadline.find/1";
@@ -69,6 +69,9 @@ pub struct Found {
     /// What its rates begin.
     #[serde(default, skip_serializing_if = "Rated::is_requests")]
     pub rated: Rated,
+    /// Two runs more with profiles of the server, at a part of the rate found and at it; they are no part of the search.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiled: Vec<sweep::Trial>,
 }
 
 /// What a rate of a search begins. The promises are about requests in both cases.
@@ -165,6 +168,7 @@ impl Found {
             trials: Vec::new(),
             checks: Vec::new(),
             rated: Rated::Requests,
+            profiled: Vec::new(),
         }
     }
 
@@ -377,7 +381,7 @@ fn standing(slos: &[Slo], run: &Summary) -> (Standing, Option<String>) {
         let why = format!("{} requests failed on this machine: {}", count(ours), first.class.about());
         return (Standing::GeneratorLimited, Some(why));
     }
-    if let Some(limit @ GeneratorLimit::Processor(_)) = generator_limit(run) {
+    if let Some(limit @ (GeneratorLimit::Processor(_) | GeneratorLimit::Throttled(_))) = generator_limit(run) {
         return (Standing::GeneratorLimited, Some(format!("the load generator was the limit: {limit}")));
     }
     let Some(strictest) = slos.iter().filter_map(Slo::limit).min() else { return (Standing::Valid, None) };

@@ -33,10 +33,26 @@ impl<'a> ServerSide<'a> {
         run.observed.iter().map(|seen| Self { seen, from, until: run.ended.load_until }).collect()
     }
 
-    /// That which has processes of the server, rather than a page of metrics.
+    /// That which has processes of the server, rather than a page of metrics: those of the target itself where they were watched, else
+    /// the first that was asked for. What is behind the target may stand before it, and is not what was loaded.
     #[must_use]
     pub fn of_processes(run: &'a Summary) -> Option<Self> {
-        Self::of(run).into_iter().find(|side| side.seen.whole("cpu_user").is_some())
+        let with_processes = Self::of(run).into_iter().filter(|side| side.seen.whole("cpu_user").is_some());
+        // Of equals the first.
+        with_processes.min_by_key(|side| !side.is_the_target(run))
+    }
+
+    /// That which was asked for so, if it has processes.
+    #[must_use]
+    pub fn asked(run: &'a Summary, asked: &str) -> Option<Self> {
+        Self::of(run).into_iter().find(|side| side.seen.asked == asked && side.seen.whole("cpu_user").is_some())
+    }
+
+    /// Whether it is whoever listens where the load goes, by the way it was asked for.
+    fn is_the_target(&self, run: &Summary) -> bool {
+        let asked = self.seen.asked.as_str();
+        let port = run.plan.connection().connect_to.as_ref().map_or(run.plan.target().port(), |at| at.port);
+        asked == "auto" || asked.starts_with("ssh:") || asked.strip_prefix("port:").is_some_and(|text| text.parse() == Ok(port))
     }
 
     /// Values of a series with the length of their intervals; those of the measured span, or all where none lies in it.
@@ -231,6 +247,14 @@ impl<'a> ServerSide<'a> {
     }
 }
 
+/// What of all that was watched in many runs is told of as the server, by what was asked for: the target's own processes where any run
+/// saw them. One answer for all of them, since a row about something else is none.
+#[must_use]
+pub fn server_of<'a>(runs: impl Iterator<Item = &'a Summary>) -> Option<&'a str> {
+    let sides = runs.filter_map(|run| ServerSide::of_processes(run).map(|side| (!side.is_the_target(run), side.seen.asked.as_str())));
+    sides.min_by_key(|(other, _)| *other).map(|(_, asked)| asked)
+}
+
 /// The server's side of all runs at one level of load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelSide {
@@ -253,10 +277,10 @@ pub struct LevelSide {
 }
 
 impl LevelSide {
-    /// From every run at that level; `None` where no server was seen.
+    /// From every run at that level, of what was `asked` for; `None` where it was not seen.
     #[must_use]
-    pub fn of(runs: &[&Summary]) -> Option<Self> {
-        let sides: Vec<ServerSide<'_>> = runs.iter().filter_map(|run| ServerSide::of_processes(run)).collect();
+    pub fn of(runs: &[&Summary], asked: &str) -> Option<Self> {
+        let sides: Vec<ServerSide<'_>> = runs.iter().filter_map(|run| ServerSide::asked(run, asked)).collect();
         let mean = |figure: &dyn Fn(&ServerSide<'_>) -> Option<f64>| measure::observed::mean(sides.iter().map(figure));
         let most = |figure: &dyn Fn(&ServerSide<'_>) -> Option<f64>| sides.iter().filter_map(figure).reduce(f64::max);
         Some(Self {
@@ -315,8 +339,43 @@ mod tests {
     #[test]
     fn a_level_is_all_its_runs() {
         let run = watched();
-        let level = LevelSide::of(&[&run, &run]).unwrap();
+        let level = LevelSide::of(&[&run, &run], "auto").unwrap();
         assert!((level.overflows - 120.0).abs() < 1.0 && level.accept_queue == Some(129.0), "{level:?}");
-        assert_eq!(LevelSide::of(&[]), None);
+        assert_eq!((LevelSide::of(&[], "auto"), LevelSide::of(&[&run], "pid:7")), (None, None));
+    }
+
+    /// A run in which these were watched, in this order, each with processes of its own.
+    fn watched_by(asked: &[&str]) -> Summary {
+        let mut run = watched();
+        let one = run.observed[0].clone();
+        run.observed = asked.iter().map(|asked| Observed { asked: (*asked).to_owned(), ..one.clone() }).collect();
+        run
+    }
+
+    #[test]
+    fn the_target_s_own_processes_are_the_server_wherever_they_stand() {
+        let port = watched().plan.target().port();
+        let (own, other) = (format!("port:{port}"), format!("port:{}", port.wrapping_add(1)));
+        for (asked, server) in [
+            (&["auto", "pid:7"][..], "auto"),
+            (&["pid:7", "auto"], "auto"),
+            (&["pid:7", "ssh:db"], "ssh:db"),
+            (&[&other, &own], own.as_str()),
+            (&["pid:8", "pid:7"], "pid:8"),
+            (&[&other, "pid:7"], other.as_str()),
+        ] {
+            let run = watched_by(asked);
+            assert_eq!(ServerSide::of_processes(&run).unwrap().seen.asked, server, "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn many_runs_have_one_server() {
+        // At the first load the target was not found in time.
+        let runs = [watched_by(&["pid:7"]), watched_by(&["pid:7", "auto"])];
+        assert_eq!(server_of(runs.iter()), Some("auto"));
+        assert_eq!(LevelSide::of(&[&runs[0]], "auto"), None);
+        assert_eq!(server_of(runs[..1].iter()), Some("pid:7"));
+        assert_eq!(server_of([].into_iter()), None);
     }
 }

@@ -23,6 +23,7 @@ use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::{count, counted, length, percent, time};
+use crate::server_side::ServerSide;
 
 /// A worker that uses more of its core than this has no room left for bursts (docs/measurement.md §1.9).
 const CPU_SHARE_MAX: f64 = 0.85;
@@ -59,6 +60,11 @@ const STARVED_SHARE_MIN: f64 = 0.5;
 /// Of the processor time it asks for, a thread beside a busy server gets a half, beside three busy threads a quarter. Less than
 /// a fifth is no competition any more, and what is measured then is the waiting.
 const SERVED_SHARE_MIN: f64 = 0.2;
+
+/// A quota that stops loadline now and then makes the slowest answers slower by up to a tenth of a second.
+const THROTTLED_NOTICED: f64 = 0.01;
+/// One that stops it in every fourth period is what decides how much is sent.
+const THROTTLED_MIN: f64 = 0.25;
 
 /// How far a run's figures are those of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -143,6 +149,11 @@ pub enum What {
         /// From 0 to 1.
         share: f64,
     },
+    /// loadline's own quota of processor time stopped it in this share of the quota's periods.
+    Throttled {
+        /// From 0 to 1.
+        share: f64,
+    },
     /// The machine's host gave this share of its processor time to others.
     Steal {
         /// From 0 to 1.
@@ -164,7 +175,7 @@ impl Validity {
         let mut causes: Vec<Cause> = if run.requests.due == 0 {
             Vec::new()
         } else {
-            [lateness(run), shortfall(run), exhaustion(run), processor(run), run_queue(run), steal(run), others(run)]
+            [lateness(run), shortfall(run), exhaustion(run), processor(run), run_queue(run), quota(run), steal(run), others(run)]
                 .into_iter()
                 .flatten()
                 .collect()
@@ -259,6 +270,28 @@ fn starved(run: &Summary) -> Option<f64> {
     (had < SERVED_SHARE_MIN * (had + waited)).then_some(waited)
 }
 
+/// Who stops because of a quota is in no queue for a core: the wait for one does not tell.
+fn quota(run: &Summary) -> Option<Cause> {
+    let share = run.generator.throttled_share.filter(|share| *share > THROTTLED_NOTICED && processor_share_is_known(run))?;
+    let standing = match (throttled(run), share >= THROTTLED_MIN) {
+        (Some(_), _) => Standing::Invalid,
+        // The server's quota as well, as far as is known: the two of them need more.
+        (None, true) => Standing::Degraded,
+        (None, false) if shares_cores_with_the_server(run) => Standing::Valid,
+        (None, false) => Standing::Degraded,
+    };
+    cause(standing, What::Throttled { share })
+}
+
+/// The share of its quota's periods in which loadline had to stop, if that is what decided how much was sent, and the quota is not the
+/// server's as well.
+fn throttled(run: &Summary) -> Option<f64> {
+    let share = run.generator.throttled_share.filter(|share| *share >= THROTTLED_MIN && processor_share_is_known(run))?;
+    let together = shares_cores_with_the_server(run)
+        && ServerSide::of_processes(run).is_none_or(|server| server.mean("cgroup_throttled").is_some_and(|its| its > THROTTLED_NOTICED));
+    (!together).then_some(share)
+}
+
 fn steal(run: &Summary) -> Option<Cause> {
     let share = run.generator.steal_share.filter(|share| *share > STEAL_SHARE_MAX)?;
     cause(Standing::Degraded, What::Steal { share })
@@ -317,6 +350,12 @@ impl fmt::Display for What {
                  cores, and times may be longer than the server's own",
                 share(*waited)
             ),
+            Self::Throttled { share: stopped } => write!(
+                f,
+                "a quota of processor time stopped loadline in {} % of the quota's periods, so times may be longer than the server's own: \
+                 raise it (cpu.max, --cpus, limits.cpu), or send less",
+                share(*stopped)
+            ),
             Self::Steal { share: stolen } => write!(
                 f,
                 "the host of this machine gave {} % of its processor time to others: repeat the run before comparing it with another",
@@ -346,6 +385,8 @@ pub enum GeneratorLimit {
     Lag(Nanos),
     /// A worker was ready and got no core for this share of the time, and next to none of the rest, from 0 to 1.
     Starved(f64),
+    /// Its quota of processor time stopped it in this share of the quota's periods, from 0 to 1.
+    Throttled(f64),
 }
 
 /// What limited the run on the generator's side; `None` when the figures are the server's.
@@ -357,6 +398,9 @@ pub fn generator_limit(summary: &Summary) -> Option<GeneratorLimit> {
     }
     if let Some(waited) = starved(summary) {
         return Some(GeneratorLimit::Starved(waited));
+    }
+    if let Some(share) = throttled(summary) {
+        return Some(GeneratorLimit::Throttled(share));
     }
     // Of few samples the 99th percentile is the greatest, and one late send convicts nobody.
     let lag = summary.lag.known_quantile(0.99)?;
@@ -387,6 +431,7 @@ impl fmt::Display for GeneratorLimit {
             Self::Processor(share) => write!(f, "its busiest thread used {:.0} % of a core", share * 100.0),
             Self::Lag(lag) => write!(f, "one send in a hundred was more than {:.0} µs late", lag.0 as f64 / 1e3),
             Self::Starved(waited) => write!(f, "a thread was ready but got no core for {:.0} % of the time", waited * 100.0),
+            Self::Throttled(share) => write!(f, "its quota of processor time stopped it in {:.0} % of the quota's periods", share * 100.0),
         }
     }
 }
@@ -530,6 +575,38 @@ mod tests {
         (run.generator.cpu_share_busiest, run.generator.run_queue_share) = (0.1, Some(0.9));
         run.ended.drained_at = Nanos::from_millis(20);
         assert_eq!(generator_limit(&run), None);
+    }
+
+    #[test]
+    fn a_quota_that_stops_loadline_condemns_unless_it_is_the_server_s_as_well() {
+        let with = |share: f64, at: fn(&mut Summary)| {
+            let mut run = healthy();
+            run.generator.throttled_share = Some(share);
+            at(&mut run);
+            (Validity::of(&run).standing, generator_limit(&run).map(|limit| limit.to_string()))
+        };
+        let said = || Some("its quota of processor time stopped it in 60 % of the quota's periods".to_owned());
+        let afar: fn(&mut Summary) = |_| ();
+        assert_eq!([0.005, 0.1].map(|share| with(share, afar)), [(Standing::Valid, None), (Standing::Degraded, None)]);
+        assert_eq!(with(0.6, afar), (Standing::Invalid, said()));
+        // On this machine, of a server that is not watched, who knows.
+        assert_eq!([0.1, 0.6].map(|share| with(share, local)), [(Standing::Valid, None), (Standing::Degraded, None)]);
+        // The server that is watched has a quota of its own, or none.
+        let watched: fn(&mut Summary) = |run| {
+            local(run);
+            run.observed = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1.observed;
+        };
+        assert_eq!(with(0.6, watched), (Standing::Invalid, said()));
+        let stopped_too: fn(&mut Summary) = |run| {
+            local(run);
+            run.observed = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1.observed;
+            let series = run.observed[0].series.iter_mut().find(|series| series.name == "cpu_user").unwrap();
+            let mut stopped = series.clone();
+            "cgroup_throttled".clone_into(&mut stopped.name);
+            stopped.values = vec![Some(0.7); stopped.values.len()];
+            run.observed[0].series.push(stopped);
+        };
+        assert_eq!(with(0.6, stopped_too), (Standing::Degraded, None));
     }
 
     #[test]

@@ -88,13 +88,7 @@ impl Eyes {
     /// # Errors
     /// If something that was asked for cannot be watched.
     pub fn open(&self, plan: &Plan) -> Result<Watch, Failed> {
-        let (watch, missing) = self.look_around(plan);
-        match missing.into_iter().next() {
-            None => Ok(watch),
-            Some((asked, NotFound { message, help })) => {
-                Err(Failed::new(Exit::Usage, format_args!("--observe {asked}: {message}"), format_args!("{help}")))
-            }
-        }
+        self.there(plan).map(|found| Self::watch(found, plan))
     }
 
     /// Whether everything that was asked for can be watched, before many runs.
@@ -102,35 +96,57 @@ impl Eyes {
     /// # Errors
     /// If it cannot.
     pub fn check(&self, plan: &Plan) -> Result<(), Failed> {
-        self.open(plan).map(drop)
+        self.there(plan).map(drop)
     }
 
-    /// The same where runs went before: what cannot be watched any more is a warning.
+    /// The same where runs went before: what cannot be watched any more is a warning, and the rest is watched.
     pub fn open_again(&self, plan: &Plan) -> Watch {
-        let (mut watch, missing) = self.look_around(plan);
-        watch.warnings.extend(missing.into_iter().map(|(asked, why)| format!("--observe {asked}: {}", why.message)));
-        watch
+        let (found, missing) = self.look_around(plan);
+        let warnings = missing.into_iter().map(|(asked, why)| format!("--observe {asked}: {}", why.message)).collect();
+        Watch { warnings, ..Self::watch(found, plan) }
     }
 
-    fn look_around(&self, plan: &Plan) -> (Watch, Vec<(String, NotFound)>) {
-        let mut sources: Vec<Box<dyn Source>> = Vec::new();
-        let mut missing = Vec::new();
-        for asked in self.asked.iter().filter(|asked| **asked != Asked::Auto) {
+    fn there(&self, plan: &Plan) -> Result<Vec<Found>, Failed> {
+        let (found, missing) = self.look_around(plan);
+        match missing.into_iter().next() {
+            None => Ok(found),
+            Some((asked, NotFound { message, help })) => {
+                Err(Failed::new(Exit::Usage, format_args!("--observe {asked}: {message}"), format_args!("{help}")))
+            }
+        }
+    }
+
+    /// What is there to be watched, in the order in which it was asked for, and what is not.
+    fn look_around(&self, plan: &Plan) -> (Vec<Found>, Vec<(String, NotFound)>) {
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        for asked in &self.asked {
             match source(asked, &self.metrics, plan) {
-                Ok(Some(source)) => sources.push(source),
-                Ok(None) => {}
+                Ok(one) => found.extend(one),
                 Err(why) => missing.push((asked.to_string(), why)),
             }
         }
-        let opened = Instant::now();
-        let seeks = self.asked.contains(&Asked::Auto);
-        let watcher = ((seeks || !sources.is_empty()) && missing.is_empty()).then(|| {
-            let plan = plan.clone();
-            let watcher = Watcher::start(sources);
-            if seeks { watcher.seeking(&Asked::Auto.to_string(), move || listener(&plan)) } else { watcher }
-        });
-        (Watch { watcher, opened, origin: None, warnings: Vec::new() }, missing)
+        (found, missing)
     }
+
+    fn watch(found: Vec<Found>, plan: &Plan) -> Watch {
+        let opened = Instant::now();
+        let nothing = found.is_empty();
+        let watcher = found.into_iter().fold(Watcher::start(Vec::new()), |watcher, one| match one {
+            Found::There(source) => watcher.and(source),
+            Found::ToBeSought => {
+                let plan = plan.clone();
+                watcher.seeking(&Asked::Auto.to_string(), move || listener(&plan))
+            }
+        });
+        Watch { watcher: (!nothing).then_some(watcher), opened, origin: None, warnings: Vec::new() }
+    }
+}
+
+/// One thing to watch.
+enum Found {
+    There(Box<dyn Source>),
+    /// Whoever listens where the load goes: it takes a while to find out, and a short run does without.
+    ToBeSought,
 }
 
 impl Watch {
@@ -179,23 +195,24 @@ fn listener(plan: &Plan) -> Option<Box<dyn Source>> {
     Some(Box::new(Local::new(Asked::Auto.to_string(), subject)))
 }
 
-/// What watches it; `None` where there is nothing that was asked for by name.
-fn source(asked: &Asked, metrics: &[String], plan: &Plan) -> Result<Option<Box<dyn Source>>, NotFound> {
+/// What watches it; `None` where nothing is to be watched.
+fn source(asked: &Asked, metrics: &[String], plan: &Plan) -> Result<Option<Found>, NotFound> {
     let here = Folder::of_this_machine();
     let me = Some(std::process::id());
     let subject = match asked {
-        Asked::None | Asked::Auto => return Ok(None),
+        Asked::None => return Ok(None),
+        Asked::Auto => return Ok(Some(Found::ToBeSought)),
         Asked::Pid(pid) => Subject::of_process(&here, *pid, me)?,
         Asked::Port(port) => Subject::listening(&here, Wanted::Port(*port), me)?,
         Asked::Cgroup(path) => Subject::in_cgroup(&here, path)?,
         Asked::Container(id) => Subject::container(&here, id)?,
-        Asked::Prometheus(url) => return Ok(Some(Box::new(Endpoint::open(url, metrics)?))),
+        Asked::Prometheus(url) => return Ok(Some(Found::There(Box::new(Endpoint::open(url, metrics)?)))),
         Asked::Ssh(remote) => {
             let port = plan.connection().connect_to.as_ref().map_or(plan.target().port(), |at| at.port);
-            return Ok(Some(Box::new(Ssh::open(remote, port, &Program::default())?)));
+            return Ok(Some(Found::There(Box::new(Ssh::open(remote, port, &Program::default())?))));
         }
     };
-    Ok(Some(Box::new(Local::new(asked.to_string(), subject))))
+    Ok(Some(Found::There(Box::new(Local::new(asked.to_string(), subject)))))
 }
 
 /// Where the load goes, if that is on this machine. Behind a proxy it cannot be known where it ends.
@@ -236,6 +253,36 @@ mod tests {
     fn without_a_word_whoever_listens_is_watched() {
         assert_eq!(decided(&[], &[]).unwrap().asked, [Asked::Auto]);
         assert_eq!(decided(&["pid:7", "auto", "pid:7"], &[]).unwrap().asked, [Asked::Pid(7), Asked::Auto]);
+    }
+
+    fn plan() -> Plan {
+        let draft = plan::Draft { url: Some("http://127.0.0.1:9/".to_owned()), ..plan::Draft::default() };
+        Plan::try_from(plan::Draft { threads: "1".parse().ok(), ..draft }).unwrap()
+    }
+
+    #[test]
+    fn what_is_watched_stands_in_the_order_in_which_it_was_asked_for() {
+        let me = format!("pid:{}", std::process::id());
+        let sought = |observe: &[&str]| -> Vec<bool> {
+            let (found, missing) = decided(observe, &[]).unwrap().look_around(&plan());
+            assert!(missing.is_empty(), "{missing:?}");
+            found.iter().map(|one| matches!(one, Found::ToBeSought)).collect()
+        };
+        assert_eq!(sought(&["auto", &me]), [true, false]);
+        assert_eq!(sought(&[&me, "auto"]), [false, true]);
+        assert!(sought(&["none"]).is_empty());
+    }
+
+    #[test]
+    fn where_one_thing_is_gone_the_others_are_watched_all_the_same() {
+        let eyes = decided(&["pid:4194399", "auto"], &[]).unwrap();
+        assert!(eyes.check(&plan()).unwrap_err().text.contains("there is no process 4194399"));
+        let watch = eyes.open_again(&plan());
+        assert!(
+            watch.watcher.is_some() && watch.warnings == ["--observe pid:4194399: there is no process 4194399"],
+            "{:?}",
+            watch.warnings
+        );
     }
 
     #[test]

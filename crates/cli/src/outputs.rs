@@ -22,6 +22,18 @@ use crate::step_summary;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Out(String);
 
+impl Out {
+    /// Whether it asks for this format.
+    pub fn is_of(&self, format: &str) -> bool {
+        self.0.split_once('=').is_some_and(|(name, _)| name == format)
+    }
+
+    /// The file that is to have this format, if it is one.
+    pub fn file_of(&self, format: &str) -> Option<&str> {
+        self.0.split_once('=').filter(|(name, file)| *name == format && !file.is_empty() && *file != "-").map(|(_, file)| file)
+    }
+}
+
 impl FromStr for Out {
     type Err = std::convert::Infallible;
 
@@ -245,6 +257,12 @@ impl<T> Renderings<T> {
             ));
         }
         Self { all }
+    }
+
+    /// Without that of this format: there turned out to be nothing in it.
+    pub fn without(mut self, format: &str) -> Self {
+        self.all.retain(|(known, _)| known.name != format);
+        self
     }
 
     /// Whether one of them is written to standard output.

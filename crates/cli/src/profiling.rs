@@ -38,21 +38,34 @@ pub struct Probes {
 /// Files of one directory and one kind are told apart by numbers up to this.
 const FILES_MAX: u32 = 10_000;
 
+/// The sides of a comparison as they stand before a profile of one of them.
+const SIDES: [&str; 2] = ["a=", "b="];
+
 impl Profiling {
     /// Reads what is asked for. Every mistake goes to `errors`.
     pub fn decide(self, errors: &mut PlanErrors) -> Probes {
-        let Self { profile, profile_out } = self;
-        let mut asked = Vec::new();
-        profile.iter().filter(|text| !text.starts_with("pid:")).for_each(|text| secrets::learn_address(text));
-        for text in &profile {
-            match text.parse::<Asked>() {
-                Ok(one) if asked.contains(&one) => {}
-                Ok(one) => asked.push(one),
-                Err(why) => errors.push(PlanError::new("profile", format!("--profile: {why}"), format!("give {FORMS}"))),
-            }
-        }
-        if let Some(out) = &profile_out {
-            if profile.is_empty() {
+        let asked = asked(self.profile.iter().map(String::as_str), errors);
+        self.make_folder(errors);
+        Probes { asked, out: self.profile_out }
+    }
+
+    /// The same of the two sides of a comparison: what has no side is taken of both.
+    pub fn decide_of_sides(self, errors: &mut PlanErrors) -> [Probes; 2] {
+        // What is wrong with both is said once.
+        let both = self.profile.iter().map(String::as_str).filter(|text| !SIDES.iter().any(|side| text.starts_with(side)));
+        let both = asked(both, errors);
+        let sides = SIDES.map(|side| {
+            let own = asked(self.profile.iter().filter_map(|text| text.strip_prefix(side)), errors);
+            both.iter().filter(|one| !own.contains(one)).chain(&own).cloned().collect::<Vec<Asked>>()
+        });
+        self.make_folder(errors);
+        sides.map(|asked| Probes { asked, out: self.profile_out.clone() })
+    }
+
+    /// Makes the directory for what is taken.
+    fn make_folder(&self, errors: &mut PlanErrors) {
+        if let Some(out) = &self.profile_out {
+            if self.profile.is_empty() {
                 errors.push(PlanError::new(
                     "profile_out",
                     format!("--profile-out {} has no profile to hold", out.display()),
@@ -66,8 +79,22 @@ impl Profiling {
                 ));
             }
         }
-        Probes { asked, out: profile_out }
     }
+}
+
+fn asked<'a>(texts: impl Iterator<Item = &'a str>, errors: &mut PlanErrors) -> Vec<Asked> {
+    let mut asked = Vec::new();
+    for text in texts {
+        if !text.starts_with("pid:") {
+            secrets::learn_address(text);
+        }
+        match text.parse::<Asked>() {
+            Ok(one) if asked.contains(&one) => {}
+            Ok(one) => asked.push(one),
+            Err(why) => errors.push(PlanError::new("profile", format!("--profile: {why}"), format!("give {FORMS}"))),
+        }
+    }
+    asked
 }
 
 /// Profiles that are being taken of one run.
@@ -145,6 +172,20 @@ mod tests {
         assert!(told.contains("no process number") && told.contains("no http or https URL"), "{told}");
         assert!(decided(&[], Some(Path::new("there"))).unwrap_err().contains("no profile to hold"));
         assert!(decided(&["pid:7"], Some(Path::new("/dev/null/there"))).unwrap_err().contains("cannot be made"));
+    }
+
+    #[test]
+    fn a_profile_is_of_both_sides_or_of_the_one_that_is_named() {
+        let mut errors = PlanErrors::default();
+        let profile = ["localhost:1", "a=pid:7", "b=http://new:6060/", "b=localhost:1"].map(str::to_owned).to_vec();
+        let [a, b] = Profiling { profile, profile_out: None }.decide_of_sides(&mut errors);
+        let told = |probes: &Probes| probes.asked.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert!(errors.is_empty());
+        assert_eq!(told(&a), ["http://localhost:1/debug/pprof/profile", "pid:7"]);
+        assert_eq!(told(&b), ["http://new:6060/debug/pprof/profile", "http://localhost:1/debug/pprof/profile"]);
+        let profile = ["pid:x", "a=pid:y"].map(str::to_owned).to_vec();
+        Profiling { profile, profile_out: None }.decide_of_sides(&mut errors);
+        assert_eq!(errors.0.len(), 2, "each once: {errors}");
     }
 
     #[test]

@@ -7,11 +7,12 @@
 use std::fs;
 
 use engine::RunError;
+use import::collection::FILE_BYTES_MAX;
 use plan::{Draft, Nanos, Plan, PlanError, PlanErrors, SCENARIO_TEXT};
 use scenario::{Mistake, Reach, Ready, Scenario};
 
 use crate::inputs::plainly;
-use crate::{filling, secrets};
+use crate::{filling, imported, secrets};
 
 /// A scenario is kept in memory.
 const BYTES_MAX: u64 = 16 << 20;
@@ -217,11 +218,15 @@ pub fn read(path: &str) -> Result<Scenario, PlanErrors> {
     if about.is_dir() {
         return Err(wrong("it is a directory".to_owned()));
     }
-    if about.len() > BYTES_MAX {
-        return Err(wrong("it is larger than 16 MiB".to_owned()));
+    if about.len() > FILE_BYTES_MAX {
+        return Err(wrong("it is larger than 256 MiB".to_owned()));
     }
     let bytes = fs::read(path).map_err(|why| wrong(plainly(&why)))?;
-    let text = String::from_utf8(bytes).map_err(|_| wrong("it is not text in UTF-8".to_owned()))?;
+    let text = match imported::as_scenario(path, &bytes) {
+        Some(text) => text?,
+        None if about.len() > BYTES_MAX => return Err(wrong("it is larger than 16 MiB".to_owned())),
+        None => String::from_utf8(bytes).map_err(|_| wrong("it is not text in UTF-8".to_owned()))?,
+    };
     learnt(scenario::read(path, &text))
 }
 

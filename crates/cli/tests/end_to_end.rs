@@ -26,6 +26,8 @@ mod help;
 mod history;
 #[path = "end_to_end/import.rs"]
 mod import;
+#[path = "end_to_end/observe.rs"]
+mod observe;
 #[path = "end_to_end/peers.rs"]
 mod peers;
 #[path = "end_to_end/profile.rs"]

@@ -167,10 +167,12 @@ impl Prepared {
             .collect();
         drop(sender);
         let before = machine::ProcessorTime::now();
+        let quota = machine::QuotaPeriods::now();
         let mut messages = Heard::new(messages, threads.get(), patience, &task);
         let (mut summary, broken) = collect(plan, threads.get(), &mut messages, watch);
         let silent = messages.silent();
         summary.generator.steal_share = machine::ProcessorTime::now().zip(before).and_then(|(after, before)| after.stolen_since(before));
+        summary.generator.throttled_share = machine::QuotaPeriods::now().zip(quota).and_then(|(after, before)| after.stopped_since(before));
         if let Some(seen) = neighbours.since() {
             summary.generator.others_share = Some(seen.others_share);
             summary.generator.server_wait_share = seen.server_wait_share;

@@ -97,9 +97,92 @@ impl ProcessorTime {
     }
 }
 
+/// Where cgroups are mounted, as systemd and every container engine do it.
+const CGROUPS: &str = "/sys/fs/cgroup";
+
+/// The periods of the quota of processor time that this process is under, so far.
+///
+/// Who is stopped by a quota is on no core and in no queue for one, so nothing else here tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct QuotaPeriods {
+    all: u64,
+    stopped: u64,
+}
+
+impl QuotaPeriods {
+    /// As of now; `None` without a quota.
+    pub(crate) fn now() -> Option<Self> {
+        Self::of(&fs::read_to_string("/proc/self/cgroup").ok()?, &|path| fs::read_to_string(path).ok())
+    }
+
+    /// Of the nearest cgroup upwards that has a quota (cgroups(7)): version 2 has the number 0, version 1 names its controllers.
+    fn of(cgroups: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
+        for line in cgroups.lines() {
+            let mut fields = line.splitn(3, ':');
+            let (Some(number), Some(controllers), Some(path)) = (fields.next(), fields.next(), fields.next()) else { continue };
+            let mounts = match number {
+                "0" => [CGROUPS.to_owned(), format!("{CGROUPS}/unified")],
+                _ if controllers.split(',').any(|name| name == "cpu") => [format!("{CGROUPS}/{controllers}"), format!("{CGROUPS}/cpu")],
+                _ => continue,
+            };
+            // A container sees its own cgroup as the mount itself, whatever its path is called outside.
+            let upwards = || std::iter::successors(Some(path.trim_end_matches('/')), |path| path.rsplit_once('/').map(|(above, _)| above));
+            let found =
+                mounts.iter().flat_map(|mount| upwards().map(move |path| format!("{mount}{path}"))).find_map(|at| Self::at(&at, read));
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    fn at(folder: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
+        let quota = |file: &str| read(&format!("{folder}/{file}"))?.split_whitespace().next()?.parse::<i64>().ok();
+        // Version 2 says "max", version 1 -1, where there is none.
+        quota("cpu.max").or_else(|| quota("cpu.cfs_quota_us")).filter(|quota| *quota > 0)?;
+        let stat = read(&format!("{folder}/cpu.stat"))?;
+        let number = |key: &str| stat.lines().find_map(|line| line.strip_prefix(key))?.trim().parse().ok();
+        Some(Self { all: number("nr_periods ")?, stopped: number("nr_throttled ")? })
+    }
+
+    /// The share of them since `earlier` in which it had to stop; `None` if none has passed.
+    pub(crate) fn stopped_since(self, earlier: Self) -> Option<f64> {
+        let all = self.all.saturating_sub(earlier.all);
+        (all > 0).then(|| self.stopped.saturating_sub(earlier.stopped) as f64 / all as f64)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_quota_is_that_of_the_nearest_cgroup_that_has_one() {
+        let files = |path: &str| {
+            let text = match path {
+                "/sys/fs/cgroup/pod/app/cpu.max" => "max 100000\n",
+                "/sys/fs/cgroup/pod/cpu.max" => "50000 100000\n",
+                "/sys/fs/cgroup/pod/cpu.stat" => "usage_usec 9\nnr_periods 40\nnr_throttled 10\nthrottled_usec 7\n",
+                "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us" => "20000\n",
+                "/sys/fs/cgroup/cpu,cpuacct/cpu.stat" => "nr_periods 8\nnr_throttled 2\n",
+                "/sys/fs/cgroup/cpu/free/cpu.cfs_quota_us" => "-1\n",
+                _ => return None,
+            };
+            Some(text.to_owned())
+        };
+        assert_eq!(QuotaPeriods::of("0::/pod/app\n", &files), Some(QuotaPeriods { all: 40, stopped: 10 }));
+        // A container's own, which it sees at the mount.
+        assert_eq!(QuotaPeriods::of("4:cpu,cpuacct:/docker/0123\n", &files), Some(QuotaPeriods { all: 8, stopped: 2 }));
+        for without in ["0::/\n", "1:cpu:/free\n", "7:memory:/pod\n", "", "nonsense"] {
+            assert_eq!(QuotaPeriods::of(without, &files), None, "{without}");
+        }
+    }
+
+    #[test]
+    fn stops_are_a_share_of_the_periods() {
+        let (before, after) = (QuotaPeriods { all: 40, stopped: 10 }, QuotaPeriods { all: 60, stopped: 25 });
+        assert_eq!((after.stopped_since(before), before.stopped_since(before)), (Some(0.75), None));
+    }
 
     #[test]
     fn stolen_time_is_a_share_of_all_time() {

@@ -10,7 +10,9 @@
 
 mod concealed;
 mod curl;
+mod described;
 mod draft;
+mod environment;
 mod guess;
 mod insomnia;
 mod openapi;
@@ -28,9 +30,12 @@ use std::collections::HashSet;
 use std::fmt;
 
 pub use concealed::Placeholder;
+pub use described::Described;
 pub use draft::Unfit;
+pub use environment::Environment;
 pub use guess::guess;
-pub use scenario::printed;
+pub use scenario::{printed, printed_body};
+pub(crate) use text::percent_encoded;
 pub use text::{Part, Text, variable_name};
 
 /// What a file is.
@@ -99,6 +104,8 @@ pub struct Collection {
     pub requests: Vec<Request>,
     /// What is not carried over.
     pub left_out: Vec<LeftOut>,
+    /// Variables that requests name, and to which nobody gives a value.
+    pub missing: Vec<String>,
 }
 
 /// A value that requests name.
@@ -306,8 +313,12 @@ impl std::error::Error for ReadError {}
 /// What the user says about reading.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Wishes {
-    /// Values for variables, over those of the file.
+    /// Values for variables, over those of the file and of the environment.
     pub variables: Vec<(String, String)>,
+    /// Which environment's values hold.
+    pub environment: Option<Environment>,
+    /// Scheme, host and port of requests for which the file leaves these open.
+    pub host: Option<String>,
     /// Which server of an OpenAPI description: a number from 1, a URL, or a part of what describes it.
     pub server: Option<String>,
     /// Only requests whose name, folders, method and path hold one of these, whatever the case of letters.
@@ -340,12 +351,18 @@ impl Collection {
             Kind::Curl => curl::read(utf8(bytes)?),
             Kind::Har => recording::read(bytes),
             Kind::Postman => postman::read(utf8(bytes)?),
-            Kind::OpenApi => openapi::read(utf8(bytes)?, wishes.server.as_deref()),
-            Kind::Insomnia => insomnia::read(utf8(bytes)?),
+            Kind::OpenApi => openapi::read(utf8(bytes)?, wishes.server.as_deref(), wishes.host.as_deref()),
+            Kind::Insomnia => insomnia::read(utf8(bytes)?, wishes.environment.as_ref()),
             Kind::Vegeta => targets::read_text(utf8(bytes)?),
             Kind::VegetaJson => targets::read_json(utf8(bytes)?),
             Kind::Siege => urls::read(utf8(bytes)?),
         }?;
+        if let Some(Environment::Named(name)) = wishes.environment.as_ref().filter(|_| kind != Kind::Insomnia) {
+            return Err(ReadError::new(format!(
+                "it has no environments of its own, such as '{}'; give the file that Postman exports of one",
+                shortened(name)
+            )));
+        }
         let unwanted = read.settle(wishes);
         if read.requests.is_empty() && unwanted > 0 {
             return Err(ReadError::new(format!("of its requests ({unwanted}) none is left by --only and --except")));
@@ -377,7 +394,7 @@ impl Collection {
     }
 
     pub(crate) fn new(kind: Kind) -> Self {
-        Self { kind, name: String::new(), variables: Vec::new(), requests: Vec::new(), left_out: Vec::new() }
+        Self { kind, name: String::new(), variables: Vec::new(), requests: Vec::new(), left_out: Vec::new(), missing: Vec::new() }
     }
 
     pub(crate) fn leave_out(&mut self, what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) {
@@ -395,13 +412,20 @@ impl Collection {
                 format!("only the first {VARIABLES_MAX} are taken"),
             );
         }
+        if let Some(Environment::Values(values)) = &wishes.environment {
+            values.iter().for_each(|value| self.set(value.clone()));
+        }
         for (name, value) in &wishes.variables {
-            let name = variable_name(name);
-            let value = Text::literal(value);
-            match self.variables.iter_mut().find(|variable| variable.name == name) {
-                Some(variable) => variable.value = value,
-                None => self.variables.push(Variable { name, value, secret: false }),
-            }
+            self.set(Variable { name: variable_name(name), value: Text::literal(value), secret: false });
+        }
+        if let Some(host) = &wishes.host {
+            let named = self.requests.iter().filter_map(|request| match request.url.parts().first() {
+                Some(Part::Variable(name)) if !self.variables.iter().any(|variable| variable.name == *name) => Some(name.clone()),
+                _ => None,
+            });
+            let open: HashSet<String> = named.collect();
+            let value = Text::literal(host.trim_end_matches('/'));
+            open.into_iter().for_each(|name| self.set(Variable { name, value: value.clone(), secret: false }));
         }
         for request in &mut self.requests {
             if request.method.is_empty() {
@@ -442,6 +466,36 @@ impl Collection {
             self.leave_out(format!("{more} more things"), "the whole file", format!("only the first {LEFT_OUT_MAX} are listed"));
         }
         unwanted
+    }
+
+    /// Gives a variable its value; what is told to be a secret stays one.
+    fn set(&mut self, given: Variable) {
+        match self.variables.iter_mut().find(|variable| variable.name == given.name) {
+            Some(variable) => (variable.value, variable.secret) = (given.value, variable.secret || given.secret),
+            None => self.variables.push(given),
+        }
+    }
+
+    /// Leaves out what is asked of other sites than the first request is, and tells of which hosts how many are.
+    ///
+    /// A page asks many servers, and only one of them is the one that whoever loads it may load.
+    pub fn keep_first_site(&mut self) -> Vec<(String, usize)> {
+        let host = |request: &Request| request.url.origin().map_or_else(|_| String::new(), |(target, _)| target.host().to_ascii_lowercase());
+        let Some(first) = self.requests.first().map(host) else { return Vec::new() };
+        let mut others: Vec<(String, usize)> = Vec::new();
+        self.requests.retain(|request| {
+            let host = host(request);
+            if site(&host) == site(&first) {
+                return true;
+            }
+            match others.iter_mut().find(|(known, _)| *known == host) {
+                Some((_, count)) => *count += 1,
+                None => others.push((host, 1)),
+            }
+            false
+        });
+        others.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        others
     }
 
     /// Headers that cannot be sent are left out.
@@ -519,6 +573,7 @@ impl Collection {
                 place,
                 format!("the file gives it none, so it is empty; give it with --variable {name}=VALUE"),
             );
+            self.missing.push(name.clone());
             self.variables.push(Variable { name, value: Text::default(), secret: false });
         }
     }
@@ -605,6 +660,19 @@ impl Request {
     }
 }
 
+/// What is most likely one owner's of a host: its last two labels, or three below such as `co.uk`; an address as a whole.
+fn site(host: &str) -> &str {
+    if host.starts_with('[') || host.rsplit('.').next().is_some_and(|last| last.bytes().all(|letter| letter.is_ascii_digit())) {
+        return host;
+    }
+    let dots: Vec<usize> = host.match_indices('.').map(|(at, _)| at).collect();
+    let labels = match dots.as_slice() {
+        [.., before, last] if last - before - 1 <= 3 && host.len() - last - 1 == 2 => 3,
+        _ => 2,
+    };
+    if dots.len() < labels { host } else { &host[dots[dots.len() - labels] + 1..] }
+}
+
 /// `GET`, `M-SEARCH`: a token of RFC 9110 §5.6.2, as short as methods are.
 pub(crate) fn is_method(text: &str) -> bool {
     !text.is_empty() && text.len() <= 32 && text.bytes().all(is_token)
@@ -629,4 +697,33 @@ pub(crate) fn shortened(text: &str) -> String {
     const LETTERS_MAX: usize = 60;
     let line: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(LETTERS_MAX + 1).collect();
     if line.chars().count() > LETTERS_MAX { line.chars().take(LETTERS_MAX).chain(['…']).collect() } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_is_what_is_most_likely_one_owner_s() {
+        for (host, expected) in [
+            ("shop.example.com", "example.com"),
+            ("example.com", "example.com"),
+            ("localhost", "localhost"),
+            ("api.shop.co.uk", "shop.co.uk"),
+            ("shop.co.uk", "shop.co.uk"),
+            ("127.0.0.1", "127.0.0.1"),
+            ("[::1]", "[::1]"),
+        ] {
+            assert_eq!(site(host), expected);
+        }
+    }
+
+    #[test]
+    fn what_a_page_asks_of_others_is_left_out_and_told() {
+        let urls = ["https://www.shop.example/", "https://api.shop.example/a", "https://count.test/x", "https://cdn.test/y", "https://count.test/z"];
+        let commands: String = urls.iter().map(|url| format!("curl {url}\n")).collect();
+        let mut read = Collection::read(Kind::Curl, commands.as_bytes(), &Wishes::default()).unwrap();
+        assert_eq!(read.keep_first_site(), [("count.test".to_owned(), 2), ("cdn.test".to_owned(), 1)]);
+        assert_eq!(read.requests.len(), 2);
+    }
 }

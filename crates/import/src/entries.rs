@@ -38,7 +38,7 @@ enum Rows<'r> {
         lines: Pulled<Box<dyn Read + 'r>>,
         reader: Box<Reader>,
     },
-    /// A document is read whole: what is kept of it is small.
+    /// A document is read whole; answers, which are most of it, are not kept.
     Document {
         rows: std::vec::IntoIter<Result<har::Kept, Reason>>,
         now: Option<har::Kept>,
@@ -164,7 +164,9 @@ mod tests {
     #[test]
     fn a_har_and_a_damaged_archive_are_told_too() {
         let har = r#"{"log":{"creator":{},"entries":[{"startedDateTime":"2024-01-01T00:00:00.5Z","time":20,
-            "request":{"method":"GET","url":"https://a.example/x?y=1"},"response":{"status":200,"content":{"size":3}}},
+            "request":{"method":"POST","url":"https://a.example/x?y=1","headers":[{"name":":path","value":"/x"},{"name":"X-Id","value":"7"},
+              {"name":"X-Evil","value":"a\r\nb"},{"value":"no name"},17],"cookies":[{"name":"a","value":"b"}],
+              "postData":{"mimeType":"application/x-www-form-urlencoded","params":[{"name":"n","value":"a+b%26"}]}},"response":{"status":200,"content":{"size":3}}},
             {"startedDateTime":"2024-01-01T00:00:01Z","request":{"method":"GET","url":"data:x"},"response":{"status":200}}]}}"#;
         let mut entries = Entries::open(har.as_bytes(), &Asked::default(), LINE_BYTES_MOST).unwrap();
         assert_eq!(entries.form(), Some("har"));
@@ -172,6 +174,10 @@ mod tests {
             Told::Request(entry) => {
                 assert_eq!((entry.path_and_query(), entry.host()), (Some(&b"/x?y=1"[..]), Some(&b"a.example"[..])));
                 assert_eq!((entry.status, entry.took_ns), (200, Some(20_000_000)));
+                assert_eq!(
+                    String::from_utf8_lossy(entry.sent.unwrap()),
+                    "POST https://a.example/x?y=1 HTTP/1.1\r\n:path: /x\r\nX-Id: 7\r\nCookie: a=b\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\nn=a%20b%26"
+                );
             }
             Told::Unread(reason, _) => panic!("{reason:?}"),
         }

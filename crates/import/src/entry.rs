@@ -25,6 +25,10 @@ pub struct Entry<'a> {
     pub took_ns: Option<i64>,
     /// Who asked: an address.
     pub client: Option<&'a [u8]>,
+    /// What it said it was: `User-Agent`, as logged.
+    pub agent: Option<&'a [u8]>,
+    /// Where it came from: `Referer`, as logged.
+    pub referer: Option<&'a [u8]>,
     /// The whole request as it was sent, head and body, where that was captured.
     pub sent: Option<&'a [u8]>,
 }
@@ -150,6 +154,51 @@ pub(crate) fn path(target: &[u8]) -> Option<&[u8]> {
     Some(memchr::memchr2(b'?', b'#', rooted).map_or(rooted, |end| &rooted[..end]))
 }
 
+/// A target as it may stand in a request line: servers write what may not as `\xHH` or raw, and it is sent as `%HH`.
+pub fn sendable(target: &[u8], bytes: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let mut rest = target;
+    while let Some((letter, was_escaped)) = letter(&mut rest) {
+        if letter.is_ascii_graphic() && letter != b'#' && !(was_escaped && letter == b'"') {
+            bytes.push(letter);
+        } else {
+            bytes.extend_from_slice(&[b'%', DIGITS[usize::from(letter >> 4)], DIGITS[usize::from(letter & 15)]]);
+        }
+    }
+}
+
+/// The value of a header as it was before a server wrote it down, without what would end it.
+pub fn unescaped(value: &[u8], bytes: &mut Vec<u8>) {
+    let mut rest = value;
+    while let Some((letter, _)) = letter(&mut rest) {
+        if letter >= b' ' && letter != 0x7f {
+            bytes.push(letter);
+        }
+    }
+}
+
+/// The next letter of a text that a server wrote down, and whether it was escaped: `\xHH`, `\"` and `\\`.
+#[inline]
+fn letter(rest: &mut &[u8]) -> Option<(u8, bool)> {
+    let (&letter, after) = rest.split_first()?;
+    *rest = after;
+    if letter != b'\\' {
+        return Some((letter, false));
+    }
+    match after {
+        [b'x', high, low, more @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+            let value = |digit: &u8| char::from(*digit).to_digit(16).unwrap_or(0) as u8;
+            *rest = more;
+            Some((value(high) * 16 + value(low), true))
+        }
+        [mark @ (b'"' | b'\\'), more @ ..] => {
+            *rest = more;
+            Some((*mark, true))
+        }
+        _ => Some((letter, false)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,6 +243,8 @@ mod tests {
                 bytes: None,
                 took_ns: None,
                 client: None,
+                agent: None,
+                referer: None,
                 sent: None,
             };
             assert_eq!(entry.path_and_query(), sent.map(str::as_bytes), "{target}");

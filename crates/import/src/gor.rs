@@ -217,6 +217,8 @@ impl Held {
             bytes: None,
             took_ns: None,
             client: None,
+            agent: None,
+            referer: None,
             sent: Some(&self.bytes),
         })
     }

@@ -1,13 +1,19 @@
 //! HAR: one document of JSON, as browsers save what they did.
 //!
-//! Entries are told one by one while the document is read, so that a large one needs no more memory than a small one.
+//! Entries are told one by one while the document is read, so that a large one needs no more memory than a small one. Headers and bodies
+//! are put together as they went over the wire, since whoever sends a request again knows what to do with one that was captured; what
+//! tools write there is looked at loosely, and what is of another shape than it should be is left out.
 
 use std::fmt;
 use std::io::Read;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
+use crate::collection::percent_encoded;
 use crate::entry::{Entry, Reason, is_method, path};
 use crate::layout::status;
 use crate::stamp::iso;
@@ -31,11 +37,18 @@ struct HarEntry {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct HarRequest {
     #[serde(default)]
     method: String,
     #[serde(default)]
     url: String,
+    #[serde(default)]
+    headers: Value,
+    #[serde(default)]
+    cookies: Value,
+    #[serde(default)]
+    post_data: Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -116,13 +129,57 @@ impl<'de> Visitor<'de> for Entries<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         while let Some(entry) = seq.next_element::<HarEntry>()? {
-            (self.0)(told(&entry));
+            let sent = captured(&entry.request);
+            (self.0)(told(&entry, &sent));
         }
         Ok(())
     }
 }
 
-fn told(har: &HarEntry) -> Result<Entry<'_>, Reason> {
+/// The request as it may have gone over the wire.
+fn captured(request: &HarRequest) -> Vec<u8> {
+    let mut sent = format!("{} {} HTTP/1.1\r\n", request.method, request.url).into_bytes();
+    let has = |wanted: &str| pairs(&request.headers).any(|(name, _)| name.eq_ignore_ascii_case(wanted));
+    let (has_cookies, has_type) = (has("cookie"), has("content-type"));
+    let mut header = |name: &str, value: &str| {
+        if !name.is_empty() && !name.chars().chain(value.chars()).any(char::is_control) {
+            sent.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+        }
+    };
+    pairs(&request.headers).for_each(|(name, value)| header(name, value));
+    if !has_cookies {
+        let cookies: Vec<String> = pairs(&request.cookies).map(|(name, value)| format!("{name}={value}")).collect();
+        if !cookies.is_empty() {
+            header("Cookie", &cookies.join("; "));
+        }
+    }
+    let posted = &request.post_data;
+    let media = posted["mimeType"].as_str().unwrap_or_default();
+    let body = match posted["text"].as_str() {
+        Some(text) if posted["encoding"] == "base64" => STANDARD.decode(text).unwrap_or_default(),
+        Some(text) if !text.is_empty() => text.as_bytes().to_vec(),
+        // Fields of a form with files in it are not all there.
+        _ if media.starts_with("multipart/") => Vec::new(),
+        _ => {
+            let encoded = |text: &str| percent_encoded(&plan::percent_decoded(&text.replace('+', " ")));
+            let fields: Vec<String> = pairs(&posted["params"]).map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
+            fields.join("&").into_bytes()
+        }
+    };
+    if !has_type && !body.is_empty() && !media.is_empty() {
+        header("Content-Type", media);
+    }
+    sent.extend_from_slice(b"\r\n");
+    sent.extend_from_slice(&body);
+    sent
+}
+
+/// A list of names and values.
+fn pairs(list: &Value) -> impl Iterator<Item = (&str, &str)> {
+    list.as_array().into_iter().flatten().filter_map(|pair| Some((pair["name"].as_str()?, pair["value"].as_str().unwrap_or_default())))
+}
+
+fn told<'a>(har: &'a HarEntry, sent: &'a [u8]) -> Result<Entry<'a>, Reason> {
     let url = har.request.url.as_bytes();
     if !url.starts_with(b"http") || !is_method(har.request.method.as_bytes()) {
         return Err(Reason::Request);
@@ -134,7 +191,9 @@ fn told(har: &HarEntry) -> Result<Entry<'_>, Reason> {
         stamp_ns: stamp.at_ns,
         target: url,
         named_host: None,
-        sent: None,
+        agent: None,
+        referer: None,
+        sent: Some(sent),
         offset_s: stamp.offset_s,
         method: har.request.method.as_bytes(),
         path: path(url).ok_or(Reason::Request)?,
@@ -156,6 +215,7 @@ pub(crate) struct Kept {
     status: u16,
     bytes: Option<u64>,
     took_ns: Option<i64>,
+    sent: Box<[u8]>,
 }
 
 impl Kept {
@@ -168,6 +228,7 @@ impl Kept {
             status: entry.status,
             bytes: entry.bytes,
             took_ns: entry.took_ns,
+            sent: entry.sent.unwrap_or_default().into(),
         }
     }
 
@@ -184,7 +245,9 @@ impl Kept {
             bytes: self.bytes,
             took_ns: self.took_ns,
             client: Some(b"the browser"),
-            sent: None,
+            agent: None,
+            referer: None,
+            sent: Some(&self.sent),
         }
     }
 }

@@ -273,6 +273,8 @@ impl JsonLines {
             bytes,
             took_ns,
             client,
+            agent: None,
+            referer: None,
             sent: None,
         })
     }

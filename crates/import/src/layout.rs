@@ -33,6 +33,10 @@ pub(crate) enum Capture {
     Target,
     Status,
     Bytes,
+    /// `User-Agent`
+    Agent,
+    /// `Referer`
+    Referer,
     /// One span of the time it took, with its unit in nanoseconds; several add up.
     Took(i64),
 }
@@ -144,6 +148,7 @@ impl Layout {
         let mut host = None;
         let (mut method, mut target, mut status) = (&b"GET"[..], None, None);
         let (mut bytes, mut took_ns, mut client) = (None, None::<i64>, None);
+        let (mut agent, mut referer) = (None, None);
         for (index, (before, capture)) in self.captures.iter().enumerate() {
             let Some(rest) = line[at..].strip_prefix(&before[..]) else {
                 return Err(if line.len() - at < before.len() && before.starts_with(&line[at..]) { Reason::Cut } else { Reason::Form });
@@ -169,6 +174,8 @@ impl Layout {
                 Capture::Number => return Err(Reason::Form),
                 Capture::Client => client = Some(value),
                 Capture::Host => host = Some(value),
+                Capture::Agent => agent = Some(value),
+                Capture::Referer => referer = Some(value),
                 Capture::ClientPort => {
                     client = Some(value.iter().rposition(|letter| *letter == b':').map_or(value, |colon| &value[..colon]));
                 }
@@ -212,6 +219,8 @@ impl Layout {
             stamp_ns: stamp.at_ns,
             target,
             named_host: host,
+            agent: agent.filter(|it| !it.is_empty() && *it != b"-"),
+            referer: referer.filter(|it| !it.is_empty() && *it != b"-"),
             sent: None,
             offset_s: stamp.offset_s,
             method,
@@ -302,6 +311,8 @@ fn nginx(text: &str) -> Result<Vec<Piece>, LayoutError> {
             "remote_addr" | "realip_remote_addr" | "client" => Capture::Client,
             "client_port" => Capture::ClientPort,
             "host" | "http_host" | "authority" => Capture::Host,
+            "http_user_agent" => Capture::Agent,
+            "http_referer" => Capture::Referer,
             "time_local" => Capture::Local,
             "time_iso8601" => Capture::Iso,
             "msec" => Capture::Epoch,
@@ -388,6 +399,8 @@ fn percent(text: &str) -> Result<(Vec<Piece>, Logged), LayoutError> {
             }
             ('r', _) => Capture::Request,
             ('v' | 'V', _) => Capture::Host,
+            ('i', Some(header)) if header.eq_ignore_ascii_case("user-agent") => Capture::Agent,
+            ('i', Some(header)) if header.eq_ignore_ascii_case("referer") => Capture::Referer,
             ('m', _) => Capture::Method,
             ('U', _) => Capture::Target,
             // The query follows the path with nothing between: it is part of that capture.
@@ -437,6 +450,8 @@ fn operator(text: &str) -> Capture {
         "REQ" if upper.contains(":AUTHORITY") => Capture::Host,
         "REQ" if upper.contains(":METHOD") => Capture::Method,
         "REQ" if upper.contains("PATH") => Capture::Target,
+        "REQ" if upper.contains("USER-AGENT") => Capture::Agent,
+        "REQ" if upper.contains("REFERER") => Capture::Referer,
         "REQ" if upper.contains("X-FORWARDED-FOR") => Capture::Client,
         _ => Capture::Ignored,
     }

@@ -14,6 +14,7 @@ use std::net::IpAddr;
 
 use rustc_hash::{FxHashMap, FxHasher};
 
+use crate::sample::{KEPT_FEW, KEPT_MOST, Sample};
 use crate::scrub::is_token;
 use crate::took::Took;
 
@@ -32,6 +33,8 @@ const ROUTES_MOST: usize = 4_000;
 /// Methods that are told apart.
 const METHODS_MOST: usize = 32;
 const SEGMENT_LETTERS_MOST: usize = 64;
+/// Routes of which many paths are kept, where any are; of the rest, a few.
+const SAMPLED_WELL: u32 = 500;
 
 const SLOTS: usize = 1 << 14;
 const SLOT_LETTERS: usize = 44;
@@ -43,6 +46,8 @@ pub(crate) struct Counts {
     pub(crate) statuses: Vec<(u16, u64)>,
     pub(crate) bytes: u64,
     pub(crate) took: Option<Box<Took>>,
+    /// What it was asked for, where that is wanted.
+    pub(crate) sample: Option<Box<Sample>>,
 }
 
 impl Counts {
@@ -70,6 +75,11 @@ impl Counts {
         }
         match (&mut self.took, other.took) {
             (Some(mine), Some(others)) => mine.absorb(&others),
+            (mine @ None, others) => *mine = others,
+            (Some(_), None) => {}
+        }
+        match (&mut self.sample, other.sample) {
+            (Some(mine), Some(others)) => mine.absorb(*others),
             (mine @ None, others) => *mine = others,
             (Some(_), None) => {}
         }
@@ -133,10 +143,29 @@ impl Routes {
     /// The counts of a request's route.
     #[inline]
     pub(crate) fn of(&mut self, method: &[u8], path: &[u8]) -> &mut Counts {
+        let route = self.number(method, path);
+        &mut self.counts[route as usize]
+    }
+
+    /// The same, with what was asked for taken into its sample.
+    #[inline]
+    pub(crate) fn of_target(&mut self, method: &[u8], path: &[u8], target: &[u8]) -> &mut Counts {
+        let route = self.number(method, path);
+        let counts = &mut self.counts[route as usize];
+        // Others are of many routes, and of any method.
+        if route != OTHERS {
+            let kept_most = if route < SAMPLED_WELL { KEPT_MOST } else { KEPT_FEW };
+            counts.sample.get_or_insert_with(|| Box::new(Sample::new(kept_most))).add(target);
+        }
+        counts
+    }
+
+    /// The number of a request's route, for now: it changes when routes are folded.
+    #[inline]
+    fn number(&mut self, method: &[u8], path: &[u8]) -> u32 {
         let method = self.method(method);
         if path.len() > SLOT_LETTERS {
-            let route = self.find(method, path);
-            return &mut self.counts[route as usize];
+            return self.find(method, path);
         }
         let mut hasher = FxHasher::default();
         hasher.write(path);
@@ -150,14 +179,13 @@ impl Routes {
             && usize::from(slot.length) == path.len()
             && slot.text[..path.len()] == *path
         {
-            let route = slot.route;
-            return &mut self.counts[route as usize];
+            return slot.route;
         }
         let route = self.find(method, path);
         let slot = &mut self.slots[at];
         (slot.hash, slot.route, slot.epoch, slot.method, slot.length) = (hash, route, self.epoch, method, path.len() as u8);
         slot.text[..path.len()].copy_from_slice(path);
-        &mut self.counts[route as usize]
+        route
     }
 
     #[inline]
@@ -421,7 +449,8 @@ fn classified(segment: &[u8], label: &mut [u8; 32]) -> Option<usize> {
     (segment.len() > SEGMENT_LETTERS_MOST).then(|| write(b"{long}", b"")).flatten()
 }
 
-fn kind(text: &[u8]) -> Option<&'static [u8]> {
+/// What a segment names, if it is no word: `{id}`, `{uuid}`, …
+pub(crate) fn kind(text: &[u8]) -> Option<&'static [u8]> {
     if text.is_empty() {
         return None;
     }

@@ -78,7 +78,8 @@ pub(crate) fn scrubbed(text: &str) -> String {
     written
 }
 
-fn is_personal(word: &str) -> bool {
+/// Whether a word looks like somebody's address, number or secret.
+pub(crate) fn is_personal(word: &str) -> bool {
     let bare = word.trim_matches(|letter: char| ".:".contains(letter));
     word.contains('@')
         || word.to_ascii_lowercase().contains("%40")

@@ -8,14 +8,16 @@
 use std::io::{self, Read};
 
 use crate::course;
-use crate::entry::{Entry, Reason};
+use crate::entry::{Entry, Reason, sendable};
 use crate::form::{Asked, Form};
 use crate::gor::Captured;
 use crate::har;
 use crate::lines::{self, Line};
 use crate::reader::Reader;
 use crate::route::{Counts, Routes};
+use crate::sample::{Kept, Target, Targets};
 use crate::scrub::{self, Personal};
+use crate::stand_in::StandIns;
 use crate::stamp::SECOND_NS;
 use crate::took::Took;
 use crate::traffic::{Example, File, Route, SCHEMA, StatusCount, Traffic, Unread};
@@ -50,6 +52,8 @@ struct Tally {
     course: course::Counter,
     last_ns: i64,
     backwards: u64,
+    /// Whether what routes are asked for is sampled.
+    samples: bool,
 }
 
 impl Tally {
@@ -61,7 +65,11 @@ impl Tally {
         self.requests += 1;
         let bytes = entry.bytes.unwrap_or(0);
         self.all.add(entry.status, bytes, entry.took_ns);
-        self.routes.of(entry.method, entry.path).add(entry.status, bytes, entry.took_ns);
+        let counts = match entry.path_and_query().filter(|_| self.samples) {
+            Some(target) => self.routes.of_target(entry.method, entry.path, target),
+            None => self.routes.of(entry.method, entry.path),
+        };
+        counts.add(entry.status, bytes, entry.took_ns);
         if let Some(client) = entry.client {
             self.users.add(client, entry.start_ns, entry.took_ns.unwrap_or(0));
         }
@@ -83,8 +91,16 @@ impl Survey {
             course: course::Counter::default(),
             last_ns: i64::MIN / 2,
             backwards: 0,
+            samples: false,
         };
         Self { asked, personal, line_bytes_most: LINE_BYTES_MOST, files: Vec::new(), tally, unread: Default::default() }
+    }
+
+    /// With a sample of what each route was asked for.
+    #[must_use]
+    pub fn with_targets(mut self) -> Self {
+        self.tally.samples = true;
+        self
     }
 
     /// With another limit for lines.
@@ -193,11 +209,13 @@ impl Survey {
         let late = tally.course.late;
         let (listed, others) = tally.routes.finish();
         let mut above = 0;
+        let mut stand_ins = StandIns::default();
         let routes: Vec<Route> = listed
             .into_iter()
-            .map(|(method, path, counts)| {
+            .map(|(method, path, mut counts)| {
                 above += counts.requests;
-                route(method, path, &counts, above, requests)
+                let targets = counts.sample.take().map(|sample| targets(sample.finish(), personal, &mut stand_ins));
+                Route { targets, ..route(method, path, &counts, above, requests) }
             })
             .collect();
         let others = (others.requests > 0).then(|| route(String::new(), "others".to_owned(), &others, requests, requests));
@@ -251,8 +269,21 @@ impl Survey {
             others,
             users,
             remarks,
+            stand_ins: stand_ins.count(),
         }
     }
+}
+
+/// What was kept of a route, as it may be written down.
+fn targets(kept: Kept, personal: Personal, stand_ins: &mut StandIns) -> Targets {
+    let listed = kept.paths.iter().map(|(logged, requests)| {
+        let mut bytes = Vec::with_capacity(logged.len());
+        sendable(logged, &mut bytes);
+        let path = String::from_utf8_lossy(&bytes).into_owned();
+        let written = if personal == Personal::Kept { path.clone() } else { stand_ins.target(&path) };
+        Target { is_altered: written != path, path: written, requests: *requests }
+    });
+    Targets { listed: listed.collect(), distinct: kept.distinct, covered: kept.covered }
 }
 
 fn file(name: &str, packed: Packed) -> File {
@@ -277,6 +308,7 @@ fn route(method: String, path: String, counts: &Counts, above: u64, all: u64) ->
         statuses: statuses(counts),
         bytes: counts.bytes,
         took: counts.took.as_deref().and_then(Took::times),
+        targets: None,
     }
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::course::Course;
 use crate::entry::Reason;
+use crate::sample::Targets;
 use crate::scrub::Personal;
 use crate::took::Times;
 use crate::unpacked::Packed;
@@ -43,6 +44,9 @@ pub struct Traffic {
     pub users: Option<Users>,
     /// What a reader must know besides.
     pub remarks: Vec<String>,
+    /// So many values in what routes were asked for stand in the place of others that look personal or secret.
+    #[serde(skip)]
+    pub stand_ins: u64,
 }
 
 /// One file.
@@ -116,6 +120,9 @@ pub struct Route {
     pub bytes: u64,
     /// How long it took, where logged.
     pub took: Option<Times>,
+    /// What it was asked for, where that was wanted.
+    #[serde(skip)]
+    pub targets: Option<Targets>,
 }
 
 impl Route {

@@ -221,6 +221,9 @@ pub struct Generator {
     pub run_queue_share: Option<f64>,
     /// The share of this machine's processor time that its host gave to others; `None` where the system does not tell.
     pub steal_share: Option<f64>,
+    /// The share of the periods of loadline's own quota of processor time in which it had to stop; `None` without a quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_share: Option<f64>,
     /// The share of this machine's processor time that went to programs other than loadline and the server; `None` where the
     /// server is not on this machine, or its process not to be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -128,7 +128,7 @@ impl Client {
 
     fn exchange(&self, mut stream: impl Read + Write) -> Result<Vec<u8>, String> {
         let Limits { what, time, bytes, .. } = self.limits;
-        let slow = || format!("{what} was not there within {} s", time.as_secs());
+        let slow = || format!("{what} was not there within {} s", time.as_secs_f64());
         let told = |why: &io::Error| match why.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => slow(),
             _ => plainly(why),
@@ -319,6 +319,22 @@ mod tests {
         });
         let error = Client::new(url.parse().unwrap()).unwrap().read().unwrap_err();
         assert!(error.contains("larger than"), "{error}");
+    }
+
+    #[test]
+    fn a_page_that_comes_in_drops_is_given_up_after_its_time_and_not_after_each_drop_anew() {
+        let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/metrics", socket.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut stream, _) = socket.accept().unwrap();
+            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n");
+            while stream.write_all(b"a 1\n").is_ok() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        });
+        let limits = Limits { time: Duration::from_millis(300), ..Limits::PAGE };
+        let error = Client::within(url.parse().unwrap(), limits).unwrap().read().unwrap_err();
+        assert!(error.contains("was not there within"), "{error}");
     }
 
     #[test]

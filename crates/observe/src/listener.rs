@@ -113,6 +113,24 @@ fn in_the_file_system(files: &dyn Files, net: &str, path: &str) -> Vec<Listening
     table.lines().filter_map(of_line).collect()
 }
 
+/// The ports on which a process listens, in ascending order; none where that may not be known.
+#[must_use]
+pub fn ports_of(files: &dyn Files, pid: Pid) -> Vec<u16> {
+    let folder = format!("/proc/{pid}/fd");
+    let holds = |socket: &Listening| {
+        let wanted = format!("socket:[{}]", socket.inode);
+        files.leads_to(&folder, &|target| target == wanted).unwrap_or(false)
+    };
+    let mut ports: Vec<u16> = tcp(files, &format!("/proc/{pid}/net"))
+        .iter()
+        .filter(|socket| holds(socket))
+        .filter_map(|socket| Some(socket.at?.port()))
+        .collect();
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
 /// Which processes hold one of these sockets, and whether some processes could not be looked into.
 #[must_use]
 pub fn holders(files: &dyn Files, sockets: &[Listening]) -> (Vec<Pid>, Looked) {
@@ -177,6 +195,18 @@ mod tests {
         told.add_links("/proc/10/fd:\nx 3 -> socket:[501]\n/proc/11/fd:\nx 4 -> socket:[501]\n/proc/12/fd:\nx 5 -> socket:[777]\n");
         told.add_text("/proc/13/stat", "13 (x)");
         told
+    }
+
+    #[test]
+    fn a_process_listens_on_the_ports_of_the_sockets_that_it_holds() {
+        let mut told = machine();
+        for table in ["tcp", "tcp6"] {
+            told.add_text(format!("/proc/11/net/{table}"), machine().text(&format!("/proc/net/{table}")).unwrap());
+        }
+        assert_eq!((ports_of(&told, 11), ports_of(&told, 99)), (vec![8080], Vec::new()));
+        let sockets = [TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("127.0.0.1:0").unwrap()];
+        let ports = ports_of(&Folder::of_this_machine(), std::process::id());
+        assert!(sockets.iter().all(|socket| ports.contains(&socket.local_addr().unwrap().port())), "{ports:?}");
     }
 
     #[test]

@@ -309,6 +309,25 @@ mod tests {
     }
 
     #[test]
+    fn a_place_that_never_answers_is_given_up_when_the_run_is_over() {
+        let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = socket.local_addr().unwrap().to_string();
+        let (told, asked) = mpsc::channel();
+        thread::spawn(move || {
+            let mut kept = Vec::new();
+            while let Ok(connection) = socket.accept() {
+                kept.push(connection);
+                let _ = told.send(());
+            }
+        });
+        let profiling = Profiling::start(&[address.parse().unwrap()], &plan("10s", "0s"));
+        let origin = profiling.begun;
+        asked.recv().unwrap();
+        let Outcome { had, warnings } = profiling.stop(origin);
+        assert!(had.is_empty() && warnings[0].contains("it was not there yet when the run was over"), "{warnings:?}");
+    }
+
+    #[test]
     fn a_run_that_is_over_does_not_wait() {
         let (address, _requests) = server(b"");
         let before = Instant::now();

@@ -336,13 +336,15 @@ impl Subject {
     /// Looks at everything.
     pub fn look(&mut self, files: &dyn Files, at: Nanos) -> Sample {
         let mut sample = Sample { at, ..Sample::default() };
+        // Before the tree is put together anew: who is missing from it then has ended as well.
+        let were_there = !self.family.is_empty();
         if self.looks.is_multiple_of(LOOKS_A_TREE) {
             self.gather(files, &Population::of(files));
         }
         self.looks += 1;
         self.processes_into(files, &mut sample);
         if sample.processes.len() < self.family.len() || (self.family.is_empty() && self.members != Members::Nobody) {
-            self.missed(files, at, &mut sample);
+            self.missed(files, at, were_there, &mut sample);
         }
         sample.files_max = sample.processes.keys().filter_map(|identity| Some((*identity, (*self.files_max.get(identity)?)?))).collect();
         sample.cgroup = self.cgroup.as_ref().map(|cgroup| cgroup.sample(files));
@@ -386,13 +388,11 @@ impl Subject {
     }
 
     /// Somebody is gone: who is there now?
-    fn missed(&mut self, files: &dyn Files, at: Nanos, sample: &mut Sample) {
+    fn missed(&mut self, files: &dyn Files, at: Nanos, were_there: bool, sample: &mut Sample) {
         let all = Population::of(files);
-        let before = self.family.len();
         self.gather(files, &all);
         if self.family.is_empty() {
-            let ended = before > 0;
-            if ended {
+            if were_there {
                 self.warnings.push(format!("the server's process ended after {}: {}", seconds(at), self.about));
             }
             if let Some(wanted) = self.wanted.clone()
@@ -504,6 +504,19 @@ mod tests {
         told.add_links("/proc/20/fd:\nx 3 -> socket:[501]\n");
         assert_eq!(subject.look(&told, Nanos::from_secs(5)).processes.len(), 1);
         assert_eq!(subject.warnings(), ["another process listened there after 5 s of watching: gunicorn (20); it is watched from then on"]);
+    }
+
+    #[test]
+    fn the_end_of_a_server_is_told_at_whichever_look_it_is_missed() {
+        for looks in 0..2 * u64::from(LOOKS_A_TREE) {
+            let mut told = machine();
+            let mut subject = Subject::of_process(&told, 11, None).unwrap();
+            (0..looks).for_each(|second| drop(subject.look(&told, Nanos::from_secs(second))));
+            told.forget(11);
+            subject.look(&told, Nanos::from_secs(looks));
+            subject.look(&told, Nanos::from_secs(looks + 1));
+            assert_eq!(subject.warnings(), [format!("the server's process ended after {looks} s of watching: gunicorn (11)")]);
+        }
     }
 
     #[test]

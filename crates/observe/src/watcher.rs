@@ -91,7 +91,15 @@ impl Watcher {
         Self { begun, watching }
     }
 
+    /// Also looks at this.
+    #[must_use]
+    pub fn and(mut self, source: Box<dyn Source>) -> Self {
+        self.watching.push(Watching::of(source, self.begun));
+        self
+    }
+
     /// Also looks at what `search` finds, if it finds anything: it is called on a thread of its own, once the run has lasted a while.
+    /// What was seen of it stands where this call stands among the others.
     #[must_use]
     pub fn seeking(mut self, asked: &str, search: impl FnOnce() -> Option<Box<dyn Source>> + Send + 'static) -> Self {
         let find = move |stopped: &Receiver<()>| match stopped.recv_timeout(SOUGHT_AFTER) {
@@ -338,6 +346,32 @@ mod tests {
         let Outcome { observed, .. } = watcher.stop(origin);
         assert_eq!((observed[0].asked.as_str(), searches.try_recv()), ("auto", Ok(())));
         assert!(observed[0].about.starts_with("looked at "), "it tells of what was found: {}", observed[0].about);
+    }
+
+    #[test]
+    fn what_was_seen_stands_in_the_order_in_which_it_was_asked_for() {
+        struct Named(&'static str);
+        impl Source for Named {
+            fn look(&mut self, _: Nanos) -> Result<Vec<Value>, String> {
+                Ok(vec![Value { name: "x".into(), of: None, unit: Unit::Number, limit: None, value: 1.0 }])
+            }
+
+            fn describe(&self) -> Observed {
+                Observed { asked: self.0.to_owned(), ..Observed::default() }
+            }
+
+            fn warnings(&mut self) -> Vec<String> {
+                Vec::new()
+            }
+        }
+        let origin = Instant::now();
+        let named = |name| Box::new(Named(name)) as Box<dyn Source>;
+        let watcher = Watcher::start(vec![named("first")]).seeking("auto", move || Some(named("sought"))).and(named("last"));
+        until("a look at each and a while after it", || {
+            watcher.watching.iter().all(|watching| lock(&watching.seen).looks > 0) && origin.elapsed() > 3 * SPAN_MIN
+        });
+        let Outcome { observed, .. } = watcher.stop(origin);
+        assert_eq!(observed.iter().map(|seen| seen.asked.as_str()).collect::<Vec<_>>(), ["first", "auto", "last"]);
     }
 
     #[test]

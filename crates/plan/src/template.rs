@@ -54,6 +54,13 @@ pub enum Value {
     Env(String),
     /// What is in a file, read before the run.
     File(String),
+    /// The last column of one of a file's rows, by chance, each with its weight; the file is read before the run.
+    Weighted {
+        /// CSV or JSON lines. A column `weight` says how often, a column `group` what belongs together.
+        path: String,
+        /// Only rows of this group.
+        group: Option<String>,
+    },
     /// These, one after the other, in base64.
     Base64(Vec<Piece>),
     /// The keyed digest of these, one after the other.
@@ -134,7 +141,8 @@ pub struct Mistake {
     pub help: String,
 }
 
-const WORDS: [&str; 12] = ["uuid", "random", "sequence", "choice", "now", "env", "file", "base64", "hmac", "raw", "body", "NAME.COLUMN"];
+const WORDS: [&str; 13] =
+    ["uuid", "random", "sequence", "choice", "weighted", "now", "env", "file", "base64", "hmac", "raw", "body", "NAME.COLUMN"];
 const MOMENTS: [(&str, Moment); 6] = [
     ("rfc3339", Moment::Rfc3339),
     ("date", Moment::Date),
@@ -228,6 +236,13 @@ impl Template {
         each_value(&self.pieces, seen);
     }
 
+    /// The same with the files of weighted rows elsewhere, by what `place` makes of their paths.
+    #[must_use]
+    pub fn with_weighted_at(mut self, place: &dyn Fn(&str) -> String) -> Self {
+        move_weighted(&mut self.pieces, place);
+        self
+    }
+
     /// The text with a mark in the place of each value, to be looked at by those who know nothing of templates.
     #[must_use]
     pub fn marked(&self, mark: impl Fn(usize) -> String) -> String {
@@ -277,6 +292,18 @@ fn each_value<'a>(pieces: &'a [Piece], seen: &mut dyn FnMut(&'a Value)) {
     }
 }
 
+fn move_weighted(pieces: &mut [Piece], place: &dyn Fn(&str) -> String) {
+    for piece in pieces {
+        match piece {
+            Piece::Value(Value::Weighted { path, .. }) => *path = place(path),
+            Piece::Value(Value::Choice(parts) | Value::Base64(parts) | Value::Raw(parts) | Value::Hmac { message: parts, .. }) => {
+                move_weighted(parts, place);
+            }
+            _ => {}
+        }
+    }
+}
+
 fn push(pieces: &mut Vec<Piece>, piece: Piece) {
     match (pieces.last_mut(), piece) {
         (_, Piece::Text(text)) if text.is_empty() => {}
@@ -290,7 +317,7 @@ fn push(pieces: &mut Vec<Piece>, piece: Piece) {
 pub fn reads_outside(text: &str) -> bool {
     let Ok(template) = Template::parse_any(text) else { return true };
     let mut reads = false;
-    template.each_value(&mut |value| reads |= matches!(value, Value::Env(_) | Value::File(_) | Value::Column { .. }));
+    template.each_value(&mut |value| reads |= matches!(value, Value::Env(_) | Value::File(_) | Value::Weighted { .. } | Value::Column { .. }));
     reads
 }
 
@@ -552,6 +579,7 @@ impl Reading<'_> {
             "env" => self.name(&word, "a variable, such as env TOKEN", first.to, rest).map(Value::Env),
             "file" => self.name(&word, "a file, such as file body.txt", first.to, rest).map(Value::File),
             "base64" => self.parts(&word, first.from, first.to, rest).map(Value::Base64),
+            "weighted" => self.weighted(first.to, rest),
             "raw" => self.parts(&word, first.from, first.to, rest).map(Value::Raw),
             "hmac" => self.hmac(first.from, first.to, rest),
             _ if self.variables.contains(&word.as_str()) => self.none(&word, &rest).map(|()| Value::Variable(word.clone())),
@@ -734,6 +762,27 @@ impl Reading<'_> {
         }
     }
 
+    /// `weighted FILE [GROUP]`
+    fn weighted(&mut self, after: usize, mut rest: Vec<Argument>) -> Option<Value> {
+        let group = match rest.len() {
+            2 => rest.pop().and_then(|argument| match argument.kind {
+                Kind::Word(group) | Kind::Quoted(group) => Some(group),
+                Kind::Value(_) => {
+                    self.wrong(argument.from, argument.to, "'weighted' wants the name of a group", "name one that is in the file");
+                    None
+                }
+            }),
+            3.. => {
+                let (from, to) = (rest[2].from, rest[rest.len() - 1].to);
+                self.wrong(from, to, "'weighted' takes a file and a group", "put a name with spaces between quotation marks");
+                return None;
+            }
+            _ => None,
+        };
+        let path = self.name("weighted", "a file, such as weighted paths.csv", after, rest)?;
+        Some(Value::Weighted { path, group })
+    }
+
     /// `hmac [DIGEST [CODING]] KEY MESSAGE…`
     fn hmac(&mut self, from: usize, to: usize, rest: Vec<Argument>) -> Option<Value> {
         let mut rest = VecDeque::from(rest);
@@ -849,6 +898,8 @@ impl fmt::Display for Value {
             Self::Now(moment) => write!(f, "now {}", named(&MOMENTS, moment)),
             Self::Env(name) => write!(f, "env {}", Argued(name)),
             Self::File(path) => write!(f, "file {}", Argued(path)),
+            Self::Weighted { path, group: None } => write!(f, "weighted {}", Argued(path)),
+            Self::Weighted { path, group: Some(group) } => write!(f, "weighted {} {}", Argued(path), Argued(group)),
             Self::Base64(pieces) => write!(f, "base64{}", Arguments(pieces)),
             Self::Raw(pieces) => write!(f, "raw{}", Arguments(pieces)),
             Self::Hmac { digest, coding, key, message } => {
@@ -948,6 +999,8 @@ mod tests {
             ("now unix-ms", Value::Now(Moment::UnixMillis)),
             ("env TOKEN", Value::Env("TOKEN".to_owned())),
             ("file \"a b.txt\"", Value::File("a b.txt".to_owned())),
+            ("weighted p.csv", Value::Weighted { path: "p.csv".to_owned(), group: None }),
+            ("weighted p.csv \"GET /a\"", Value::Weighted { path: "p.csv".to_owned(), group: Some("GET /a".to_owned()) }),
             ("base64 x", Value::Base64(vec![text("x")])),
             ("users.id", Value::Column { file: "users".to_owned(), column: "id".to_owned() }),
             ("users \"first name\"", Value::Column { file: "users".to_owned(), column: "first name".to_owned() }),
@@ -993,6 +1046,8 @@ mod tests {
             ("{{uuid 4}}", 7, 1, "takes no argument", "{{uuid}}"),
             ("{{choice}}", 2, 6, "has no arguments", "choice a b c"),
             ("{{env}}", 5, 0, "has no name", "env TOKEN"),
+            ("{{weighted}}", 10, 0, "has no name", "weighted paths.csv"),
+            ("{{weighted a b c}}", 15, 1, "takes a file and a group", "quotation marks"),
         ] {
             let found = &mistakes(written)[0];
             assert_eq!((found.at, found.length), (at, length), "{written}: {found:?}");
@@ -1031,6 +1086,7 @@ mod tests {
             (0..MOMENTS.len()).prop_map(|at| Value::Now(MOMENTS[at].1)),
             "[A-Za-z \"\\\\]{1,8}".prop_map(Value::Env),
             "[a-z/. {}()]{1,8}".prop_map(Value::File),
+            ("[a-z/. {}()]{1,8}", prop::option::of("[A-Za-z /{}\"]{0,8}")).prop_map(|(path, group)| Value::Weighted { path, group }),
             "[a-z_ .}é]{1,8}".prop_map(|column| Value::Column { file: "users".to_owned(), column }),
         ]
     }

@@ -20,6 +20,8 @@ pub type Examples = Vec<String>;
 
 /// So many of each are kept.
 const EXAMPLES: usize = 2;
+/// Methods that are told apart.
+const METHODS_MOST: usize = 32;
 /// Hosts that are told apart.
 const HOSTS_MOST: usize = 100;
 
@@ -192,7 +194,10 @@ impl Found {
                 Err(why) => {
                     *self.left_out.entry(why).or_default() += 1;
                     if why == LeftOut::Write {
-                        *self.writes.entry(String::from_utf8_lossy(entry.method).into_owned()).or_default() += 1;
+                        let method = String::from_utf8_lossy(entry.method).into_owned();
+                        // A hostile log has a method a line.
+                        let method = if self.writes.len() < METHODS_MOST || self.writes.contains_key(&method) { method } else { "others".to_owned() };
+                        *self.writes.entry(method).or_default() += 1;
                     }
                     continue;
                 }

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::hash::Hasher as _;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use import::{Entries, Entry, Routed, Told};
 use plan::{Random, Share, Spacing};
@@ -29,8 +30,9 @@ use crate::request::Writer;
 pub(crate) const LATE_NS_MOST: i64 = 120 * SECOND_NS;
 /// Longer lines are no requests: servers take 8 or 16 KB.
 pub(crate) const LINE_BYTES_MOST: usize = 128 << 10;
-/// So many requests are held back to be put in order; beyond that, the first goes out as it is.
-const HELD_MOST: usize = 500_000;
+/// So many lines of a log are held back to be put in order, twelve seconds of a million a minute; beyond that, the first go out as they are,
+/// and what should have been before them goes out late.
+pub(crate) const HELD_MOST: usize = 200_000;
 /// Streams of chance from here on spread lines over their seconds.
 const SECONDS: u64 = 3 << 48;
 
@@ -102,6 +104,10 @@ pub(crate) struct Score {
     pub(crate) pick: Pick,
     pub(crate) routed: Routed,
     pub(crate) writer: Writer,
+    /// So many lines of each log are held back at most.
+    pub(crate) held_most: usize,
+    /// Requests that are sent after their time, since more lines than that lay between their place and their time.
+    pub(crate) late: AtomicU64,
 }
 
 /// The requests of one log that are of one share, in order.
@@ -113,6 +119,8 @@ struct Ordered {
     lateness: Lateness,
     /// Where times are whole seconds: those that may still get more lines.
     seconds: BTreeMap<i64, Vec<Held>>,
+    /// How many these are, those of other shares among them, so that all shares do the same.
+    held: usize,
     heap: BinaryHeap<Reverse<Shot>>,
     /// No request before this one comes any more.
     horizon_ns: i64,
@@ -138,6 +146,7 @@ impl Ordered {
             entries,
             lateness: Lateness::new(),
             seconds: BTreeMap::new(),
+            held: 0,
             heap: BinaryHeap::new(),
             horizon_ns: i64::MIN,
             last_ns: i64::MIN,
@@ -149,9 +158,13 @@ impl Ordered {
     fn next(&mut self) -> Option<Shot> {
         loop {
             let is_first = self.heap.peek().is_some_and(|first| first.0.at_ns <= self.horizon_ns);
-            if is_first || self.ended || self.heap.len() > HELD_MOST {
+            if is_first || self.ended || self.heap.len() > self.score.held_most {
                 let mut shot = self.heap.pop()?.0;
-                shot.at_ns = shot.at_ns.max(self.last_ns);
+                if shot.at_ns < self.last_ns {
+                    // A count that is read when all is over; whoever reads a log is no worker.
+                    self.score.late.fetch_add(1, Ordering::Relaxed);
+                    shot.at_ns = self.last_ns;
+                }
                 self.last_ns = shot.at_ns;
                 return Some(shot);
             }
@@ -170,6 +183,7 @@ impl Ordered {
             Some(Err(_)) | None => {
                 self.ended = true;
                 let seconds = std::mem::take(&mut self.seconds);
+                self.held = 0;
                 seconds.into_iter().for_each(|(second, held)| self.spread(second, held));
                 return;
             }
@@ -202,12 +216,21 @@ impl Ordered {
             self.horizon_ns = self.lateness.newest_start_ns - about.late_start_ns;
             return;
         }
+        let held_most = score.held_most;
         self.seconds.entry(entry.stamp_ns.div_euclid(SECOND_NS)).or_default().push(Held { before_ns, shot });
+        self.held += 1;
         let open_ns = self.lateness.newest_stamp_ns - about.late_stamp_ns;
         let (longest_ns, open) = (about.longest_ns, open_ns.div_euclid(SECOND_NS));
-        while let Some(first) = self.seconds.first_entry().filter(|first| *first.key() < open) {
+        let is_held = self.held;
+        while let Some(first) = self.seconds.first_entry().filter(|first| *first.key() < open || is_held > held_most) {
             let (second, held) = first.remove_entry();
+            self.held -= held.len();
+            let was_open = second >= open;
             self.spread(second, held);
+            if was_open {
+                // One that is closed before its time makes room enough.
+                break;
+            }
         }
         self.horizon_ns = open * SECOND_NS - longest_ns;
     }

@@ -8,18 +8,19 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::protocol::http1::{Asked, Header, Observer};
 use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
 use import::Personal;
-use measure::{Compared, Counted, Ending, Outcome, Replayed, Summary, Tick};
+use measure::{Compared, Counted, Ending, Example, Outcome, Replayed, Summary, Tick};
 use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;
 
 use crate::feed::{Feed, Taken};
 use crate::found::Found;
-use crate::order::Score;
+use crate::order::{HELD_MOST, Score};
 use crate::pick::Clients;
 use crate::request::Writer;
 
@@ -46,7 +47,8 @@ impl Ready {
     pub fn new(plan: &Plan, found: Found) -> Result<Self, RunError> {
         let writer = Writer::new(plan)?;
         let Found { files, logs, pick, routed, span_ns, sent, .. } = found;
-        Ok(Self { score: Arc::new(Score { logs, files, pick, routed, writer }), begins_ns: span_ns.0, sent })
+        let score = Score { logs, files, pick, routed, writer, held_most: HELD_MOST, late: AtomicU64::new(0) };
+        Ok(Self { score: Arc::new(score), begins_ns: span_ns.0, sent })
     }
 
     /// Carries a prepared plan out with these requests.
@@ -57,15 +59,25 @@ impl Ready {
         let Self { score, begins_ns, sent } = self;
         let left: Arc<Mutex<Left>> = Arc::default();
         let made = (score.clone(), left.clone());
-        let ended = prepared.run_with(move |share| Played::new(&made.0, begins_ns, share, made.1.clone()), watch, stop);
+        let mut watch = |tick: &Tick, mut counted: Counted| {
+            // What is written down while the load is on may be all that is left of it.
+            counted.counts.examples.values_mut().for_each(scrub);
+            watch(tick, counted);
+        };
+        let ended = prepared.run_with(move |share| Played::new(&made.0, begins_ns, share, made.1.clone()), &mut watch, stop);
         let left = std::mem::take(&mut *left.lock().unwrap_or_else(PoisonError::into_inner));
         let complete = |summary: &mut Summary| {
             summary.replayed = Some(Box::new(Replayed::new(&left.compared, &score.routed.names())));
-            for example in summary.failures.iter_mut().filter_map(|failure| failure.example.as_mut()) {
-                // A server may say again what it was asked, and that is the log's.
-                example.text = import::example(example.text.as_bytes(), Personal::LeftOut);
-            }
+            summary.failures.iter_mut().filter_map(|failure| failure.example.as_mut()).for_each(scrub);
             summary.warnings.extend(left.failed.clone());
+            let late = score.late.load(Ordering::Relaxed);
+            if late > 0 {
+                summary.warnings.push(format!(
+                    "{late} requests were sent later than the log says: more than {} lines stood between their places in it and their times; \
+                     put its lines in order (sort), or give logs of different times as files of their own",
+                    score.held_most
+                ));
+            }
             if left.taken < sent && left.failed.is_none() && summary.ended.how == Ending::Finished {
                 summary.warnings.push(format!(
                     "the log held {sent} requests when it was looked at, and {} when it was sent: it was changed meanwhile",
@@ -98,6 +110,11 @@ impl Ready {
         }
         requests
     }
+}
+
+/// Leaves out what a server may have said again of what it was asked, which is the log's.
+fn scrub(example: &mut Example) {
+    example.text = import::example(example.text.as_bytes(), Personal::LeftOut);
 }
 
 /// One worker's part.
@@ -341,6 +358,36 @@ mod tests {
     fn outcome(result: Result<u16, Failure>) -> Outcome {
         let at = Nanos::ZERO;
         Outcome { due: at, ready: at, sent: at, first_byte: at, done: at, bytes_out: 0, bytes_in: 0, result }
+    }
+
+    /// The requests of a log whose lines are held back up to so many, and how many of them are late.
+    fn held_back(text: &str, held_most: usize) -> (Vec<u64>, u64) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let found = look(vec![Log::open(file.path().to_str().unwrap()).unwrap()], Options::default()).unwrap();
+        let plan = Plan::try_from(Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() }).unwrap();
+        let mut ready = Ready::new(&plan, found).unwrap();
+        Arc::get_mut(&mut ready.score).unwrap().held_most = held_most;
+        let seconds = ready.preview(Share::WHOLE, usize::MAX).iter().map(|(due, _)| due.0 / 1_000_000_000).collect();
+        (seconds, ready.score.late.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn what_is_held_back_is_bounded_and_what_is_late_for_it_is_counted() {
+        // Whole seconds and finer times; one line stands a minute behind its place.
+        for decimals in ["", ".5"] {
+            let line = |second: u64, number: u64| {
+                format!("{{\"time\":\"{}{decimals}\",\"path\":\"/{number}\",\"status\":200}}\n", 1_700_000_000 + second)
+            };
+            let mut text: String = (0..600).map(|number| line(number / 10, number)).collect();
+            text += &line(1, 600);
+            let mut expected: Vec<u64> = (0..600).map(|number| number / 10).chain([1]).collect();
+            expected.sort_unstable();
+            assert_eq!(held_back(&text, HELD_MOST), (expected, 0));
+            let (seconds, late) = held_back(&text, 50);
+            assert!(seconds.len() == 601 && seconds.is_sorted(), "{seconds:?}");
+            assert_eq!((late, seconds.iter().filter(|second| **second == 1).count()), (1, 10), "{seconds:?}");
+        }
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The bytes of a request, from a line of a log or from a captured request.
 //!
-//! A log names a path; everything else is the plan's, written once. A captured request brings its own headers and body: they are
-//! sent as they were but for what belongs to the connection and to the place, and for what the user gave by name.
+//! A log names a path, and may say who asked (`User-Agent`) and from where (`Referer`); everything else is the plan's, written once. A
+//! captured request brings its own headers and body: they are sent as they were but for what belongs to the connection and to the place.
+//! What the user gave by name goes over both.
 //!
 //! Invariant: what a log holds cannot end the request line or a header, whatever bytes it has.
 
 use engine::RunError;
-use import::Entry;
+use import::{Entry, sendable, unescaped};
 use plan::Plan;
 
 use crate::pick::is_safe;
@@ -20,6 +21,8 @@ pub(crate) struct Writer {
     headers: Vec<Line>,
     /// All of them.
     all: Vec<u8>,
+    /// All but what is said of who asks where nobody says otherwise.
+    without_agent: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -56,8 +59,10 @@ impl Writer {
         let end = head.iter().position(|letter| *letter == b'\n').unwrap_or(head.len());
         let before = head.get(4..end.saturating_sub("/ HTTP/1.1\r".len())).unwrap_or_default().to_vec();
         let all = head[(end + 1).min(head.len())..].to_vec();
-        let headers = all.split_inclusive(|letter| *letter == b'\n').filter(|line| line.len() > 2).map(Line::of).collect();
-        Ok(Self { before, headers, all })
+        let headers: Vec<Line> = all.split_inclusive(|letter| *letter == b'\n').filter(|line| line.len() > 2).map(Line::of).collect();
+        let others = headers.iter().filter(|line| !(line.is_default && line.name == "user-agent"));
+        let without_agent = others.flat_map(|line| line.bytes.iter().copied()).collect();
+        Ok(Self { before, headers, all, without_agent })
     }
 
     /// A request for this path and query, as a log has them.
@@ -73,12 +78,26 @@ impl Writer {
             self.write_captured(entry.method, sent, &mut bytes);
             return bytes;
         }
-        bytes.extend_from_slice(&self.all);
+        let agent = entry.agent.filter(|_| !self.is_given("user-agent"));
+        let referer = entry.referer.filter(|_| !self.is_given("referer"));
+        bytes.extend_from_slice(if agent.is_some() { &self.without_agent } else { &self.all });
+        for (name, value) in [("User-Agent: ", agent), ("Referer: ", referer)] {
+            if let Some(value) = value {
+                bytes.extend_from_slice(name.as_bytes());
+                unescaped(value, &mut bytes);
+                bytes.extend_from_slice(b"\r\n");
+            }
+        }
         if !is_safe(entry.method) {
             bytes.extend_from_slice(b"Content-Length: 0\r\n");
         }
         bytes.extend_from_slice(b"\r\n");
         bytes
+    }
+
+    /// Whether the user gave a header of this name.
+    fn is_given(&self, name: &str) -> bool {
+        self.headers.iter().any(|line| !line.is_default && line.name == name)
     }
 
     fn write_captured(&self, method: &[u8], sent: &[u8], bytes: &mut Vec<u8>) {
@@ -101,7 +120,7 @@ impl Writer {
             .any(|(name, line)| name.eq_ignore_ascii_case(b"transfer-encoding") && line.to_ascii_lowercase().ends_with(b"chunked"));
         for (name, line) in &captured {
             let lower = name.to_ascii_lowercase();
-            let is_given = self.headers.iter().any(|line| !line.is_default && line.name.as_bytes() == lower);
+            let is_given = std::str::from_utf8(&lower).is_ok_and(|lower| self.is_given(lower));
             if !ITS_OWN.contains(&lower.as_slice()) && !is_given {
                 bytes.extend_from_slice(line);
                 bytes.extend_from_slice(b"\r\n");
@@ -144,32 +163,6 @@ fn parts(sent: &[u8]) -> (&[u8], &[u8]) {
     end.map_or((sent, &[]), |(head, body)| (&sent[..head], &sent[body..]))
 }
 
-/// A target as it may stand in a request line: servers write what may not as `\xHH` or raw, and it is sent as `%HH`.
-fn sendable(target: &[u8], bytes: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    let mut rest = target;
-    while let Some((&letter, after)) = rest.split_first() {
-        rest = after;
-        let mut letter = letter;
-        let mut was_escaped = false;
-        if letter == b'\\' {
-            match after {
-                [b'x', high, low, more @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                    let value = |digit: &u8| char::from(*digit).to_digit(16).unwrap_or(0) as u8;
-                    (letter, rest, was_escaped) = (value(high) * 16 + value(low), more, true);
-                }
-                [mark @ (b'"' | b'\\'), more @ ..] => (letter, rest, was_escaped) = (*mark, more, true),
-                _ => {}
-            }
-        }
-        if letter.is_ascii_graphic() && letter != b'#' && !(was_escaped && letter == b'"') {
-            bytes.push(letter);
-        } else {
-            bytes.extend_from_slice(&[b'%', DIGITS[usize::from(letter >> 4)], DIGITS[usize::from(letter & 15)]]);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,6 +188,8 @@ mod tests {
             bytes: None,
             took_ns: None,
             client: None,
+            agent: None,
+            referer: None,
             sent: sent.map(str::as_bytes),
         }
     }
@@ -213,6 +208,16 @@ mod tests {
         assert!(written(&plain, &entry("POST", None), b"/").ends_with("X-Test: 1\r\nContent-Length: 0\r\n\r\n"));
         let proxied = plan(|draft| draft.proxy = Some("http://p.test:8080".to_owned()));
         assert!(written(&proxied, &entry("GET", None), b"/a").starts_with("GET http://a.test:81/a HTTP/1.1\r\nHost: a.test:81\r\n"));
+    }
+
+    #[test]
+    fn who_asked_and_from_where_is_sent_as_the_log_has_it() {
+        let asked = Entry { agent: Some(b"shop \\x22q\\x22 \\x0d\\x0aHost: evil"), referer: Some(b"https://a.test/?b=\\\"c\\\""), ..entry("GET", None) };
+        let said = "User-Agent: shop \"q\" Host: evil\r\nReferer: https://a.test/?b=\"c\"\r\n\r\n";
+        let plain = written(&plan(|_| ()), &asked, b"/");
+        assert!(plain.ends_with(said) && plain.matches("User-Agent").count() == 1, "{plain}");
+        let given = written(&plan(|draft| draft.header = vec!["User-Agent: me".to_owned()]), &asked, b"/");
+        assert!(given.contains("User-Agent: me\r\nReferer: ") && !given.contains("shop"), "{given}");
     }
 
     #[test]

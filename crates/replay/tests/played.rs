@@ -163,6 +163,36 @@ fn a_log_that_was_captured_is_sent_with_headers_and_bodies() {
 }
 
 #[test]
+fn a_recording_is_sent_with_headers_and_bodies() {
+    let text = r#"{"log":{"creator":{"name":"b"},"entries":[
+        {"startedDateTime":"2024-01-01T00:00:00.005Z","time":2,"request":{"method":"GET","url":"https://shop.example/a?x=1",
+          "headers":[{"name":":authority","value":"shop.example"},{"name":"host","value":"shop.example"},{"name":"user-agent","value":"Firefox"},
+          {"name":"cookie","value":"s=1"},{"name":"connection","value":"keep-alive"}]},"response":{"status":200}},
+        {"startedDateTime":"2024-01-01T00:00:00.105Z","time":2,"request":{"method":"POST","url":"https://shop.example/n",
+          "headers":[{"name":"Content-Length","value":"9"},{"name":"Content-Type","value":"application/json"}],
+          "postData":{"mimeType":"application/json","text":"{\"n\":\"ä\"}"}},"response":{"status":201}}]}}"#;
+    let logs = Logs::of(&[text]);
+    assert_eq!(logs.found(&Options::default()).sent, 1, "what writes is left out unless it is asked for");
+    let options = Options { writes: Writes::Sent, ..Options::default() };
+    let found = logs.found(&options);
+    assert_eq!((found.files[0].form.as_deref(), found.sent, found.bodiless), (Some("har"), 2, 0));
+    let requests = Ready::new(&plan(), found).unwrap().preview(Share::WHOLE, 9);
+    let (first, second) = (String::from_utf8_lossy(&requests[0].1), String::from_utf8_lossy(&requests[1].1));
+    assert!(first.starts_with("GET /a?x=1 HTTP/1.1\r\nHost: a.test\r\n") && first.ends_with("cookie: s=1\r\n\r\n"), "{first}");
+    assert!(first.contains("user-agent: Firefox\r\n") && !first.contains("shop.example") && !first.contains("keep-alive"), "{first}");
+    assert!(second.ends_with("Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"n\":\"ä\"}"), "{second}");
+}
+
+#[test]
+fn who_asked_is_sent_where_the_log_says_it() {
+    let text = "192.0.2.1 - - [01/Mar/2016:00:00:01 +0100] \"GET / HTTP/1.1\" 200 612 \"https://a.test/from\" \"Firefox\"\n";
+    let logs = Logs::of(&[text]);
+    let requests = Ready::new(&plan(), logs.found(&Options::default())).unwrap().preview(Share::WHOLE, 9);
+    let sent = String::from_utf8_lossy(&requests[0].1);
+    assert!(sent.ends_with("User-Agent: Firefox\r\nReferer: https://a.test/from\r\n\r\n") && !sent.contains("loadline"), "{sent}");
+}
+
+#[test]
 fn a_clients_requests_are_all_of_one_share() {
     let text: String = (0..400).map(|at| timed(at, 0, &format!("/{}", at % 20), &format!("192.0.2.{}", at % 20))).collect();
     let logs = Logs::of(&[&text]);

@@ -13,9 +13,9 @@ use analysis::gate::{Check, Slo};
 use analysis::search::{Rested, Search, Settings, Standing, Step, TrialResult};
 use analysis::{Level, Reading, Stopped, Sweep, Trial};
 use measure::observed::{Place, SERIES, Unit, Value};
-use measure::{Failure, Histogram, Observed, Summary, Tick, fixtures};
-use plan::{Nanos, Plan, Random};
-use report::compare::{Compared, Pair, Side, Subject};
+use measure::{Failure, Histogram, Observed, Profiled, Summary, Tick, fixtures};
+use plan::{Nanos, Plan, Random, Rate};
+use report::compare::{Compared, Pair, ProfiledSide, Side, Subject};
 use report::vegeta::{Hit, Plot};
 use report::{Style, page, sweep as sweep_files};
 
@@ -306,14 +306,21 @@ fn climbed(name: &str) -> Sweep {
 fn profiled(sweep: &Sweep) -> Vec<Trial> {
     let at = |users: f64| sweep.trials.iter().find(|trial| trial.level.value() == users).cloned();
     let mut trials: Vec<Trial> = [at(2.0), at(10.0)].into_iter().flatten().collect();
-    let profiles = fixture("a_server_that_was_profiled").profiles;
-    trials.iter_mut().for_each(|trial| trial.summary.profiles.clone_from(&profiles));
-    if let Some(low) = trials.first_mut().and_then(|trial| trial.summary.profiles.first_mut()) {
+    let mut profiles = grown().into_iter();
+    trials.iter_mut().for_each(|trial| trial.summary.profiles = profiles.next().unwrap_or_default());
+    trials
+}
+
+/// Profiles of two runs: in the second more is spent on formatting.
+fn grown() -> [Vec<Profiled>; 2] {
+    let after = fixture("a_server_that_was_profiled").profiles;
+    let mut before = after.clone();
+    if let Some(low) = before.first_mut() {
         let by = |name: &str| if name.contains("json") || name.contains("dump") { 0.5 } else { 0.9 };
         low.functions.iter_mut().for_each(|it| (it.flat, it.cum) = (it.flat / 2, (it.cum as f64 * by(&it.name)) as i64));
         low.frames.iter_mut().for_each(|it| it.cum = (it.cum as f64 * by(&it.name)) as i64);
     }
-    trials
+    [before, after]
 }
 
 fn faster(mut sweep: Sweep) -> Sweep {
@@ -352,7 +359,15 @@ fn searched(name: &str, random: &mut Random) -> Found {
         found.trials.push(FoundTrial::new(search.trials().last().expect("one was just learnt"), doubt, run));
     }
     found.answer = search.answer();
+    let rate = found.answer.carries.unwrap_or(100.0);
+    for (rate, profiles) in [rate / 5.0, rate].into_iter().zip(grown()) {
+        let level = Level::Offered(Rate::per_second(rate).expect("it is a rate"));
+        let mut summary = offered(rate, 10.0, random);
+        summary.profiles = profiles;
+        found.profiled.push(Trial { level, repetition: 1, summary });
+    }
     if name == HOSTILE {
+        found.profiled.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
         found.trials.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
         found.stopped = Some(Stopped::cut_short(HOSTILE));
         if let Some(trial) = found.trials.first_mut() {
@@ -415,6 +430,12 @@ fn compared(a: &str, b: &str, tail: f64, pairs: u32, random: &mut Random) -> Res
         };
         let (one, other) = (side(1.0), side(tail));
         compared.pairs.push(Pair::new(if number % 2 == 0 { Side::A } else { Side::B }, one, other));
+    }
+    for (side, profiles) in [Side::A, Side::B].into_iter().zip(grown()) {
+        let mut summary = lively(12, random);
+        summary.profiles = profiles;
+        let summary = if a == HOSTILE { hostile(summary) } else { summary };
+        compared.profiled.push(ProfiledSide { side, summary });
     }
     if a == HOSTILE {
         compared.differences.push(HOSTILE.to_owned());

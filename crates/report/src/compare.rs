@@ -31,7 +31,7 @@ use crate::format::Tone;
 use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
 use crate::sweep::SweepFile;
-use crate::{Style, story, visible};
+use crate::{Style, profiles, story, visible};
 
 pub use words::{apart, reading};
 
@@ -99,6 +99,15 @@ impl Pair {
     }
 }
 
+/// A run of one side with profiles of its server, after the pairs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ProfiledSide {
+    /// Which.
+    pub side: Side,
+    /// The whole run.
+    pub summary: Summary,
+}
+
 /// A comparison and everything it was made from.
 #[derive(Debug, Clone, Serialize)]
 pub struct Compared {
@@ -135,6 +144,9 @@ pub struct Compared {
     pub stopped: Option<String>,
     /// Every pair that was measured, in order.
     pub pairs: Vec<Pair>,
+    /// A run more of each side with profiles of its server; they are no part of the comparison.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub profiled: Vec<ProfiledSide>,
 }
 
 impl Compared {
@@ -162,6 +174,7 @@ impl Compared {
             reading: Vec::new(),
             stopped: None,
             pairs: Vec::new(),
+            profiled: Vec::new(),
         }
     }
 
@@ -231,6 +244,8 @@ pub fn read(text: &str) -> Result<Compared, ReadError> {
         checks: Vec<Promised>,
         stopped: Option<String>,
         pairs: Vec<Pair>,
+        #[serde(default)]
+        profiled: Vec<ProfiledSide>,
     }
     /// What was promised; whether it was kept is found anew.
     #[derive(Deserialize)]
@@ -245,7 +260,8 @@ pub fn read(text: &str) -> Result<Compared, ReadError> {
         }
         None => return Err(ReadError::Schema("it is not a comparison of loadline".to_owned())),
     }
-    let Saved { name, a, b, pairs_planned, margins, calibration, differences, checks, stopped, pairs } = serde_json::from_str(text)?;
+    let Saved { name, a, b, pairs_planned, margins, calibration, differences, checks, stopped, pairs, profiled } =
+        serde_json::from_str(text)?;
     let promises = checks.into_iter().map(|promised| promised.check).collect();
     let mut compared = Compared {
         margins,
@@ -253,6 +269,7 @@ pub fn read(text: &str) -> Result<Compared, ReadError> {
         promises,
         stopped,
         pairs,
+        profiled,
         ..Compared::new(name, a, b, pairs_planned, Margins::default(), calibration)
     };
     compared.judge().map_err(|why| ReadError::Schema(format!("it is damaged: {why}")))?;
@@ -367,6 +384,15 @@ pub fn conclusion(compared: &Compared, style: &Style) -> String {
         for line in wrapped(sentence, style.columns() - 2) {
             let _ = writeln!(text, "  {}", style.paint(tone, &line));
         }
+    }
+    let taken = profiles::of_comparison(compared);
+    for (sentence, table) in profiles::told_of(&taken) {
+        text.push('\n');
+        wrapped(&sentence, style.columns() - 2).iter().for_each(|line| text += &format!("  {line}\n"));
+        text += &format!("\n{table}");
+    }
+    for warning in profiles::warnings(&taken) {
+        wrapped(&warning, style.columns() - 2).iter().for_each(|line| text += &format!("  {}\n", style.paint(Tone::Caution, line)));
     }
     text
 }
@@ -569,6 +595,11 @@ pub(crate) fn markdown(compared: &Compared) -> String {
     }
     if !compared.shifts.is_empty() {
         say(&format!("![Shift by percentile]({}_shift.svg)\n", crate::sweep::markdown::file_link(&compared.name)));
+    }
+    let grown = profiles::markdown(&profiles::of_comparison(compared));
+    if !grown.is_empty() {
+        say(grown.trim_end_matches('\n'));
+        say("");
     }
     say("## How it was measured\n");
     if let Some(pair) = compared.pairs.first() {

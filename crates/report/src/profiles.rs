@@ -1,14 +1,19 @@
-//! Profiles in the words that formats share: what each is of, where most was spent, and what grew between two loads.
+//! Profiles in the words that formats share: what each is of, where most was spent, and what grew between two loads or two sides.
 //!
 //! Names of functions are the server's own, and reach a reader only by way of [`visible`].
 
-use analysis::quantity::{self, bytes, counted, decimal, time};
-use analysis::{Level, Sweep, Trial};
+use std::fmt::Write as _;
+
+use analysis::Sweep;
+use analysis::found::Found;
+use analysis::quantity::{self, bytes, counted, decimal, figure, time};
 use measure::profiled::{CPU, Frame, Function, Unit};
 use measure::{Profiled, Summary};
 use profile::{Change, Order, changes};
 
-use crate::visible::{shortened, visible};
+use crate::compare::{Compared, Side};
+use crate::visible;
+use crate::visible::shortened;
 
 /// So many functions are named by each order.
 pub(crate) const NAMED: usize = 5;
@@ -131,31 +136,91 @@ fn named(rows: &[(Vec<String>, String)]) -> Vec<String> {
 /// Figures are at least this wide, so that tables below each other stand in line.
 const WIDTH: usize = 8;
 
-/// Two runs of a sweep with a profile of each: at a part of the knee, and at it.
+/// A run that was profiled beside another: at one of two loads, or of one of two sides.
+#[derive(Debug, Clone)]
+pub struct Taken<'a> {
+    /// What it is called: `50 users`, `640/s`, `B`.
+    pub name: String,
+    /// The same within a sentence: `at 50 users`, `in B`.
+    pub place: String,
+    /// The run.
+    pub run: &'a Summary,
+    pair: Pairing,
+}
+
+/// Which profile of one run belongs to which of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pairing {
+    /// That of the same: it is one server.
+    Same,
+    /// That of the same, or else the next one of its kind: two servers have their profiles in two places.
+    Kind,
+}
+
+/// The profiled runs of a sweep: at a part of the knee, and at it.
+#[must_use]
+pub fn of_sweep(sweep: &Sweep) -> Vec<Taken<'_>> {
+    sweep.profiled.iter().map(|trial| Taken::at(trial.level.to_string(), &trial.summary)).collect()
+}
+
+/// Those of a search: at a part of the rate that was found, and at it.
+#[must_use]
+pub fn of_search(found: &Found) -> Vec<Taken<'_>> {
+    found.profiled.iter().map(|trial| Taken::at(format!("{}/s", figure(trial.level.value())), &trial.summary)).collect()
+}
+
+/// Those of a comparison: one of each side.
+#[must_use]
+pub fn of_comparison(compared: &Compared) -> Vec<Taken<'_>> {
+    let taken = |side: Side, run| {
+        let name = if side == Side::A { "A" } else { "B" };
+        Taken { name: name.to_owned(), place: format!("in {name}"), run, pair: Pairing::Kind }
+    };
+    compared.profiled.iter().map(|one| taken(one.side, &one.summary)).collect()
+}
+
+impl<'a> Taken<'a> {
+    fn at(name: String, run: &'a Summary) -> Self {
+        Self { place: format!("at {name}"), name, run, pair: Pairing::Same }
+    }
+
+    /// The profile of this run that the one at `place` of another's belongs to.
+    pub(crate) fn partner(&self, of: &Taken<'_>, place: usize) -> Option<&'a Profiled> {
+        let wanted = of.run.profiles.get(place)?;
+        let same = self.run.profiles.iter().find(|it| (&it.asked, &it.kind) == (&wanted.asked, &wanted.kind));
+        let nth = of.run.profiles[..place].iter().filter(|it| it.kind == wanted.kind).count();
+        let alike = || self.run.profiles.iter().filter(|it| it.kind == wanted.kind).nth(nth).filter(|_| self.pair == Pairing::Kind);
+        same.or_else(alike)
+    }
+
+    /// Its place at the beginning of a sentence.
+    pub(crate) fn beginning(&self) -> String {
+        let mut letters = self.place.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
+}
+
+/// Two runs with a profile of each.
 #[derive(Debug, Clone)]
 pub struct Growth<'a> {
-    /// The level of each.
-    pub levels: [Level; 2],
-    /// The runs.
-    pub runs: [&'a Summary; 2],
+    /// What is held against each other.
+    pub taken: [Taken<'a>; 2],
     /// The profiles.
     pub profiles: [&'a Profiled; 2],
     /// What grew, and then what shrank.
     pub changes: Vec<Change>,
 }
 
-/// What grew, for each profile that both of the sweep's profiled runs have.
+/// What grew, for each profile that both runs have; nothing unless there are two.
 #[must_use]
-pub fn growth(sweep: &Sweep) -> Vec<Growth<'_>> {
-    let [low, knee] = sweep.profiled.as_slice() else { return Vec::new() };
+pub fn growth<'a>(taken: &[Taken<'a>]) -> Vec<Growth<'a>> {
+    let [first, last] = taken else { return Vec::new() };
     let mut all = Vec::new();
-    for after in &knee.summary.profiles {
-        let before = low.summary.profiles.iter().find(|it| (&it.asked, &it.kind) == (&after.asked, &after.kind));
-        if let Some(before) = before
+    for (place, after) in last.run.profiles.iter().enumerate() {
+        if let Some(before) = first.partner(last, place)
             && let Ok(changes) = changes(before, after, Order::Cum)
         {
-            let (levels, runs) = ([low.level, knee.level], [&low.summary, &knee.summary]);
-            all.push(Growth { levels, runs, profiles: [before, after], changes });
+            all.push(Growth { taken: [first.clone(), last.clone()], profiles: [before, after], changes });
         }
     }
     all
@@ -165,17 +230,17 @@ impl Growth<'_> {
     /// What is compared.
     #[must_use]
     pub fn title(&self) -> String {
-        format!("What grew from {} to {}: {}", self.levels[0], self.levels[1], of(self.profiles[1]))
+        format!("What grew from {} to {}: {}", self.taken[0].name, self.taken[1].name, of(self.profiles[1]))
     }
 
     /// What it comes to, in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let [low, knee] = &self.levels;
-        let each = [0, 1].map(|side| each(self.runs[side], self.profiles[side]));
+        let each = [0, 1].map(|side| each(self.taken[side].run, self.profiles[side]));
         let cost = match each {
             [Some(before), Some(after)] => {
-                format!("A request took {} of processor time at {low} and {} at {knee}. ", time(before), time(after))
+                let [low, knee] = self.taken.each_ref().map(|taken| taken.place.as_str());
+                format!("A request took {} of processor time {low} and {} {knee}. ", time(before), time(after))
             }
             _ => String::new(),
         };
@@ -209,13 +274,13 @@ impl Growth<'_> {
 
     /// The heads of that table.
     pub(crate) fn heads(&self) -> [String; 7] {
-        let [low, knee] = &self.levels;
+        let [low, knee] = self.taken.each_ref().map(|taken| taken.place.as_str());
         [
-            format!("cum at {low}"),
-            format!("at {knee}"),
+            format!("cum {low}"),
+            knee.to_owned(),
             "grew by".to_owned(),
-            format!("flat at {low}"),
-            format!("at {knee}"),
+            format!("flat {low}"),
+            knee.to_owned(),
             "grew by".to_owned(),
             "function".to_owned(),
         ]
@@ -253,36 +318,52 @@ pub fn difference(changes: &[Change], names: [&str; 2], order: Order) -> String 
     named(&rows).iter().map(|line| format!("  {line}\n")).collect()
 }
 
-/// What the profiles of a sweep show, as text beneath its conclusion; nothing where none were taken.
+/// What the profiles show, as sentences with a table each; nothing where none were taken.
 #[must_use]
-pub fn of_sweep(sweep: &Sweep) -> Vec<(String, String)> {
+pub fn told_of(taken: &[Taken<'_>]) -> Vec<(String, String)> {
     let whole = |growth: &Growth<'_>| {
-        let names = growth.levels.map(|level| level.to_string());
-        (format!("{}. {}", growth.title(), growth.sentence()), difference(&growth.changes, [&names[0], &names[1]], Order::Cum))
+        let names = growth.taken.each_ref().map(|taken| taken.name.as_str());
+        (format!("{}. {}", growth.title(), growth.sentence()), difference(&growth.changes, names, Order::Cum))
     };
-    let said: Vec<(String, String)> = growth(sweep).iter().map(whole).collect();
+    let said: Vec<(String, String)> = growth(taken).iter().map(whole).collect();
     if !said.is_empty() {
         return said;
     }
     // Only one of the two could be had, or there is only one.
-    let single = |trial: &Trial| {
-        let (run, level) = (&trial.summary, trial.level);
+    let single = |Taken { place, run, .. }: &Taken<'_>| {
         let table = |it: &Profiled| -> String { lines(it).iter().map(|line| format!("  {line}\n")).collect() };
-        let told = |it: &Profiled| (format!("Profile at {level}: {}.", about(run, it)), table(it));
+        let told = |it: &Profiled| (format!("Profile {place}: {}.", about(run, it)), table(it));
         run.profiles.iter().map(told).collect::<Vec<_>>()
     };
-    sweep.profiled.iter().rev().map(single).find(|told| !told.is_empty()).unwrap_or_default()
+    taken.iter().rev().map(single).find(|told| !told.is_empty()).unwrap_or_default()
+}
+
+/// The same as sections of Markdown, with what went wrong.
+pub(crate) fn markdown(taken: &[Taken<'_>]) -> String {
+    let mut page = String::new();
+    let mut say = |line: &str| writeln!(page, "{line}").expect("writing to memory does not fail");
+    for growth in growth(taken) {
+        say(&format!("## {}\n\n{}\n", visible::markdown(&growth.title()), visible::markdown(&growth.sentence())));
+        say(&format!("| {} |\n|{}---|", growth.heads().join(" | "), "---:|".repeat(6)));
+        for row in growth.rows() {
+            say(&format!("| {} |", row.iter().map(|cell| visible::markdown(cell)).collect::<Vec<_>>().join(" | ")));
+        }
+        say("");
+    }
+    for warning in warnings(taken) {
+        say(&format!("> {}\n", visible::markdown(&warning)));
+    }
+    page
 }
 
 /// What went wrong with them, each once.
 #[must_use]
-pub fn warnings(sweep: &Sweep) -> Vec<String> {
-    let said = |trial: &Trial| {
-        let level = trial.level;
-        let about = trial.summary.warnings.iter().filter(|warning| warning.starts_with("--profile"));
-        about.map(|warning| format!("At {level}: {}", visible(warning))).collect::<Vec<_>>()
+pub fn warnings(taken: &[Taken<'_>]) -> Vec<String> {
+    let said = |taken: &Taken<'_>| {
+        let about = taken.run.warnings.iter().filter(|warning| warning.starts_with("--profile"));
+        about.map(|warning| format!("{}: {}", taken.beginning(), visible(warning))).collect::<Vec<_>>()
     };
-    sweep.profiled.iter().flat_map(said).collect()
+    taken.iter().flat_map(said).collect()
 }
 
 /// Of each frame, by how much its share of the whole is greater than that of the same calls in another profile.
@@ -313,6 +394,7 @@ pub(crate) fn how_many(profiled: &Profiled) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::{Level, Trial};
     use measure::fixtures;
 
     fn run() -> Summary {
@@ -335,9 +417,9 @@ mod tests {
             knee.total *= 2;
             knee.functions.insert(0, Function { name: "sync.\x1b[2J(*Mutex).Lock".to_owned(), flat: total, cum: total });
         });
-        let all = growth(&swept);
+        let all = growth(&of_sweep(&swept));
         assert_eq!(all[0].told()[0].name, "sync.\x1b[2J(*Mutex).Lock");
-        let (sentence, table) = &of_sweep(&swept)[0];
+        let (sentence, table) = &told_of(&of_sweep(&swept))[0];
         assert!(
             sentence.contains("What grew from 10 users to 50 users: processor time")
                 && sentence.contains("grew most: from 0.0 % to 50.0 %"),
@@ -350,7 +432,7 @@ mod tests {
     #[test]
     fn more_of_the_same_is_told_as_that() {
         let swept = sweep(|_| ());
-        let (sentence, table) = &of_sweep(&swept)[0];
+        let (sentence, table) = &told_of(&of_sweep(&swept))[0];
         assert!(sentence.contains("more of the same") && table.contains("No function's share"), "{sentence}\n{table}");
     }
 
@@ -360,9 +442,28 @@ mod tests {
         swept.profiled[0].summary.profiles.clear();
         swept.profiled[1].summary.warnings.clear();
         swept.profiled[0].summary.warnings = vec!["--profile http://x/: gone\x07".to_owned(), "other".to_owned()];
-        assert!(growth(&swept).is_empty());
-        assert!(of_sweep(&swept)[0].0.starts_with("Profile at 50 users: processor time"), "{:?}", of_sweep(&swept));
-        assert_eq!(warnings(&swept), ["At 10 users: --profile http://x/: gone\\x07"]);
+        let taken = of_sweep(&swept);
+        assert!(growth(&taken).is_empty());
+        assert!(told_of(&taken)[0].0.starts_with("Profile at 50 users: processor time"), "{:?}", told_of(&taken));
+        assert_eq!(warnings(&taken), ["At 10 users: --profile http://x/: gone\\x07"]);
+    }
+
+    #[test]
+    fn two_servers_have_their_profiles_in_two_places() {
+        let (mut a, mut b) = (run(), run());
+        let named = |run: &mut Summary, host: &str| run.profiles.iter_mut().for_each(|it| it.asked = it.asked.replacen("http://", host, 1));
+        named(&mut a, "http://old.");
+        named(&mut b, "http://new.");
+        let side = |place: &str, run, pair| Taken { name: place.to_owned(), place: format!("in {place}"), run, pair };
+        let sides = [side("A", &a, Pairing::Kind), side("B", &b, Pairing::Kind)];
+        let all = growth(&sides);
+        assert_eq!(all.len(), b.profiles.len());
+        assert!(all.iter().all(|growth| growth.profiles[0].kind == growth.profiles[1].kind));
+        assert!(all[0].title().starts_with("What grew from A to B: ") && all[0].heads()[0] == "cum in A", "{:?}", all[0].heads());
+        // Of one server at two loads, something else is something else.
+        let loads = [side("A", &a, Pairing::Same), side("B", &b, Pairing::Same)];
+        assert!(growth(&loads).is_empty());
+        assert!(markdown(&sides).contains("## What grew from A to B") && markdown(&loads).is_empty());
     }
 
     #[test]

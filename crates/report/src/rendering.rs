@@ -11,6 +11,7 @@ use measure::Summary;
 
 use crate::chart::sweep::SweepCurve;
 use crate::compare::{self, Compared};
+use crate::traffic::Surveyed;
 use crate::{Style, dat, diff, find, page, sweep, traffic};
 
 /// One way to write down a result.
@@ -147,20 +148,26 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
 ];
 
 /// Every format of a log's traffic.
-pub const TRAFFIC_FORMATS: &[Rendering<import::Traffic>] = &[
-    Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(traffic::text(it, &Style::PLAIN).into_bytes()) },
-    Rendering { name: "json", about: "every figure, for scripts", extension: "json", render: traffic::json },
+pub const TRAFFIC_FORMATS: &[Rendering<Surveyed>] = &[
+    Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(traffic::text(&it.traffic, &Style::PLAIN).into_bytes()) },
+    Rendering { name: "json", about: "every figure, for scripts", extension: "json", render: |it| traffic::json(&it.traffic) },
     Rendering {
         name: "urls",
         about: "the routes with their weights, for --urls",
         extension: "txt",
-        render: |it| Ok(traffic::urls::urls(it).into_bytes()),
+        render: |it| Ok(traffic::urls::urls(&it.traffic).into_bytes()),
     },
     Rendering {
         name: "scenario",
         about: "routes, visits and the busiest hour as a scenario, for run",
         extension: "yaml",
-        render: |it| Ok(traffic::scenario::scenario(it).into_bytes()),
+        render: |it| Ok(it.made.scenario.clone().into_bytes()),
     },
-    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::traffic(it).document()) },
+    Rendering {
+        name: "paths",
+        about: "what routes were asked for and how often, for the scenario",
+        extension: "csv",
+        render: |it| Ok(it.made.paths.clone().unwrap_or_default().into_bytes()),
+    },
+    Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::traffic(&it.traffic).document()) },
 ];

@@ -3,7 +3,7 @@
 //! Where throughput stops growing, one of these columns says why: a thread at 100 %, a queue that fills, a quota.
 
 use analysis::quantity::{NONE, bytes, count, decimal};
-use analysis::server_side::{LevelSide, ServerSide};
+use analysis::server_side::{LevelSide, ServerSide, server_of};
 use measure::Summary;
 
 use crate::columns::Columns;
@@ -13,12 +13,10 @@ use crate::visible;
 /// all its runs.
 #[must_use]
 pub fn table(head: &str, loads: &[(String, Vec<&Summary>)]) -> String {
-    let Some(about) =
-        loads.iter().flat_map(|(_, runs)| runs).find_map(|run| ServerSide::of_processes(run)).map(|side| side.seen.about.clone())
-    else {
-        return String::new();
-    };
-    let sides: Vec<(&str, Option<LevelSide>)> = loads.iter().map(|(name, runs)| (name.as_str(), LevelSide::of(runs))).collect();
+    let runs = || loads.iter().flat_map(|(_, runs)| runs).copied();
+    let Some(asked) = server_of(runs()) else { return String::new() };
+    let about = runs().find_map(|run| ServerSide::asked(run, asked)).map(|side| side.seen.about.clone()).unwrap_or_default();
+    let sides: Vec<(&str, Option<LevelSide>)> = loads.iter().map(|(name, runs)| (name.as_str(), LevelSide::of(runs, asked))).collect();
     let throttled = sides.iter().any(|(_, side)| side.and_then(|side| side.throttled).is_some());
     let mut heads = vec![head, "CPU", "busiest thread", "waiting", "memory", "queued", "overflows", "machine CPU"];
     if throttled {

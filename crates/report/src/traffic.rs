@@ -12,7 +12,7 @@ use std::io;
 use analysis::quantity::{NONE, bytes, count, counted, decimal, figure, percent, share, time};
 use import::{Course, File, Packed, Route, Times, Traffic, Users, utc};
 
-pub use scenario::{Fidelity, fidelity};
+pub use scenario::{Beside, Fidelity, Made, Paths, made, stand_ins};
 
 use crate::Style;
 use crate::columns::{Columns, wrapped};
@@ -24,6 +24,15 @@ const ROUTES_LISTED: usize = 30;
 const ROUTE_LETTERS: usize = 48;
 /// Where the text beside a name begins.
 const MARGIN: usize = 19;
+
+/// A log's traffic, and what it becomes as a load where that is wanted.
+#[derive(Debug, Clone)]
+pub struct Surveyed {
+    /// What the log says.
+    pub traffic: Traffic,
+    /// What goes into files to be sent.
+    pub made: Made,
+}
 
 /// Every figure, with the keys of [`Traffic`].
 ///

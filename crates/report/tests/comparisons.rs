@@ -3,7 +3,7 @@
 use analysis::compare::Margins;
 use measure::{Summary, fixtures};
 use report::Style;
-use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, files, header, row};
+use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, files, header, read, row};
 
 fn run(qps: f64) -> Summary {
     let (_, mut summary) = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap();
@@ -35,6 +35,25 @@ fn fewer_answers_are_worse_and_stand_in_capitals() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(conclusion(&compared(10, 1.1), &Style::PLAIN).contains("B is better: goodput +"));
     assert!(conclusion(&compared(10, 1.0), &Style::PLAIN).contains("B is the same as A, to within 5 %"));
+}
+
+#[test]
+fn what_one_side_does_more_of_is_told_and_reads_back() {
+    let mut compared = compared(6, 1.0);
+    let profiled = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_profiled").unwrap().1;
+    let mut more = profiled.clone();
+    more.profiles[0].total *= 2;
+    for (side, summary) in [(Side::A, profiled), (Side::B, more)] {
+        compared.profiled.push(ProfiledSide { side, summary });
+    }
+    let text = conclusion(&compared, &Style::PLAIN);
+    assert!(text.contains("What grew from A to B: processor time. A request took ") && text.contains("−"), "{text}");
+    let all = files(&compared).unwrap();
+    let of = |ending: &str| String::from_utf8(all.iter().find(|file| file.ending == ending).unwrap().bytes.clone()).unwrap();
+    assert!(of(".compare.md").contains("| cum in A | in B | grew by |"));
+    let again = read(&of(".compare.json")).unwrap();
+    assert_eq!(again.profiled.iter().map(|one| one.side).collect::<Vec<_>>(), [Side::A, Side::B]);
+    assert_eq!(conclusion(&again, &Style::PLAIN), text);
 }
 
 #[test]
@@ -90,7 +109,7 @@ fn a_comparison_reads_back_and_says_the_same() {
     let compared = compared(8, 0.9);
     let written = files(&compared).unwrap();
     let text = String::from_utf8(written[0].bytes.clone()).unwrap();
-    let again = report::compare::read(&text).unwrap();
+    let again = read(&text).unwrap();
     assert_eq!(conclusion(&again, &Style::PLAIN), conclusion(&compared, &Style::PLAIN));
     assert_eq!(files(&again).unwrap()[0].bytes, written[0].bytes);
     for (text, part) in [
@@ -98,7 +117,7 @@ fn a_comparison_reads_back_and_says_the_same() {
         ("{}", "not a comparison"),
         ("{\"schema\":\"loadline.compare/1\"}", "missing field"),
     ] {
-        assert!(report::compare::read(text).unwrap_err().to_string().contains(part), "{text}");
+        assert!(read(text).unwrap_err().to_string().contains(part), "{text}");
     }
 }
 

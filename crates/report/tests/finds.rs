@@ -3,6 +3,7 @@
 use analysis::found::{Found, FoundTrial, learnt};
 use analysis::gate::{Check, Slo};
 use analysis::search::{Capacity, Early, Search, Settings, Standing, Step, TrialResult};
+use analysis::{Level, Trial};
 use measure::{Summary, fixtures};
 use report::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
 use report::chart::{Chart, Fill, Marks, Note};
@@ -56,6 +57,20 @@ fn every_file_is_there_and_the_result_reads_back() {
     ] {
         assert!(read(text).unwrap_err().to_string().contains(part), "{text}");
     }
+}
+
+#[test]
+fn what_was_profiled_reads_back_and_stands_on_the_page() {
+    let mut found = found();
+    let profiled = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_profiled").unwrap().1;
+    let at = |rate: f64| Level::Offered(plan::Rate::per_second(rate).unwrap());
+    found.profiled = [80.0, 400.0].map(|rate| Trial { level: at(rate), repetition: 1, summary: profiled.clone() }).to_vec();
+    let text = String::from_utf8(files(&found).unwrap()[0].bytes.clone()).unwrap();
+    let again = read(&text).unwrap();
+    assert_eq!(again.profiled, found.profiled);
+    let page = markdown::markdown(&again);
+    assert!(page.contains("## What grew from 80/s to 400/s: processor time") && page.contains("| cum at 80/s | at 400/s |"), "{page}");
+    assert_eq!(again.trials.len(), 3, "they are no trials of the search");
 }
 
 #[test]

@@ -164,15 +164,15 @@ fn carry_out(
     stop: &Stop,
 ) -> Result<Summary, RunError> {
     let filling = plan.filling();
-    let (order, seed, files) = ((filling.order, filling.end), plan.seed(), files.to_vec());
+    let (order, seed, opened) = ((filling.order, filling.end), plan.seed(), files.to_vec());
     let (coming, progress) = (coming.clone(), progress.clone());
     // A worker that begins late must not go on from what another of this load has ended with.
     let far = Arc::new(progress.far());
     let wanders = compiled.wanders;
     let compiled = Arc::new(compiled);
     let taken = far.journeys;
-    let rows = move |share| Rows::new(&files, order, seed, share, taken);
-    if wanders {
+    let rows = move |share| Rows::new(&opened, order, seed, share, taken);
+    let measured = if wanders {
         let journeys = move |share| {
             Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, far.clone(), progress.clone())
         };
@@ -182,5 +182,9 @@ fn carry_out(
             Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, far.clone(), progress.clone())
         };
         prepared.run_with(journeys, watch, stop)
-    }
+    };
+    measured.map(|mut summary| {
+        summary.warnings.extend(files.iter().filter_map(|data| data.starved()));
+        summary
+    })
 }

@@ -3,6 +3,7 @@
 //! The head of a request is made by the engine, with marks in the place of values, so that what is checked and added there
 //! (names, line breaks, the way of closing, the proxy) is checked and added here as well. Then it is cut at the marks.
 
+use std::collections::HashMap;
 use std::fs;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use plan::template::{Digest, Piece, Template, Value, is_templated};
 use plan::{Body, Braces, FormValue, Mark, Plan, PlanError, PlanErrors, Target, plainly};
 use ring::hmac;
 
-use crate::data::Data;
+use crate::data::{Data, DataError};
 use crate::write::{Part, Place, Writer};
 
 /// One route's request.
@@ -79,6 +80,8 @@ pub(crate) struct Pieces<'a> {
     /// The variables of a user, by their places.
     pub(crate) variables: &'a [String],
     pub(crate) errors: PlanErrors,
+    /// Files of weighted rows, each read once.
+    pub(crate) weighted: HashMap<String, Option<Arc<Data>>>,
 }
 
 impl Compiling<'_> {
@@ -214,7 +217,7 @@ impl<'a> Pieces<'a> {
     fn of_plan(plan: &'a Plan, files: &'a [Arc<Data>]) -> Self {
         let filling = plan.filling();
         let names = filling.files.iter().map(|file| file.name.as_str()).collect();
-        Self { files, names, environment: &filling.environment, variables: &[], errors: PlanErrors::default() }
+        Self { files, names, environment: &filling.environment, variables: &[], errors: PlanErrors::default(), weighted: HashMap::new() }
     }
 
     /// The parts of a marked text.
@@ -277,6 +280,12 @@ impl<'a> Pieces<'a> {
                     bytes.truncate(bytes.trim_ascii_end().len());
                 }
                 self.text(parts, &format!("the file '{path}'"), &bytes, place);
+                return;
+            }
+            Value::Weighted { path, group } => {
+                let is_after_slash = matches!(parts.last(), Some(Part::Text(text)) if text.ends_with(b"/"));
+                let before = if is_after_slash { Before::Slash } else { Before::Other };
+                parts.extend(self.weighted(path, group.as_deref(), place, before).map(|writer| Part::Value(writer, Place::Plain)));
                 return;
             }
             Value::Raw(pieces) => {
@@ -350,6 +359,83 @@ impl<'a> Pieces<'a> {
         add_text(parts, &escaped);
     }
 
+    /// The rows of a file, each as it stands in its place.
+    fn weighted(&mut self, path: &str, group: Option<&str>, place: Place, before: Before) -> Option<Writer> {
+        let wrong = |message: String, help: &str| PlanError::new("no-templates", message, help);
+        let data = match self.weighted.get(path) {
+            Some(data) => data.clone()?,
+            None => {
+                let read = Data::open(path).map_err(|mistakes| {
+                    for DataError { message, help } in mistakes {
+                        // It is told as the files that are named by that flag are.
+                        let message = message.replacen("--data-file", "the file", 1);
+                        self.errors.push(wrong(format!("{message} (of {{{{weighted {path}}}}})"), &help));
+                    }
+                });
+                let data = read.ok().map(Arc::new);
+                self.weighted.insert(path.to_owned(), data.clone());
+                data?
+            }
+        };
+        if !data.is_in_memory() {
+            let help = "give fewer rows, or take them as a data file: {{NAME.COLUMN}}";
+            self.errors.push(wrong(format!("the file {path} of {{{{weighted {path}}}}} is larger than what is kept in memory"), help));
+            return None;
+        }
+        let column = |name: &str| data.columns().iter().position(|column| column == name);
+        let (groups, weights, values) = (column("group"), column("weight"), data.columns().len() - 1);
+        if group.is_some() && groups.is_none() {
+            self.errors.push(wrong(format!("the file {path} has no column 'group'"), "add it, or name no group"));
+            return None;
+        }
+        let (mut bounds, mut rows) = (Vec::new(), Vec::new());
+        let mut bound = 0_u64;
+        for row in 0..data.count() {
+            if let (Some(group), Some(column)) = (group, groups)
+                && data.field(row, column) != group.as_bytes()
+            {
+                continue;
+            }
+            let weight = match weights.filter(|column| *column != values) {
+                None => Some(1),
+                Some(column) => std::str::from_utf8(data.field(row, column)).ok().and_then(|text| text.trim().parse::<u64>().ok()),
+            };
+            let Some(weight) = weight.filter(|weight| *weight <= WEIGHT_MAX) else {
+                let message = format!("the file {path} has a weight that is no whole number of at most {WEIGHT_MAX}, in row {}", row + 1);
+                self.errors.push(wrong(message, "write one such as 80"));
+                return None;
+            };
+            if weight > 0 {
+                bound += weight;
+                bounds.push(bound);
+                rows.push(data.field(row, values).to_vec());
+            }
+        }
+        if rows.is_empty() {
+            let of = group.map_or_else(String::new, |group| format!(" of the group '{}'", group.escape_debug()));
+            self.errors.push(wrong(format!("the file {path} has no row{of} with a weight above 0"), "look at the file there"));
+            return None;
+        }
+        // Paths after the slash that a path begins with: they stand as they are, and their own slash is that one.
+        let are_paths =
+            before == Before::Slash && matches!(place, Place::Url | Place::RawUrl) && rows.iter().all(|row| row.first() == Some(&b'/'));
+        let mut texts = Vec::with_capacity(rows.len());
+        for row in rows {
+            let mut text = Vec::new();
+            let (row, place) = if are_paths { (&row[1..], Place::RawUrl) } else { (&row[..], place) };
+            if place == Place::Header && !row.iter().all(|byte| place.allows(*byte)) {
+                self.errors.push(wrong(
+                    format!("a row of the file {path} in a header holds a line break or another control character"),
+                    "leave it out, or send it in the body",
+                ));
+                return None;
+            }
+            place.escape(row, &mut text);
+            texts.push(text);
+        }
+        Some(Writer::Weighted { bounds, texts })
+    }
+
     fn file(&mut self, path: &str) -> Vec<u8> {
         fs::read(path).unwrap_or_else(|why| {
             let message = format!("the file '{path}' of a template cannot be read: {}", plainly(&why));
@@ -358,6 +444,17 @@ impl<'a> Pieces<'a> {
         })
     }
 }
+
+/// What stands before a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Slash,
+    Other,
+}
+
+/// Together they must be drawn from 53 bits of chance.
+const WEIGHT_MAX: u64 = 1 << 32;
+
 fn add(parts: &mut Vec<Part>, part: Part) {
     match part {
         Part::Text(text) => add_text(parts, &text),

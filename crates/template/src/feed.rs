@@ -2,11 +2,13 @@
 //!
 //! A worker that reads a file waits for the disk, and what waits there is not sent: the load would be wrong, and its times too.
 //! Which rows a worker takes follows from the seed and the number of each request, so a thread beside it can read them in that
-//! order before they are asked for. They come in blocks; between two blocks a row costs what one in memory costs.
+//! order before they are asked for. They come in blocks; between two blocks a row costs what one in memory costs. Where the disk is too slow
+//! for the load all the same, the worker waits, and that is told: without its row a request cannot be sent.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread;
+use std::time::Instant;
 
 use plan::{DataEnd, Random, RowOrder, Share};
 
@@ -73,6 +75,7 @@ pub(crate) enum Source {
 
 /// Rows that come in blocks.
 pub(crate) struct Feed {
+    data: Arc<Data>,
     blocks: Receiver<Result<Block, Ended>>,
     /// What came before the load began, until it is taken.
     first: Option<Result<Block, Ended>>,
@@ -149,11 +152,14 @@ impl Feed {
         let columns = data.columns().len();
         thread::Builder::new()
             .name(format!("rows-{}", share.index()))
-            .spawn(move || read_ahead(&data, order, share, &sender))
+            .spawn({
+                let data = data.clone();
+                move || read_ahead(&data, order, share, &sender)
+            })
             .expect("the system gives a thread to each worker's rows");
         // The first block is there before the load begins.
         let first = blocks.recv().ok();
-        Self { blocks, first, block: Block::default(), at: 0, columns }
+        Self { data, blocks, first, block: Block::default(), at: 0, columns }
     }
 
     fn advance(&mut self) -> Next {
@@ -161,7 +167,7 @@ impl Feed {
         if self.at < self.block.rows {
             return Next::Row;
         }
-        match self.first.take().or_else(|| self.blocks.recv().ok()) {
+        match self.first.take().or_else(|| self.next()) {
             Some(Ok(block)) => {
                 self.block = block;
                 self.at = 0;
@@ -170,6 +176,22 @@ impl Feed {
             Some(Err(Ended::Failed(why))) => Next::Failed(why),
             Some(Err(Ended::RanOut)) => Next::RanOut,
             Some(Err(Ended::Over)) | None => Next::Over,
+        }
+    }
+}
+
+impl Feed {
+    /// The next block, waited for if it is not there.
+    fn next(&self) -> Option<Result<Block, Ended>> {
+        match self.blocks.try_recv() {
+            Ok(block) => Some(block),
+            Err(TryRecvError::Disconnected) => None,
+            Err(TryRecvError::Empty) => {
+                let began = Instant::now();
+                let block = self.blocks.recv().ok();
+                self.data.note_wait(began.elapsed());
+                block
+            }
         }
     }
 }

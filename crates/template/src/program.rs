@@ -102,11 +102,16 @@ impl Ready {
     /// If the run cannot go on, with what was measured until then.
     pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
         let shared = self.shared;
-        if shared.at_home {
+        let files = shared.files.clone();
+        let measured = if shared.at_home {
             prepared.run_with(move |share| Filled::<false>::new(shared.clone(), share), watch, stop)
         } else {
             prepared.run_with(move |share| Filled::<true>::new(shared.clone(), share), watch, stop)
-        }
+        };
+        measured.map(|mut summary| {
+            summary.warnings.extend(files.iter().filter_map(|data| data.starved()));
+            summary
+        })
     }
 
     /// The first requests of the whole run, as they will be sent.
@@ -315,6 +320,50 @@ mod tests {
     fn header(name: &str, request: &str) -> String {
         let line = request.lines().find(|line| line.to_ascii_lowercase().starts_with(&format!("{name}: ")));
         line.unwrap_or_else(|| panic!("{request} has no {name}"))[name.len() + 2..].to_owned()
+    }
+
+    #[test]
+    fn rows_of_a_file_come_as_often_as_their_weights_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.csv");
+        fs::write(&path, "group,weight,path\nGET /a,3,/a?x=1&y=%20\nGET /a,1,/a/2\n\"GET /b\",9,/b c\n\"GET /b\",0,/never\n").unwrap();
+        let file = path.display();
+        let plan = plan(|draft| {
+            draft.url = Some(format!("http://a.test/{{{{weighted \"{file}\" \"GET /a\"}}}}?q={{{{weighted \"{file}\" \"GET /b\"}}}}"));
+            draft.header = vec![format!("X-One: {{{{weighted \"{file}\" \"GET /b\"}}}}")];
+        });
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for request in requests(&plan, 4_000) {
+            assert_eq!(header("x-one", &request), "/b c");
+            *counts.entry(request.split(' ').nth(1).unwrap().to_owned()).or_default() += 1;
+        }
+        // A path stands as it is, and a value in a query is escaped. Binomial: sd √(4,000 · 3/4 · 1/4) = 27; six of them.
+        assert_eq!(counts.len(), 2, "{counts:?}");
+        assert!(counts["/a?x=1&y=%20?q=%2Fb%20c"].abs_diff(3_000) < 164 && counts.contains_key("/a/2?q=%2Fb%20c"), "{counts:?}");
+    }
+
+    #[test]
+    fn a_file_of_weighted_rows_that_is_none_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = |name: &str, content: &str, group: &str| {
+            let path = folder.path().join(name);
+            if !content.is_empty() {
+                fs::write(&path, content).unwrap();
+            }
+            let plan = plan(|draft| draft.url = Some(format!("http://a.test/{{{{weighted \"{}\" {group}}}}}", path.display())));
+            Ready::new(&plan, &[]).err().map(|errors| errors.to_string()).unwrap_or_default()
+        };
+        for (name, content, group, part) in [
+            ("none.csv", "", "", "cannot be read"),
+            ("plain.csv", "word\na\n", "x", "no column 'group'"),
+            ("groups.csv", "group,path\na,/a\n", "b", "no row of the group 'b'"),
+            ("weights.csv", "weight,path\nmany,/a\n", "", "a weight that is no whole number"),
+            ("zero.csv", "weight,path\n0,/a\n", "", "no row with a weight above 0"),
+        ] {
+            let told = told(name, content, group);
+            assert!(told.contains(part) && !told.contains("--data-file"), "{name}: {told}");
+        }
+        assert_eq!(told("words.csv", "word\na\n", ""), "");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A plan's own request is one whole that is compiled at once; a scenario has hundreds of texts, in places that a plan does not
 //! know: conditions, variables, fields of forms. Each is compiled by itself, and what is known before the run is text already.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use plan::template::{Piece, Template};
@@ -27,7 +28,7 @@ impl<'a> Compiler<'a> {
     /// With these data files and how templates call them, the variables of the environment, and those of a user by their places.
     #[must_use]
     pub fn new(files: &'a [Arc<Data>], names: Vec<&'a str>, environment: &'a [(String, String)], variables: &'a [String]) -> Self {
-        Self { pieces: Pieces { files, names, environment, variables, errors: PlanErrors::default() } }
+        Self { pieces: Pieces { files, names, environment, variables, errors: PlanErrors::default(), weighted: HashMap::new() } }
     }
 
     /// A template in its place. Its fixed text stands there as it is typed; only what is filled in is escaped.

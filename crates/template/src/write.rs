@@ -47,6 +47,8 @@ pub(crate) enum Writer {
     Random { low: i64, high: i64 },
     Sequence { from: u64 },
     Choice(Vec<Vec<Part>>),
+    /// Each as it stands in its place, and where the weights of all up to it end.
+    Weighted { bounds: Vec<u64>, texts: Vec<Vec<u8>> },
     Now(Moment),
     Base64(Vec<Part>),
     Hmac { key: hmac::Key, coding: Coding, message: Vec<Part> },
@@ -113,6 +115,10 @@ impl Writer {
             Self::Choice(choices) => {
                 let chosen = writing.random.between(0, choices.len() as u64 - 1);
                 write(&choices[chosen as usize], out, writing);
+            }
+            Self::Weighted { bounds, texts } => {
+                let drawn = writing.random.between(0, bounds[bounds.len() - 1] - 1);
+                out.extend_from_slice(&texts[bounds.partition_point(|bound| *bound <= drawn)]);
             }
             Self::Now(moment) => now(*moment, SystemTime::now(), out),
             Self::Base64(parts) => {

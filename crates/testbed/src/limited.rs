@@ -51,17 +51,21 @@ pub enum Shortage {
     Storage,
     /// Beyond 200 requests a second it answers 429.
     Rate,
-    /// With more than eight requests in flight it answers 503, and when to come again.
+    /// With eight requests at work it answers all others 503, and when to come again.
     Admission,
-    /// With more than eight requests in flight it fails.
+    /// With eight requests at work all others fail.
     Soundness,
     /// It asks another server for each answer, whose address it is given.
     Upstream,
+    /// Of the files that it may open, one for each connection; how many these are is set by whoever starts it.
+    Files,
+    /// Each answer has 64 KiB, and whatever carries them carries no more.
+    Link,
 }
 
 impl Shortage {
     /// All of them with their names.
-    pub const ALL: [(&'static str, Self); 14] = [
+    pub const ALL: [(&'static str, Self); 16] = [
         ("nothing", Self::Nothing),
         ("thread", Self::Thread),
         ("cores", Self::Cores),
@@ -76,6 +80,8 @@ impl Shortage {
         ("admission", Self::Admission),
         ("soundness", Self::Soundness),
         ("upstream", Self::Upstream),
+        ("files", Self::Files),
+        ("link", Self::Link),
     ];
 
     /// The one of this name.
@@ -90,7 +96,15 @@ impl Shortage {
     /// # Errors
     /// If it cannot listen, has no file to write to, or nobody behind it is given.
     pub fn serve(self, behind: Option<SocketAddr>) -> io::Result<SocketAddr> {
-        let listener = listener(if self == Self::Acceptance { 4 } else { 1_024 })?;
+        self.serve_at(Ipv4Addr::LOCALHOST, behind)
+    }
+
+    /// The same on a free port of another address of this machine.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn serve_at(self, address: Ipv4Addr, behind: Option<SocketAddr>) -> io::Result<SocketAddr> {
+        let listener = listener(address, if self == Self::Acceptance { 4 } else { 1_024 })?;
         let address = listener.local_addr()?;
         match self {
             Self::Nothing => on_threads(listener, || wait(2, FINE)),
@@ -144,6 +158,14 @@ impl Shortage {
                 let behind = behind.ok_or_else(|| io::Error::other("nobody is behind this server: give an address"))?;
                 on_threads(listener, move || if asked(behind).is_ok() { FINE } else { FAILED });
             }
+            Self::Files => on_threads(listener, || wait(20, FINE)),
+            Self::Link => {
+                let body = "x".repeat(CARRIED_BYTES);
+                let large = format!("HTTP/1.1 200 OK\r\nContent-Length: {CARRIED_BYTES}\r\n\r\n{body}");
+                // As long as the server, which ends with the process.
+                let large: &'static str = Box::leak(large.into_boxed_str());
+                on_threads(listener, move || large);
+            }
         }
         Ok(address)
     }
@@ -156,6 +178,10 @@ const STORED_BYTES: usize = 1024 * 1024;
 /// So many of them are stored, and read in turn.
 const STORED_PLACES: u64 = 64;
 const PAGE_BYTES: usize = 4096;
+/// The body of an answer that a link is to carry.
+const CARRIED_BYTES: usize = 64 * 1024;
+/// Requests at work beyond which it refuses or fails.
+const CROWD_MAX: u64 = 8;
 
 const FINE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LAST: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
@@ -164,9 +190,9 @@ const UNAVAILABLE: &str = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\
 const FAILED: &str = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n";
 
 /// As [`TcpListener::bind`], with room for so many connections that wait.
-fn listener(backlog: i32) -> io::Result<TcpListener> {
+fn listener(address: Ipv4Addr, backlog: i32) -> io::Result<TcpListener> {
     let open = socket(AddressFamily::INET, SocketType::STREAM, None)?;
-    bind(&open, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
+    bind(&open, &SocketAddrV4::new(address, 0))?;
     listen(&open, backlog)?;
     Ok(TcpListener::from(open))
 }
@@ -227,7 +253,12 @@ impl Talk {
 fn on_threads(listener: TcpListener, serve: impl Fn() -> &'static str + Send + Sync + 'static) {
     let serve = Arc::new(serve);
     thread::spawn(move || {
-        while let Ok((stream, _)) = listener.accept() {
+        loop {
+            let Ok((stream, _)) = listener.accept() else {
+                // No file for it, perhaps: it waits in the kernel until there is one again, as with servers that people use.
+                thread::sleep(Duration::from_millis(10));
+                continue;
+            };
             let serve = Arc::clone(&serve);
             // Where no thread can be had, the connection is closed.
             let _ = thread::Builder::new().stack_size(128 * 1024).spawn(move || {
@@ -321,13 +352,16 @@ fn stored(listener: TcpListener) -> io::Result<()> {
     Ok(())
 }
 
-/// Answers with `beyond` when more than eight requests are in flight, as quickly as with anything else.
+/// Works on eight requests at a time and answers all others with `beyond`, as quickly as with anything else. Those are not at work:
+/// who counts them too lets nobody in any more once it has begun to refuse.
 fn crowded(listener: TcpListener, beyond: &'static str) {
-    let in_flight = AtomicU64::new(0);
+    let at_work = AtomicU64::new(0);
     on_threads(listener, move || {
-        let crowd = in_flight.fetch_add(1, Ordering::Relaxed) + 1;
-        let answer = wait(5, if crowd > 8 { beyond } else { FINE });
-        in_flight.fetch_sub(1, Ordering::Relaxed);
+        let let_in = at_work.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |crowd| (crowd < CROWD_MAX).then_some(crowd + 1)).is_ok();
+        let answer = wait(5, if let_in { FINE } else { beyond });
+        if let_in {
+            at_work.fetch_sub(1, Ordering::Relaxed);
+        }
         answer
     });
 }
@@ -357,6 +391,31 @@ mod tests {
         }
         assert!(Shortage::Upstream.serve(None).is_err());
         assert_eq!(Shortage::named("money"), None);
+    }
+
+    #[test]
+    fn whoever_admits_eight_goes_on_admitting_eight_beside_those_it_refuses() {
+        let address = Shortage::Admission.serve(None).unwrap();
+        let (let_in, refused) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let users: Vec<_> = (0..24)
+            .map(|_| {
+                let (let_in, refused) = (Arc::clone(&let_in), Arc::clone(&refused));
+                thread::spawn(move || {
+                    let mut stream = TcpStream::connect(address).unwrap();
+                    for _ in 0..40 {
+                        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+                        let mut answer = [0; 512];
+                        let read = stream.read(&mut answer).unwrap();
+                        let counted = if answer[..read].starts_with(b"HTTP/1.1 200") { &let_in } else { &refused };
+                        counted.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            })
+            .collect();
+        users.into_iter().for_each(|user| user.join().unwrap());
+        let (let_in, refused) = (let_in.load(Ordering::Relaxed), refused.load(Ordering::Relaxed));
+        // A third of them fit; on a busy machine some come late.
+        assert!(let_in + refused == 24 * 40 && let_in * 8 > refused && refused > 0, "{let_in} let in, {refused} refused");
     }
 
     #[test]

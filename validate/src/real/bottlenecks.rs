@@ -12,10 +12,13 @@ use std::time::Duration;
 
 use analysis::proportion::Share;
 use anyhow::{Context as _, Result, bail};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::process::Loadline;
+use super::link::{self, Link};
+use super::process::{Loadline, Ran, ended};
+use super::starved::starving;
 use crate::experiment::Experiment;
 use crate::lab::Lab;
 use crate::proof::{Proof, Section, Table};
@@ -55,10 +58,25 @@ struct Case {
     server: &'static str,
     wanted: &'static [&'static str],
     load: Load,
+    around: Around,
+}
+
+/// What makes a server short of something besides its own doing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Around {
+    Nothing,
     /// Cores that its cgroup may use.
-    quota: Option<f64>,
+    Quota(f64),
     /// The server behind it.
-    behind: Option<&'static str>,
+    Behind(&'static str),
+    /// Files that it may open.
+    Files(u64),
+    /// A link between it and loadline.
+    Link,
+    /// Not the server but loadline is kept short, of a core.
+    StarvedLoadline,
+    /// And by a quota of so many.
+    LimitedLoadline(f64),
 }
 
 #[derive(Clone, Copy)]
@@ -70,17 +88,17 @@ enum Load {
 }
 
 const fn case(short_of: &'static str, server: &'static str, wanted: &'static [&'static str]) -> Case {
-    Case { short_of, server, wanted, load: Load::Ladder, quota: None, behind: None }
+    Case { short_of, server, wanted, load: Load::Ladder, around: Around::Nothing }
 }
 
 /// Those that are short of something, and those that are not.
-const CASES: [Case; 16] = [
+const CASES: [Case; 20] = [
     case("four workers that wait", "workers", &["worker_pool"]),
     case("a rate it lets through", "rate", &["rate_limit"]),
     case("one thread for all work", "thread", &["thread"]),
     case("cores", "cores", &["processor"]),
     case("room beside loadline", "room", &["shared_machine", "generator"]),
-    Case { quota: Some(0.4), ..case("a quota of 0.4 cores", "cores", &["quota"]) },
+    Case { around: Around::Quota(0.4), ..case("a quota of 0.4 cores", "cores", &["quota"]) },
     case("acceptance of connections", "acceptance", &["accept_queue"]),
     case("a lock", "lock", &["lock"]),
     case("time beside its collector", "collector", &["garbage_collection"]),
@@ -88,10 +106,17 @@ const CASES: [Case; 16] = [
     case("storage", "storage", &["disk"]),
     case("admission: 503 with Retry-After", "admission", &["rate_limit"]),
     case("soundness: it fails beyond eight at once", "soundness", &["errors"]),
-    Case { behind: Some("workers"), ..case("an upstream with four workers", "upstream", &["not_visible"]) },
+    Case { around: Around::Behind("workers"), ..case("an upstream with four workers", "upstream", &["not_visible"]) },
+    Case { around: Around::Files(FILES), ..case("files: it may open 24", "files", &["open_files"]) },
+    Case { around: Around::Link, ..case("network: a link of 100 Mbit/s", "link", &["network"]) },
+    Case { around: Around::StarvedLoadline, ..case("a load generator: it gets a tenth of a core", "nothing", &["generator"]) },
+    Case { around: Around::LimitedLoadline(0.1), ..case("a load generator: its quota is a tenth of a core", "room", &["generator"]) },
     Case { load: Load::Rate("100/s", "6s"), ..case("nothing, at 100 a second", "nothing", &["none"]) },
     case("nothing, in a ladder that it answers with ease", "nothing", &["none"]),
 ];
+
+/// Fewer than the connections of the highest load, and enough for those of the others.
+const FILES: u64 = 24;
 
 /// So many of so many have to be right.
 const RIGHT_MIN: (u64, u64) = (11, 12);
@@ -100,7 +125,7 @@ impl Experiment for Bottlenecks {
     type Seen = Named;
     const NAME: &'static str = "bottlenecks";
     const TITLE: &'static str = "What limits a server";
-    const ABOUT: &'static str = "`loadline sweep` (or `run`, at a fixed rate) against servers that are each short of one thing, in a process of their own on the same\nmachine. The first Finding of the result must be the right one.";
+    const ABOUT: &'static str = "`loadline sweep` (or `run`, at a fixed rate) against servers that are each short of one thing, in a process of their own on the same\nmachine; once it is the link between the two that is short, and twice loadline. The first Finding of the result must be the right one.";
 
     fn steps(lab: &Lab) -> Vec<String> {
         CASES.iter().take(lab.of(CASES.len(), 2)).map(|case| case.short_of.to_owned()).collect()
@@ -117,24 +142,62 @@ impl Experiment for Bottlenecks {
             impossible: None,
         };
         let loadline = Loadline::new(&lab.loadline)?;
-        let behind = case.behind.map(|name| Limited::start(name, None)).transpose()?;
-        let mut server = Limited::start(case.server, behind.as_ref())?;
-        if let Some(cores) = case.quota
-            && let Err(why) = server.limit(cores)
-        {
+        let behind = if let Around::Behind(name) = case.around { Some(Limited::start(name, None)?) } else { None };
+        let linked = match (case.around == Around::Link).then(Link::new).transpose() {
+            Ok(linked) => linked,
+            Err(why) => {
+                named.impossible = Some(format!("{why:#}"));
+                return Ok(named);
+            }
+        };
+        let mut server = match &linked {
+            Some(link) => Limited::start_behind(link, case.server)?,
+            None => Limited::start(case.server, behind.as_ref())?,
+        };
+        let limited = match case.around {
+            Around::Quota(cores) => server.limit(cores),
+            Around::Files(files) => server.limit_files(files),
+            _ => Ok(()),
+        };
+        if let Err(why) = limited {
             named.impossible = Some(format!("{why:#}"));
             return Ok(named);
         }
+        let pid = format!("pid:{}", server.child.id());
         let words = match case.load {
             Load::Ladder => {
                 let each = lab.of("3s", "1200ms");
                 let users = if case.wanted == ["none"] { "1,2,4,8" } else { "1,4,16,32" };
                 let fixed = ["sweep", &server.url, "--levels", users, "-d", each, "--all-levels", "--cooldown", "200ms"];
-                [&fixed[..], &["--name", "it", "--dir", "."]].concat()
+                // In another network nobody is found to listen; and who is never accepted is not waited for half a minute.
+                let own: &[&str] = match case.around {
+                    Around::Link => &["--observe", &pid],
+                    Around::Files(_) => &["--timeout", "1s"],
+                    _ => &[],
+                };
+                [&fixed[..], own, &["--name", "it", "--dir", "."]].concat()
             }
             Load::Rate(rate, span) => vec!["run", &server.url, "-r", rate, "-d", span, "--out", "json=it.json", "--force"],
         };
-        let ran = loadline.run(&[&words[..], &["--quiet"]].concat(), Duration::from_secs(120))?;
+        let words = [&words[..], &["--quiet"]].concat();
+        let limit = Duration::from_secs(120);
+        let ran: Ran = match (&linked, case.around) {
+            (Some(link), _) => ended(loadline.command_by(link.of_loadline(&loadline.program()), &words).spawn()?, limit)?,
+            (None, Around::StarvedLoadline) => starving(loadline.command(&words), limit)?,
+            (None, Around::LimitedLoadline(cores)) => {
+                let mut child = loadline.command(&words).spawn().context("loadline cannot be started")?;
+                match Quota::on(&child, cores) {
+                    Ok(_quota) => ended(child, limit)?,
+                    Err(why) => {
+                        child.kill()?;
+                        child.wait()?;
+                        named.impossible = Some(format!("{why:#}"));
+                        return Ok(named);
+                    }
+                }
+            }
+            (None, _) => loadline.run(&words, limit)?,
+        };
         if ![0, 1, 4].contains(&ran.exit) {
             bail!("it ended with {}: {}{}", ran.exit, ran.stderr, ran.stdout);
         }
@@ -206,6 +269,18 @@ impl Limited {
         let program = std::env::current_exe().context("this program's own file is not known")?;
         let mut command = Command::new(program);
         command.args(["serve", name]).args(behind.map(|behind| behind.url.trim_start_matches("http://").trim_end_matches('/')));
+        Self::by(command, name)
+    }
+
+    /// In a network of its own, at the other end of a link.
+    fn start_behind(link: &Link, name: &str) -> Result<Self> {
+        let program = std::env::current_exe().context("this program's own file is not known")?;
+        let mut command = link.of_server(&program.display().to_string());
+        command.args(["serve", name, "at", link::SERVER]);
+        Self::by(command, name)
+    }
+
+    fn by(mut command: Command, name: &str) -> Result<Self> {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("a server cannot be started")?;
         let out = child.stdout.take().context("its standard output was taken")?;
         let url = BufReader::new(out).lines().next().transpose()?.filter(|line| line.starts_with("http://"));
@@ -214,6 +289,16 @@ impl Limited {
             bail!("the server '{name}' did not say where it listens");
         }
         Ok(server)
+    }
+
+    /// Lets it open so many files.
+    ///
+    /// # Errors
+    /// Where this user may not decide that.
+    fn limit_files(&mut self, files: u64) -> Result<()> {
+        let limit = Rlimit { current: Some(files), maximum: Some(files) };
+        prlimit(Some(Pid::from_child(&self.child)), Resource::Nofile, limit).context("its limit of open files cannot be set")?;
+        Ok(())
     }
 
     /// Lets it use so many cores.
@@ -329,6 +414,7 @@ mod tests {
         let kinds: std::collections::BTreeSet<_> = CASES.iter().map(|case| case.wanted[0]).collect();
         assert!(kinds.len() > 12, "{kinds:?}");
         let known = |name: &str| testbed::limited::Shortage::named(name).is_some();
-        assert!(CASES.iter().all(|case| known(case.server) && case.behind.is_none_or(known)));
+        let behind = |around: Around| if let Around::Behind(name) = around { known(name) } else { true };
+        assert!(CASES.iter().all(|case| known(case.server) && behind(case.around)));
     }
 }

@@ -50,7 +50,17 @@ impl Loadline {
     /// It with these words, in its directory, and nothing of the user's environment.
     #[must_use]
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+        self.command_by(Command::new(&self.program), words)
+    }
+
+    /// Where it is, for whoever starts it in another way.
+    #[must_use]
+    pub(crate) fn program(&self) -> String {
+        self.program.display().to_string()
+    }
+
+    /// The same, started by a command that has its path already.
+    pub(crate) fn command_by(&self, mut command: Command, words: &[&str]) -> Command {
         command.args(words).current_dir(self.dir.path()).env_clear().env("XDG_DATA_HOME", self.dir.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command

@@ -182,6 +182,7 @@ export type FindPage = Common<"find", {
   rated: "requests" | "journeys";
   rates: Rate[];
   trials: { rate: number; seconds: number; purpose: string; outcome: "holds" | "breaks" | "does not count" }[];
+  profiles?: Profile[];
 }>;
 
 export type ComparePage = Common<"compare", {
@@ -196,6 +197,7 @@ export type ComparePage = Common<"compare", {
     p99_ns: [number | null, number | null];
     left_out: string | null;
   }[];
+  profiles?: Profile[];
 }>;
 
 export type DiffPage = Common<"diff", { levels: "users" | "offered" | "journeys"; sides: [{ name: string; points: Point[] }, { name: string; points: Point[] }] }>;

@@ -1,6 +1,7 @@
 /** The charts of a comparison: where in the distribution a change is, both distributions, and every pair. */
 
 import { Chart, type Spec } from "../charts/chart";
+import { Flame } from "../charts/flame";
 import { Group } from "../charts/group";
 import { figure, signed, time } from "../data/numbers";
 import type { ComparePage } from "../data/page";
@@ -41,7 +42,8 @@ export function compare(page: ComparePage): HTMLElement[] {
     specs.push([{ id: "pairs", title: "Requests a second, pair by pair", about: "What drifts on both sides is no difference between them. Hollow points are left out.", x, left: { title: "requests a second", show: figure, zero: false }, series: both((pair, side) => pair.qps[side]) }, group]);
     specs.push([{ id: "pairs-p99", title: "p99, pair by pair", about: "The 99th percentile of the response time of every run.", x, left: { title: "p99", show: time, zero: true, switchable: true }, series: both((pair, side) => pair.p99_ns[side]) }, group]);
   }
-  return specs.map(([spec, group]) => new Chart(spec, group).root);
+  const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
+  return [...specs.map(([spec, group]) => new Chart(spec, group)), ...flames].map((chart) => chart.root);
 }
 
 /** The first and the last once more, to reach the ends of the axis. */

@@ -1,6 +1,7 @@
 /** The charts of a capacity search: what each rate did, and the way the search took; and those of two searches. */
 
 import { Chart, type Spec } from "../charts/chart";
+import { Flame } from "../charts/flame";
 import { Group } from "../charts/group";
 import { count, figure, time } from "../data/numbers";
 import type { FindPage, Rate, SearchesPage } from "../data/page";
@@ -60,7 +61,8 @@ export function find(page: FindPage): HTMLElement[] {
       { name: "does not count", ink: "e", kind: "points", x: order, y: of("does not count"), hollow: order.map(() => true) },
     ],
   };
-  return [new Chart(load, group), new Chart(latency, group), new Chart(search)].map((chart) => chart.root);
+  const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
+  return [new Chart(load, group), new Chart(latency, group), new Chart(search), ...flames].map((chart) => chart.root);
 }
 
 const ticked = (purposes: string[]) => purposes.map((purpose, index) => ({ at: index + 1, label: `${index + 1} ${purpose}` }));

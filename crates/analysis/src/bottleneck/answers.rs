@@ -23,6 +23,9 @@ pub(super) fn rate_limit(scene: &Scene<'_>) -> Option<Finding> {
     let (least, most) = limited.iter().fold((f64::INFINITY, 0.0f64), |(least, most), good| (least.min(*good), most.max(*good)));
     let mut evidence = vec![format!("at {} requests a second it refused {} % of them with {status}", figure(worst.due), whole(share))];
     let first = scene.points.iter().find(|point| point.refused() >= FAILING_MIN)?;
+    if most <= 0.0 && scene.points.iter().all(|point| point.good <= 0.0) {
+        return Some(used_up(evidence, worst, status));
+    }
     // Whoever refuses beyond a rate lets that rate through. Where more succeeded before, it breaks down; where more users brought
     // nothing before, something else was at its end.
     let flat_before = is_flat_before(scene, first);
@@ -49,6 +52,18 @@ pub(super) fn rate_limit(scene: &Scene<'_>) -> Option<Finding> {
         .refuted_by("the same load from another address or with another key is refused at another rate, and no limit is set on the way")
         .remedy("raise the limit (server, gateway, API key) for the test, or take it for what the server is meant to carry");
     Some(finding)
+}
+
+/// A limit that lets nothing through: an allowance that is used up, or a rate below the lowest load.
+fn used_up(mut evidence: Vec<String>, worst: &Point, status: &str) -> Finding {
+    evidence.push("none succeeded at any load".to_owned());
+    if worst.retry_after {
+        evidence.push("its answers say when to come again (Retry-After)".to_owned());
+    }
+    Finding::new(Kind::RateLimit, 0.97, format!("it turned every request away, by {status}"))
+        .evidence(evidence)
+        .refuted_by("a single request after a pause is refused as well, or one from another address or with another key succeeds")
+        .remedy("wait until the allowance is there again, or raise the limit (server, gateway, API key) for the test; then begin with a lower load")
 }
 
 /// Refusals that come with less throughput than there was, or after throughput had stopped growing.
@@ -93,6 +108,10 @@ pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
     }
     let sentence = match slow {
         _ if constant => format!("{} % of requests fail at every load ({})", whole(share), worst.error),
+        // One load does not tell where failures begin.
+        _ if scene.points.len() == 1 => {
+            format!("{} % of requests failed, at {} a second ({})", whole(share), figure(first.due), worst.error)
+        }
         Some(ratio) if ratio <= SLOW_RATIO => {
             format!("it fails before it slows down, from about {} requests a second on ({})", figure(first.due), worst.error)
         }
@@ -101,7 +120,11 @@ pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
     let finding = Finding::new(Kind::Errors, strength, sentence)
         .evidence(evidence)
         .refuted_by("the server's log has other reasons for these failures than load, such as a single broken route")
-        .remedy("look at its log at that time: a limit on connections, memory or a dependency answers quickly, and with an error");
+        .remedy(if ["status 401", "status 403"].contains(&worst.error.as_str()) {
+            "look whether credentials ran out in the middle, or hold for some routes only, and whether a gateway shuts out who asks too much"
+        } else {
+            "look at its log at that time: a limit on connections, memory or a dependency answers quickly, and with an error"
+        });
     Some(finding)
 }
 

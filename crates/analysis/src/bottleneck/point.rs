@@ -11,7 +11,7 @@ use measure::{Failure, Side, Summary};
 use plan::{Load, Nanos};
 
 use super::law::line;
-use crate::server_side::ServerSide;
+use crate::server_side::{ServerSide, server_of};
 use crate::{GeneratorLimit, Standing, Validity, generator_limit};
 
 /// Fewer looks at the memory are no growth.
@@ -47,6 +47,10 @@ pub struct Point {
     pub spread: Option<f64>,
     /// The 99th percentile of the time to open a connection, in seconds.
     pub connect_s: Option<f64>,
+    /// The statuses of all answers, the most frequent first, where each is 400 or above and no request succeeded; else empty.
+    pub refusals: Vec<u16>,
+    /// The scheme of credentials that such an answer asks for, such as `Bearer`.
+    pub asks_for: Option<String>,
     /// Answers with status 429, as a share of all due.
     pub too_many: f64,
     /// Answers with status 503, as a share of all due.
@@ -147,6 +151,18 @@ impl Point {
     /// What a run says.
     #[must_use]
     pub fn of(run: &Summary) -> Self {
+        Self::beside(run, server_of(std::iter::once(run)))
+    }
+
+    /// What many runs say, all about the same server.
+    #[must_use]
+    pub fn of_all<'a>(runs: impl Iterator<Item = &'a Summary> + Clone) -> Vec<Self> {
+        let server = server_of(runs.clone());
+        runs.map(|run| Self::beside(run, server)).collect()
+    }
+
+    /// What a run says; the server is what was asked for so.
+    fn beside(run: &Summary, server: Option<&str>) -> Self {
         let due = run.requests.due.max(1) as f64;
         let seconds = |time: Option<Nanos>| time.map(Nanos::as_secs_f64);
         let open = matches!(run.plan.load(), Load::Open { .. });
@@ -188,6 +204,8 @@ impl Point {
             tenth_s: seconds(service.quantile(0.1)),
             spread: service.stdev().zip(mean).map(|(deviation, mean)| deviation / mean),
             connect_s: seconds(run.connect.quantile(0.99)),
+            refusals: refusals(run),
+            asks_for: refused.and_then(|example| scheme(&example.text)),
             too_many,
             unavailable: of_status(503),
             retry_after: refused.is_some_and(|example| example.text.to_ascii_lowercase().contains("retry-after:")),
@@ -200,7 +218,7 @@ impl Point {
             over_network: !loopback && !run.resolution.addresses.is_empty(),
             received: a_second(run.bytes.received),
             sent: a_second(run.bytes.sent),
-            server: Seen::of(run),
+            server: Seen::of(run, server),
         }
     }
 
@@ -235,6 +253,24 @@ impl Point {
     }
 }
 
+/// The statuses of a run that got nothing else than refusals.
+fn refusals(run: &Summary) -> Vec<u16> {
+    if run.requests.succeeded > 0 || run.status.keys().any(|status| *status < 400) {
+        return Vec::new();
+    }
+    let mut all: Vec<(u16, u64)> = run.status.iter().map(|(status, count)| (*status, *count)).collect();
+    all.sort_by_key(|(status, count)| (std::cmp::Reverse(*count), *status));
+    all.into_iter().map(|(status, _)| status).collect()
+}
+
+/// The scheme in the head of an answer, whose bytes are escaped. Of the server's own words no more is told.
+fn scheme(head: &str) -> Option<String> {
+    const FIELD: &str = "www-authenticate:";
+    let at = head.to_ascii_lowercase().find(FIELD)? + FIELD.len();
+    let scheme: String = head[at..].trim_start().chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();
+    (!scheme.is_empty()).then_some(scheme)
+}
+
 /// Why loadline was the limit. Late sends alone say so only where it was busy, and the run is worth nothing: on a machine that
 /// others keep busy sends are late too, and the server need not have been loaded at all.
 fn limit(run: &Summary) -> Option<String> {
@@ -253,13 +289,14 @@ fn limit(run: &Summary) -> Option<String> {
 }
 
 impl Seen {
-    /// What was seen of the server; `None` where nothing but pages of metrics was watched, or nothing.
-    fn of(run: &Summary) -> Option<Self> {
+    /// What was seen of the server, or of its machine alone where no processes were; `None` where nothing but pages of metrics was
+    /// watched, or nothing.
+    fn of(run: &Summary, server: Option<&str>) -> Option<Self> {
         let sides = ServerSide::of(run);
-        let side = sides
-            .iter()
-            .find(|side| side.seen.whole("cpu_user").is_some())
-            .or_else(|| sides.iter().find(|side| side.seen.whole("machine_cpu").is_some()))?;
+        let side = match server {
+            Some(asked) => ServerSide::asked(run, asked)?,
+            None => *sides.iter().find(|side| side.seen.whole("machine_cpu").is_some())?,
+        };
         let share_of_limit = |name: &str| {
             let series = side.seen.whole(name)?;
             Some(side.most_of(series)? / series.limit.filter(|limit| *limit > 0.0)?)
@@ -279,7 +316,7 @@ impl Seen {
             processes: side.most("processes"),
             waiting: side.mean("run_queue_wait"),
             switches_voluntary: side.mean("switches_voluntary"),
-            memory: side.seen.whole("memory").and_then(|series| growth(run, side, series)),
+            memory: side.seen.whole("memory").and_then(|series| growth(run, &side, series)),
             memory_share: share_of_limit("cgroup_memory"),
             files_share: share_of_limit("files"),
             accept_queue: side.mean("accept_queue"),
@@ -388,6 +425,29 @@ mod tests {
         let point = Point::of(&fixture("failures_of_every_side"));
         assert!(point.errors > 0.0 && !point.error.is_empty(), "{point:?}");
         assert!(point.timeouts > 0.0 && point.server.is_none(), "{point:?}");
+    }
+
+    #[test]
+    fn refusals_are_told_only_where_nothing_else_came() {
+        let mut run = fixture("closed_all_well");
+        assert!(Point::of(&run).refusals.is_empty());
+        let due = run.requests.due;
+        run.requests.succeeded = 0;
+        run.status = [(403, due / 4), (401, due - due / 4)].into();
+        assert_eq!(Point::of(&run).refusals, [401, 403]);
+        run.status.insert(302, 1);
+        assert!(Point::of(&run).refusals.is_empty(), "somebody was let in, or sent elsewhere");
+        run.status = [(401, due)].into();
+        run.requests.succeeded = 1;
+        assert!(Point::of(&run).refusals.is_empty(), "by a check of its own it was what was wanted");
+    }
+
+    #[test]
+    fn of_what_is_asked_for_only_the_scheme_is_told() {
+        let head = r#"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm="secret"\r\n\r\n"#;
+        assert_eq!(scheme(head).as_deref(), Some("Bearer"));
+        assert_eq!(scheme(r"HTTP/1.1 401\r\nwww-authenticate:\r\n"), None);
+        assert_eq!(scheme("HTTP/1.1 401"), None);
     }
 
     #[test]

@@ -400,6 +400,89 @@ fn refusals_by_rate_are_named_before_anything_that_is_busy() {
     not_named(&[Point { too_many: 0.002, ..closed(50.0, 900.0, 1.0, idle()) }], Kind::RateLimit);
 }
 
+/// Nothing but this status, as quickly as a server can say it.
+fn refusing(users: f64, rate: f64, status: u16) -> Point {
+    let busy = Seen { cpu: Some(3.8), machine_cpu: Some(3.95), busiest: vec![("app 11".to_owned(), 0.95); 4], ..idle() };
+    let (too_many, errors) = if status == 429 { (1.0, 0.0) } else { (0.0, 1.0) };
+    Point { good: 0.0, refusals: vec![status], too_many, errors, error: format!("status {status}"), ..closed(users, rate, 1.0, busy) }
+}
+
+#[test]
+fn a_server_that_refuses_everything_is_told_as_that_and_nothing_else() {
+    let ladder = |status| [refusing(1.0, 6_000.0, status), refusing(4.0, 20_000.0, status), refusing(16.0, 24_000.0, status)];
+    for loads in [&ladder(401)[..], &ladder(401)[2..]] {
+        let found = first(loads, Kind::Refused);
+        assert_eq!(found.sentence, "every request was refused with 401 Unauthorized: it is the credentials, not the load");
+        assert!(found.is_named() && found.headline() == found.sentence && found.remedy.contains("--bearer"), "{found:#?}");
+        assert_eq!(findings(loads).len(), 1, "what was busy was busy with refusing");
+        let said = sentences(&findings(loads));
+        assert!(said[0].starts_with("What was measured is no limit: every request was refused with 401"), "{said:#?}");
+        assert!(!said.iter().any(|it| it.contains("next candidate") || it.contains("it fails")), "{said:#?}");
+    }
+    for (status, told) in [
+        (403, "refused with 403 Forbidden: it is the credentials"),
+        (404, "refused with 404 Not Found: it is the address"),
+        (405, "refused with 405 Method Not Allowed: it is the method"),
+        (422, "refused with 422 Unprocessable Content: it is the request"),
+        (418, "refused with 418: it is the request"),
+        (500, "answered with 500 Internal Server Error: it is a fault"),
+        (502, "answered with 502 Bad Gateway: it is what is behind it"),
+    ] {
+        let found = first(&ladder(status), Kind::Refused);
+        assert!(found.sentence.contains(told), "{status}: {}", found.sentence);
+    }
+    let asked = Point { asks_for: Some("Bearer".to_owned()), ..refusing(1.0, 6_000.0, 401) };
+    assert!(first(&[asked], Kind::Refused).evidence.iter().any(|it| it.contains("WWW-Authenticate: Bearer")));
+}
+
+#[test]
+fn credentials_that_are_missing_stay_that_where_a_gateway_shuts_their_sender_out() {
+    let locked = Point { refusals: vec![429, 401], too_many: 0.9, errors: 0.1, ..refusing(16.0, 24_000.0, 401) };
+    let found = first(&[refusing(1.0, 6_000.0, 401), locked.clone()], Kind::Refused);
+    assert!(found.sentence.contains("401 Unauthorized or 429"), "{}", found.sentence);
+    // Forbidden here and unauthorized there.
+    first(&[refusing(1.0, 6_000.0, 401), refusing(4.0, 9_000.0, 403)], Kind::Refused);
+    // Not there here and broken there: not one reason.
+    not_named(&[refusing(1.0, 6_000.0, 404), refusing(4.0, 9_000.0, 500)], Kind::Refused);
+    // Too many at first: that is about how many.
+    not_named(&[Point { refusals: vec![429, 401], ..locked }], Kind::Refused);
+}
+
+#[test]
+fn who_refuses_by_rate_or_only_some_is_not_taken_for_one_that_refuses_everything() {
+    // 429 stays a rate limit, even where nothing gets through.
+    let found = first(&[refusing(1.0, 6_000.0, 429), refusing(4.0, 9_000.0, 429)], Kind::RateLimit);
+    assert!(found.sentence.contains("turned every request away") && !found.sentence.contains("beyond"), "{found:#?}");
+    let away = Point { retry_after: true, unavailable: 1.0, ..refusing(4.0, 9_000.0, 503) };
+    first(&[away], Kind::RateLimit);
+    // A token that holds for some routes, or runs out in the middle.
+    let partial = |share: f64| Point {
+        good: 900.0 * (1.0 - share),
+        errors: share,
+        error: "status 401".to_owned(),
+        ..closed(50.0, 900.0, 1.0, idle())
+    };
+    let found = first(&[partial(0.4)], Kind::Errors);
+    assert!(
+        found.sentence == "40 % of requests failed, at 900 a second (status 401)" && found.remedy.contains("credentials ran out"),
+        "{found:#?}"
+    );
+    let ran_out = [partial(0.0), Point { level: 100.0, ..refusing(100.0, 900.0, 401) }];
+    let found = first(&ran_out, Kind::Errors);
+    assert!(found.sentence.contains("from about 900 requests a second on"), "{found:#?}");
+    // By a check of its own, 404 was what was wanted.
+    not_named(&[Point { good: 900.0, ..refusing(1.0, 900.0, 404) }], Kind::Refused);
+    // Where many connections fail besides, more is wrong.
+    not_named(&[Point { due: 12_000.0, ..refusing(1.0, 6_000.0, 401) }], Kind::Refused);
+}
+
+#[test]
+fn loads_at_which_nobody_answers_do_not_hide_that_all_others_were_refused() {
+    let silent =
+        Point { answered: 0.0, refusals: Vec::new(), timeouts: 1.0, errors: 0.0, service_s: None, ..refusing(64.0, 24_000.0, 401) };
+    first(&[refusing(1.0, 6_000.0, 401), silent], Kind::Refused);
+}
+
 #[test]
 fn who_breaks_down_beyond_a_full_pool_is_limited_by_the_pool() {
     // Eight workers of 5 ms carry 1,600 a second; with more than 150 requests at once nearly all are refused.

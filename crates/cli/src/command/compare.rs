@@ -22,7 +22,7 @@ use history::Kind;
 use measure::{Ending, Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Timetable, Warmup};
 use report::COMPARE_FORMATS;
-use report::compare::{Compared, ENDINGS, Pair, Side, Subject, conclusion, header, row, without_charts};
+use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, header, row, without_charts};
 use report::unlike;
 
 use self::server::{Place, Server};
@@ -35,6 +35,7 @@ use crate::files::{Files, Filing};
 use crate::keeping::{At, Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Existing, Renderings, out_help};
+use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
 use crate::inputs::{self, Again};
@@ -48,6 +49,7 @@ use crate::{interrupt, scenarios, secrets, step_summary};
     mut_arg("name", |arg| arg.help("Begin the names of all files with this [default: from both sides]")),
     mut_arg("out", |arg| arg.help(out_help(COMPARE_FORMATS))),
     mut_arg("force", |arg| arg.help("Replace files that exist, and compare plans that differ and results that are INVALID")),
+    mut_arg("profile", |arg| arg.help("After the pairs, take a profile of each side under this load: as with run; a=WHAT and b=WHAT are of one side alone (repeatable)")),
     mut_arg("duration", |arg| arg.help("Measure each run for this long, such as 30s or 5m [default: 5s, unless --requests or the stages of --rate end the run]"))
 )]
 pub struct Compare {
@@ -94,6 +96,9 @@ pub struct Compare {
 
     #[command(flatten)]
     observing: Observing,
+
+    #[command(flatten)]
+    profiling: Profiling,
 
     #[command(flatten)]
     sight: Sight,
@@ -156,6 +161,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         promises,
         keeping,
         observing,
+        profiling,
         sight,
         manner,
     } = compare;
@@ -192,6 +198,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let name = filing.name_or(|| suggested(&sides));
     let keeper = keeping.decide(Kind::Compare, &name, &mut errors);
     let eyes = observing.decide(&mut errors);
+    let probes = profiling.decide_of_sides(&mut errors);
     sight.check(&mut errors);
     let files = filing.files(&name, ENDINGS, &mut errors);
     let outs = filing.renderings(COMPARE_FORMATS, &mut errors);
@@ -220,7 +227,17 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     if pairs.get() < PAIRS_MIN as u32 {
         screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
     }
-    let measuring = Measuring { sides: &sides, plans: &plans, cooldown, ready_within, seed, eyes: &eyes, screen: &screen, stop: &stop };
+    let measuring = Measuring {
+        sides: &sides,
+        plans: &plans,
+        cooldown,
+        ready_within,
+        seed,
+        eyes: &eyes,
+        probes: &probes,
+        screen: &screen,
+        stop: &stop,
+    };
     measuring.carry_out(compared, pairs.get() as usize, (&files, &outs), keeper, manner)
 }
 
@@ -267,6 +284,7 @@ pub fn with_itself(
         ready_within: READY_WITHIN,
         seed,
         eyes: &Eyes::CLOSED,
+        probes: &[Probes::NONE, Probes::NONE],
         screen: &screen,
         stop: &stop,
     };
@@ -469,6 +487,8 @@ struct Measuring<'a> {
     ready_within: Nanos,
     seed: u64,
     eyes: &'a Eyes,
+    /// Which profiles are taken of each side, after the pairs.
+    probes: &'a [Probes; 2],
     screen: &'a Screen,
     stop: &'a Stop,
 }
@@ -517,6 +537,9 @@ impl Measuring<'_> {
             lost = write(&mut compared, files)?;
             keeper.result_so_far(|| report::compare::json(&compared).expect("memory takes every byte"));
             self.screen.show_result(|| report::page::compare(&compared));
+        }
+        if broken.is_none() {
+            broken = self.profile(&mut compared).err();
         }
         keeper.load_is_over();
         self.screen.clear();
@@ -572,7 +595,8 @@ impl Measuring<'_> {
             if number > 0 || turn > 0 {
                 rest(self.cooldown, self.stop);
             }
-            let Some(run) = self.run(side, &plans[side], &format!("pair {} of {wanted}, {}", number + 1, ["A", "B"][side]))? else {
+            let what = format!("pair {} of {wanted}, {}", number + 1, ["A", "B"][side]);
+            let Some(run) = self.run(side, &plans[side], &what, &Probes::NONE)? else {
                 return Ok(None);
             };
             runs[side] = Some(run);
@@ -581,8 +605,27 @@ impl Measuring<'_> {
         Ok(a.zip(b).map(|(a, b)| Pair::new(first, a, b)))
     }
 
+    /// A run more of each side, with a profile. They are no part of the comparison, whose figures a profile would change.
+    fn profile(&self, compared: &mut Compared) -> Result<(), Failed> {
+        let Some(plans) = self.plans.first().filter(|_| !compared.pairs.is_empty()) else { return Ok(()) };
+        if self.probes.iter().all(Probes::is_empty) || self.stop.urgency() > Urgency::None {
+            return Ok(());
+        }
+        // What cannot be printed was noticed with the pairs.
+        let _ = self.screen.print("\n  Profiles, after the pairs\n");
+        for (place, side) in [Side::A, Side::B].into_iter().enumerate().filter(|(place, _)| !self.probes[*place].is_empty()) {
+            rest(self.cooldown, self.stop);
+            let what = format!("{}, with a profile", ["A", "B"][place]);
+            match self.run(place, &plans[place], &what, &self.probes[place])? {
+                Some(summary) => compared.profiled.push(ProfiledSide { side, summary }),
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
     /// One run, with its server if it has one of its own; `None` if the user wants to end.
-    fn run(&self, side: usize, plan: &Plan, what: &str) -> Result<Option<Summary>, Failed> {
+    fn run(&self, side: usize, plan: &Plan, what: &str, probes: &Probes) -> Result<Option<Summary>, Failed> {
         if self.stop.urgency() > Urgency::None {
             return Ok(None);
         }
@@ -595,12 +638,15 @@ impl Measuring<'_> {
         };
         let mut progress = self.screen.follow(plan, what);
         let mut watch = self.eyes.open_again(plan);
+        let probing = probes.open(plan);
         let seen = &mut |tick: &Tick, _| {
             progress.tick(tick);
             watch.tick(tick);
         };
         let ran = drive::run(plan, seen, self.stop).map(|mut summary| {
+            let began = watch.origin();
             watch.close(&mut summary);
+            probing.close(began, ["a ", "b "][side], &mut summary);
             summary
         });
         // That the server is gone explains more than what its absence did to the run.

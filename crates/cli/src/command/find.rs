@@ -10,13 +10,13 @@ use std::ops::ControlFlow;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use analysis::Stopped;
 use analysis::ceiling::SHARE_MAX;
 use analysis::found::{Found, FoundTrial, Rated, learnt, lost};
 use analysis::gate::{Check, Slo};
 use analysis::quantity::percent;
 use analysis::search::{Cap, Early, LimitedBy, Mistake, Purpose, Rested, Search, Settings, Step};
 use analysis::search_words;
+use analysis::{Level, LevelRow, Stopped, Trial};
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};
@@ -24,20 +24,22 @@ use export::{Exports, Ready};
 use history::Kind;
 use measure::{Counted, Scenario, Summary, Tick};
 use plan::{Draft, Given, Load, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
-use report::FIND_FORMATS;
 use report::find::table;
-use report::server_side;
+use report::sweep::table::Counted as Counts;
+use report::{FIND_FORMATS, Style, server_side};
 
 use super::Manner;
-use super::sweep::{broken, limits, name_for};
+use super::sweep::{below, broken, limits, name_for, profiled};
 use crate::calibration::{Calibration, note_ceiling};
 use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
+use crate::imported::{self, Importing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Renderings, out_help};
+use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, scenarios, secrets, step_summary};
@@ -82,6 +84,9 @@ pub struct Find {
     observing: Observing,
 
     #[command(flatten)]
+    profiling: Profiling,
+
+    #[command(flatten)]
     promises: Promises,
 
     #[command(flatten)]
@@ -115,14 +120,20 @@ const RECOVERED_WITHIN: f64 = 1.5;
 const PROBE_NOISE: Nanos = Nanos::from_millis(1);
 /// The share of a ramp trial that opens connections before it measures: these would be late requests of a server that is not.
 const WARMUP_OF_RAMP: f64 = 0.1;
+/// A run with a profile takes so many seconds, of which eight tenths are the profile's; with `--quick`, half of them.
+const PROFILED_S: f64 = 10.0;
+/// The seeds of these runs begin so far beyond those of the trials.
+const PROFILED_SEED: u64 = 1 << 32;
 /// A trial is not ended early before this (docs/measurement.md §2.5).
 const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, filing, promises, keeping, exporting, observing, sight, manner } = find;
+    let Find { draft, slo, budget, quick, publish, rate_max, filing, promises, keeping, exporting, observing, profiling, sight, manner } =
+        find;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
+    let draft = imported::take(draft, Importing::default(), manner.voice(), &mut errors);
     let name = filing.name_or(|| name_for(&draft, "find"));
     let slos = promised(&slo, &mut errors);
     let checks = promises.read(&mut errors);
@@ -140,6 +151,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     });
     let keeper = keeping.decide(Kind::Find, &name, &mut errors);
     let eyes = observing.decide(&mut errors);
+    let probes = profiling.decide(&mut errors);
     sight.check(&mut errors);
     let files = filing.files(&name, ENDINGS, &mut errors);
     let outs = filing.renderings(FIND_FORMATS, &mut errors);
@@ -170,6 +182,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         keeper,
         exports: Exports::default(),
         eyes,
+        probes,
         screen,
         stop,
         lost: PlanErrors::default(),
@@ -456,6 +469,8 @@ struct Course {
     keeper: Keeper,
     exports: Exports,
     eyes: Eyes,
+    /// Which profiles are taken when the rate is known.
+    probes: Probes,
     outs: Renderings<Found>,
     screen: Screen,
     /// Raised by the user. Each trial has a signal of its own, because it may also be ended early.
@@ -515,9 +530,12 @@ impl Course {
             self.conclude();
             self.save_result();
         }
+        self.conclude();
+        if broken_by.is_none() {
+            broken_by = self.profile(&style).err();
+        }
         self.tear_down();
         self.keeper.load_is_over();
-        self.conclude();
         self.screen.clear();
         if !self.found.trials.is_empty() {
             self.save();
@@ -531,6 +549,7 @@ impl Course {
             self.found.trials.iter().map(|trial| (format!("{}/s", table::rate(trial.rate)), vec![&trial.summary])).collect();
         text += &server_side::table("", &loads);
         text += &limits(&analysis::bottleneck::of_search(&self.found), style.width);
+        text += &profiled(&report::profiles::of_search(&self.found), style.width);
         self.say(&text);
         if !self.found.trials.is_empty() && self.lost.is_empty() {
             self.say(&self.files.listed());
@@ -704,8 +723,66 @@ impl Course {
         }
     }
 
+    /// Two runs more with a profile of each, once the rate is known: at a part of it, where nothing is in short supply yet, and at it.
+    /// They are no part of the search, whose figures a profile would change, nor of its budget.
+    fn profile(&mut self, style: &Style) -> Result<(), RunError> {
+        if self.probes.is_empty() || self.found.trials.is_empty() || self.interrupted() {
+            return Ok(());
+        }
+        let (level, counted) = match self.found.rated {
+            Rated::Requests => (Level::Offered as fn(Rate) -> Level, Counts::Requests),
+            Rated::Journeys => (Level::Journeys as fn(Rate) -> Level, Counts::Journeys),
+        };
+        let Some(found) = self.found.answer.carries.and_then(Rate::per_second).map(level) else {
+            self.say("\n  No profile was taken: no rate was found.\n");
+            return Ok(());
+        };
+        let levels: Vec<Level> = below(found).into_iter().chain([found]).collect();
+        let named: Vec<String> = levels.iter().map(|level| format!("{}/s", table::rate(level.value()))).collect();
+        let heads = report::sweep::table::header(found, counted, style);
+        self.say(&format!("\n  Profiles of the server at {}\n{heads}\n", named.join(" and ")));
+        let settings = self.found.settings.clone();
+        // A short search has short trials.
+        let seconds = if settings.prove_s < PROFILED_S { PROFILED_S / 2.0 } else { PROFILED_S };
+        for (level, seed) in levels.into_iter().zip(settings.seed.wrapping_add(PROFILED_SEED)..) {
+            self.recovered_within(settings.rest_max_s);
+            if self.interrupted() {
+                return Ok(());
+            }
+            let mut errors = PlanErrors::default();
+            let Some(plan) = self.load.plan(level.value(), seconds, Purpose::Soak, &settings, seed, &mut errors) else {
+                return Err(RunError::run(errors.to_string(), "repeat the search"));
+            };
+            let what = format!("{}/s, with a profile", table::rate(level.value()));
+            let mut server = self.eyes.open_again(&plan);
+            let probing = self.probes.open(&plan);
+            let mut summary = self.run(&plan, &what, None, &mut |tick| {
+                server.tick(tick);
+                ControlFlow::Continue(())
+            })?;
+            let began = server.origin();
+            server.close(&mut summary);
+            probing.close(began, &format!("at {} a second ", table::rate(level.value())), &mut summary);
+            note_ceiling(&mut summary);
+            if summary.requests.due > 0 {
+                let row = LevelRow::new(level, &[&summary], &[]);
+                self.say(&format!("{}\n", report::sweep::table::row(&row, style)));
+                self.found.profiled.push(Trial { level, repetition: 1, summary });
+            }
+        }
+        Ok(())
+    }
+
     /// Probes until the server answers as it did before the search.
     fn rest(&mut self, seconds_max: f64) {
+        if let Some(rested) = self.recovered_within(seconds_max) {
+            self.search.rested(rested);
+            self.found.rests.push(rested);
+        }
+    }
+
+    /// Waits until the server is well, or for so long; nothing if the user wants to end.
+    fn recovered_within(&self, seconds_max: f64) -> Option<Rested> {
         let begun = Instant::now();
         let longest = Duration::from_secs_f64(seconds_max);
         let mut recovered = false;
@@ -720,12 +797,7 @@ impl Course {
                 thread::sleep(until.saturating_duration_since(Instant::now()).min(Duration::from_millis(50)));
             }
         }
-        if self.interrupted() {
-            return;
-        }
-        let rested = Rested { seconds: begun.elapsed().as_secs_f64(), recovered };
-        self.search.rested(rested);
-        self.found.rests.push(rested);
+        (!self.interrupted()).then(|| Rested { seconds: begun.elapsed().as_secs_f64(), recovered })
     }
 
     /// Whether a probe is back to normal. Where nothing succeeded before the search, nothing better is expected.

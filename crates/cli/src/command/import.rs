@@ -13,6 +13,7 @@ use plan::{PlanError, PlanErrors};
 
 use super::{Manner, curate};
 use crate::exit::{Exit, Failed};
+use crate::imported::{self, pair};
 use crate::inputs::plainly;
 use crate::keeping::At;
 use crate::outputs::{Existing, look, to_stdout, whole};
@@ -43,6 +44,10 @@ pub struct Import {
     /// The value of a variable of the file, such as baseUrl=http://127.0.0.1:8080 (repeatable)
     #[arg(long, value_name = "NAME=VALUE", action = ArgAction::Append, value_parser = pair, help_heading = "Requests")]
     variable: Vec<(String, String)>,
+
+    /// The environment whose values hold: a file that Postman exported, or the name of one in an export of Insomnia
+    #[arg(long, value_name = "FILE|NAME", help_heading = "Requests")]
+    environment: Option<String>,
 
     /// Which server of an OpenAPI description: its number, a part of its description, or another URL [default: the first]
     #[arg(long, value_name = "SERVER", help_heading = "Requests")]
@@ -98,14 +103,15 @@ pub fn carry_out(import: Import) -> Result<Exit, Failed> {
 
 impl Import {
     fn asks_for_a_scenario(&self) -> bool {
-        let Self { from, output, only, except, variable, openapi_server, strict, .. } = self;
+        let Self { from, output, only, except, variable, environment, openapi_server, strict, .. } = self;
         let lists = only.is_empty() && except.is_empty() && variable.is_empty();
-        from.is_some() || output.is_some() || !lists || openapi_server.is_some() || *strict
+        environment.is_some() || from.is_some() || output.is_some() || !lists || openapi_server.is_some() || *strict
     }
 }
 
 fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
-    let Import { files, from, output, only, except, variable, openapi_server, secrets, strict, force, name: _, at: _, manner } = import;
+    let Import { files, from, output, only, except, variable, environment, openapi_server, secrets, strict, force, name: _, at: _, manner } =
+        import;
     let shown = files.first().map(|file| shown(file)).unwrap_or_default();
     let mut errors = PlanErrors::default();
     if let Some(output) = &output {
@@ -120,7 +126,8 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
             return Err(errors.into());
         }
     };
-    let wishes = Wishes { variables: variable, server: openapi_server, only, except };
+    let environment = environment.and_then(|named| imported::environment(&named).map_err(|error| errors.push(error)).ok());
+    let wishes = Wishes { variables: variable, environment, host: None, server: openapi_server, only, except };
     let read = Collection::read(kind, bytes, &wishes).map_err(|why| {
         wrong(format!("{shown} cannot be read as {}: {why}", kind.about()), "look at the file there, or say what it is with --from")
     });
@@ -210,11 +217,6 @@ fn shown(path: &Path) -> String {
 
 fn kind(text: &str) -> Result<Kind, String> {
     Kind::named(text).ok_or_else(|| format!("it is none of {}", names()))
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("it is not NAME=VALUE")?;
-    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// From the table of kinds, so that none is missing.

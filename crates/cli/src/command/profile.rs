@@ -55,7 +55,7 @@ struct Top {
 
 #[derive(Debug, Args)]
 struct Diff {
-    /// What it was: a profile as for top, or a saved run that has one, such as @baseline
+    /// What it was: a profile as for top, or a saved run that has one, such as @baseline or run.json
     #[arg(value_name = "A")]
     a: String,
 
@@ -147,7 +147,7 @@ const HELP: &str = "give a profile: what --profile-out or curl wrote, py-spy --f
 
 /// A profile, or that of a saved run.
 fn side(name: &str, kind: Option<&str>, at: &At, errors: &mut PlanErrors) -> Option<Profiled> {
-    if name.starts_with('@') {
+    if name.starts_with('@') || is_saved_run(name) {
         let bytes = match at.read(name) {
             Ok((bytes, _)) => bytes,
             Err(ReadError::File(why)) => {
@@ -182,6 +182,16 @@ fn side(name: &str, kind: Option<&str>, at: &At, errors: &mut PlanErrors) -> Opt
     }
     profile_of(name, kind, errors).map(|read| ::profile::kept(&read))
 }
+
+/// Whether it is a file that a run was saved in, by how that begins.
+fn is_saved_run(name: &str) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(name).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).contains("\"loadline.run/")
+}
+
+/// Its first key is its schema.
+const HEAD_BYTES: u64 = 64;
 
 fn profile_of(name: &str, kind: Option<&str>, errors: &mut PlanErrors) -> Option<Read> {
     let bytes = match bytes(name) {

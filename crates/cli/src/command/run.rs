@@ -19,13 +19,17 @@ use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::screen::Sight;
 use crate::single::Single;
-use crate::{imported, inputs, saved, secrets};
+use crate::imported::{self, Importing};
+use crate::{inputs, saved, secrets};
 
 /// One load, and where its results go.
 #[derive(Debug, Args)]
 pub struct Run {
     #[command(flatten)]
     draft: Draft,
+
+    #[command(flatten)]
+    importing: Importing,
 
     #[command(flatten)]
     promises: Promises,
@@ -70,10 +74,10 @@ pub struct Run {
 
 /// Measures and reports.
 pub fn carry_out(run: Run) -> Result<Exit, Failed> {
-    let Run { draft, promises, aborts, from, name, keeping, exporting, observing, profiling, out, force, sight, manner } = run;
+    let Run { draft, importing, promises, aborts, from, name, keeping, exporting, observing, profiling, out, force, sight, manner } = run;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
-    let draft = imported::take(draft, manner.voice(), &mut errors);
+    let draft = imported::take(draft, importing, manner.voice(), &mut errors);
     let (plan, promises) = decide(draft, promises, from.map(|from| (from, keeping.at())), &mut errors);
     let checks = promises.read(&mut errors);
     let guard = aborts.read(&mut errors);

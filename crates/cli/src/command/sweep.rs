@@ -31,6 +31,7 @@ use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
+use crate::imported::{self, Importing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Renderings, out_help};
@@ -86,6 +87,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let Sweep { draft, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, manner } = sweep;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
+    let draft = imported::take(draft, Importing::default(), manner.voice(), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = filing.name_or(|| name_for(&draft, "sweep"));
     let slo = wished(slo, &mut errors);
@@ -564,7 +566,7 @@ fn chosen(sweep: &analysis::Sweep, highest: f64, seed: u64) -> Option<NonZeroU32
 const PART_OF_KNEE: f64 = 0.2;
 
 /// The level below the best one that a profile is taken at; `None` where there is none.
-fn below(knee: Level) -> Option<Level> {
+pub fn below(knee: Level) -> Option<Level> {
     let part = knee.value() * PART_OF_KNEE;
     let low = match knee {
         Level::Users(_) => Level::Users(NonZeroU32::new((part.round() as u32).max(1))?),
@@ -641,10 +643,16 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     let loads: Vec<(String, Vec<&Summary>)> = rows.iter().map(|row| (row.level.to_string(), runs_of(sweep, row.level))).collect();
     text += &server_side::table("", &loads);
     text += &limits(&analysis::bottleneck::of_sweep(sweep), width);
-    for (sentence, table) in report::profiles::of_sweep(sweep) {
+    text + &profiled(&report::profiles::of_sweep(sweep), width)
+}
+
+/// What profiles show, set apart from what stands before; nothing where none were taken.
+pub fn profiled(taken: &[report::profiles::Taken<'_>], width: u16) -> String {
+    let mut text = String::new();
+    for (sentence, table) in report::profiles::told_of(taken) {
         text += &format!("\n{}\n{table}", broken(&sentence, width));
     }
-    for warning in report::profiles::warnings(sweep) {
+    for warning in report::profiles::warnings(taken) {
         text += &broken(&warning, width);
     }
     text

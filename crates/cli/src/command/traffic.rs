@@ -2,13 +2,17 @@
 //!
 //! Nothing is measured here, and nothing is sent: it is what stands before a load test, so that its load is like the real one.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
+use analysis::quantity::{counted, share};
 use clap::{ArgAction, Args};
+use import::collection::Described;
 use import::{Asked, KNOWN, Named, Personal, Survey};
 use plan::{PlanError, PlanErrors};
 use report::TRAFFIC_FORMATS;
+use report::traffic::{Beside, Made, Surveyed, made};
 
 use super::Manner;
 use crate::exit::{Exit, Failed};
@@ -34,9 +38,13 @@ pub struct Traffic {
     #[arg(long, help_heading = "Output")]
     keep_personal: bool,
 
-    /// Write a scenario like this traffic, for loadline run, and say how near it comes
+    /// Write a scenario like this traffic, for loadline run, with what was asked for beside it (FILE.paths.csv), and say how near it comes
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     to: Option<String>,
+
+    /// Take bodies for what writes (POST, PUT, PATCH) from the examples of this OpenAPI description; for --to
+    #[arg(long, value_name = "SPEC", help_heading = "Output")]
+    openapi: Option<PathBuf>,
 
     /// Write the result also as FORMAT=FILE (repeatable)
     #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(TRAFFIC_FORMATS), help_heading = "Output")]
@@ -52,8 +60,14 @@ pub struct Traffic {
 
 /// Reads all of them, and says what they say.
 pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
-    let Traffic { logs, log_format, field, keep_personal, to, mut out, force, manner } = traffic;
+    let Traffic { logs, log_format, field, keep_personal, to, openapi, mut out, force, manner } = traffic;
     out.extend(to.iter().flat_map(|file| format!("scenario={file}").parse()));
+    let scenario = out.iter().find_map(|out| out.file_of("scenario")).map(str::to_owned);
+    if let Some(file) = scenario.as_ref().filter(|_| !out.iter().any(|out| out.file_of("paths").is_some())) {
+        out.extend(format!("paths={}", paths_beside(file)).parse::<Out>());
+    }
+    let anywhere = || out.iter().any(|out| out.is_of("paths")).then_some("paths.csv");
+    let paths_file = out.iter().find_map(|out| out.file_of("paths")).or_else(anywhere).map(str::to_owned);
     let mut errors = PlanErrors::default();
     let asked = match log_format.as_deref().map(Asked::named).transpose() {
         Ok(asked) => asked.unwrap_or_default().with_fields(field),
@@ -68,6 +82,17 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
     };
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let outs = Renderings::check(&out, TRAFFIC_FORMATS, existing, StandardOutput::Free, &mut errors);
+    let described = openapi.and_then(|path| match described(&path) {
+        Ok(_) if scenario.is_none() => {
+            errors.push(PlanError::new("openapi", "--openapi gives bodies to a scenario, and none is written", "add --to FILE, or leave it out"));
+            None
+        }
+        Ok(described) => Some(described),
+        Err(error) => {
+            errors.push(error);
+            None
+        }
+    });
     let mut opened = Vec::new();
     for name in &logs {
         match open(name) {
@@ -79,13 +104,29 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
     let mut survey = Survey::new(asked, if keep_personal { Personal::Kept } else { Personal::LeftOut });
+    if paths_file.is_some() {
+        survey = survey.with_targets();
+    }
     for (name, source) in opened {
         let shown = if name == "-" { "standard input" } else { name.as_str() };
         survey.read(shown, source).map_err(|why| Failed::from(PlanErrors(vec![unreadable(name, &why)])))?;
     }
     let traffic = survey.finish();
+    let made = if out.iter().any(|out| out.is_of("scenario") || out.is_of("paths")) {
+        // Beside each other they are called by their names alone.
+        let name = paths_file.as_deref().map(|file| match (&scenario, Path::new(file).file_name()) {
+            (Some(scenario), Some(name)) if Path::new(scenario).parent() == Path::new(file).parent() => name.to_string_lossy(),
+            _ => file.into(),
+        });
+        made(&traffic, Beside { paths_file: name.as_deref(), described: described.as_ref() })
+    } else {
+        Made::default()
+    };
+    let outs = if made.paths.is_none() { outs.without("paths") } else { outs };
+    let surveyed = Surveyed { traffic, made };
     let mut lost = PlanErrors::default();
-    outs.write(&traffic, &mut lost);
+    outs.write(&surveyed, &mut lost);
+    let Surveyed { traffic, made } = surveyed;
     if !outs.to_stdout()
         && let Err(why) = to_stdout(report::traffic::text(&traffic, &manner.styles().stdout).as_bytes())
     {
@@ -98,10 +139,8 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
     if !lost.is_empty() {
         return Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() });
     }
-    if let Some(file) = to.filter(|file| file != "-" && traffic.requests > 0) {
-        let how_near = report::traffic::fidelity(&traffic);
-        let how_near = how_near.map_or_else(|| "Nothing in this log can be sent.".to_owned(), |it| it.in_words());
-        super::print(format!("\n  {file}: {how_near}\n").as_bytes())?;
+    if let Some(file) = scenario.filter(|_| traffic.requests > 0 && !outs.to_stdout()) {
+        super::print(format!("\n{}", near(&file, paths_file.as_deref().filter(|_| made.paths.is_some()), &traffic, &made)).as_bytes())?;
     }
     // Nothing could be read of what is not empty: whoever scripts this must not take it for a quiet day.
     if traffic.requests == 0 && traffic.lines > 0 {
@@ -112,6 +151,36 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
         ));
     }
     Ok(Exit::Done)
+}
+
+/// `shop.paths.csv` beside `shop.yaml`.
+fn paths_beside(scenario: &str) -> String {
+    let bare = scenario.strip_suffix(".yaml").or_else(|| scenario.strip_suffix(".yml")).unwrap_or(scenario);
+    format!("{bare}.paths.csv")
+}
+
+/// What was written, and how near it comes.
+fn near(file: &str, paths: Option<&str>, traffic: &import::Traffic, made: &Made) -> String {
+    let Some(fidelity) = &made.fidelity else { return format!("  {file}: Nothing in this log can be sent.\n") };
+    let mut text = format!("  {file}: {}\n", fidelity.in_words());
+    let (routes, requests) = made.left_out;
+    if routes > 0 {
+        let share = share(requests, traffic.requests);
+        let is = if routes == 1 { "is" } else { "are" };
+        text += &format!("  {file}: {} ({share} of requests) {is} left out, and listed in it.\n", counted(routes as u64, "route"));
+    }
+    if let Some(paths) = paths {
+        text += &format!("  {paths}: what the others were asked for. {}\n", report::traffic::stand_ins(traffic).unwrap_or_default());
+    }
+    text
+}
+
+/// What an API says of itself.
+fn described(path: &Path) -> Result<Described, PlanError> {
+    let help = "give a description by OpenAPI 3, in YAML or JSON";
+    let wrong = |why: String| PlanError::new("openapi", format!("--openapi '{}' cannot be read: {why}", path.display()), help);
+    let bytes = fs::read(path).map_err(|why| wrong(plainly(&why)))?;
+    Described::read(&bytes).map_err(|why| wrong(why.to_string()))
 }
 
 fn open(name: &str) -> io::Result<Box<dyn Read>> {

@@ -34,3 +34,43 @@ fn a_ladder_ends_with_what_limits_it() {
     // Read again, it says the same.
     session.loadline("report it.json").says("What limits it is a rate limit: ");
 }
+
+/// What is told of a server that lets nobody in.
+const REFUSED: &str = "every request was refused with 401 Unauthorized: it is the credentials, not the load";
+
+/// Prose as one line, wherever it was broken.
+fn prose(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn missing_credentials_are_told_as_that_by_a_run_a_ladder_and_a_search() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/behave?status=401");
+    let ran = session.loadline(&format!("run {url} -c 2 -d 500ms --out json=r.json --out markdown=r.md --out html=r.html"));
+    assert!(prose(&ran.stdout).contains(REFUSED) && prose(&ran.stdout).contains("what to do: give the credentials"), "{}", ran.stdout);
+    let findings = session.json("r.json")["bottleneck"].clone();
+    assert_eq!((findings[0]["kind"].as_str(), findings.as_array().map(Vec::len)), (Some("refused"), Some(1)), "{findings}");
+    assert!(session.read("r.md").contains(REFUSED), "{}", session.read("r.md"));
+    assert!(session.read("r.html").contains("Every request was refused with 401 Unauthorized"));
+
+    let ran = session.loadline(&format!("sweep {url} --levels 1,4 -d 300ms --cooldown 0s --name it --dir ."));
+    assert!(prose(&ran.stdout).contains(&format!("What was measured is no limit: {REFUSED}.")), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("it fails from"), "{}", ran.stdout);
+    assert_eq!(session.json("it.json")["bottleneck"][0]["kind"], "refused");
+
+    let ran = session.loadline(&format!("find '{url}' --slo 'failed < 1%' --quick --budget 30s --name it --dir .")).exits(1);
+    assert!(prose(&ran.stdout).contains(&format!("What was measured is no limit: {REFUSED}.")), "{}", ran.stdout);
+    assert_eq!(session.json("it.find.json")["bottleneck"][0]["kind"], "refused");
+}
+
+#[test]
+fn credentials_that_some_requests_lack_are_a_failure_of_these() {
+    let server = server();
+    let mut session = Session::new();
+    let ran = session.loadline(&format!("run '{}' -c 2 -d 500ms --out json=r.json", server.url("/behave?status=401&share=30%25")));
+    assert!(!prose(&ran.stdout).contains("every request was refused") && ran.stdout.contains("(status 401)"), "{}", ran.stdout);
+    let first = session.json("r.json")["bottleneck"][0].clone();
+    assert!(first["kind"] == "errors" && first["remedy"].as_str().unwrap().contains("credentials"), "{first}");
+}

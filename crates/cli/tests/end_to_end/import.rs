@@ -22,17 +22,104 @@ fn a_file_with_one_request_stands_in_the_place_of_a_url() {
     let server = server();
     let mut session = Session::new()
         .file("one.sh", &format!("curl '{}' -X POST -d 'a=1'\n", server.url("/echo")))
-        .file("two.txt", "GET http://127.0.0.1:1/a\n\nGET http://127.0.0.1:1/b\n")
         .file("notes.txt", "nothing of this kind\n");
     session.loadline("run one.sh -n 3 -q").exits(0).complains_of_nothing();
     assert_eq!(server.counts().path("/echo"), 3);
-    session
-        .loadline("run two.txt -n 3")
-        .exits(2)
-        .complains("'two.txt' holds 2 requests")
-        .complains("loadline import 'two.txt' > scenario.yaml");
     session.loadline("run notes.txt -n 3").exits(2).complains("has no scheme");
     session.loadline("run -n 1 -- curl --compressed").exits(2).complains("names no URL");
+}
+
+#[test]
+fn a_file_with_several_requests_is_gone_through_by_every_user() {
+    let server = server();
+    let mut session = Session::new().file(
+        "targets.txt",
+        &format!("GET {}\nX-Secret-Token: hunter22-of-mine\n\nPOST {}\nX-A: 1\n", server.url("/healthz"), server.url("/echo")),
+    );
+    let ran = session.loadline("run targets.txt -n 10 -c 1 --out json=r.json").exits(0).complains_of_nothing();
+    ran.says("GET /healthz").says("POST /echo");
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/echo")), (5, 5));
+    assert!(!session.read("r.json").contains("hunter22"), "a secret of the file is in the result");
+    // It can be run again by its result, as any scenario.
+    session.loadline("run --from r.json -n 4 -q").exits(0);
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/echo")), (7, 7));
+    session.loadline("check targets.txt").exits(0).says("1 journey with 2 steps");
+    session.loadline("sweep targets.txt --levels 1,2 -n 6 --cooldown 0s").exits(0).says("TPS");
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/echo")), (13, 13));
+}
+
+#[test]
+fn a_recording_is_sent_to_its_own_site_alone() {
+    let server = server();
+    let entry = |url: &str| format!("{{\"request\": {{\"method\": \"GET\", \"url\": \"{url}\", \"headers\": [], \"cookies\": []}}}}");
+    let entries = [server.url("/healthz"), "https://count.test/x".to_owned(), server.url("/pick"), "https://count.test/y".to_owned()];
+    let har = format!("{{\"log\": {{\"entries\": [{}]}}}}", entries.map(|url| entry(&url)).join(","));
+    let mut session = Session::new().file("session.har", &har);
+    let ran = session.loadline("run session.har -n 8 -c 1").exits(0);
+    ran.complains("what was asked of count.test (2)").complains("another site");
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/pick")), (4, 4));
+}
+
+const SHOP: &str = r#"{"info": {"name": "Shop", "schema": "v2.1.0"}, "item": [
+    {"name": "One", "request": {"url": "{{baseUrl}}/healthz?who={{who}}"}}, {"name": "Two", "request": {"url": "{{baseUrl}}/pick?t={{token}}"}}]}"#;
+
+#[test]
+fn values_of_a_collection_stand_in_an_environment() {
+    let server = server();
+    let environment = format!(
+        "{{\"name\": \"test\", \"values\": [{{\"key\": \"baseUrl\", \"value\": \"{}\", \"enabled\": true}}, {{\"key\": \"token\", \"value\": \"s3cr3t-t0ken\", \"type\": \"secret\"}}]}}",
+        server.url("").trim_end_matches('/')
+    );
+    let mut session = Session::new().file("shop.json", SHOP).file("test.json", &environment);
+    let missing = session.loadline("run shop.json -n 2 --environment test.json").exits(2);
+    missing.complains("'shop.json' names a variable without a value: 'who'").complains("--variable who=VALUE");
+    session.loadline("run shop.json -n 2 --target http://127.0.0.1:1").exits(2).complains("'who', 'token'");
+    session.loadline("run shop.json -n 6 -c 1 --environment test.json --variable who=ann --out json=r.json").exits(0);
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/pick")), (3, 3));
+    assert!(!session.read("r.json").contains("s3cr3t-t0ken"));
+    let base = server.url("");
+    let line = format!("run shop.json -n 2 -c 1 --target {} --variable who=ann --variable token=x", base.trim_end_matches('/'));
+    session.loadline(&line).exits(0);
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/pick")), (4, 4));
+    let printed = session.loadline("import shop.json --environment test.json --variable who=ann").exits(0);
+    printed.says(&format!("target: {}", base.trim_end_matches('/'))).says("'{{env TOKEN}}'");
+    for (line, part) in [
+        ("run shop.json --environment missing.json", "'missing.json' cannot be read"),
+        ("run shop.json --environment shop.json", "no environment of Postman"),
+        ("run shop.json --environment staging", "no environments of its own"),
+        ("run http://127.0.0.1:1 --variable a=b -n 1", "are about a file of another tool"),
+        ("run http://127.0.0.1:1 --target http://127.0.0.1:2 -n 1", "says where a file's requests go"),
+        ("run shop.json --target http://127.0.0.1:1/v1", "has a path"),
+    ] {
+        session.loadline(line).exits(2).complains(part);
+    }
+}
+
+#[test]
+fn a_description_of_an_api_is_sent_where_it_is_served() {
+    let server = server();
+    let openapi = "openapi: 3.1.0\nservers: [{url: /}]\npaths:\n  /healthz: {get: {responses: {'200': {description: ok}}}}\n  /pick: {get: {responses: {'200': {description: ok}}}}\n";
+    let mut session = Session::new().file("openapi.yaml", openapi).file("shop.yaml", "target: http://127.0.0.1:1\nsteps: [{get: /healthz}]\n");
+    session.loadline("run openapi.yaml -n 2").exits(2).complains("which host to ask").complains("--target http://HOST:PORT");
+    let base = server.url("");
+    let base = base.trim_end_matches('/');
+    session.loadline(&format!("run openapi.yaml --target {base} -n 6 -c 1")).exits(0).complains_of_nothing();
+    session.loadline(&format!("run {base} --scenario openapi.yaml -n 2 -c 1")).exits(0);
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/pick")), (4, 4));
+    // A scenario of one's own goes elsewhere by the same word.
+    session.loadline(&format!("run shop.yaml --target {base} -n 3 -c 1")).exits(0);
+    assert_eq!(server.counts().path("/healthz"), 7);
+}
+
+#[test]
+fn a_sweep_and_a_search_take_a_pasted_command_too() {
+    let server = server();
+    let url = server.url("/healthz");
+    let mut session = Session::new();
+    session.loadline(&format!("sweep --levels 1,2 -d 1s --cooldown 0s -- curl {url} -H X-A:1 --retry 3")).exits(0).complains("--retry 3");
+    assert!(server.counts().path("/healthz") > 2);
+    session.loadline("sweep --levels 1,2 -d 1s -- curl --compressed").exits(2).complains("names no URL");
+    session.loadline("find --slo 'p99 < 1s' -- curl --compressed").exits(2).complains("names no URL");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Profiles: read from files, taken under load, and compared.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
@@ -106,6 +108,7 @@ fn a_profile_is_taken_under_load_and_stands_in_every_output() {
     // Read again, and compared with itself by its name in the history.
     session.loadline("report r.json").exits(0).says("most by itself");
     session.loadline("profile diff @last there/samples.pprof").exits(0).says("No function's share");
+    session.loadline("profile diff r.json there/samples.pprof").exits(0).says("No function's share");
 }
 
 /// What the run whose result is in `r.json` warns of.
@@ -174,4 +177,224 @@ fn a_sweep_tells_what_grew_up_to_the_knee() {
     session.loadline("report it.json --out html=it.html").exits(0);
     assert!(session.read("it.html").contains("\"grown\":[0.0,"), "it is coloured");
     session.loadline("report it.json").exits(0).says("What grew from 4 users to 20 users");
+}
+
+#[test]
+fn a_search_tells_what_grew_up_to_the_rate_that_it_found() {
+    let server = server();
+    let (at, asked) = pprof(&[QUIET, BUSY]);
+    let mut session = Session::new();
+    let line = format!(
+        "find {} --slo 'p90 < 2s' --rate-max 40/s --quick --budget 30s --name it --dir . --profile {at} --profile-out there",
+        server.url("/healthz")
+    );
+    let ran = session.loadline(&line).exits(0).says("Profiles of the server at 8/s and 40/s").says("+50.0");
+    assert_eq!((asked.iter().take(2).count(), asked.try_recv().is_err()), (2, true), "one each, and none while it searched");
+    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "What grew from 8/s to 40/s: samples of its stacks.",
+        "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 % with all it calls.",
+    ] {
+        assert!(told.contains(said), "{said}: {}", ran.stdout);
+    }
+    let result = session.json("it.find.json");
+    let rates: Vec<f64> = result["profiled"].as_array().unwrap().iter().map(|it| it["level"]["offered"].as_f64().unwrap()).collect();
+    assert_eq!(rates, [8.0, 40.0]);
+    assert!(result["trials"].as_array().unwrap().iter().all(|trial| trial["summary"].get("profiles").is_none()));
+    assert!(session.read("it.find.md").contains("## What grew from 8/s to 40/s"), "{}", session.read("it.find.md"));
+    assert_eq!(session.files().iter().filter(|name| name.starts_with("there/")).count(), 2, "{:?}", session.files());
+    session.loadline("report it.find.json --out html=it.html").exits(0).says("What grew from 8/s to 40/s");
+    assert!(session.read("it.html").contains("\"flame-profile\"") && session.read("it.html").contains("\"grown\":[0.0,"));
+}
+
+#[test]
+fn a_search_that_finds_nothing_profiles_nothing() {
+    let server = server();
+    let (at, asked) = pprof(&[QUIET]);
+    let line = format!("find '{}' --slo 'failed < 1%' --quick --budget 30s --profile {at}", server.url("/behave?status=503"));
+    Session::new().loadline(&line).exits(1).says("No profile was taken: no rate was found.");
+    assert!(asked.try_recv().is_err());
+}
+
+#[test]
+fn a_comparison_tells_what_one_side_does_more_of() {
+    let server = server();
+    let ((old, _), (new, _)) = (pprof(&[QUIET]), pprof(&[BUSY]));
+    let mut session = Session::new();
+    let line = format!(
+        "compare {} {} -c 1 --pairs 1 -d 2s --cooldown 0s --name it --dir . --profile a={old} --profile b={new} --profile-out there",
+        server.url("/healthz?old"),
+        server.url("/healthz?new")
+    );
+    let ran = session.loadline(&line);
+    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "Profiles, after the pairs",
+        "What grew from A to B: samples of its stacks.",
+        "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 %",
+        "+50.0",
+    ] {
+        assert!(told.contains(said), "{said}: {}{}", ran.stdout, ran.stderr);
+    }
+    let result = session.json("it.compare.json");
+    let profiled = result["profiled"].as_array().unwrap();
+    assert_eq!(profiled.iter().map(|it| it["side"].as_str().unwrap()).collect::<Vec<_>>(), ["A", "B"]);
+    assert_eq!(profiled[0]["summary"]["profiles"][0]["asked"], format!("http://{old}/debug/pprof/profile"));
+    assert_eq!(result["pairs"].as_array().unwrap().len(), 1);
+    assert!(result["pairs"][0]["a"].get("profiles").is_none());
+    assert!(session.read("it.compare.md").contains("| cum in A | in B | grew by |"), "{}", session.read("it.compare.md"));
+    let files: Vec<String> = session.files().into_iter().filter(|name| name.starts_with("there/")).collect();
+    assert_eq!(files, ["there/a-samples.pprof", "there/b-samples.pprof"]);
+    session.loadline("report it.compare.json --out html=it.html").says("What grew from A to B");
+    assert!(session.read("it.html").contains("Coloured by what grew from A to here."));
+    session.loadline("compare http://h/ http://g/ --profile a=pid:x").exits(2).complains("no process number");
+}
+
+/// Where a program is: on the path, or where `scripts/profilers.sh` puts it. That it is nowhere is said.
+fn program(name: &str) -> Option<PathBuf> {
+    let own = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../profilers/bin");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).chain([own]).map(|folder| folder.join(name)).find(|file| file.is_file());
+    if found.is_none() {
+        eprintln!("left out: there is no {name} here");
+    }
+    found
+}
+
+/// A server in another language, in a process of its own, and where it listens. It ends with the test.
+struct Foreign {
+    child: Child,
+    url: String,
+}
+
+impl Foreign {
+    /// Its first line on standard output is its port.
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        Self { child, url: format!("http://127.0.0.1:{}/", port.trim().parse::<u16>().unwrap_or_else(|why| panic!("{port:?}: {why}"))) }
+    }
+
+    /// A run with a profile of it, and the names of the functions that it has.
+    fn profiled(&self, session: &mut Session) -> Vec<String> {
+        let path = std::env::join_paths(
+            [Path::new(env!("CARGO_TARGET_TMPDIR")).join("../profilers/bin")]
+                .into_iter()
+                .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        );
+        let mut run = std::mem::replace(session, Session::new()).env("PATH", path.unwrap().to_str().unwrap());
+        let line = format!("run {} -c 2 -d 3s --profile pid:{} --out json=r.json --force", self.url, self.child.id());
+        let ran = run.loadline(&line);
+        assert!([0, 4].contains(&ran.exit), "{}{}", ran.stdout, ran.stderr);
+        let result = run.json("r.json");
+        *session = run;
+        let profiles = result["profiles"].as_array().cloned().unwrap_or_default();
+        let functions = profiles.iter().flat_map(|profile| profile["functions"].as_array().unwrap().clone());
+        functions.map(|function| function["name"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Whether the profiler may look at all, which containers often forbid; that it may not is said.
+fn is_allowed(session: &Session) -> bool {
+    let told = warned(session);
+    let forbidden = told.contains("may not look into that process") || told.contains("does not allow this user");
+    if forbidden {
+        eprintln!("left out: {told}");
+    }
+    !forbidden
+}
+
+const PYTHON: &str = r#"
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+def add_up_many_numbers():
+    return sum(number * number for number in range(20_000))
+
+class Answer(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        body = str(add_up_many_numbers()).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+"#;
+
+#[test]
+fn a_python_program_is_profiled_by_the_real_py_spy() {
+    let (Some(python), Some(_)) = (program("python3"), program("py-spy")) else { return };
+    let mut session = Session::new().file("app.py", PYTHON);
+    let mut command = Command::new(python);
+    command.arg(session.path("app.py"));
+    let server = Foreign::start(command);
+    let functions = server.profiled(&mut session);
+    if is_allowed(&session) {
+        assert!(functions.iter().any(|name| name.starts_with("add_up_many_numbers")), "{functions:?} {}", warned(&session));
+    }
+}
+
+const NODE: &str = r#"
+function addUpManyNumbers() {
+  let sum = 0;
+  for (let number = 0; number < 200_000; number++) sum += Math.sqrt(number);
+  return sum;
+}
+const server = require("node:http").createServer((_, answer) => answer.end(String(addUpManyNumbers())));
+server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+"#;
+
+#[test]
+fn a_node_program_is_profiled_by_its_own_inspector() {
+    let Some(node) = program("node") else { return };
+    let mut session = Session::new().file("app.js", NODE);
+    let start = |flags: &[&str], variable: &str| {
+        let mut command = Command::new(&node);
+        command.args(flags).arg(session.path("app.js")).env("NODE_OPTIONS", variable);
+        Foreign::start(command)
+    };
+    // Whatever port is free, as said in the arguments or in the environment.
+    let servers = [start(&["--inspect=0"], ""), start(&[], "--inspect=127.0.0.1:0")];
+    let closed = start(&[], "");
+    for server in servers {
+        let functions = server.profiled(&mut session);
+        assert!(functions.iter().any(|name| name.starts_with("addUpManyNumbers")), "{functions:?} {}", warned(&session));
+        // What ran nothing is no function of the program.
+        assert!(!functions.iter().any(|name| name.contains("(idle)")), "{functions:?}");
+    }
+    assert!(closed.profiled(&mut session).is_empty());
+    // Another program may have the usual port.
+    let told = warned(&session);
+    assert!(told.contains(&format!("kill -USR1 {}", closed.child.id())), "{told}");
+}
+
+#[test]
+fn any_other_program_is_profiled_by_the_real_perf() {
+    let Some(_) = program("perf") else { return };
+    let mut session = Session::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_loadline"));
+    command.args(["demo", "--serve", "127.0.0.1:0"]);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let url = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("listens at ")?.1.split_once(". ")?.0.to_owned()));
+    let server = Foreign { child, url: format!("{}/behave?size=64KiB", url.unwrap()) };
+    let functions = server.profiled(&mut session);
+    if is_allowed(&session) {
+        assert!(!functions.is_empty(), "{}", warned(&session));
+    }
 }

@@ -6,6 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
+use crate::history::journals;
+use crate::recorder::Recorder;
 use crate::session::{Ran, Session, server};
 
 /// Whether standard error has this, however its lines are broken.
@@ -179,6 +183,24 @@ fn lines_that_no_server_writes_are_counted_and_the_rest_is_sent() {
 }
 
 #[test]
+fn what_is_kept_of_a_replay_that_is_killed_tells_nothing_of_its_log() {
+    // A server that says again what it was asked.
+    let server = Recorder::start_with(|request| {
+        let body = format!("no such thing: {}", request.lines().next().unwrap_or_default());
+        let status = if request.contains("/users/") { 500 } else { 200 };
+        format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+    });
+    let mut session = Session::new().file("access.log", &log());
+    let replay = session.start(&format!("replay access.log {}", server.url));
+    let replay = replay.once(|| journals(&session).matches("\"second\"").count() >= 3);
+    let kept = journals(&session);
+    assert!(kept.contains("no such thing") && !kept.contains("s3cr3t"), "{kept}");
+    replay.signal(Signal::KILL).end();
+    let shown = session.loadline("show @last --out json=-").exits(0);
+    assert!(shown.stdout.contains("no such thing") && !shown.stdout.contains("s3cr3t"), "{}", shown.stdout);
+}
+
+#[test]
 fn a_slow_server_makes_requests_wait_and_the_wait_is_counted() {
     let server = server();
     let text: String =
@@ -199,7 +221,7 @@ impl Drop for Nginx {
     fn drop(&mut self) {
         // Asked to end, so that it ends its worker.
         let pid = rustix::process::Pid::from_raw(i32::try_from(self.0.id()).unwrap()).unwrap();
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        let _ = rustix::process::kill_process(pid, Signal::TERM);
         let _ = self.0.wait();
     }
 }

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::recorder::Recorder;
 use crate::session::Session;
 
 const LINE: &str = r#"192.0.2.1 - - [01/Mar/2016:00:36:41 +0100] "GET /users/17?token=s3cr3t HTTP/1.1" 200 612 "-" "curl/8""#;
@@ -119,6 +120,75 @@ fn a_log_is_told_in_words_and_as_a_page() {
     assert!(page.contains("\"kind\":\"traffic\""), "{}", &page[..200]);
     assert!(!page.contains("192.0.2.1") && !page.contains("s3cr3t"));
     session.stdin(&log).loadline("traffic - --keep-personal --out json=-").exits(0).says("192.0.2.1").says("standard input");
+}
+
+/// Half a minute of one route with queries, one with secrets, and orders.
+fn shop_log() -> String {
+    // Each by another user, so that there are no visits, whose pauses would be waited for.
+    let line = |at: u32, request: &str| {
+        let (user, second) = (format!("192.0.{}.{}", at / 200, at % 200), at / 10);
+        format!("{user} - - [01/Mar/2016:00:36:{second:02} +0100] \"{request} HTTP/1.1\" 200 612 \"-\" \"curl/8\"\n")
+    };
+    (0..600)
+        .map(|at| {
+            let request = match at % 6 {
+                0 | 1 => format!("GET /get_result?a={}&b=2", at % 10),
+                2 | 3 => format!("GET /users/{}", at % 30),
+                4 => "GET /me?token=s3cr3t".to_owned(),
+                _ => "POST /v1/orders".to_owned(),
+            };
+            line(at, &request)
+        })
+        .collect()
+}
+
+fn line_of(request: &str) -> &str {
+    request.lines().next().unwrap_or_default().trim_end_matches(" HTTP/1.1")
+}
+
+#[test]
+fn a_scenario_of_a_log_asks_for_what_the_log_asked_for() {
+    let server = Recorder::start_with(|_| "HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n".to_owned());
+    let openapi = r#"{"openapi": "3.1.0", "paths": {"/v1/orders": {"post": {"requestBody": {"content": {"application/json": {"example": {"item": 7}}}}}}}}"#;
+    let mut session = Session::new().file("access.log", &shop_log()).file("openapi.json", openapi);
+    session
+        .loadline("traffic access.log --to made/shop.yaml")
+        .exits(2)
+        .complains("mkdir -p 'made'");
+    std::fs::create_dir(session.path("made")).unwrap();
+    session
+        .loadline("traffic access.log --to made/shop.yaml")
+        .exits(0)
+        .says("All 21 different paths of these routes are asked for")
+        .says("1 route (16.67 % of requests) is left out, and listed in it")
+        .says("made/shop.paths.csv: what the others were asked for. In place of 1 value");
+    session.loadline("traffic access.log --to made/shop.yaml").exits(2).complains("made/shop.paths.csv' exists");
+    session.loadline("traffic access.log --to made/shop.yaml --openapi openapi.json --force").exits(0);
+    let table = session.read("made/shop.paths.csv");
+    assert!(table.starts_with("group,weight,path\nGET /get_result,20,/get_result?a=0&b=2\n"), "{table}");
+    assert!(!table.contains("s3cr3t") && !session.read("made/shop.yaml").contains("s3cr3t"));
+    // From another directory than the scenario's, so that the table is found beside it.
+    session
+        .loadline(&format!("run {} --scenario made/shop.yaml --rate 400/s -d 2s --no-save --seed 3", server.url))
+        .exits(0)
+        .says("GET /users/{id}")
+        .complains_of_nothing();
+    let seen = server.raw();
+    let lines: std::collections::BTreeSet<&str> = seen.iter().map(|request| line_of(request)).collect();
+    for line in &lines {
+        let known = matches!(*line, "POST /v1/orders" | "GET /me?token=x00001") || table.contains(&format!(",{}\n", &line[4..]));
+        assert!(known, "{line}");
+    }
+    assert!(lines.contains("GET /get_result?a=0&b=2") && lines.contains("GET /users/20") && lines.len() > 20, "{lines:?}");
+    let order = seen.iter().find(|request| request.starts_with("POST")).unwrap();
+    assert!(order.contains("application/json") && order.ends_with("{\"item\":7}"), "{order}");
+}
+
+#[test]
+fn a_description_without_a_scenario_is_a_mistake() {
+    let mut session = Session::new().file("access.log", &shop_log()).file("no.yaml", "a: b\n");
+    session.loadline("traffic access.log --openapi no.yaml").exits(2).complains("this is no description by OpenAPI 3");
+    session.loadline("traffic access.log --openapi missing.yaml --to x.yaml").exits(2).complains("'missing.yaml' cannot be read");
 }
 
 #[test]

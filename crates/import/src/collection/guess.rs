@@ -88,7 +88,7 @@ fn document(bytes: &[u8], text: &str) -> Result<Kind, String> {
             } else if has(&keys, "requests") && has(&keys, "order") {
                 Err("is a collection of Postman's first version; open it in Postman and export it as Collection v2.1".to_owned())
             } else if has(&keys, "values") && has(&keys, "name") {
-                Err("is an environment of Postman; give it with --variable NAME=VALUE beside a collection".to_owned())
+                Err("is an environment of Postman; give it with --environment FILE beside a collection".to_owned())
             } else if has(&keys, "method") && has(&keys, "url") {
                 Ok(Kind::VegetaJson)
             } else {

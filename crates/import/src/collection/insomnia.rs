@@ -9,22 +9,29 @@ use super::promise;
 use super::text::{Part, with_parameter};
 use super::tree::Tree;
 use super::{
-    Auth, Aws, Body, Collection, Field, FieldValue, Kind, PARTS_MAX, ReadError, Request, Text, Variable, is_method, shortened,
+    Auth, Aws, Body, Collection, Environment, Field, FieldValue, Kind, PARTS_MAX, ReadError, Request, Text, Variable, is_method, shortened,
     variable_name,
 };
 
 /// Folders in folders, so deep.
 const DEPTH_MAX: usize = 32;
 
-pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
+pub(super) fn read(text: &str, wish: Option<&Environment>) -> Result<Collection, ReadError> {
     let tree = Tree::read(text)?;
     let mut collection = Collection::new(Kind::Insomnia);
     let above = Above::default();
+    let wish = match wish {
+        Some(Environment::Named(name)) => Some(name.as_str()),
+        _ => None,
+    };
     if tree.has("resources") {
-        read_resources(tree.at("resources").list(), &mut collection);
+        read_resources(tree.at("resources").list(), wish, &mut collection)?;
     } else if tree.has("collection") {
         collection.name = tree.at("name").words();
-        environment(tree.at("environments").at("data"), &mut collection);
+        let base = tree.at("environments");
+        environment(base.at("data"), &mut collection);
+        let variants = base.at("subEnvironments").list().iter().collect();
+        choose(base.at("name").words(), variants, wish, &mut collection)?;
         folder(tree.at("collection").list(), &above, 0, &mut collection);
     } else {
         return Err(ReadError::new("this is no collection of Insomnia: it has neither \"resources\" nor \"collection\""));
@@ -41,18 +48,37 @@ struct Above {
     headers: Vec<(String, Text)>,
 }
 
+/// Puts the values of the environment that is wished for over those of the base.
+fn choose(base: String, variants: Vec<&Tree>, wish: Option<&str>, collection: &mut Collection) -> Result<(), ReadError> {
+    let name = |variant: &Tree| variant.at("name").words();
+    let Some(wish) = wish else {
+        for variant in variants {
+            let why = format!("the base environment's values hold; --environment '{}' takes its", shortened(&name(variant)));
+            collection.leave_out(format!("the environment '{}'", shortened(&name(variant))), "the environments", why);
+        }
+        return Ok(());
+    };
+    let same = |name: &str| name.trim().eq_ignore_ascii_case(wish.trim());
+    if let Some(variant) = variants.iter().find(|variant| same(&name(variant))) {
+        environment(variant.at("data"), collection);
+    } else if !same(&base) {
+        let names: Vec<String> = variants.iter().map(|variant| name(variant)).collect();
+        let has = if names.is_empty() { "it has none beside its base".to_owned() } else { format!("it has {}", shortened(&names.join(", "))) };
+        return Err(ReadError::new(format!("no environment of it is called '{}': {has}", shortened(wish))));
+    }
+    Ok(())
+}
+
 /// Of version 4: children name their parents, and stand in the order of their sort keys.
-fn read_resources(resources: &[Tree], collection: &mut Collection) {
+fn read_resources(resources: &[Tree], wish: Option<&str>, collection: &mut Collection) -> Result<(), ReadError> {
     let kind = |resource: &Tree| resource.at("_type").words();
     let roots: Vec<&Tree> = resources.iter().filter(|resource| kind(resource) == "workspace").collect();
     collection.name = roots.first().map(|root| root.at("name").words()).unwrap_or_default();
-    for resource in resources.iter().filter(|resource| kind(resource) == "environment") {
-        // Those of a folder or below another are variants of the base.
-        let is_base = roots.is_empty() || roots.iter().any(|root| root.at("_id") == resource.at("parentId"));
-        if is_base {
-            environment(resource.at("data"), collection);
-        }
-    }
+    // Those below another are variants of the base.
+    let is_base = |resource: &&Tree| roots.is_empty() || roots.iter().any(|root| root.at("_id") == resource.at("parentId"));
+    let (bases, variants): (Vec<&Tree>, Vec<&Tree>) = resources.iter().filter(|resource| kind(resource) == "environment").partition(is_base);
+    bases.iter().for_each(|base| environment(base.at("data"), collection));
+    choose(bases.first().map(|base| base.at("name").words()).unwrap_or_default(), variants, wish, collection)?;
     for resource in resources {
         if matches!(kind(resource).as_str(), "grpc_request" | "websocket_request" | "socketio_request") {
             collection.leave_out(format!("'{}'", shortened(&resource.at("name").words())), resource.at("name").words(), "it is not HTTP");
@@ -87,6 +113,7 @@ fn read_resources(resources: &[Tree], collection: &mut Collection) {
         });
     }
     descend("", &children, &Above::default(), 0, collection);
+    Ok(())
 }
 
 fn descend(parent: &str, children: &BTreeMap<String, Vec<&Tree>>, above: &Above, depth: usize, collection: &mut Collection) {
@@ -448,7 +475,7 @@ mod tests {
             requests,
             ["Orders / List: GET https://shop.example.com/orders?page=1&key=k", "Orders / Create: POST https://shop.example.com/orders"]
         );
-        assert_eq!(left, ["Live: 'Live'"]);
+        assert_eq!(left, ["the environments: the environment 'Staging'", "Live: 'Live'"]);
         let read = Collection::read(Kind::Insomnia, FOUR.as_bytes(), &Wishes::default()).unwrap();
         assert_eq!(read.requests[1].body, {
             let mut body = Text::literal("{\"id\": \"");
@@ -469,6 +496,23 @@ mod tests {
         let read = Collection::read(Kind::Insomnia, FIVE.as_bytes(), &Wishes::default()).unwrap();
         assert_eq!(read.requests[0].checks, [Check::Status(vec![200])]);
         assert!(matches!(&read.requests[1].body, Body::Form(fields) if fields.len() == 2));
+    }
+
+    #[test]
+    fn an_environment_is_chosen_by_its_name() {
+        let variants = "  subEnvironments:\n    - name: Staging\n      data:\n        base_url: https://staging.example.com\n";
+        let five = format!("{FIVE}{variants}");
+        for text in [FOUR, &five] {
+            let read = |name: &str| {
+                let wishes = Wishes { environment: Some(Environment::Named(name.to_owned())), ..Wishes::default() };
+                Collection::read(Kind::Insomnia, text.as_bytes(), &wishes)
+            };
+            let staging = read("staging").unwrap();
+            assert_eq!(staging.requests[0].url.origin().unwrap().0.host(), "staging.example.com");
+            assert!(staging.left_out.iter().all(|left| !left.what.contains("environment")));
+            let why = read("production").unwrap_err();
+            assert!(why.message.contains("'production': it has Staging"), "{why}");
+        }
     }
 
     #[test]

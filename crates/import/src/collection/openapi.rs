@@ -22,7 +22,23 @@ const VALUES_MAX: usize = 5_000;
 /// Of an array whose schema wants more, so many are made.
 const ITEMS_MAX: usize = 10;
 
-pub(super) fn read(text: &str, wish: Option<&str>) -> Result<Collection, ReadError> {
+/// `wish` says which server; where the description leaves the host open, it is `host`.
+pub(super) fn read(text: &str, wish: Option<&str>, host: Option<&str>) -> Result<Collection, ReadError> {
+    let server = if wish.is_none() && host.is_some() { Server::Any(host) } else { Server::Asked(wish) };
+    operations(text, server).map(|(collection, _)| collection)
+}
+
+/// Where requests go.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Server<'a> {
+    /// To the one that is wished for, or the first.
+    Asked(Option<&'a str>),
+    /// To the first; the description may leave the host open, and then it is this one, or does not matter.
+    Any(Option<&'a str>),
+}
+
+/// The same, and for each of its requests what its path begins with on its server, and its path as it is described.
+pub(super) fn operations(text: &str, server: Server<'_>) -> Result<(Collection, Vec<(String, String)>), ReadError> {
     let root = Tree::read(text)?;
     let version = root.at("openapi").words();
     if root.has("swagger") {
@@ -33,8 +49,16 @@ pub(super) fn read(text: &str, wish: Option<&str>) -> Result<Collection, ReadErr
     }
     let mut collection = Collection::new(Kind::OpenApi);
     collection.name = root.at("info").at("title").words();
-    let servers = root.at("servers").list();
-    let base = base(servers, wish)?;
+    let wish = if let Server::Asked(wish) = server { wish } else { None };
+    let begins = |servers: &[Tree], wish: Option<&str>| match (base(servers, wish), server) {
+        (Err(_), Server::Any(host)) => {
+            let host = host.unwrap_or("http://127.0.0.1").trim_end_matches('/');
+            Ok(format!("{host}{}", servers.first().map(url_of).unwrap_or_default()))
+        }
+        (found, _) => found,
+    };
+    let base = begins(root.at("servers").list(), wish)?;
+    let mut described = Vec::new();
     let mut made = Made { root: &root, place: String::new(), left: VALUES_MAX, following: Vec::new(), notes: BTreeSet::new() };
     for (path, item) in root.at("paths").entries() {
         if path.starts_with("x-") {
@@ -57,7 +81,7 @@ pub(super) fn read(text: &str, wish: Option<&str>) -> Result<Collection, ReadErr
             made.left = VALUES_MAX;
             let own = [operation, item].into_iter().map(|tree| tree.at("servers").list()).find(|servers| !servers.is_empty());
             let base = match own.filter(|_| wish.is_none()) {
-                Some(servers) => self::base(servers, None)?,
+                Some(servers) => begins(servers, None)?,
                 None => base.clone(),
             };
             let request = made.request(method, path, item, operation, &base, &mut collection);
@@ -65,9 +89,11 @@ pub(super) fn read(text: &str, wish: Option<&str>) -> Result<Collection, ReadErr
                 collection.leave_out(note.0, &made.place, note.1);
             }
             collection.requests.push(request);
+            let path_begins = base.find("://").and_then(|at| base[at + 3..].find('/').map(|slash| at + 3 + slash));
+            described.push((path_begins.map_or_else(String::new, |at| base[at..].to_owned()), path.clone()));
         }
     }
-    Ok(collection)
+    Ok((collection, described))
 }
 
 /// The URL that paths begin with.

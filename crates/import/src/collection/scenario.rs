@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::{Auth, Body, Check, Collection, Connection, FieldValue, Part, Placeholder, Request, Text};
+use crate::yaml::scalar;
 
 /// The scenario, as text. `source` is the file it comes from, as it is shown.
 #[must_use]
@@ -61,6 +62,17 @@ pub fn printed(collection: &Collection, source: &str, placeholders: &[Placeholde
         }
         page.step(if group.is_empty() { 1 } else { 3 }, request, &name, &common);
     }
+    page.text
+}
+
+/// Headers and body of one request, as keys of a step that stand `depth` levels of two blanks deep. Who asks is not among them.
+#[must_use]
+pub fn printed_body(request: &Request, depth: usize) -> String {
+    let mut page = Page::default();
+    let body = Written::of(request);
+    let said = |name: &str| body.says_type && name.eq_ignore_ascii_case("content-type");
+    page.headers(depth, &request.headers.iter().filter(|(name, _)| !said(name)).collect::<Vec<_>>());
+    page.body(depth, &body);
     page.text
 }
 
@@ -312,10 +324,7 @@ impl Page {
             .filter(|header| !common.headers.contains(header))
             .filter(|(name, _)| !body.says_type || !name.eq_ignore_ascii_case("content-type"))
             .collect();
-        if !headers.is_empty() {
-            self.line(&format!("{indent}headers:"));
-            headers.iter().for_each(|(name, value)| self.pair(inner + 1, name, &value.written()));
-        }
+        self.headers(inner, &headers);
         self.body(inner, &body);
         if let Some(follow) = request.connection.follow.filter(|follow| *follow != common.follow) {
             self.line(&format!("{indent}redirects: {follow}"));
@@ -327,6 +336,14 @@ impl Page {
             }
         }
         self.checks(inner, &request.checks);
+    }
+
+    fn headers(&mut self, depth: usize, headers: &[&(String, Text)]) {
+        if headers.is_empty() {
+            return;
+        }
+        self.line(&format!("{}headers:", "  ".repeat(depth)));
+        headers.iter().for_each(|(name, value)| self.pair(depth + 1, name, &value.written()));
     }
 
     fn body(&mut self, depth: usize, body: &Written) {
@@ -460,69 +477,6 @@ fn is_json(text: &Text) -> bool {
         };
     }
     marked.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(&marked).is_ok()
-}
-
-/// A text as YAML, in the place of a value that stands `depth` levels deep.
-fn scalar(text: &str, depth: usize) -> String {
-    if is_plain(text) {
-        return text.to_owned();
-    }
-    if depth > 0 && is_for_a_block(text) {
-        let indent = "  ".repeat(depth);
-        let mut block = if text.ends_with('\n') { "|".to_owned() } else { "|-".to_owned() };
-        for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
-            block.push('\n');
-            if !line.is_empty() {
-                block += &indent;
-                block += line;
-            }
-        }
-        return block;
-    }
-    if text.chars().all(is_printable) {
-        return format!("'{}'", text.replace('\'', "''"));
-    }
-    let mut quoted = "\"".to_owned();
-    for letter in text.chars() {
-        match letter {
-            '"' => quoted += "\\\"",
-            '\\' => quoted += "\\\\",
-            '\n' => quoted += "\\n",
-            '\r' => quoted += "\\r",
-            '\t' => quoted += "\\t",
-            letter if is_printable(letter) => quoted.push(letter),
-            letter if u32::from(letter) <= 0xFF => quoted += &format!("\\x{:02x}", u32::from(letter)),
-            letter if u32::from(letter) <= 0xFFFF => quoted += &format!("\\u{:04x}", u32::from(letter)),
-            letter => quoted += &format!("\\U{:08x}", u32::from(letter)),
-        }
-    }
-    quoted + "\""
-}
-
-/// What needs no quotation marks, with room to spare: nobody minds a pair too many.
-fn is_plain(text: &str) -> bool {
-    let begins = text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '/');
-    let inside = |letter: char| letter.is_ascii_alphanumeric() || " /_.+=;,()?&$^~-".contains(letter);
-    let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
-    begins
-        && !text.ends_with(' ')
-        && !words.contains(&text.to_ascii_lowercase().as_str())
-        && text.char_indices().all(|(at, letter)| inside(letter) || letter == ':' && text[at + 1..].starts_with(|next: char| next != ' '))
-}
-
-/// Several lines that read better as lines.
-fn is_for_a_block(text: &str) -> bool {
-    let body = text.strip_suffix('\n').unwrap_or(text);
-    text.contains('\n')
-        && !text.starts_with(char::is_whitespace)
-        && !body.ends_with(char::is_whitespace)
-        && text.chars().all(|letter| letter == '\n' || is_printable(letter))
-}
-
-/// What may stand in YAML as it is, without the breaks and marks that readers disagree about.
-fn is_printable(letter: char) -> bool {
-    !letter.is_control()
-        && !matches!(letter, '\u{85}' | '\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{e000}'..='\u{f8ff}')
 }
 
 #[cfg(test)]

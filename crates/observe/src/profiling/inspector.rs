@@ -1,7 +1,8 @@
 //! Node's inspector: the CPU profiler of V8, over the debugger's WebSocket.
 //!
 //! It is there if the program was started with `--inspect` or was sent SIGUSR1; loadline sends no signal, since a debugger left open is
-//! the user's to decide. Which program answers there is asked before anything else: another one's profile would be worse than none.
+//! the user's to decide. Where it is stands in the program's arguments or in NODE_OPTIONS; with `--inspect=0` only the kernel knows.
+//! Which program answers there is asked before anything else: another one's profile would be worse than none.
 //!
 //! Of WebSocket (RFC 6455) a client of one server on this machine needs a dozen lines: text, in frames, masked on the way out. A
 //! library was rejected for them.
@@ -15,6 +16,8 @@ use url::Url;
 
 use super::{Slot, Stopped, Taken};
 use crate::fetch::{Client, Limits};
+use crate::files::Folder;
+use crate::listener::ports_of;
 use crate::process::Pid;
 
 /// Where an inspector listens unless told otherwise.
@@ -55,8 +58,24 @@ fn remedy(pid: Pid) -> String {
 
 /// The address of the debugger.
 fn list(pid: Pid) -> Result<Url, String> {
-    let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let port = port(&String::from_utf8_lossy(&arguments)).unwrap_or(PORT);
+    let words = |file: &str| String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default()).into_owned();
+    let options = words("environ").split('\0').find_map(|variable| variable.strip_prefix("NODE_OPTIONS=").map(|it| it.replace(' ', "\0")));
+    // What is said last holds: arguments are read after the variable.
+    let ports = match port(&words("cmdline")).or_else(|| port(&options.unwrap_or_default())) {
+        Some(0) => ports_of(&Folder::of_this_machine(), pid),
+        told => vec![told.unwrap_or(PORT)],
+    };
+    let mut why = format!("process is Node, and its inspector is not open; {}", remedy(pid));
+    for port in ports {
+        match at(port, pid) {
+            Ok(url) => return Ok(url),
+            Err(said) => why = said,
+        }
+    }
+    Err(why)
+}
+
+fn at(port: u16, pid: Pid) -> Result<Url, String> {
     let url: Url = format!("http://127.0.0.1:{port}/json/list").parse().map_err(|why| format!("{why}"))?;
     let listed = Client::within(url, LIST)?.read();
     let listed = listed.map_err(|_| format!("process is Node, and its inspector is not open; {}", remedy(pid)))?;
@@ -65,7 +84,7 @@ fn list(pid: Pid) -> Result<Url, String> {
     address.filter(|url| url.host_str() == Some("127.0.0.1")).ok_or_else(|| "somebody else debugs it already: close that first".to_owned())
 }
 
-/// The port in a command line, of which a NUL ends each argument: `--inspect=9230` or `--inspect=127.0.0.1:9230`.
+/// The port in a command line, of which a NUL ends each argument: `--inspect=9230` or `--inspect=127.0.0.1:9230`; 0 is any.
 fn port(arguments: &str) -> Option<u16> {
     let value = arguments.split('\0').find_map(|argument| {
         let rest = argument.strip_prefix("--inspect").or_else(|| argument.strip_prefix("--debug"))?;
@@ -333,6 +352,8 @@ mod tests {
             ("node\0--inspect=9333\0app.js", Some(9333)),
             ("node\0--inspect=127.0.0.1:9444\0app.js", Some(9444)),
             ("node\0--inspect-brk=9555\0app.js", Some(9555)),
+            ("node\0--inspect=0\0app.js", Some(0)),
+            ("node\0--inspect=localhost:0\0app.js", Some(0)),
             ("node\0--inspect\0app.js", None),
             ("node\0app.js", None),
         ] {

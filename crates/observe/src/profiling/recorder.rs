@@ -13,8 +13,8 @@ use rustix::process::{Signal, kill_process};
 use tempfile::TempDir;
 
 use super::{Later, Slot, Stopped, Taken, inspector, wait};
-use crate::files::Folder;
-use crate::process::Pid;
+use crate::files::{Files, Folder};
+use crate::process::{Pid, Stat};
 use crate::subject::Subject;
 
 /// Samples a second: enough for shares of a per cent in some seconds, and not in step with what happens a hundred times a second.
@@ -39,12 +39,23 @@ enum Runtime {
 pub(super) fn take(pid: Pid, slot: Slot, begun: Instant, stopped: &Stopped) -> Result<Taken, String> {
     let here = Folder::of_this_machine();
     let family = Subject::of_process(&here, pid, Some(std::process::id())).map_err(|why| why.message)?;
+    let began_ticks = Stat::of(&here, pid).map_err(|_| format!("there is no process {pid}"))?.began_ticks;
     let runtime = runtime(pid);
     wait(begun, slot.begin, stopped)?;
+    is_still_there(&here, pid, began_ticks)?;
     match runtime {
         Runtime::Node => inspector::take(pid, slot, stopped),
         Runtime::Python => py_spy(pid, slot, stopped),
         Runtime::Other => perf(&family.processes().iter().map(|process| process.pid).collect::<Vec<_>>(), slot, stopped),
+    }
+}
+
+/// Its number may be another process's by now, whose profile would be worse than none.
+fn is_still_there(files: &dyn Files, pid: Pid, began_ticks: u64) -> Result<(), String> {
+    match Stat::of(files, pid) {
+        Ok(now) if now.zombie || now.began_ticks != began_ticks => Err(format!("process {pid} ended before its profile began")),
+        Ok(_) => Ok(()),
+        Err(_) => Err(format!("process {pid} ended before its profile began")),
     }
 }
 
@@ -198,6 +209,7 @@ fn complaint(stderr: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::Recorded;
 
     #[test]
     fn what_a_program_complains_of_comes_with_what_to_do() {
@@ -238,5 +250,17 @@ mod tests {
         let slot = Slot { begin: Duration::ZERO, seconds: 1 };
         let error = take(Pid::MAX - 7, slot, Instant::now(), &Stopped(stopped)).err().unwrap();
         assert!(error.contains("there is no process"), "{error}");
+    }
+
+    #[test]
+    fn a_number_that_another_process_has_now_is_not_profiled() {
+        let mut told = Recorded::default();
+        let stat = |state: char, began: u64| format!("812 (app) {state} 1 1 1 0 -1 0 0 0 0 0 7 2 0 0 20 0 1 0 {began} 0 0 0\n");
+        let ended = "process 812 ended before its profile began";
+        assert_eq!(is_still_there(&told, 812, 100).unwrap_err(), ended);
+        for (state, began, there) in [('S', 100, true), ('R', 5_000, false), ('Z', 100, false)] {
+            told.add_text("/proc/812/stat", stat(state, began));
+            assert_eq!(is_still_there(&told, 812, 100), if there { Ok(()) } else { Err(ended.to_owned()) }, "{state} {began}");
+        }
     }
 }

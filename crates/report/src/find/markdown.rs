@@ -7,7 +7,7 @@ use analysis::quantity::{counted, nanos};
 
 use super::table;
 use crate::sweep::markdown::{Charts, conditions, file_link};
-use crate::{story, visible};
+use crate::{profiles, story, visible};
 
 /// The page. The chart is linked by the name that [`super::files`] gives it.
 #[must_use]
@@ -44,6 +44,11 @@ fn page(found: &Found, charts: Charts) -> String {
         say(&format!("| {} |", cells.join(" | ")));
     }
     say(&format!("\n{}\n", table::legend(found)));
+    let grown = profiles::markdown(&profiles::of_search(found));
+    if !grown.is_empty() {
+        say(grown.trim_end_matches('\n'));
+        say("");
+    }
     if let Some(trial) = found.trials.first() {
         let summary = &trial.summary;
         say("## How it was measured\n");

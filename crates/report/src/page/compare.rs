@@ -3,11 +3,12 @@
 use measure::{Histogram, Summary};
 use serde::Serialize;
 
+use super::profiled::{self, Flame};
 use super::times::{Times, times};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, finished, written};
 use crate::compare::{self, Compared, Side};
 use crate::visible::visible;
-use crate::{Style, story};
+use crate::{Style, profiles, story};
 use analysis::compare::{Metric, Verdict};
 use analysis::quantity::{counted, figure};
 
@@ -19,6 +20,8 @@ struct Data {
     times: Vec<Times>,
     shifts: Vec<Shift>,
     pairs: Vec<Paired>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    profiles: Vec<Flame>,
 }
 
 /// How one percentile changed, as shares of A's.
@@ -58,8 +61,10 @@ fn view(compared: &Compared) -> View<Data> {
     let first = compared.pairs.first().map(|pair| &pair.a);
     let mut about = vec![format!("A: {}", visible(&compared.a.name)), format!("B: {}", visible(&compared.b.name))];
     about.push(finished(&compare::design(compared)));
+    let taken = profiles::of_comparison(compared);
     let mut remarks = compared.reading.clone();
     remarks.extend(compared.differences.iter().map(|difference| finished(&format!("the plans differ: {}", visible(difference)))));
+    remarks.extend(profiled::remarks(&taken));
     View {
         schema: SCHEMA,
         kind: Kind::Compare,
@@ -69,7 +74,7 @@ fn view(compared: &Compared) -> View<Data> {
         answers: answers(compared),
         remarks,
         figures: figures(compared),
-        tables: tables(compared),
+        tables: tables(compared).into_iter().chain(profiled::growth(&taken)).collect(),
         text: compare::text(compared, &Style::PLAIN),
         measured_by: first.map_or_else(String::new, measured_by),
         data: Data {
@@ -102,6 +107,7 @@ fn view(compared: &Compared) -> View<Data> {
                     }
                 })
                 .collect(),
+            profiles: profiled::flames(&taken),
         },
     }
 }

@@ -7,10 +7,11 @@ use analysis::search::{LimitedBy, Purpose, Standing};
 use plan::Nanos;
 use serde::Serialize;
 
+use super::profiled::{self, Flame};
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::find::table;
 use crate::visible::visible;
-use crate::{Style, story};
+use crate::{Style, profiles, story};
 
 /// What the charts of a search draw.
 #[derive(Debug, Serialize)]
@@ -24,6 +25,8 @@ struct Data {
     rated: Rated,
     rates: Vec<Rate>,
     trials: Vec<Tried>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    profiles: Vec<Flame>,
 }
 
 /// All trials at one rate.
@@ -54,6 +57,7 @@ pub fn find(found: &Found) -> Shown {
 fn view(found: &Found) -> View<Data> {
     let sentences = found.sentences();
     let findings = analysis::bottleneck::of_search(found);
+    let taken = profiles::of_search(found);
     let first = found.trials.first().map(|trial| &trial.summary);
     let promises: Vec<&str> = found.slo.iter().map(|promise| promise.text.as_str()).collect();
     let outcome = |trial: &analysis::found::FoundTrial| match (trial.result.standing, trial.missed) {
@@ -76,10 +80,11 @@ fn view(found: &Found) -> View<Data> {
         ],
         standing: None,
         answers: answers(found, &sentences, &findings),
-        remarks: sentences.iter().skip(1).cloned().chain(warnings(found)).collect(),
+        remarks: sentences.iter().skip(1).cloned().chain(warnings(found)).chain(profiled::remarks(&taken)).collect(),
         figures: figures(found),
         tables: std::iter::once(Table::new("trials", "Trials", &heads, rows).noted(table::legend(found)))
             .chain(super::limits::table(&findings))
+            .chain(profiled::growth(&taken))
             .collect(),
         text: text(found),
         measured_by: measured_by(found),
@@ -101,6 +106,7 @@ fn view(found: &Found) -> View<Data> {
                     outcome: outcome(trial),
                 })
                 .collect(),
+            profiles: profiled::flames(&taken),
         },
     }
 }
@@ -124,6 +130,7 @@ pub(crate) fn text(found: &Found) -> String {
     text += "\n";
     found.sentences().iter().for_each(|sentence| text += &format!("{sentence}\n"));
     crate::limits::sentences(&analysis::bottleneck::of_search(found)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
+    profiles::told_of(&profiles::of_search(found)).iter().for_each(|(sentence, table)| text += &format!("\n{sentence}\n\n{table}"));
     text
 }
 

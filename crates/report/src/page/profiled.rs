@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use analysis::Sweep;
 use measure::profiled::{Function, Unit};
 use measure::{Profiled, Summary};
 use serde::Serialize;
 
 use super::{Table, finished};
-use crate::profiles::{self, Growth, HEADS};
+use crate::profiles::{self, Growth, HEADS, Taken};
 use crate::visible::shortened;
 
 /// The sections that tables of profiles stand in; what there is no section for is in the JSON result.
@@ -83,7 +82,7 @@ pub(super) fn table(section: &'static str, run: &Summary, profiled: &Profiled) -
 }
 
 /// What grew, a table for each profile.
-pub(super) fn growth(sweep: &Sweep) -> Vec<Table> {
+pub(super) fn growth(taken: &[Taken<'_>]) -> Vec<Table> {
     let made = |(growth, section): (Growth<'_>, &'static str)| {
         let mut heads: Vec<String> = growth.heads().into_iter().map(|head| format!("#{head}")).collect();
         heads.rotate_right(1);
@@ -92,30 +91,33 @@ pub(super) fn growth(sweep: &Sweep) -> Vec<Table> {
         let mut rows = growth.rows();
         rows.iter_mut().for_each(|row| row.rotate_right(1));
         Table::new(section, &growth.title(), &heads, rows)
-            .noted(format!("{} Shares of all that was spent at each load; cum is with all that a function calls.", growth.sentence()))
+            .noted(format!("{} Shares of all that was spent in each; cum is with all that a function calls.", growth.sentence()))
     };
-    profiles::growth(sweep).into_iter().zip(SECTIONS).filter(|(growth, _)| !growth.changes.is_empty()).map(made).collect()
+    profiles::growth(taken).into_iter().zip(SECTIONS).filter(|(growth, _)| !growth.changes.is_empty()).map(made).collect()
 }
 
-/// The trees of the best level, coloured by what grew since the part of it; or of whichever of the two was had.
-pub(super) fn of_sweep(sweep: &Sweep) -> Vec<Flame> {
-    let Some(last) = sweep.profiled.iter().rfind(|trial| !trial.summary.profiles.is_empty()) else { return Vec::new() };
-    let first = sweep.profiled.first().filter(|first| first.level != last.level);
-    let (run, level) = (&last.summary, last.level);
-    let drawn = |(profiled, section): (&Profiled, &'static str)| {
-        let same = |it: &&Profiled| (&it.asked, &it.kind) == (&profiled.asked, &profiled.kind);
-        let before = first.and_then(|first| first.summary.profiles.iter().find(same).map(|before| (first.level, before)));
-        let compared = before.map_or_else(String::new, |(level, _)| format!(" Coloured by what grew since {level}."));
-        let about = format!("At {level}. {}{compared}", finished(&profiles::about(run, profiled)));
+/// What is remarked of them: what grew, in a sentence each, and what went wrong.
+pub(super) fn remarks(taken: &[Taken<'_>]) -> Vec<String> {
+    profiles::warnings(taken).into_iter().chain(profiles::growth(taken).iter().map(Growth::sentence)).collect()
+}
+
+/// The trees of the last run, coloured by what grew from the first to it; or of whichever of the two was had.
+pub(super) fn flames(taken: &[Taken<'_>]) -> Vec<Flame> {
+    let Some(last) = taken.iter().rposition(|one| !one.run.profiles.is_empty()) else { return Vec::new() };
+    let (first, last) = (taken[..last].first(), &taken[last]);
+    let drawn = |((place, profiled), section): ((usize, &Profiled), &'static str)| {
+        let before = first.and_then(|first| Some((first, first.partner(last, place)?)));
+        let compared = before.map_or_else(String::new, |(first, _)| format!(" Coloured by what grew from {} to here.", first.name));
+        let about = format!("{}. {}{compared}", last.beginning(), finished(&profiles::about(last.run, profiled)));
         Flame::drawn(section, format!("Where it went: {}", profiles::of(profiled)), &about, profiled, before.map(|(_, before)| before))
     };
-    run.profiles.iter().zip(SECTIONS).map(drawn).collect()
+    last.run.profiles.iter().enumerate().zip(SECTIONS).map(drawn).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::{Level, Trial};
+    use analysis::{Level, Sweep, Trial};
     use measure::fixtures;
 
     fn run() -> Summary {
@@ -136,13 +138,16 @@ mod tests {
     fn of_two_loads_the_higher_is_drawn_and_coloured_by_what_grew() {
         let trial = |users: u32| Trial { level: Level::Users(std::num::NonZeroU32::new(users).unwrap()), repetition: 1, summary: run() };
         let mut sweep = Sweep::new("it".to_owned(), String::new(), Vec::new());
-        assert!(of_sweep(&sweep).is_empty());
+        assert!(flames(&profiles::of_sweep(&sweep)).is_empty());
         sweep.profiled = vec![trial(10), trial(50)];
         sweep.profiled[0].summary.profiles[0].frames.truncate(1);
-        let flames = of_sweep(&sweep);
+        let flames = flames(&profiles::of_sweep(&sweep));
         assert_eq!(flames.len(), 2);
         let about = &flames[0].about;
-        assert!(about.starts_with("At 50 users. Processor time") && about.ends_with("Coloured by what grew since 10 users."), "{about}");
+        assert!(
+            about.starts_with("At 50 users. Processor time") && about.ends_with("Coloured by what grew from 10 users to here."),
+            "{about}"
+        );
         assert_eq!((flames[0].grown[0], flames[0].grown.len()), (0.0, flames[0].frames.len()));
         assert!(flames[0].grown[1] > 0.4);
     }

@@ -343,8 +343,10 @@ fn changed(reading: &Reading<'_>) -> Answer {
 fn limits(reading: &Reading<'_>) -> Answer {
     let summary = reading.run;
     let named = reading.bottleneck.first().is_some_and(analysis::bottleneck::Finding::is_named);
+    // That nothing was let in is so however late it was asked.
+    let refused = reading.bottleneck.first().is_some_and(|first| first.kind == analysis::bottleneck::Kind::Refused);
     if let Some(answer) = super::limits::answer(&reading.bottleneck)
-        && reading.validity.standing != Standing::Invalid
+        && (reading.validity.standing != Standing::Invalid || refused)
         && (named || (reading.validity.standing == Standing::Valid && summary.failures.is_empty()))
     {
         return answer;

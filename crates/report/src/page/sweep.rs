@@ -52,6 +52,7 @@ pub fn sweep(sweep: &Sweep) -> Shown {
 fn view(sweep: &Sweep) -> View<Data> {
     let (rows, scaling) = (sweep.rows(), scaling(sweep));
     let findings = analysis::bottleneck::of_sweep(sweep);
+    let taken = profiles::of_sweep(sweep);
     let level = sweep.levels.first().or(rows.first().map(|row| &row.level)).copied();
     let open = level.is_some_and(Level::is_open);
     let said = by_topic(&rows, &scaling, sweep.stopped.as_ref());
@@ -119,15 +120,14 @@ fn view(sweep: &Sweep) -> View<Data> {
         tables.push(Table::new("model", &title, &["parameter", "#value", "#95 % interval"], rows.collect()));
     }
     tables.extend(super::limits::table(&findings));
-    tables.extend(profiled::growth(sweep));
+    tables.extend(profiled::growth(&taken));
     let mut warnings: Vec<String> = sweep.trials.iter().flat_map(|trial| &trial.summary.warnings).map(|it| visible(it)).collect();
     warnings.sort();
     warnings.dedup();
     let mut remarks: Vec<String> = said.iter().map(|(_, sentence)| sentence.clone()).collect();
     remarks.extend(promises_kept(&sweep.checks, &rows));
     remarks.extend(warnings);
-    remarks.extend(profiles::warnings(sweep));
-    remarks.extend(profiles::growth(sweep).iter().map(profiles::Growth::sentence));
+    remarks.extend(profiled::remarks(&taken));
     View {
         schema: SCHEMA,
         kind: Kind::Sweep,
@@ -140,7 +140,7 @@ fn view(sweep: &Sweep) -> View<Data> {
         tables,
         text: text(sweep),
         measured_by: measured_by(sweep),
-        data: Data { levels: counted_by(level), points, runs, fit, best, profiles: profiled::of_sweep(sweep) },
+        data: Data { levels: counted_by(level), points, runs, fit, best, profiles: profiled::flames(&taken) },
     }
 }
 
@@ -214,7 +214,7 @@ pub(crate) fn text(sweep: &Sweep) -> String {
     let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows));
     said.for_each(|sentence| text += &format!("{sentence}\n"));
     crate::limits::sentences(&analysis::bottleneck::of_sweep(sweep)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
-    profiles::of_sweep(sweep).iter().for_each(|(sentence, table)| text += &format!("\n{sentence}\n\n{table}"));
+    profiles::told_of(&profiles::of_sweep(sweep)).iter().for_each(|(sentence, table)| text += &format!("\n{sentence}\n\n{table}"));
     text
 }
 

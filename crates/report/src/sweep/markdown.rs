@@ -75,16 +75,10 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
         }
         say("");
     }
-    for growth in profiles::growth(sweep) {
-        say(&format!("## {}\n\n{}\n", visible::markdown(&growth.title()), visible::markdown(&growth.sentence())));
-        say(&format!("| {} |\n|{}---|", growth.heads().join(" | "), "---:|".repeat(6)));
-        for row in growth.rows() {
-            say(&format!("| {} |", row.iter().map(|cell| visible::markdown(cell)).collect::<Vec<_>>().join(" | ")));
-        }
+    let grown = profiles::markdown(&profiles::of_sweep(sweep));
+    if !grown.is_empty() {
+        say(grown.trim_end_matches('\n'));
         say("");
-    }
-    for warning in profiles::warnings(sweep) {
-        say(&format!("> {}\n", visible::markdown(&warning)));
     }
     if let Some(trial) = sweep.trials.first() {
         let summary = &trial.summary;

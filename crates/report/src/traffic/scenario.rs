@@ -1,18 +1,26 @@
-//! A log's traffic as a scenario: its routes by their weights, its sessions, and its busiest hour minute by minute.
+//! A log's traffic as a scenario: its routes by their weights, what they were asked for, its sessions, and its busiest hour minute by
+//! minute.
 //!
 //! A list of URLs sent at an even rate has the mix of a log and nothing else of it: no visits, no pauses, no rush. So a scenario begins
 //! visits at the rate at which the log's busiest hour had them, minute by minute, and each visit asks for as many pages, with such
-//! pauses, as visits did. How near that comes is not claimed but tried: the scenario is played in memory, and what it sends is counted
-//! as the log was ([`fidelity`]).
+//! pauses, as visits did. Which pages is in the log too, and ids that are made up are not there: so each route's paths and queries are
+//! drawn from those that were asked for, which stand with their weights in a table beside the scenario. Writing each as a step of its
+//! own was the alternative, and a page of thousands of lines that nobody reads.
+//!
+//! How near that comes is not claimed but tried: the scenario is played in memory, and what it sends is counted as the log was
+//! ([`Fidelity`]).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use analysis::quantity::{NONE, counted, decimal, percent};
-use import::{Asked, Personal, Route, Survey, Traffic, utc};
+use analysis::quantity::{NONE, count, counted, decimal, percent};
+use import::collection::{Described, Request, printed_body};
+use import::yaml::scalar;
+use import::{Asked, Personal, Route, Survey, Target, Traffic, utc};
+use plan::template::{Value, literally};
 use plan::{Nanos, Random};
 
-use super::urls::line;
+use super::urls::{MAY_WRITE, NO_PATH, SAFE, is_path, line};
 use crate::visible;
 
 /// A stage of the load is at least this long.
@@ -24,10 +32,48 @@ const VISIT_REQUESTS_MIN: f64 = 1.2;
 /// So many requests are played.
 const PLAYED_MAX: usize = 200_000;
 
+/// A scenario has at most so many steps; of a log with more routes those asked for most are taken.
+const STEPS_MAX: usize = 1_000;
+
+/// Methods whose bodies are taken from a description of the API.
+const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
+
+/// What a scenario of a log is written with besides the log.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// The name of the table of paths, as the scenario is to call it.
+    pub paths_file: Option<&'a str>,
+    /// What the API says of itself.
+    pub described: Option<&'a Described>,
+}
+
+/// A log's traffic to be sent: what goes into files.
+#[derive(Debug, Clone, Default)]
+pub struct Made {
+    /// The scenario, in YAML; a comment says why where there is none.
+    pub scenario: String,
+    /// The table of paths, as CSV, if the scenario names it.
+    pub paths: Option<String>,
+    /// How near it comes; `None` where nothing can be sent.
+    pub fidelity: Option<Fidelity>,
+    /// So many routes are left out, with so many requests.
+    pub left_out: (usize, u64),
+}
+
+/// A route that is sent.
+struct Used<'a> {
+    route: &'a Route,
+    /// What the step asks for.
+    path: String,
+    /// What is drawn from the table, if there is more than one.
+    table: &'a [Target],
+    /// Where the body is from.
+    body: Option<&'a Request>,
+}
+
 /// What is taken over from a log.
 struct Model<'a> {
-    /// Each with what is sent.
-    used: Vec<(&'a Route, String)>,
+    used: Vec<Used<'a>>,
     /// Each with why not.
     left_out: Vec<(&'a Route, String)>,
     /// Of all requests, those whose route is used.
@@ -54,16 +100,44 @@ impl Visit {
     }
 }
 
-fn model(traffic: &Traffic) -> Option<Model<'_>> {
+/// A route with what is sent for it, or why nothing is.
+fn used<'a>(route: &'a Route, beside: Beside<'a>) -> Result<Used<'a>, String> {
+    let is_safe = SAFE.contains(&route.method.as_str());
+    let body = beside.described.filter(|_| WITH_BODY.contains(&route.method.as_str())).and_then(|it| it.find(&route.method, &route.path));
+    if !is_safe && body.is_none() {
+        let is_asked = beside.described.is_some() && WITH_BODY.contains(&route.method.as_str());
+        return Err(if is_asked { NOT_DESCRIBED.to_owned() } else { MAY_WRITE.to_owned() });
+    }
+    if !is_path(&route.path) {
+        return Err(NO_PATH.to_owned());
+    }
+    let listed = route.targets.as_ref().map_or(&[][..], |targets| &targets.listed);
+    let (path, table) = match (listed, beside.paths_file) {
+        ([only], _) => (literally(&only.path), &[][..]),
+        ([], _) | (_, None) => {
+            let shown = Route { method: "GET".to_owned(), ..route.clone() };
+            (line(&shown)?, &[][..])
+        }
+        (_, Some(file)) => {
+            (format!("{{{{{}}}}}", Value::Weighted { path: file.to_owned(), group: Some(name(route)) }), listed)
+        }
+    };
+    Ok(Used { route, path, table, body })
+}
+
+const NOT_DESCRIBED: &str = "Left out, since it may write, and the description of the API has no such request";
+
+fn model<'a>(traffic: &'a Traffic, beside: Beside<'a>) -> Option<Model<'a>> {
     let course = traffic.course.as_ref()?;
     let (mut used, mut left_out) = (Vec::new(), Vec::new());
     for route in &traffic.routes {
-        match line(route) {
-            Ok(path) => used.push((route, path)),
+        match self::used(route, beside) {
+            Ok(_) if used.len() == STEPS_MAX => left_out.push((route, format!("Left out, since a scenario has at most {} steps", count(STEPS_MAX as u64)))),
+            Ok(it) => used.push(it),
             Err(why) => left_out.push((route, why)),
         }
     }
-    let told: u64 = used.iter().map(|(route, _)| route.requests).sum();
+    let told: u64 = used.iter().map(|it| it.route.requests).sum();
     if told == 0 {
         return None;
     }
@@ -117,22 +191,58 @@ fn calm(stages: &mut [(f64, u64)], by_chance: f64) {
     stages.iter_mut().for_each(|(rate, _)| *rate = rate_mean + kept * (*rate - rate_mean));
 }
 
-/// The scenario, in YAML; a comment says why where there is none.
-pub(crate) fn scenario(traffic: &Traffic) -> String {
-    let Some(model) = model(traffic) else {
-        return "# Nothing in this log can be sent: its requests write, or tell no time.\n".to_owned();
+/// Makes a scenario of a log's traffic, and plays it once to tell how near it comes.
+#[must_use]
+pub fn made(traffic: &Traffic, beside: Beside<'_>) -> Made {
+    let Some(model) = model(traffic, beside) else {
+        let scenario = "# Nothing in this log can be sent: its requests write, or tell no time.\n".to_owned();
+        let all = traffic.routes.iter().map(|route| route.requests).sum();
+        return Made { scenario, left_out: (traffic.routes.len(), all), ..Made::default() };
     };
+    let fidelity = fidelity(traffic, &model);
+    let others = traffic.others.as_ref().map_or(0, |others| others.requests);
+    let left_out = model.left_out.iter().map(|(route, _)| route.requests).sum::<u64>() + others;
+    Made {
+        scenario: scenario(traffic, &model, &fidelity, beside),
+        paths: table(&model),
+        fidelity: Some(fidelity),
+        left_out: (model.left_out.len() + usize::from(others > 0), left_out),
+    }
+}
+
+/// Every path that steps draw from, in the order of the steps.
+fn table(model: &Model<'_>) -> Option<String> {
+    let field = |text: &str| {
+        if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    };
+    let mut table = "group,weight,path\n".to_owned();
+    for used in &model.used {
+        for target in used.table {
+            let _ = writeln!(table, "{},{},{}", field(&name(used.route)), target.requests, field(&target.path));
+        }
+    }
+    model.used.iter().any(|used| !used.table.is_empty()).then_some(table)
+}
+
+fn scenario(traffic: &Traffic, model: &Model<'_>, fidelity: &Fidelity, beside: Beside<'_>) -> String {
     let mut text = format!(
         "# The traffic of {}: {} % of them, the rest is listed below.\n# Set the target, then: loadline run THIS_FILE\n# Flags go over it: \
          --rate 20/s -d 5m\n",
         counted(traffic.requests, "logged request"),
         percent((model.share * 1_000.0).round() / 10.0)
     );
-    if let Some(fidelity) = fidelity(traffic) {
-        let _ = writeln!(text, "# {}", fidelity.in_words());
+    let _ = writeln!(text, "# {}", fidelity.in_words());
+    if let Some(file) = beside.paths_file.filter(|_| model.used.iter().any(|used| !used.table.is_empty())) {
+        let _ = writeln!(text, "# What routes were asked for, and how often, is in {}: keep it beside this file.", visible(file));
+    }
+    if let Some(words) = stand_ins(traffic) {
+        let _ = writeln!(text, "# {words}");
+    }
+    if model.used.iter().any(|used| used.body.is_some()) {
+        text += "# Bodies are examples from the description of the API, not the log's.\n";
     }
     let _ = writeln!(text, "target: http://127.0.0.1:8080");
-    let _ = writeln!(text, "load:\n  # The busiest hour of the log, from {}: {} a second.", utc(model.from_s), begins(&model));
+    let _ = writeln!(text, "load:\n  # The busiest hour of the log, from {}: {} a second.", utc(model.from_s), begins(model));
     let requests = model.visit.map_or(1.0, Visit::requests_mean);
     let stages: Vec<String> = model.stages.iter().map(|(rate, seconds)| format!("{}/s for {seconds}s", rounded(rate / requests))).collect();
     let _ = writeln!(text, "  rate: '{}'", stages.join(", "));
@@ -144,16 +254,16 @@ pub(crate) fn scenario(traffic: &Traffic) -> String {
                 "  - name: visit\n    steps:\n      - repeat: '{{{{random 1 {}}}}}'\n        steps:\n          - pick:",
                 visit.requests_max
             );
-            for (route, path) in &model.used {
-                let _ = writeln!(text, "              - weight: {}\n                steps:", route.requests);
-                step(&mut text, route, path, "                  ");
+            for used in &model.used {
+                let _ = writeln!(text, "              - weight: {}\n                steps:", used.route.requests);
+                step(&mut text, used, 9);
             }
             let _ = writeln!(text, "          - pause: exponential {}", visit.pause);
         }
         None => {
-            for (route, path) in &model.used {
-                let _ = writeln!(text, "  - name: {}\n    weight: {}\n    steps:", quoted(&name(route)), route.requests);
-                step(&mut text, route, path, "      ");
+            for used in &model.used {
+                let _ = writeln!(text, "  - name: {}\n    weight: {}\n    steps:", scalar(&name(used.route), 0), used.route.requests);
+                step(&mut text, used, 3);
             }
         }
     }
@@ -170,15 +280,20 @@ fn begins(model: &Model<'_>) -> &'static str {
     if model.visit.is_some() { "visits begin at so many" } else { "requests at so many" }
 }
 
-/// A request as a step. Where most answers were errors, these are what is expected.
-fn step(text: &mut String, route: &Route, path: &str, indent: &str) {
-    let _ = writeln!(text, "{indent}- {}: {}", route.method.to_ascii_lowercase(), quoted(path));
-    if path != route.path {
-        let _ = writeln!(text, "{indent}  name: {}", quoted(&name(route)));
+/// A request as a step so many levels of two blanks deep. Where most answers were errors, these are what is expected.
+fn step(text: &mut String, used: &Used<'_>, depth: usize) {
+    let Used { route, path, body, .. } = used;
+    let indent = "  ".repeat(depth);
+    let _ = writeln!(text, "{indent}- {}: {}", route.method.to_ascii_lowercase(), scalar(path, 0));
+    if *path != route.path {
+        let _ = writeln!(text, "{indent}  name: {}", scalar(&name(route), 0));
+    }
+    if let Some(request) = body {
+        *text += &printed_body(request, depth + 1);
     }
     if route.failed() * 2 > route.requests {
         let seen: Vec<String> = route.statuses.iter().filter(|it| it.status >= 100).map(|it| it.status.to_string()).collect();
-        let _ = writeln!(text, "{indent}  checks: {{status: {}}}", quoted(&seen.join(", ")));
+        let _ = writeln!(text, "{indent}  checks: {{status: '{}'}}", seen.join(", "));
     }
 }
 
@@ -186,9 +301,22 @@ fn name(route: &Route) -> String {
     format!("{} {}", route.method, route.path)
 }
 
-/// As YAML's single-quoted text; what it is made from has no line breaks.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
+/// What is said of values that stand for others; nothing where none do.
+#[must_use]
+pub fn stand_ins(traffic: &Traffic) -> Option<String> {
+    if traffic.stand_ins == 0 {
+        return None;
+    }
+    let altered = |route: &Route| {
+        let listed = route.targets.iter().flat_map(|targets| &targets.listed);
+        listed.fold((0, 0), |(altered, all), target| (altered + if target.is_altered { target.requests } else { 0 }, all + target.requests))
+    };
+    let (altered, all) = traffic.routes.iter().map(altered).fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
+    let share = percent((altered as f64 / all.max(1) as f64 * 1_000.0).round() / 10.0);
+    Some(format!(
+        "In place of {} that may be personal or secret stand others, the same for the same; {share} % of requests ask for such.",
+        counted(traffic.stand_ins, "value")
+    ))
 }
 
 fn rounded(rate: f64) -> String {
@@ -203,6 +331,47 @@ pub struct Fidelity {
     pub mix: f64,
     /// Windows in seconds, each with variance over mean of the requests in it, in the log and in the scenario.
     pub bursts: Vec<(u32, f64, f64)>,
+    /// What the routes that are sent ask for; `None` where values are made up.
+    pub paths: Option<Paths>,
+}
+
+/// How many of a log's paths, with their queries, a scenario asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Paths {
+    /// Different ones that it asks for.
+    pub asked: u64,
+    /// Different ones that the log has on these routes; an estimate where it does not ask for all.
+    pub logged: u64,
+    /// Of the log's requests on these routes, those that went to one that it asks for, from 0 to 1; an estimate as well.
+    pub covered: f64,
+}
+
+impl Paths {
+    fn of(model: &Model<'_>) -> Option<Self> {
+        let mut paths = Self { asked: 0, logged: 0, covered: 0.0 };
+        let mut requests = 0.0;
+        for used in &model.used {
+            // A path that is not in the list is made up.
+            let targets = used.route.targets.as_ref().filter(|targets| !used.table.is_empty() || targets.listed.len() == 1)?;
+            paths.asked += targets.listed.len() as u64;
+            paths.logged += targets.distinct;
+            paths.covered += targets.covered * used.route.requests as f64;
+            requests += used.route.requests as f64;
+        }
+        (requests > 0.0).then(|| Self { covered: paths.covered / requests, ..paths })
+    }
+
+    fn in_words(self) -> String {
+        if self.asked >= self.logged {
+            return format!("All {} of these routes are asked for, as often as in the log.", counted(self.logged, "different path"));
+        }
+        format!(
+            "{} of about {} are asked for, those of {} % of requests.",
+            count(self.asked),
+            counted(self.logged, "different path"),
+            percent((self.covered * 1_000.0).round() / 10.0)
+        )
+    }
 }
 
 impl Fidelity {
@@ -224,18 +393,17 @@ impl Fidelity {
             .map(|(window, log, ours)| format!("{} ({} in the log) in {window} s", decimal(*ours, 1), decimal(*log, 1)))
             .collect();
         let bursts = if bursts.is_empty() { NONE.to_owned() } else { bursts.join(", ") };
+        let paths = self.paths.map_or_else(|| "Values in paths are made up.".to_owned(), Paths::in_words);
         format!(
-            "Fidelity {} %: {} % of requests go where the log's went; burstiness, variance over mean: {bursts}.",
+            "Fidelity {} %: {} % of requests go where the log's went; burstiness, variance over mean: {bursts}. {paths}",
             percent(self.score()),
             percent(self.mix)
         )
     }
 }
 
-/// Plays the scenario of a log in memory and counts what it sends as the log was counted. `None` where there is no scenario.
-#[must_use]
-pub fn fidelity(traffic: &Traffic) -> Option<Fidelity> {
-    let model = model(traffic)?;
+/// Plays the scenario of a log in memory and counts what it sends as the log was counted.
+fn fidelity(traffic: &Traffic, model: &Model<'_>) -> Fidelity {
     let mut random = Random::new(1, 0);
     let mut exponential = |mean: f64| -(1.0 - random.unit()).ln() * mean;
     let requests_mean = model.visit.map_or(1.0, Visit::requests_mean);
@@ -269,7 +437,8 @@ pub fn fidelity(traffic: &Traffic) -> Option<Fidelity> {
     // What comes after the last visit began is its end alone.
     times.retain(|at| *at < begins);
     times.sort_unstable_by(f64::total_cmp);
-    Some(Fidelity { mix: mix(traffic, &model, times.len() as u64, &mut chance), bursts: bursts(traffic, &times) })
+    let paths = Paths::of(model);
+    Fidelity { mix: mix(traffic, model, times.len() as u64, &mut chance), bursts: bursts(traffic, &times), paths }
 }
 
 /// One less the total variation distance between the log's routes and as many draws as there are requests.
@@ -278,8 +447,8 @@ fn mix(traffic: &Traffic, model: &Model<'_>, requests: u64, chance: &mut Random)
         return 0.0;
     }
     let mut sums: Vec<u64> = Vec::new();
-    for (route, _) in &model.used {
-        sums.push(sums.last().copied().unwrap_or(0) + route.requests);
+    for used in &model.used {
+        sums.push(sums.last().copied().unwrap_or(0) + used.route.requests);
     }
     let total = sums.last().copied().unwrap_or(1);
     let mut drawn = vec![0_u64; sums.len()];
@@ -288,7 +457,7 @@ fn mix(traffic: &Traffic, model: &Model<'_>, requests: u64, chance: &mut Random)
         drawn[sums.partition_point(|sum| *sum <= at)] += 1;
     }
     let all = traffic.requests as f64;
-    let used = model.used.iter().zip(&drawn).map(|((route, _), drawn)| (route.requests as f64 / all).min(*drawn as f64 / requests as f64));
+    let used = model.used.iter().zip(&drawn).map(|(used, drawn)| (used.route.requests as f64 / all).min(*drawn as f64 / requests as f64));
     used.sum()
 }
 
@@ -333,9 +502,13 @@ mod tests {
                 user % 250
             );
         }
-        let mut survey = Survey::new(Asked::default(), Personal::LeftOut);
+        let mut survey = Survey::new(Asked::default(), Personal::LeftOut).with_targets();
         survey.read("access.log", log.as_bytes()).unwrap();
         survey.finish()
+    }
+
+    fn in_a_file(traffic: &Traffic) -> Made {
+        made(traffic, Beside { paths_file: Some("shop.paths.csv"), described: None })
     }
 
     /// An hour of independent requests at an even rate.
@@ -352,13 +525,24 @@ mod tests {
     #[test]
     fn independent_requests_are_played_as_they_were() {
         let traffic = even();
-        let fidelity = fidelity(&traffic).unwrap();
+        let Made { scenario: text, paths, fidelity, .. } = in_a_file(&traffic);
+        let fidelity = fidelity.unwrap();
         assert!(fidelity.mix > 0.97 && fidelity.score() > 0.85, "{fidelity:?}");
         assert!(fidelity.bursts.iter().all(|(_, log, ours)| (log / ours - 1.0).abs() < 0.3), "{fidelity:?}");
-        let text = scenario(&traffic);
-        assert!(text.contains("\n  - name: 'GET /'\n    weight: 25200\n    steps:\n      - get: '/'\n"), "{text}");
-        assert!(text.contains("      - get: '/items/{{random 1 1000}}'\n        name: 'GET /items/{id}'\n"), "{text}");
+        assert!(text.contains("\n  - name: GET /\n    weight: 25200\n    steps:\n      - get: /\n"), "{text}");
+        let step = "      - get: '{{weighted \"shop.paths.csv\" \"GET /items/{id}\"}}'\n        name: 'GET /items/{id}'\n";
+        assert!(text.contains(step) && text.contains("is in shop.paths.csv: keep it beside"), "{text}");
         assert!(text.contains("# Fidelity ") && text.contains("  rate: '"), "{text}");
+        let table = paths.unwrap();
+        assert_eq!((table.lines().next(), table.lines().count()), (Some("group,weight,path"), 98));
+        let weights: u64 = table.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse::<u64>().unwrap()).sum();
+        assert_eq!(weights, 10_800, "{table}");
+        assert_eq!(fidelity.paths, Some(Paths { asked: 98, logged: 98, covered: 1.0 }));
+        assert!(fidelity.in_words().ends_with("All 98 different paths of these routes are asked for, as often as in the log."));
+        // Without a place for the table, ids are made up.
+        let alone = made(&traffic, Beside::default());
+        assert!(alone.scenario.contains("      - get: '/items/{{random 1 1000}}'\n        name: 'GET /items/{id}'\n"), "{}", alone.scenario);
+        assert!(alone.paths.is_none() && alone.fidelity.unwrap().in_words().ends_with("Values in paths are made up."));
     }
 
     #[test]
@@ -374,22 +558,75 @@ mod tests {
         }
         requests.sort();
         let traffic = surveyed(requests.into_iter());
-        let text = scenario(&traffic);
+        let Made { scenario: text, fidelity, .. } = in_a_file(&traffic);
         assert!(text.contains("  - name: visit\n") && text.contains("          - pause: exponential "), "{text}");
         assert!(["{{random 1 8}}", "{{random 1 9}}", "{{random 1 10}}"].iter().any(|times| text.contains(times)), "{text}");
-        assert!(fidelity(&traffic).unwrap().score() > 0.6, "{:?}", fidelity(&traffic));
+        assert!(fidelity.as_ref().unwrap().score() > 0.6, "{fidelity:?}");
     }
 
     #[test]
     fn what_writes_is_left_out_listed_and_lowers_the_score() {
         let traffic = surveyed((0..3_000).map(|at| (at, at % 7, if at % 2 == 0 { "GET /" } else { "POST /orders" }.to_owned())));
-        let text = scenario(&traffic);
+        let Made { scenario: text, fidelity, left_out, .. } = in_a_file(&traffic);
+        assert_eq!(left_out, (1, 1_500));
         assert!(text.contains("# Left out, since it may write, and its body is not in a log:\n#   1500 POST /orders\n"), "{text}");
         assert!(text.starts_with("# The traffic of 3,000 logged requests: 50 % of them"), "{text}");
-        let mix = fidelity(&traffic).unwrap().mix;
+        let mix = fidelity.unwrap().mix;
         assert!((0.45..=0.5).contains(&mix), "{mix}");
         let writes = surveyed((0..30).map(|at| (at, 1, "POST /orders".to_owned())));
-        assert!(scenario(&writes).starts_with("# Nothing in this log can be sent"));
-        assert_eq!(fidelity(&writes), None);
+        let nothing = in_a_file(&writes);
+        assert!(nothing.scenario.starts_with("# Nothing in this log can be sent") && nothing.fidelity.is_none());
+    }
+
+    #[test]
+    fn queries_are_kept_and_secrets_in_them_are_not() {
+        let traffic = surveyed((0..3_000).map(|at| {
+            let target = match at % 4 {
+                0 => "/get_result?a=1&b=2".to_owned(),
+                1 => "/get_result?a=\"3\",4".to_owned(),
+                _ => format!("/me?token=s3cr3t{}&mail=ann%40x.example", at % 3),
+            };
+            (at, at % 7, format!("GET {target}"))
+        }));
+        let made = in_a_file(&traffic);
+        let table = made.paths.unwrap();
+        assert!(table.contains("\nGET /get_result,750,/get_result?a=1&b=2\n"), "{table}");
+        assert!(table.contains("\nGET /get_result,750,\"/get_result?a=\"\"3\"\",4\"\n"), "{table}");
+        assert_eq!(table.matches("GET /me,").count(), 3, "{table}");
+        for hidden in ["s3cr3t", "ann"] {
+            assert!(!table.contains(hidden) && !made.scenario.contains(hidden), "{hidden}: {table}{}", made.scenario);
+        }
+        assert!(made.scenario.contains("# In place of 4 values that may be personal or secret stand others"), "{}", made.scenario);
+    }
+
+    #[test]
+    fn a_log_of_more_routes_than_a_scenario_has_steps_is_told_by_its_largest() {
+        let letter = |number: u64| char::from(b'a' + (number % 26) as u8);
+        let path = |at: u64| format!("GET /{}{}/{}{}", letter(at / 40), letter(at / 40 / 26), letter(at % 40), letter(at % 40 / 26));
+        let traffic = surveyed((0..3_000).map(|at| (at, at % 7, path(at % 1_600))));
+        assert_eq!(traffic.routes.len(), 1_600);
+        let made = in_a_file(&traffic);
+        assert_eq!((made.scenario.matches("- get: ").count(), made.left_out.0), (STEPS_MAX, 600));
+        assert!(made.scenario.contains("# Left out, since a scenario has at most 1,000 steps:\n"));
+    }
+
+    #[test]
+    fn bodies_are_those_of_a_description() {
+        let traffic = surveyed((0..3_000).map(|at| {
+            let request = ["GET /", "POST /v1/orders", "PUT /v1/orders/17?x=1", "POST /other", "DELETE /v1/orders/1"][at as usize % 5];
+            (at, at % 7, request.to_owned())
+        }));
+        let described = r#"{"openapi": "3.1.0", "servers": [{"url": "/v1"}], "paths": {
+            "/orders": {"post": {"requestBody": {"content": {"application/json": {"example": {"item": 7}}}}}},
+            "/orders/{id}": {"put": {"requestBody": {"content": {"text/plain": {"example": "later"}}}}, "delete": {}}}}"#;
+        let described = Described::read(described.as_bytes()).unwrap();
+        let made = made(&traffic, Beside { paths_file: Some("shop.paths.csv"), described: Some(&described) });
+        let text = made.scenario;
+        assert!(text.contains("- post: /v1/orders\n") && text.contains("json: '{\"item\":7}'\n"), "{text}");
+        assert!(text.contains("- put: /v1/orders/17?x=1\n") && text.contains("body: later\n"), "{text}");
+        assert!(text.contains("the description of the API has no such request:\n#   600 POST /other\n"), "{text}");
+        assert!(text.contains("# Bodies are examples") && text.contains("#   600 DELETE /v1/orders/{id}\n"), "{text}");
+        assert_eq!(made.left_out, (2, 1_200));
+        assert!(made.fidelity.unwrap().mix > 0.55);
     }
 }

@@ -14,7 +14,7 @@ use plan::template::literally;
 const MADE_UP: [(&str, &str); 3] = [("{id}", "{{random 1 1000}}"), ("{uuid}", "{{uuid}}"), ("{date}", "{{now date}}")];
 
 /// Methods that only read (RFC 9110 §9.2.1), and have no body.
-const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
+pub(super) const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 
 /// The list: a weight, a method and a path a line.
 pub(crate) fn urls(traffic: &Traffic) -> String {
@@ -41,13 +41,21 @@ pub(crate) fn urls(traffic: &Traffic) -> String {
     list
 }
 
+pub(super) const MAY_WRITE: &str = "Left out, since it may write, and its body is not in a log";
+pub(super) const NO_PATH: &str = "Left out, since it is no path";
+
+/// Whether a route is a path that can be sent.
+pub(super) fn is_path(path: &str) -> bool {
+    path.starts_with('/') && !path.chars().any(|letter| letter.is_control() || letter.is_whitespace())
+}
+
 /// The path with its places filled in, or why it cannot be sent.
 pub(super) fn line(route: &Route) -> Result<String, String> {
     if !SAFE.contains(&route.method.as_str()) {
-        return Err("Left out, since it may write, and its body is not in a log".to_owned());
+        return Err(MAY_WRITE.to_owned());
     }
-    if !route.path.starts_with('/') || route.path.chars().any(|letter| letter.is_control() || letter.is_whitespace()) {
-        return Err("Left out, since it is no path".to_owned());
+    if !is_path(&route.path) {
+        return Err(NO_PATH.to_owned());
     }
     let mut path = literally(&route.path);
     for (place, template) in MADE_UP {

@@ -73,6 +73,10 @@ impl Reading<'_> {
         if text.starts_with('/') && !text.starts_with("//") {
             return Some((template, None));
         }
+        if let Some(Piece::Value(Filled::Weighted { .. })) = template.pieces().first() {
+            // Whole paths out of a file, which begin with the slash that stands here for all of them.
+            return Some((Template::of([Piece::Text("/".to_owned())].into_iter().chain(template.pieces().iter().cloned())), None));
+        }
         let Some(authority) = text.find("://").map(|at| at + 3) else {
             self.wrong(
                 node.spot,

@@ -138,6 +138,12 @@ fn what_all_steps_have_in_common_gives_way_to_their_own() {
 }
 
 #[test]
+fn whole_paths_out_of_a_file_are_a_path() {
+    let scenario = read("tests/shop.yaml", "steps: [{get: '{{weighted paths.csv \"GET /a\"}}&x={{uuid}}'}]").unwrap();
+    assert_eq!(scenario.steps()[0].path.to_string(), "/{{weighted \"tests/paths.csv\" \"GET /a\"}}&x={{uuid}}");
+}
+
+#[test]
 fn files_begin_where_the_scenario_is() {
     let scenario = read("tests/shop.yaml", "data: [users.csv, /abs/rows.csv]\nsteps: [{post: /, body: {file: a.bin}}]").unwrap();
     assert_eq!(scenario.draft.data_file, ["users=tests/users.csv", "rows=/abs/rows.csv"]);

@@ -57,7 +57,7 @@ impl Reading<'_> {
                         "extract it in a step before this one of the same journey, or give it one under variables",
                     );
                 }
-                Some(template)
+                Some(template.with_weighted_at(&|path| self.beside(path)))
             }
             Err(mistakes) => {
                 for mistake in mistakes {
