@@ -219,7 +219,8 @@ impl Found {
             return vec!["Nothing was measured.".to_owned()];
         }
         let unit = self.rated.unit();
-        let mut said: Vec<String> = search_words::sentences(&self.answer, &self.slo, self.rated).into_iter().map(|it| sentence(&it)).collect();
+        let mut said: Vec<String> =
+            search_words::sentences(&self.answer, &self.slo, self.rated).into_iter().map(|it| sentence(&it)).collect();
         if self.answer.carries.is_none() && self.answer.capacity.low <= 0.0 && matches!(self.answer.limited_by, LimitedBy::Promise(_)) {
             // More time would not make a server carry what it does not carry at the lowest rate.
             said.retain(|it| !it.starts_with("--budget "));

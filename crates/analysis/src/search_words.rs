@@ -227,8 +227,9 @@ mod tests {
 
     #[test]
     fn whatever_limited_the_search_is_said() {
-        let limited =
-            |by, carries, capacity| headline(&Answer { limited_by: by, carries, capacity, breaks_at: None, ..answer() }, &[p99()], Rated::Requests);
+        let limited = |by, carries, capacity| {
+            headline(&Answer { limited_by: by, carries, capacity, breaks_at: None, ..answer() }, &[p99()], Rated::Requests)
+        };
         let open = Capacity { low: 812.0, high: None };
         assert_eq!(
             limited(LimitedBy::Generator, Some(812.0), open),

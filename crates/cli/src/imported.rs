@@ -137,7 +137,9 @@ fn collection(path: &str, bytes: &[u8], wishes: &Wishes) -> Option<Result<Collec
         Err(why) => {
             let help = match kind {
                 Kind::OpenApi => "say where it is served with --target http://HOST:PORT".to_owned(),
-                Kind::Postman | Kind::Insomnia => "give values with --environment or --variable NAME=VALUE, or say where with --target".to_owned(),
+                Kind::Postman | Kind::Insomnia => {
+                    "give values with --environment or --variable NAME=VALUE, or say where with --target".to_owned()
+                }
                 _ => "look at the file there".to_owned(),
             };
             return Some(Err(PlanError::new("url", format!("'{path}' cannot be read as {}: {why}", kind.about()), help)));
@@ -172,11 +174,9 @@ fn wishes(importing: &Importing, errors: &mut PlanErrors) -> Wishes {
                 format!("--target '{target}' has a path, and those are the file's"),
                 format!("write {}://{}", parsed.scheme(), parsed.authority()),
             )),
-            Err(why) => errors.push(PlanError::new(
-                "target",
-                format!("--target '{target}' {why}"),
-                "give a server such as http://127.0.0.1:8080",
-            )),
+            Err(why) => {
+                errors.push(PlanError::new("target", format!("--target '{target}' {why}"), "give a server such as http://127.0.0.1:8080"))
+            }
         }
     }
     let environment = importing.environment.as_ref().and_then(|named| match environment(named) {

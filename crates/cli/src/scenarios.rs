@@ -108,7 +108,9 @@ pub fn take(mut draft: Draft, own_load: OwnLoad, errors: &mut PlanErrors) -> Dra
             if text.is_some() {
                 "write target: http://127.0.0.1:8080 in it, or give a URL beside it".to_owned()
             } else {
-                format!("write target: http://127.0.0.1:8080 in it, or give a URL, as in loadline run http://127.0.0.1:8080 --scenario {path}")
+                format!(
+                    "write target: http://127.0.0.1:8080 in it, or give a URL, as in loadline run http://127.0.0.1:8080 --scenario {path}"
+                )
             },
         ));
         draft.url = Some("http://127.0.0.1/".to_owned());

@@ -480,7 +480,8 @@ impl Collection {
     ///
     /// A page asks many servers, and only one of them is the one that whoever loads it may load.
     pub fn keep_first_site(&mut self) -> Vec<(String, usize)> {
-        let host = |request: &Request| request.url.origin().map_or_else(|_| String::new(), |(target, _)| target.host().to_ascii_lowercase());
+        let host =
+            |request: &Request| request.url.origin().map_or_else(|_| String::new(), |(target, _)| target.host().to_ascii_lowercase());
         let Some(first) = self.requests.first().map(host) else { return Vec::new() };
         let mut others: Vec<(String, usize)> = Vec::new();
         self.requests.retain(|request| {
@@ -720,7 +721,13 @@ mod tests {
 
     #[test]
     fn what_a_page_asks_of_others_is_left_out_and_told() {
-        let urls = ["https://www.shop.example/", "https://api.shop.example/a", "https://count.test/x", "https://cdn.test/y", "https://count.test/z"];
+        let urls = [
+            "https://www.shop.example/",
+            "https://api.shop.example/a",
+            "https://count.test/x",
+            "https://cdn.test/y",
+            "https://count.test/z",
+        ];
         let commands: String = urls.iter().map(|url| format!("curl {url}\n")).collect();
         let mut read = Collection::read(Kind::Curl, commands.as_bytes(), &Wishes::default()).unwrap();
         assert_eq!(read.keep_first_site(), [("count.test".to_owned(), 2), ("cdn.test".to_owned(), 1)]);

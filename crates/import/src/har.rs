@@ -162,7 +162,8 @@ fn captured(request: &HarRequest) -> Vec<u8> {
         _ if media.starts_with("multipart/") => Vec::new(),
         _ => {
             let encoded = |text: &str| percent_encoded(&plan::percent_decoded(&text.replace('+', " ")));
-            let fields: Vec<String> = pairs(&posted["params"]).map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
+            let fields: Vec<String> =
+                pairs(&posted["params"]).map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
             fields.join("&").into_bytes()
         }
     };

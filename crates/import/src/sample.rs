@@ -285,7 +285,8 @@ mod tests {
         one.absorb(other);
         assert!(one.every >= every && one.kept.len() <= 50);
         let kept = one.finish();
-        let (b, all) = kept.paths.iter().fold((0, 0), |(b, all), (path, times)| (b + if path.starts_with(b"/b") { *times } else { 0 }, all + times));
+        let (b, all) =
+            kept.paths.iter().fold((0, 0), |(b, all), (path, times)| (b + if path.starts_with(b"/b") { *times } else { 0 }, all + times));
         assert!(b * 10 < all, "{b} of {all}, and 1 in 100 was there");
         assert!((2_400..3_600).contains(&kept.distinct), "{}", kept.distinct);
     }

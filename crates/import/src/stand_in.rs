@@ -18,14 +18,27 @@ use crate::scrub::is_personal;
 
 /// Parameters whose values are personal whatever they look like.
 const PERSONAL: [&str; 16] = [
-    "mail", "phone", "mobile", "iban", "birth", "passport", "surname", "firstname", "first_name", "lastname", "last_name", "fullname",
-    "full_name", "username", "user_name", "street",
+    "mail",
+    "phone",
+    "mobile",
+    "iban",
+    "birth",
+    "passport",
+    "surname",
+    "firstname",
+    "first_name",
+    "lastname",
+    "last_name",
+    "fullname",
+    "full_name",
+    "username",
+    "user_name",
+    "street",
 ];
 
 /// Files of pages: their names may look like tokens, and are the same for everybody.
-const OF_PAGES: [&str; 17] = [
-    "js", "mjs", "css", "map", "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "woff", "woff2", "ttf", "wasm", "webmanifest",
-];
+const OF_PAGES: [&str; 17] =
+    ["js", "mjs", "css", "map", "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "woff", "woff2", "ttf", "wasm", "webmanifest"];
 
 /// What stands for what.
 #[derive(Debug, Default)]

@@ -504,7 +504,8 @@ mod tests {
 
     #[test]
     fn a_text_is_saved_without_its_secrets_or_not_at_all() {
-        let without = |values: &[&str]| text_without("a: pw1\nb: pw1-long\n", &values.iter().map(|&value| value.to_owned()).collect::<Vec<_>>());
+        let without =
+            |values: &[&str]| text_without("a: pw1\nb: pw1-long\n", &values.iter().map(|&value| value.to_owned()).collect::<Vec<_>>());
         assert_eq!(without(&["pw1", "pw1-long"]), "a: ***\nb: ***\n");
         assert_eq!(without(&["elsewhere", ""]), "a: pw1\nb: pw1-long\n");
         assert_eq!(without(&["a"]), "***");

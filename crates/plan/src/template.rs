@@ -317,7 +317,8 @@ fn push(pieces: &mut Vec<Piece>, piece: Piece) {
 pub fn reads_outside(text: &str) -> bool {
     let Ok(template) = Template::parse_any(text) else { return true };
     let mut reads = false;
-    template.each_value(&mut |value| reads |= matches!(value, Value::Env(_) | Value::File(_) | Value::Weighted { .. } | Value::Column { .. }));
+    template
+        .each_value(&mut |value| reads |= matches!(value, Value::Env(_) | Value::File(_) | Value::Weighted { .. } | Value::Column { .. }));
     reads
 }
 

@@ -196,7 +196,11 @@ impl Found {
                     if why == LeftOut::Write {
                         let method = String::from_utf8_lossy(entry.method).into_owned();
                         // A hostile log has a method a line.
-                        let method = if self.writes.len() < METHODS_MOST || self.writes.contains_key(&method) { method } else { "others".to_owned() };
+                        let method = if self.writes.len() < METHODS_MOST || self.writes.contains_key(&method) {
+                            method
+                        } else {
+                            "others".to_owned()
+                        };
                         *self.writes.entry(method).or_default() += 1;
                     }
                     continue;

@@ -212,7 +212,11 @@ mod tests {
 
     #[test]
     fn who_asked_and_from_where_is_sent_as_the_log_has_it() {
-        let asked = Entry { agent: Some(b"shop \\x22q\\x22 \\x0d\\x0aHost: evil"), referer: Some(b"https://a.test/?b=\\\"c\\\""), ..entry("GET", None) };
+        let asked = Entry {
+            agent: Some(b"shop \\x22q\\x22 \\x0d\\x0aHost: evil"),
+            referer: Some(b"https://a.test/?b=\\\"c\\\""),
+            ..entry("GET", None)
+        };
         let said = "User-Agent: shop \"q\" Host: evil\r\nReferer: https://a.test/?b=\"c\"\r\n\r\n";
         let plain = written(&plan(|_| ()), &asked, b"/");
         assert!(plain.ends_with(said) && plain.matches("User-Agent").count() == 1, "{plain}");

@@ -89,7 +89,8 @@ mod tests {
         assert!(said[0].contains("TLS") && said[1].starts_with("connections is ") && said[1].ends_with(" and 7 in B"), "{said:?}");
         assert_eq!(plans(&a, &c, &["connections", "method"]), said[..1]);
         let of_scenario = |sha256: &str| {
-            let draft = plan::Draft { url: Some("http://a.test/".to_owned()), scenario: Some("s.yaml".to_owned()), ..plan::Draft::default() };
+            let draft =
+                plan::Draft { url: Some("http://a.test/".to_owned()), scenario: Some("s.yaml".to_owned()), ..plan::Draft::default() };
             Plan::try_from(plan::Draft { scenario_sha256: Some(sha256.to_owned()), ..draft }).unwrap()
         };
         assert_eq!(plans(&of_scenario("aa"), &of_scenario("bb"), &[]), ["what stands in the scenario is not the same"]);

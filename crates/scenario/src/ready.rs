@@ -173,14 +173,12 @@ fn carry_out(
     let taken = far.journeys;
     let rows = move |share| Rows::new(&opened, order, seed, share, taken);
     let measured = if wanders {
-        let journeys = move |share| {
-            Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, far.clone(), progress.clone())
-        };
+        let journeys =
+            move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, far.clone(), progress.clone());
         prepared.run_with(journeys, watch, stop)
     } else {
-        let journeys = move |share| {
-            Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, far.clone(), progress.clone())
-        };
+        let journeys =
+            move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, far.clone(), progress.clone());
         prepared.run_with(journeys, watch, stop)
     };
     measured.map(|mut summary| {

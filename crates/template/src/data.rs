@@ -10,8 +10,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use plan::{Nanos, plainly};
 use plan::template::nearest;
+use plan::{Nanos, plainly};
 use ring::digest;
 
 use crate::record::{Fields, Form, Record, Records, Wrong};

@@ -44,16 +44,31 @@ pub(crate) enum Part {
 /// What writes itself anew for each request.
 pub(crate) enum Writer {
     Uuid,
-    Random { low: i64, high: i64 },
-    Sequence { from: u64 },
+    Random {
+        low: i64,
+        high: i64,
+    },
+    Sequence {
+        from: u64,
+    },
     Choice(Vec<Vec<Part>>),
     /// Each as it stands in its place, and where the weights of all up to it end.
-    Weighted { bounds: Vec<u64>, texts: Vec<Vec<u8>> },
+    Weighted {
+        bounds: Vec<u64>,
+        texts: Vec<Vec<u8>>,
+    },
     Now(Moment),
     Base64(Vec<Part>),
-    Hmac { key: hmac::Key, coding: Coding, message: Vec<Part> },
+    Hmac {
+        key: hmac::Key,
+        coding: Coding,
+        message: Vec<Part>,
+    },
     Body,
-    Column { file: usize, column: usize },
+    Column {
+        file: usize,
+        column: usize,
+    },
     Variable(usize),
 }
 

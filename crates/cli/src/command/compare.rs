@@ -32,13 +32,13 @@ use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{Files, Filing};
+use crate::inputs::{self, Again};
 use crate::keeping::{At, Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Existing, Renderings, out_help};
 use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
-use crate::inputs::{self, Again};
 use crate::{interrupt, scenarios, secrets, step_summary};
 
 /// Two sides and one load.
@@ -400,7 +400,11 @@ fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -
     for name in &names {
         if scenarios::is_file(name) {
             // It says where, how much and what, as a plan does, and is read when the plans are made.
-            saved.push(Some(Again { draft: Draft { scenario: Some(name.clone()), ..Draft::default() }, checks: Vec::new(), invalid: None }));
+            saved.push(Some(Again {
+                draft: Draft { scenario: Some(name.clone()), ..Draft::default() },
+                checks: Vec::new(),
+                invalid: None,
+            }));
             continue;
         }
         saved.push(match is_file(name).then(|| inputs::saved(name, at)) {
@@ -422,7 +426,11 @@ fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -
         };
         lasting(&mut draft);
         // Written down as every URL is: without its secrets.
-        let name = if from_file || scenarios::is_file(&name) { name } else { name.parse::<plan::Target>().map_or(name, |target| target.to_string()) };
+        let name = if from_file || scenarios::is_file(&name) {
+            name
+        } else {
+            name.parse::<plan::Target>().map_or(name, |target| target.to_string())
+        };
         Prepared { subject: Subject { name, command: None }, draft, from_file, invalid }
     });
     Some([sides.next()?, sides.next()?])

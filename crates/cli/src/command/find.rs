@@ -687,7 +687,8 @@ impl Course {
         if self.found.rated == Rated::Requests {
             return arrivals;
         }
-        let each = self.found.trials.iter().map(|trial| trial.summary.requests.due as f64 / (trial.rate * trial.summary.duration_s).max(1.0));
+        let each =
+            self.found.trials.iter().map(|trial| trial.summary.requests.due as f64 / (trial.rate * trial.summary.duration_s).max(1.0));
         each.reduce(f64::max).map_or(f64::INFINITY, |each| arrivals * each)
     }
 

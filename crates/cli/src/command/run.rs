@@ -12,6 +12,7 @@ use super::Manner;
 use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
+use crate::imported::{self, Importing};
 use crate::keeping::{At, Keeping};
 use crate::observing::Observing;
 use crate::outputs::{Existing, Out, Outputs};
@@ -19,7 +20,6 @@ use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::screen::Sight;
 use crate::single::Single;
-use crate::imported::{self, Importing};
 use crate::{inputs, saved, secrets};
 
 /// One load, and where its results go.

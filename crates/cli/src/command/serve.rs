@@ -271,7 +271,10 @@ impl Cabinet {
             // The other mistakes are told too, and nothing that is named is looked at.
             let others = Draft {
                 // A scenario may say where; what is wrong with it has been told.
-                url: draft.url.filter(|url| !scenarios::is_file(url)).or_else(|| draft.scenario_text.map(|_| "http://127.0.0.1/".to_owned())),
+                url: draft
+                    .url
+                    .filter(|url| !scenarios::is_file(url))
+                    .or_else(|| draft.scenario_text.map(|_| "http://127.0.0.1/".to_owned())),
                 data: draft.data.filter(|text| !text.starts_with('@')),
                 json: draft.json.filter(|text| !text.starts_with('@')),
                 form: Vec::new(),
@@ -351,7 +354,11 @@ fn refused(draft: &Draft) -> Vec<PlanError> {
     ];
     for (setting, _) in files.into_iter().filter(|(_, given)| *given) {
         let message = format!("--{setting} names a file of the machine that serves, and is not taken from a browser");
-        refuse(setting, message, if setting == "scenario" { SCENARIO_AS_TEXT } else { "leave it out, or start the test on the command line" });
+        refuse(
+            setting,
+            message,
+            if setting == "scenario" { SCENARIO_AS_TEXT } else { "leave it out, or start the test on the command line" },
+        );
     }
     if draft.proxy.is_some() {
         let message = "--proxy leads where this server cannot see, and is not taken from a browser".to_owned();

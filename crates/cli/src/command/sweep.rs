@@ -662,7 +662,9 @@ pub fn profiled(taken: &[report::profiles::Taken<'_>], width: u16) -> String {
 fn too_short(plan: &Plan) -> Option<String> {
     let (lasting, thinking) = (plan.duration()?, scenarios::thinking(plan));
     (thinking >= lasting).then(|| {
-        format!("a journey pauses for about {thinking} in all, and a level lasts {lasting}: only its first steps will be seen; give a longer -d")
+        format!(
+            "a journey pauses for about {thinking} in all, and a level lasts {lasting}: only its first steps will be seen; give a longer -d"
+        )
     })
 }
 

@@ -84,7 +84,11 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
     let outs = Renderings::check(&out, TRAFFIC_FORMATS, existing, StandardOutput::Free, &mut errors);
     let described = openapi.and_then(|path| match described(&path) {
         Ok(_) if scenario.is_none() => {
-            errors.push(PlanError::new("openapi", "--openapi gives bodies to a scenario, and none is written", "add --to FILE, or leave it out"));
+            errors.push(PlanError::new(
+                "openapi",
+                "--openapi gives bodies to a scenario, and none is written",
+                "add --to FILE, or leave it out",
+            ));
             None
         }
         Ok(described) => Some(described),

@@ -99,7 +99,8 @@ fn values_of_a_collection_stand_in_an_environment() {
 fn a_description_of_an_api_is_sent_where_it_is_served() {
     let server = server();
     let openapi = "openapi: 3.1.0\nservers: [{url: /}]\npaths:\n  /healthz: {get: {responses: {'200': {description: ok}}}}\n  /pick: {get: {responses: {'200': {description: ok}}}}\n";
-    let mut session = Session::new().file("openapi.yaml", openapi).file("shop.yaml", "target: http://127.0.0.1:1\nsteps: [{get: /healthz}]\n");
+    let mut session =
+        Session::new().file("openapi.yaml", openapi).file("shop.yaml", "target: http://127.0.0.1:1\nsteps: [{get: /healthz}]\n");
     session.loadline("run openapi.yaml -n 2").exits(2).complains("which host to ask").complains("--target http://HOST:PORT");
     let base = server.url("");
     let base = base.trim_end_matches('/');

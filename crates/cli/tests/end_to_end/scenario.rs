@@ -356,7 +356,11 @@ fn a_sweep_climbs_over_users_on_journeys_and_does_once_what_is_done_once() {
     let server = journeys_server();
     let mut session = journeys_with_rows(&server.url);
     let ran = session.loadline("sweep s.yaml --levels 1,2,4 --cooldown 0s --out html=s.html").exits(0).complains_of_nothing();
-    ran.says("users").says("TPS").says("requests a second").says("No request failed at any level.").says("journeys a second that went to their end");
+    ran.says("users")
+        .says("TPS")
+        .says("requests a second")
+        .says("No request failed at any level.")
+        .says("journeys a second that went to their end");
     let seen = server.raw();
     let counted = counts(&seen);
     assert_eq!((counted["GET /setup"], counted["GET /teardown/t1"]), (1, 1), "{counted:?}");
@@ -459,9 +463,12 @@ fn a_search_finds_the_highest_rate_of_journeys() {
     let mut session = Session::new().file("s.yaml", &text);
     let ran = session.loadline("find s.yaml --slo 'p90 < 2s' --rate-max 20/s --quick --budget 30s --quiet").exits(0);
     let prose = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in
-        ["begun/s", "TPS", "It carries 20 journeys/s with p90 < 2s, and no more was tried: it is the highest rate allowed.", "It held 20 journeys/s"]
-    {
+    for part in [
+        "begun/s",
+        "TPS",
+        "It carries 20 journeys/s with p90 < 2s, and no more was tried: it is the highest rate allowed.",
+        "It held 20 journeys/s",
+    ] {
         assert!(prose.contains(part), "{part}:\n{}", ran.stdout);
     }
     let result = session.json("_output/loadline/s.find.json");

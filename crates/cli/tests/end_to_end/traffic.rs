@@ -151,10 +151,7 @@ fn a_scenario_of_a_log_asks_for_what_the_log_asked_for() {
     let server = Recorder::start_with(|_| "HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n".to_owned());
     let openapi = r#"{"openapi": "3.1.0", "paths": {"/v1/orders": {"post": {"requestBody": {"content": {"application/json": {"example": {"item": 7}}}}}}}}"#;
     let mut session = Session::new().file("access.log", &shop_log()).file("openapi.json", openapi);
-    session
-        .loadline("traffic access.log --to made/shop.yaml")
-        .exits(2)
-        .complains("mkdir -p 'made'");
+    session.loadline("traffic access.log --to made/shop.yaml").exits(2).complains("mkdir -p 'made'");
     std::fs::create_dir(session.path("made")).unwrap();
     session
         .loadline("traffic access.log --to made/shop.yaml")

@@ -48,7 +48,9 @@ impl Described {
         };
         let of_method = self.0.iter().filter(|operation| operation.request.method == method);
         // The first of several that are as good.
-        let found = of_method.filter_map(|operation| Some((fits(&operation)?, operation))).reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let found = of_method
+            .filter_map(|operation| Some((fits(&operation)?, operation)))
+            .reduce(|best, next| if next.0 > best.0 { next } else { best });
         found.map(|(_, operation)| &operation.request)
     }
 }

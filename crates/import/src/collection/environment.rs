@@ -39,7 +39,8 @@ impl Environment {
                 continue;
             }
             let secret = value.at("type").text() == Some("secret");
-            let variable = Variable { name: variable_name(&name), value: text_of(&value.at("value").words(), "the environment", &mut told), secret };
+            let variable =
+                Variable { name: variable_name(&name), value: text_of(&value.at("value").words(), "the environment", &mut told), secret };
             match values.iter_mut().find(|known| known.name == variable.name) {
                 Some(known) => *known = variable,
                 None => values.push(variable),

@@ -63,7 +63,8 @@ fn choose(base: String, variants: Vec<&Tree>, wish: Option<&str>, collection: &m
         environment(variant.at("data"), collection);
     } else if !same(&base) {
         let names: Vec<String> = variants.iter().map(|variant| name(variant)).collect();
-        let has = if names.is_empty() { "it has none beside its base".to_owned() } else { format!("it has {}", shortened(&names.join(", "))) };
+        let has =
+            if names.is_empty() { "it has none beside its base".to_owned() } else { format!("it has {}", shortened(&names.join(", "))) };
         return Err(ReadError::new(format!("no environment of it is called '{}': {has}", shortened(wish))));
     }
     Ok(())
@@ -76,7 +77,8 @@ fn read_resources(resources: &[Tree], wish: Option<&str>, collection: &mut Colle
     collection.name = roots.first().map(|root| root.at("name").words()).unwrap_or_default();
     // Those below another are variants of the base.
     let is_base = |resource: &&Tree| roots.is_empty() || roots.iter().any(|root| root.at("_id") == resource.at("parentId"));
-    let (bases, variants): (Vec<&Tree>, Vec<&Tree>) = resources.iter().filter(|resource| kind(resource) == "environment").partition(is_base);
+    let (bases, variants): (Vec<&Tree>, Vec<&Tree>) =
+        resources.iter().filter(|resource| kind(resource) == "environment").partition(is_base);
     bases.iter().for_each(|base| environment(base.at("data"), collection));
     choose(bases.first().map(|base| base.at("name").words()).unwrap_or_default(), variants, wish, collection)?;
     for resource in resources {

@@ -164,13 +164,7 @@ pub fn offered_load(curve: &LoadCurve) -> Chart {
             start: Start::Whole,
             ink: None,
         },
-        y: Axis {
-            title: carried.to_owned(),
-            scale: left,
-            ticks: left_ticks,
-            start: Start::Whole,
-            ink: None,
-        },
+        y: Axis { title: carried.to_owned(), scale: left, ticks: left_ticks, start: Start::Whole, ink: None },
         y2: right.map(|(scale, ticks)| Axis {
             title: format!("{quantile}, ms{} (dashed)", growth_words(scale.growth())),
             scale,

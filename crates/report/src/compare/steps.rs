@@ -62,13 +62,15 @@ pub(crate) fn rows(compared: &Compared) -> Vec<[String; 6]> {
 /// Journeys a second that went to their end on both sides; `None` where there is no scenario.
 pub(crate) fn transactions(compared: &Compared) -> Option<String> {
     let mean = |side: fn(&super::Pair) -> &Summary| {
-        let all: Vec<f64> = compared.sound().filter_map(|pair| side(pair).scenario.as_ref()).map(|scenario: &Scenario| scenario.tps).collect();
+        let all: Vec<f64> =
+            compared.sound().filter_map(|pair| side(pair).scenario.as_ref()).map(|scenario: &Scenario| scenario.tps).collect();
         if all.is_empty() { None } else { Some(all.iter().sum::<f64>() / all.len() as f64) }
     };
     let said = |tps: Option<f64>| tps.map_or_else(|| NONE.to_owned(), story::rate);
     let (a, b) = (mean(|pair| &pair.a), mean(|pair| &pair.b));
-    (a.is_some() || b.is_some())
-        .then(|| format!("Journeys a second that went to their end (TPS): {} in A, {} in B; the figures above are of requests", said(a), said(b)))
+    (a.is_some() || b.is_some()).then(|| {
+        format!("Journeys a second that went to their end (TPS): {} in A, {} in B; the figures above are of requests", said(a), said(b))
+    })
 }
 
 /// Both for a terminal; nothing where there is no scenario.

@@ -12,8 +12,7 @@ use crate::visible::{shortened, visible};
 use crate::{Colour, Style, story};
 
 /// Heads and widths, in order; figures stand right-aligned under them.
-const COLUMNS: [(&str, usize); 7] =
-    [("", 9), ("QPS", 10), ("±", 7), ("TTLB mean", 10), ("p99", 9), ("success", 10), ("loadline CPU", 13)];
+const COLUMNS: [(&str, usize); 7] = [("", 9), ("QPS", 10), ("±", 7), ("TTLB mean", 10), ("p99", 9), ("success", 10), ("loadline CPU", 13)];
 /// Of journeys, behind the column of QPS.
 const TPS: (&str, usize) = ("TPS", 9);
 /// So many columns stand before it.

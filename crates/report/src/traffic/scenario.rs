@@ -118,9 +118,7 @@ fn used<'a>(route: &'a Route, beside: Beside<'a>) -> Result<Used<'a>, String> {
             let shown = Route { method: "GET".to_owned(), ..route.clone() };
             (line(&shown)?, &[][..])
         }
-        (_, Some(file)) => {
-            (format!("{{{{{}}}}}", Value::Weighted { path: file.to_owned(), group: Some(name(route)) }), listed)
-        }
+        (_, Some(file)) => (format!("{{{{{}}}}}", Value::Weighted { path: file.to_owned(), group: Some(name(route)) }), listed),
     };
     Ok(Used { route, path, table, body })
 }
@@ -132,7 +130,9 @@ fn model<'a>(traffic: &'a Traffic, beside: Beside<'a>) -> Option<Model<'a>> {
     let (mut used, mut left_out) = (Vec::new(), Vec::new());
     for route in &traffic.routes {
         match self::used(route, beside) {
-            Ok(_) if used.len() == STEPS_MAX => left_out.push((route, format!("Left out, since a scenario has at most {} steps", count(STEPS_MAX as u64)))),
+            Ok(_) if used.len() == STEPS_MAX => {
+                left_out.push((route, format!("Left out, since a scenario has at most {} steps", count(STEPS_MAX as u64))))
+            }
             Ok(it) => used.push(it),
             Err(why) => left_out.push((route, why)),
         }
@@ -541,7 +541,11 @@ mod tests {
         assert!(fidelity.in_words().ends_with("All 98 different paths of these routes are asked for, as often as in the log."));
         // Without a place for the table, ids are made up.
         let alone = made(&traffic, Beside::default());
-        assert!(alone.scenario.contains("      - get: '/items/{{random 1 1000}}'\n        name: 'GET /items/{id}'\n"), "{}", alone.scenario);
+        assert!(
+            alone.scenario.contains("      - get: '/items/{{random 1 1000}}'\n        name: 'GET /items/{id}'\n"),
+            "{}",
+            alone.scenario
+        );
         assert!(alone.paths.is_none() && alone.fidelity.unwrap().in_words().ends_with("Values in paths are made up."));
     }
 
