@@ -196,9 +196,18 @@ fn compiled(plan: &Plan, scenario: &Scenario) -> Result<Ready, PlanErrors> {
 /// The scenario in a file, or in this text.
 fn read_from(path: &str, text: Option<&str>) -> Result<Scenario, PlanErrors> {
     match text {
-        Some(text) => learnt(scenario::read(path, text)),
+        // What stands in a secret's place need not be YAML.
+        Some(text) => learnt(scenario::read(path, text)).map_err(|mistakes| if text.contains("***") { left_out() } else { mistakes }),
         None => read(path),
     }
+}
+
+fn left_out() -> PlanErrors {
+    PlanErrors(vec![PlanError::new(
+        "from",
+        "a secret in the scenario was left out when this plan was saved, because it is a secret",
+        "give the whole scenario again with --scenario",
+    )])
 }
 
 /// What is wrong with a scenario that came from a browser: its mistakes, and whatever of this machine it names.
