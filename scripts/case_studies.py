@@ -124,7 +124,8 @@ class Page:
         images = self.path.parent / "images"
         images.mkdir(exist_ok=True)
         (images / f"{name}_flame.svg").write_text(flame(profiled, re.compile(marked)))
-        return f"![Where its processors' time went, {marked} marked: {name}](images/{name}_flame.svg)"
+        plain = marked.replace("\\", "")
+        return f"![Where its processors' time went, {plain} marked: {name}](images/{name}_flame.svg)"
 
     def make_side(self, name):
         """The server's side at each load, as a sweep or a search prints it: a title, and a table below it."""

@@ -130,6 +130,7 @@ fn configuration(dir: &Path, http: SocketAddr, https: SocketAddr, connections: u
     let places = 2 * connections + 64;
     let files = connections + 128;
     let kilobyte = "x".repeat(1024);
+    let item = r#"{"id": 4711, "name": "a lamp", "price": 12.5, "tags": ["light", "home"], "seller": {"id": 7, "name": "ann"}}"#;
     format!(
         "{user}
 daemon off;
@@ -156,6 +157,7 @@ http {{
         ssl_conf_command Ciphersuites TLS_AES_256_GCM_SHA384;
         location / {{ return 200 'hello, world'; }}
         location = /kilobyte {{ return 200 '{kilobyte}'; }}
+        location = /item {{ default_type application/json; return 200 '{item}'; }}
         location = /status {{ stub_status; }}
     }}
 }}

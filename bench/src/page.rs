@@ -10,6 +10,9 @@ use crate::statistic::Spread;
 use crate::suite::{Extent, Findings, Level, Logs, Scripted};
 use crate::tool::Tool;
 
+/// What a user on journeys may take, its data besides.
+const USER_KIBIBYTES_MAX: f64 = 4.0;
+
 /// Who starts a run does not wait for what surrounds it.
 const ADDED_MS_MAX: f64 = 5.0;
 
@@ -94,7 +97,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let cpu: fn(&Level) -> &Vec<f64> = |level| &level.cpu_us;
     let qps: fn(&Level) -> &Vec<f64> = |level| &level.qps;
     let ours = |levels, figure| of_two(levels, Tool::Loadline, Tool::Wrk, figure);
-    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, open, resent, startup, logs } = findings;
+    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, travelling, open, resent, startup, logs } = findings;
 
     let time = format!("CPU time per request, {connections} connections");
     rows.extend(ratio(format!("{time}, of wrk's"), ours(plain, cpu), Some(Bar::AtMost(0.72))));
@@ -134,6 +137,11 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
             verdict: verdict(met),
         });
     };
+    let [few, wide] = travelling;
+    let more = f64::from(connections_many - connections) * 1024.0;
+    let each: Vec<f64> = few.iter().zip(wide).map(|(few, wide)| (wide - few) / more).collect();
+    let what = format!("memory of each of {connections_many} users on that journey, with its connection, more than {connections} users'");
+    below(what, &each, 2, "KiB", "at most", USER_KIBIBYTES_MAX);
     let [plain, filled, _] = templated;
     let more: Vec<f64> = filled.user_us.iter().zip(&plain.user_us).map(|(filled, plain)| filled - plain).collect();
     let what = "CPU time per request outside the kernel, a URL with `{{sequence}}` and `{{uuid}}`, more than a plain one's";

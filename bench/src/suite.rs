@@ -188,6 +188,9 @@ pub struct Findings {
     pub scripted: Vec<Scripted>,
     /// loadline over http with the plain URL, with one that is a template, and with a journey of five steps: in turns.
     pub templated: [Level; 3],
+    /// Peak resident memory in bytes with users on that journey, round by round: as many as connections of the steady load, and as of
+    /// the wide one.
+    pub travelling: [Vec<f64>; 2],
     /// Open load.
     pub open: Steady,
     /// A log sent again.
@@ -227,6 +230,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
         },
         scripted: suite.scripted(&installed)?,
         templated: suite.templated()?,
+        travelling: suite.travelling()?,
         open: suite.open()?,
         resent: suite.resent()?,
         startup: suite.startup()?,
@@ -306,7 +310,6 @@ impl Suite<'_> {
     fn templated(&self) -> Result<[Level; 3]> {
         let url = self.nginx.http();
         let urls = [url.clone(), format!("{url}?n={{{{sequence}}}}&id={{{{uuid}}}}"), url];
-        let journey = ["--scenario".to_owned(), format!("{}/scripts/journey.yaml", env!("CARGO_MANIFEST_DIR"))];
         let mut levels = [Level::none(Tool::Loadline), Level::none(Tool::Loadline), Level::none(Tool::Loadline)];
         for round in 0..self.extent.rounds {
             for turn in 0..urls.len() {
@@ -314,7 +317,7 @@ impl Suite<'_> {
                 let Extent { connections, seconds, .. } = *self.extent;
                 let mut command = Tool::Loadline.command(self.loadline, &urls[at], connections, seconds, None, None);
                 if at == 2 {
-                    command.extend(journey.clone());
+                    command.extend(journey());
                 }
                 let before = self.nginx.requests()?;
                 let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
@@ -326,6 +329,23 @@ impl Suite<'_> {
             }
         }
         Ok(levels)
+    }
+
+    /// Users on a journey, few and many.
+    fn travelling(&self) -> Result<[Vec<f64>; 2]> {
+        let Extent { connections, connections_many, seconds, rounds, .. } = *self.extent;
+        let mut memory = [Vec::new(), Vec::new()];
+        for round in 0..rounds {
+            for (users, memory) in [connections, connections_many].into_iter().zip(&mut memory) {
+                let mut command = Tool::Loadline.command(self.loadline, &self.nginx.http(), users, seconds, None, None);
+                command.extend(journey());
+                let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
+                let count = Tool::Loadline.count(&stdout).with_context(|| stderr)?;
+                memory.push(usage.memory_bytes_max as f64);
+                eprintln!("journeys, round {}: {} requests of {users} users", round + 1, count.requests);
+            }
+        }
+        Ok(memory)
     }
 
     /// loadline drains what it sent, so its count and the server's are the same. The others leave requests behind at their end.
@@ -498,6 +518,11 @@ impl Suite<'_> {
         child.wait()?;
         looked
     }
+}
+
+/// What makes a run one of journeys.
+fn journey() -> [String; 2] {
+    ["--scenario".to_owned(), format!("{}/scripts/journey.yaml", env!("CARGO_MANIFEST_DIR"))]
 }
 
 /// A server that says when requests arrive.

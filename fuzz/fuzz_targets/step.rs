@@ -29,8 +29,15 @@ fuzz_target!(|bytes: &[u8]| {
             Err(mistake) => fits(&mistake, &expression),
             Ok(extractor) => {
                 for which in [Which::First, Which::Last, Which::Nth(1), Which::Every, Which::Count] {
-                    if let Err(missing) = extractor.clone().taking(which).of(&reading) {
-                        assert!(is_short(&missing.found) && is_short(&missing.sought), "{missing:?}");
+                    let mut extractor = extractor.clone().taking(which);
+                    let mut written = Vec::new();
+                    let wrote = extractor.write(&reading, &mut written);
+                    match extractor.of(&reading) {
+                        Ok(value) => assert_eq!(written, step::extract::text_of(&value).as_bytes()),
+                        Err(missing) => {
+                            assert!(is_short(&missing.found) && is_short(&missing.sought), "{missing:?}");
+                            assert_eq!(wrote, Err(missing));
+                        }
                     }
                 }
             }
@@ -46,6 +53,16 @@ fuzz_target!(|bytes: &[u8]| {
             if let Err(broken) = judged {
                 assert!(is_short(&broken.actual) && is_short(&broken.check), "{broken:?}");
             }
+        }
+    }
+    match Check::parse_open(&promise) {
+        Err(mistake) => fits(&mistake, &promise),
+        Ok((check, blank)) => {
+            if let Some(blank) = blank {
+                assert!(promise.is_char_boundary(blank.at) && blank.at + blank.length <= promise.len(), "{blank:?}");
+            }
+            let judged = check.of_filled(&reading, expression.as_bytes());
+            assert_eq!(check.filled(&expression).map_or(false, |closed| closed.of(&reading).is_ok()), judged.is_ok());
         }
     }
     let mut jar = Jar::new();

@@ -11,6 +11,7 @@ mod diff;
 mod find;
 mod import;
 mod init;
+mod later;
 mod links;
 mod man;
 mod profile;
@@ -29,6 +30,7 @@ use engine::Stop;
 use live::Palette;
 use std::io::IsTerminal as _;
 
+use self::later::Later;
 use crate::exit::{Exit, Failed};
 use crate::outputs::{Styles, to_stdout};
 use crate::screen::{Screen, Sight, Voice};
@@ -55,76 +57,76 @@ pub struct CommandLine {
 enum Command {
     /// Measure one load and report it
     #[command(about = "Measure one load and report it", after_help = PASTED)]
-    Run(Box<run::Run>),
+    Run(Later<run::Run>),
     /// Climb through a ladder of loads: a table, two charts, and what they show
     #[command(about = "Climb through a ladder of loads: a table, two charts, and what they show")]
-    Sweep(Box<sweep::Sweep>),
+    Sweep(Later<sweep::Sweep>),
     /// Find the highest rate that keeps a promise such as 'p99 < 50ms'
     #[command(about = "Find the highest rate that keeps a promise such as 'p99 < 50ms'")]
-    Find(Box<find::Find>),
+    Find(Later<find::Find>),
     /// Put two sweeps side by side, as a table and two charts; or two runs or searches, as a table
     #[command(about = "Put two sweeps side by side, as a table and two charts; or two runs or searches, as a table")]
-    Diff(diff::Diff),
+    Diff(Later<diff::Diff>),
     /// Find out whether one server is slower than another: runs in pairs, and a verdict that may be "cannot tell"
     #[command(about = "Find out whether one server is slower than another: runs in pairs, and a verdict that may be \"cannot tell\"")]
-    Compare(Box<compare::Compare>),
+    Compare(Later<compare::Compare>),
     /// Measure what this machine can send at most, or what a target differs from itself by, and remember it
     #[command(about = "Measure what this machine can send at most, or what a target differs from itself by, and remember it")]
-    Calibrate(Box<calibrate::Calibrate>),
+    Calibrate(Later<calibrate::Calibrate>),
     /// Show a saved result once more, in words or as FORMAT=FILE
     #[command(about = "Show a saved result once more, in words or as FORMAT=FILE")]
-    Report(report::Report),
+    Report(Later<report::Report>),
     /// Tell what real traffic looks like, from access logs: rates, routes, users, bursts
     #[command(about = "Tell what real traffic looks like, from access logs: rates, routes, users, bursts")]
-    Traffic(traffic::Traffic),
+    Traffic(Later<traffic::Traffic>),
     /// Write a scenario to begin with, which explains itself
-    Init(init::Init),
+    Init(Later<init::Init>),
     /// Look a scenario through and tell every mistake in it, with its place, without sending anything
     #[command(about = "Look a scenario through and tell every mistake in it, with its place, without sending anything")]
-    Check(check::Check),
+    Check(Later<check::Check>),
     /// Send the requests of access logs again, at their times, and compare the answers with those of the log
     #[command(about = "Send the requests of access logs again, at their times, and compare the answers with those of the log")]
-    Replay(Box<replay::Replay>),
+    Replay(Later<replay::Replay>),
     /// Read a profile of a program: which functions spent most, and what grew since another
     #[command(about = "Read a profile of a program: which functions spent most, and what grew since another")]
-    Profile(Box<profile::Profile>),
+    Profile(Later<profile::Profile>),
     /// See it at work on a built-in API, in a minute; or leave that API running
     #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
-    Demo(demo::Demo),
+    Demo(Later<demo::Demo>),
     /// List what was measured before: every result is saved on its own
     #[command(about = "List what was measured before: every result is saved on its own")]
-    Runs(Box<runs::Runs>),
+    Runs(Later<runs::Runs>),
     /// Serve pages in a browser: saved runs, comparisons, trends, and a form that starts a test and shows it live
     #[command(about = "Serve pages in a browser: saved runs, comparisons, trends, and a form that starts a test and shows it live")]
-    Serve(serve::Serve),
+    Serve(Later<serve::Serve>),
     /// Show a saved result again, such as @last
-    Show(Box<show::Show>),
+    Show(Later<show::Show>),
     /// Give a saved run words to find it by, or take them away
-    Tag(curate::Tag),
+    Tag(Later<curate::Tag>),
     /// Write a note about a saved run
-    Note(curate::Note),
+    Note(Later<curate::Note>),
     /// Set the baseline of a name, or show all
-    Baseline(curate::Baseline),
+    Baseline(Later<curate::Baseline>),
     /// Write a saved run into a file
-    Export(curate::Export),
+    Export(Later<curate::Export>),
     /// Make a scenario of requests that another tool keeps: curl, HAR, Postman, OpenAPI, Insomnia, vegeta, siege; or take results into
     /// the history
     #[command(about = IMPORT)]
-    Import(Box<import::Import>),
+    Import(Later<import::Import>),
     /// Remove saved runs
-    Rm(curate::Remove),
+    Rm(Later<curate::Remove>),
     /// Remove all saved runs but the newest
-    Prune(curate::Prune),
+    Prune(Later<curate::Prune>),
     /// Say what another tool's command line or script asks for, and whether all of it is supported, without running it
     #[command(about = "Say what another tool's command line or script asks for, and whether all of it is supported, without running it")]
-    Compat(compat::Compat),
+    Compat(Later<compat::Compat>),
     /// Make links under which loadline answers to other tools' names
     #[command(about = "Make links under which loadline answers to other tools' names")]
-    Links(links::Links),
+    Links(Later<links::Links>),
     /// Print the completions of a shell
-    Completions(completions::Completions),
+    Completions(Later<completions::Completions>),
     /// Print the man page, or write one for every command into a directory
-    Man(man::Man),
+    Man(Later<man::Man>),
 }
 
 /// Behind the help of `run`.
@@ -166,33 +168,33 @@ enum When {
 pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
     match line.command {
         None => print(WELCOME.as_bytes()),
-        Some(Command::Run(run)) => run::carry_out(*run),
-        Some(Command::Sweep(sweep)) => sweep::carry_out(*sweep),
-        Some(Command::Find(find)) => find::carry_out(*find),
-        Some(Command::Diff(diff)) => diff::carry_out(diff),
-        Some(Command::Compare(compare)) => compare::carry_out(*compare),
-        Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate),
-        Some(Command::Report(report)) => report::carry_out(report),
-        Some(Command::Traffic(traffic)) => traffic::carry_out(traffic),
-        Some(Command::Init(init)) => init::carry_out(&init),
-        Some(Command::Check(check)) => check::carry_out(check),
-        Some(Command::Replay(replay)) => replay::carry_out(*replay),
-        Some(Command::Profile(profile)) => profile::carry_out(*profile),
-        Some(Command::Demo(demo)) => demo::carry_out(demo),
-        Some(Command::Runs(runs)) => runs::carry_out(*runs),
-        Some(Command::Serve(serve)) => serve::carry_out(serve),
-        Some(Command::Show(show)) => show::carry_out(*show),
-        Some(Command::Tag(tag)) => curate::tag(tag),
-        Some(Command::Note(note)) => curate::note(note),
-        Some(Command::Baseline(baseline)) => curate::baseline(baseline),
-        Some(Command::Export(export)) => curate::export(export),
-        Some(Command::Import(import)) => import::carry_out(*import),
-        Some(Command::Rm(remove)) => curate::remove(remove),
-        Some(Command::Prune(prune)) => curate::prune(prune),
-        Some(Command::Compat(compat)) => compat::carry_out(&compat),
-        Some(Command::Links(links)) => links::carry_out(&links),
-        Some(Command::Completions(completions)) => completions::carry_out(&completions),
-        Some(Command::Man(man)) => man::carry_out(man),
+        Some(Command::Run(run)) => run::carry_out(*run.0),
+        Some(Command::Sweep(sweep)) => sweep::carry_out(*sweep.0),
+        Some(Command::Find(find)) => find::carry_out(*find.0),
+        Some(Command::Diff(diff)) => diff::carry_out(*diff.0),
+        Some(Command::Compare(compare)) => compare::carry_out(*compare.0),
+        Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate.0),
+        Some(Command::Report(report)) => report::carry_out(*report.0),
+        Some(Command::Traffic(traffic)) => traffic::carry_out(*traffic.0),
+        Some(Command::Init(init)) => init::carry_out(&init.0),
+        Some(Command::Check(check)) => check::carry_out(*check.0),
+        Some(Command::Replay(replay)) => replay::carry_out(*replay.0),
+        Some(Command::Profile(profile)) => profile::carry_out(*profile.0),
+        Some(Command::Demo(demo)) => demo::carry_out(*demo.0),
+        Some(Command::Runs(runs)) => runs::carry_out(*runs.0),
+        Some(Command::Serve(serve)) => serve::carry_out(*serve.0),
+        Some(Command::Show(show)) => show::carry_out(*show.0),
+        Some(Command::Tag(tag)) => curate::tag(*tag.0),
+        Some(Command::Note(note)) => curate::note(*note.0),
+        Some(Command::Baseline(baseline)) => curate::baseline(*baseline.0),
+        Some(Command::Export(export)) => curate::export(*export.0),
+        Some(Command::Import(import)) => import::carry_out(*import.0),
+        Some(Command::Rm(remove)) => curate::remove(*remove.0),
+        Some(Command::Prune(prune)) => curate::prune(*prune.0),
+        Some(Command::Compat(compat)) => compat::carry_out(&compat.0),
+        Some(Command::Links(links)) => links::carry_out(&links.0),
+        Some(Command::Completions(completions)) => completions::carry_out(&completions.0),
+        Some(Command::Man(man)) => man::carry_out(*man.0),
     }
 }
 

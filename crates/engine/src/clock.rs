@@ -124,7 +124,7 @@ impl Alarm for Timer {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "simulated"))]
 pub(crate) use simulated::Simulated;
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ mod tests {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "simulated"))]
 mod simulated {
     use std::task::{Context, Poll};
 

@@ -113,6 +113,8 @@ pub(crate) enum Sight {
     System(io::Error),
     /// Nothing to show.
     Nothing,
+    /// An answer that is no failure for its status alone: who judges it shows what is to be shown.
+    Judged,
 }
 
 /// How what was read is taken: as one answer, or as several.
@@ -376,7 +378,7 @@ impl Sight {
                 format!("{}{hint}", bytes.escape_ascii())
             }
             Self::System(error) => error.to_string(),
-            Self::Nothing => String::new(),
+            Self::Nothing | Self::Judged => String::new(),
         }
     }
 }

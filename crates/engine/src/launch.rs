@@ -344,9 +344,10 @@ fn thread_main<P: Program>(
         });
         let worker = Worker::new(task.clone(), program, share, network, clock, stop.clone(), hand_over);
         let waited = machine::run_queue_wait();
-        let mut finished = worker.work(ready).await;
+        let mut finished = worker.clone().work(ready).await;
         finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));
         let _ = sender.send(Message::Finished(source, finished));
+        worker.part().await;
     });
     // A resolver that hangs over a redirect's name must not hold up the end of the run.
     runtime.shutdown_background();

@@ -16,8 +16,8 @@ mod neighbours;
 pub mod net;
 mod program;
 pub mod protocol;
-#[cfg(test)]
-mod simulation;
+#[cfg(any(test, feature = "simulated"))]
+pub mod simulation;
 mod slot;
 mod stop;
 mod task;

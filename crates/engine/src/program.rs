@@ -44,6 +44,9 @@ pub trait Program: 'static {
     /// the journey is over.
     const JOURNEYS: bool = false;
 
+    /// Whether users may have something to send before they go, which is not measured: see [`leaves`](Self::leaves).
+    const LEAVES: bool = false;
+
     /// How often [`sample`](Self::sample) is called; `None`: never.
     const SAMPLES_EVERY: Option<Nanos> = None;
 
@@ -142,6 +145,36 @@ pub trait Program: 'static {
     fn destination<'a>(&'a self, _user: &'a Self::User) -> Option<&'a Target> {
         None
     }
+
+    /// Whether the program itself says which statuses of an answer to the chosen request are right; else one of 400 or above is noted as
+    /// the example of a failure.
+    #[inline]
+    fn judges(&self, _user: &Self::User) -> bool {
+        false
+    }
+
+    /// How long an answer to the chosen request may take, from when it could be sent; `None`: as long as the plan says, from when it
+    /// fell due.
+    #[inline]
+    fn limit(&self, _user: &Self::User) -> Option<Nanos> {
+        None
+    }
+
+    /// The least of all [limits](Self::limit) there are.
+    fn limit_min(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// The user has sent its last that is measured. Whether there is something that it sends before it goes: it is then asked for that
+    /// as for a journey, by [`goes_on`](Self::goes_on), [`delay`](Self::delay) and [`choose`](Self::choose), and told what came of
+    /// it by [`after`](Self::after) and [`record`](Self::record), with a recorder that nobody reads. Only of programs that
+    /// [leave](Self::LEAVES).
+    fn leaves(&self, _user: &mut Self::User) -> bool {
+        false
+    }
+
+    /// A user that [leaves](Self::leaves) could not send everything: why, or else its time was over.
+    fn left_behind(&self, _user: &mut Self::User, _why: Option<Broken>) {}
 
     /// What follows an answer, or its failure to come. All that is sent until nothing follows is one request, and only then
     /// [`ended`](Self::ended) is called.

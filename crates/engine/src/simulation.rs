@@ -2,15 +2,20 @@
 //!
 //! Only two seams are replaced: how connections are opened, and what time it is. A server is a function from a stream
 //! to a future; Tokio's paused clock jumps from timer to timer, so an hour of load takes as long as its events.
+//!
+//! Crates whose programs are to be tested in it ask for the feature `simulated`; no binary has it.
 
+#[cfg(test)]
 mod faults;
+#[cfg(test)]
 mod hostile;
+#[cfg(test)]
 mod load;
+#[cfg(test)]
 mod program;
 
 use std::cell::Cell;
 use std::future::Future;
-use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,14 +23,14 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use measure::{SourceId, Summary, Tick};
-use plan::{Draft, Given, Nanos, Plan, Share, Target};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use plan::{Nanos, Plan, Share, Target};
+use tokio::io::{AsyncReadExt, DuplexStream};
 use tokio::task::{JoinSet, LocalSet};
 
 use crate::clock::Simulated;
 use crate::collect::{Message, collect};
 use crate::net::{Dial, DialFailed, Dialed};
-use crate::program::{Broken, Fixed, Program};
+use crate::program::{Broken, Program};
 use crate::task::Task;
 use crate::worker::{self, Worker};
 use crate::{Stop, body};
@@ -68,7 +73,7 @@ impl Dial for InMemory {
 }
 
 /// A load against a simulated server.
-pub(crate) struct Simulation {
+pub struct Simulation {
     dial: InMemory,
     stop: Stop,
     took: Cell<Duration>,
@@ -76,7 +81,7 @@ pub(crate) struct Simulation {
 
 impl Simulation {
     /// Against a server that is this function of each connection and its number.
-    pub(crate) fn of<F, S>(serve: S) -> Self
+    pub fn of<F, S>(serve: S) -> Self
     where
         S: Fn(DuplexStream, u64) -> F + 'static,
         F: Future<Output = ()> + 'static,
@@ -87,44 +92,58 @@ impl Simulation {
     }
 
     /// Some of the connections cannot be opened: the k-th dial (from 1) fails as told.
+    #[cfg(test)]
     pub(crate) fn refusing(mut self, refuse: impl Fn(u64) -> Option<DialFailed> + 'static) -> Self {
         self.dial.refuse = Rc::new(refuse);
         self
     }
 
     /// The k-th dial (from 1) takes so long, whether it fails or not.
+    #[cfg(test)]
     pub(crate) fn dialling(mut self, takes: impl Fn(u64) -> Duration + 'static) -> Self {
         self.dial.takes = Rc::new(takes);
         self
     }
 
     /// How often a connection was asked for so far.
+    #[cfg(test)]
     pub(crate) fn dials(&self) -> u64 {
         self.dial.dials.get()
     }
 
     /// How long the last run took in all, opening its first connections included.
-    pub(crate) fn took(&self) -> Duration {
+    pub fn took(&self) -> Duration {
         self.took.get()
     }
 
     /// Ended by this signal.
-    pub(crate) fn stopped_by(mut self, stop: Stop) -> Self {
+    #[must_use]
+    pub fn stopped_by(mut self, stop: Stop) -> Self {
         self.stop = stop;
         self
     }
 
+    /// Runs the plan with a program for each worker, and tells why it broke off if it did.
+    ///
+    /// # Panics
+    /// If the run does not end within a simulated day, or a task of it panics.
+    pub fn carry_out<P: Program>(&self, plan: &Plan, program: impl Fn(Share) -> P) -> (Summary, Option<Broken>) {
+        self.with(plan, |_, share| program(share), &mut |_| ())
+    }
+
     /// Runs the plan to its end.
+    #[cfg(test)]
     pub(crate) fn run(&self, plan: &Plan) -> Summary {
         self.watch(plan, &mut |_| ())
     }
 
     /// Runs the plan to its end and shows every tick.
+    #[cfg(test)]
     pub(crate) fn watch(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick)) -> Summary {
-        self.with(plan, |task, _| Fixed { task: task.clone() }, watch).0
+        self.with(plan, |task, _| crate::program::Fixed { task: task.clone() }, watch).0
     }
 
-    /// Runs the plan with a program for each worker, and tells why it broke off if it did.
+    /// The same where a program is made of the task, and every tick is shown.
     pub(crate) fn with<P: Program>(
         &self,
         plan: &Plan,
@@ -151,8 +170,9 @@ impl Simulation {
                 let worker =
                     Worker::new(task.clone(), program(&task, share), share, self.dial.clone(), clock, self.stop.clone(), hand_over);
                 workers.spawn_local(async move {
-                    let finished = worker.work(ready).await;
+                    let finished = worker.clone().work(ready).await;
                     last.send(Message::Finished(SourceId(share.index()), finished)).expect("a listener");
+                    worker.part().await;
                 });
             }
             while let Some(worker) = tokio::time::timeout(HANGS, workers.join_next()).await.expect("a run that ends") {
@@ -168,26 +188,32 @@ impl Simulation {
 }
 
 /// A plan for the simulation: `connections`, `duration`, `rate`, … as they would be typed.
-pub(crate) fn plan(settings: impl FnOnce(&mut Draft)) -> Plan {
-    let mut draft = Draft { url: Some("http://simulated.test/".to_owned()), arrivals: given("even"), ..Draft::default() };
+#[cfg(test)]
+pub(crate) fn plan(settings: impl FnOnce(&mut plan::Draft)) -> Plan {
+    let url = Some("http://simulated.test/".to_owned());
+    let mut draft = plan::Draft { url, arrivals: given("even"), ..plan::Draft::default() };
     settings(&mut draft);
     if draft.rate.is_none() {
         draft.arrivals = None;
     }
-    draft.threads.get_or_insert(Given::Value(NonZeroU32::MIN));
+    draft.threads.get_or_insert(plan::Given::Value(std::num::NonZeroU32::MIN));
     Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 /// A setting as typed.
-pub(crate) fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+#[cfg(test)]
+pub(crate) fn given<T: std::str::FromStr>(text: &str) -> Option<plan::Given<T>>
 where
     T::Err: std::fmt::Display,
 {
     text.parse().ok()
 }
 
-/// Reads one request without a body; `None` when the client is gone.
-pub(crate) async fn read_request(stream: &mut DuplexStream) -> Option<String> {
+/// Reads the head of a request; `None` when the client is gone.
+///
+/// # Panics
+/// If it is no text.
+pub async fn read_request(stream: &mut DuplexStream) -> Option<String> {
     let mut request = Vec::new();
     let mut byte = [0];
     while !request.ends_with(b"\r\n\r\n") {
@@ -200,8 +226,9 @@ pub(crate) async fn read_request(stream: &mut DuplexStream) -> Option<String> {
 }
 
 /// Answers with a status and a body.
+#[cfg(test)]
 pub(crate) async fn answer(stream: &mut DuplexStream, status: u16, body: &str) {
     let reply = format!("HTTP/1.1 {status} Word\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     // A client that has hung up does not want the answer.
-    let _ = stream.write_all(reply.as_bytes()).await;
+    let _ = tokio::io::AsyncWriteExt::write_all(stream, reply.as_bytes()).await;
 }

@@ -85,6 +85,10 @@ pub(crate) struct Worker<D: Dial, C: Clock, P: Program> {
     /// Answers in the intervals handed over.
     answers: Cell<u64>,
     last_done: Cell<Nanos>,
+    /// Users that leave once everything is counted.
+    leaving: RefCell<Vec<lane::Leaving<D, P>>>,
+    /// What they send is recorded into, and not looked at; made by the first of them.
+    aside: RefCell<Option<Box<Recorder>>>,
 }
 
 /// Connections a worker has open before the start line.
@@ -175,6 +179,8 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
             broken: RefCell::default(),
             answers: Cell::new(0),
             last_done: Cell::new(Nanos::ZERO),
+            leaving: RefCell::default(),
+            aside: RefCell::default(),
             task,
             program,
             share,
@@ -237,9 +243,41 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         }
     }
 
+    /// Lets the users go that are still there: everything is counted and handed over. Must run in a `LocalSet`.
+    pub(crate) async fn part(self: Rc<Self>) {
+        let leaving = self.leaving.take();
+        if leaving.is_empty() {
+            return;
+        }
+        // Nothing is handed over any more.
+        self.interval_end.set(Nanos::NEVER);
+        let mut background = JoinSet::new();
+        background.spawn_local(Self::warden(self.clone()));
+        background.spawn_local(Self::listener(self.clone()));
+        let until = self.clock.now().plus(lane::FAREWELL_MAX);
+        let mut users = JoinSet::new();
+        for user in leaving {
+            users.spawn_local(user.go(self.clone(), until));
+        }
+        loop {
+            let ended = tokio::select! {
+                biased;
+                Some(warden) = background.join_next() => warden,
+                user = users.join_next() => match user {
+                    Some(user) => user,
+                    None => return,
+                },
+            };
+            if let Err(error) = ended {
+                std::panic::resume_unwind(error.into_panic());
+            }
+        }
+    }
+
     /// Ends requests whose time is over, and hands counts over when no request does.
     async fn warden(self: Rc<Self>) {
-        let span = Nanos(self.task.timeout.0.min(self.task.connect_timeout.0) / 20).clamp(LOOK_MIN, LOOK_MAX);
+        let least = self.task.timeout.min(self.task.connect_timeout).min(self.program.limit_min().unwrap_or(Nanos::NEVER));
+        let span = Nanos(least.0 / 20).clamp(LOOK_MIN, LOOK_MAX);
         loop {
             tokio::time::sleep(Duration::from(span)).await;
             let now = self.clock.now();

@@ -676,7 +676,7 @@ fn site(host: &str) -> &str {
 
 /// `GET`, `M-SEARCH`: a token of RFC 9110 §5.6.2, as short as methods are.
 pub(crate) fn is_method(text: &str) -> bool {
-    !text.is_empty() && text.len() <= 32 && text.bytes().all(is_token)
+    !text.is_empty() && text.len() <= METHOD_BYTES_MAX && text.bytes().all(is_token)
 }
 
 /// A `tchar` of RFC 9110 §5.6.2.
@@ -692,6 +692,18 @@ fn utf8(bytes: &[u8]) -> Result<&str, ReadError> {
         ReadError::at(line, column, "this is not text in UTF-8")
     })
 }
+
+/// The first word of a line, and what stands behind its blank, if the word is at most so long. A longer one means nothing, and is not
+/// looked through to its end.
+pub(crate) fn first_word(line: &str, bytes_max: usize) -> Option<(&str, &str)> {
+    let beginning = &line[..line.floor_char_boundary(bytes_max + 1)];
+    let at = beginning.find(char::is_whitespace)?;
+    let blank = beginning[at..].chars().next().map_or(0, char::len_utf8);
+    Some((&line[..at], &line[at + blank..]))
+}
+
+/// No method is longer.
+pub(crate) const METHOD_BYTES_MAX: usize = 32;
 
 /// The beginning of something long, for a message.
 pub(crate) fn shortened(text: &str) -> String {

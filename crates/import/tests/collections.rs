@@ -27,6 +27,8 @@ fn a_line_of_a_hundred_megabytes_is_read_or_refused() {
     let curl = read(Kind::Curl, format!("curl http://h/ -d '{long}'").as_bytes()).unwrap();
     assert_eq!(curl.requests.len(), 1);
     assert!(read(Kind::Vegeta, long.as_bytes()).unwrap_err().len() < 300);
+    assert!(read(Kind::Vegeta, long.to_uppercase().as_bytes()).unwrap_err().len() < 300);
+    assert!(read(Kind::Siege, long.as_bytes()).unwrap_err().len() < 300);
     assert!(read(Kind::Siege, format!("http://h/ {long}").as_bytes()).unwrap_err().len() < 300);
     let har = format!(
         "{{\"log\":{{\"entries\":[{{\"request\":{{\"method\":\"GET\",\"url\":\"http://h/\"}},\"response\":{{\"content\":{{\"text\":\"{long}\"}}}}}}]}}}}"
@@ -35,19 +37,32 @@ fn a_line_of_a_hundred_megabytes_is_read_or_refused() {
     assert_eq!(read(Kind::Har, har.as_bytes()).unwrap().requests.len(), 1);
 }
 
+const FILES: [(Kind, &str); 8] = [
+    (Kind::Curl, "curl http://h/\n"),
+    (Kind::Har, "{\"log\":{\"entries\":[{\"request\":{\"method\":\"GET\",\"url\":\"http://h/\"}}]}}"),
+    (Kind::Postman, "{\"info\":{},\"item\":[{\"request\":\"http://h/\"}]}"),
+    (Kind::OpenApi, "openapi: 3.0.0\nservers: [{url: http://h}]\npaths: {/a: {get: {responses: {}}}}\n"),
+    (Kind::Insomnia, "type: collection.insomnia.rest/5.0\ncollection: [{url: http://h/}]\n"),
+    (Kind::Vegeta, "GET http://h/\n"),
+    (Kind::VegetaJson, "{\"method\":\"GET\",\"url\":\"http://h/\"}\n"),
+    (Kind::Siege, "http://h/ POST a=1\n"),
+];
+
+#[test]
+fn a_file_that_is_cut_off_anywhere_is_read_or_refused_in_words() {
+    for (kind, text) in FILES {
+        for at in 0..text.len() {
+            match read(kind, &text.as_bytes()[..at]) {
+                Ok(read) => assert!(!read.requests.is_empty(), "{}", &text[..at]),
+                Err(why) => assert!(why.len() > 10, "{}: {why}", &text[..at]),
+            }
+        }
+    }
+}
+
 #[test]
 fn a_file_of_the_wrong_kind_is_refused_in_words() {
-    let files = [
-        (Kind::Curl, "curl http://h/\n"),
-        (Kind::Har, "{\"log\":{\"entries\":[{\"request\":{\"method\":\"GET\",\"url\":\"http://h/\"}}]}}"),
-        (Kind::Postman, "{\"info\":{},\"item\":[{\"request\":\"http://h/\"}]}"),
-        (Kind::OpenApi, "openapi: 3.0.0\nservers: [{url: http://h}]\npaths: {/a: {get: {responses: {}}}}\n"),
-        (Kind::Insomnia, "type: collection.insomnia.rest/5.0\ncollection: [{url: http://h/}]\n"),
-        (Kind::Vegeta, "GET http://h/\n"),
-        (Kind::VegetaJson, "{\"method\":\"GET\",\"url\":\"http://h/\"}\n"),
-        (Kind::Siege, "http://h/ POST a=1\n"),
-    ];
-    for (kind, text) in files {
+    for (kind, text) in FILES {
         assert_eq!(guess(text.as_bytes()), Ok(kind), "{text}");
         for (other, ..) in KINDS {
             match read(*other, text.as_bytes()) {

@@ -53,6 +53,8 @@ pub struct Recorder {
     looked: Look,
     /// Service times of answers that came in one piece, whose first byte was their last: recorded once instead of twice.
     in_one_piece: Histogram,
+    /// Examples that are told with their Step already; one a class.
+    named: Vec<(Failure, Nanos)>,
 }
 
 /// A worker's rate is looked at this often, as wrk does.
@@ -84,6 +86,7 @@ impl Recorder {
             unwaited: 0,
             looked: Look::default(),
             in_one_piece: Histogram::new(),
+            named: Vec::new(),
         }
     }
 
@@ -222,6 +225,25 @@ impl Recorder {
             row.examples.entry(failure).or_insert_with(|| Example { at, text: text() });
         }
         self.example(failure, at, text);
+    }
+
+    /// A request of a Step came to no answer, or to one whose status is none that was asked for. `said` tells of which, and is made only
+    /// for the first of its class in an interval. If the example of the whole is this request's, it is told there too: "reset by peer"
+    /// alone does not say where to look.
+    pub fn step_failed(&mut self, step: usize, failure: Failure, at: Nanos, said: impl FnOnce() -> String) {
+        let Some(row) = self.counts.tally.steps.get_mut(step).filter(|row| !row.examples.contains_key(&failure)) else { return };
+        let mut text = said();
+        let is_named = self.named.contains(&(failure, at));
+        let example = self.counts.examples.entry(failure).or_insert_with(|| Example { at, text: String::new() });
+        if example.at == at && !is_named {
+            if !example.text.is_empty() {
+                text = format!("{text}: {}", example.text);
+            }
+            example.text.clone_from(&text);
+            self.named.retain(|(known, _)| *known != failure);
+            self.named.push((failure, at));
+        }
+        row.examples.insert(failure, Example { at, text });
     }
 
     /// An answer was held against a Check of its Step. `said` is made only for the first that fails in an interval.

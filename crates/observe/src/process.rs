@@ -28,6 +28,8 @@ pub struct ProcessSample {
     pub read_bytes: Option<u64>,
     /// Written towards storage so far.
     pub written_bytes: Option<u64>,
+    /// Whether some of this is another user's, and not to be known.
+    pub denied: bool,
     /// Its threads, as far as they were looked at.
     pub by_thread: BTreeMap<Pid, ThreadSample>,
 }
@@ -106,7 +108,9 @@ impl Stat {
 pub fn sample(files: &dyn Files, pid: Pid, threads_max: usize) -> io::Result<ProcessSample> {
     let stat = Stat::of(files, pid)?;
     let status = files.text(&format!("/proc/{pid}/status")).unwrap_or_default();
-    let io = files.text(&format!("/proc/{pid}/io")).unwrap_or_default();
+    let io = files.text(&format!("/proc/{pid}/io"));
+    let denied = io.as_ref().is_err_and(|why| why.kind() == io::ErrorKind::PermissionDenied);
+    let io = io.unwrap_or_default();
     let mut by_thread = BTreeMap::new();
     let mut threads: Vec<Pid> = files.names(&format!("/proc/{pid}/task"))?.iter().filter_map(|name| name.parse().ok()).collect();
     threads.sort_unstable();
@@ -131,6 +135,7 @@ pub fn sample(files: &dyn Files, pid: Pid, threads_max: usize) -> io::Result<Pro
         files: files.count(&format!("/proc/{pid}/fd")).ok(),
         read_bytes: keyed(&io, "read_bytes:"),
         written_bytes: keyed(&io, "write_bytes:"),
+        denied,
         by_thread,
         stat,
     })

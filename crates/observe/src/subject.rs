@@ -376,9 +376,17 @@ impl Subject {
                     "the server has more than {THREADS_MAX} threads: figures of threads, waiting and switches are those of the first {THREADS_MAX}"
                 ));
             }
-            if seen.files.is_none() && seen.read_bytes.is_none() && self.told.insert(Told::NotPermitted) {
+            // How many files are open, kernels since 6.2 tell everybody.
+            let hidden = match (seen.files.is_none(), seen.denied || seen.read_bytes.is_none()) {
+                (true, true) => Some("open files and storage"),
+                (false, true) if seen.denied => Some("the reads and writes"),
+                _ => None,
+            };
+            if let Some(what) = hidden
+                && self.told.insert(Told::NotPermitted)
+            {
                 self.warnings.push(format!(
-                    "open files and storage of {} ({}) are not known: it belongs to another user; run loadline as that user or as root",
+                    "{what} of {} ({}) are not known: it belongs to another user; run loadline as that user or as root",
                     seen.stat.name, identity.pid
                 ));
             }

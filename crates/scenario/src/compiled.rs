@@ -11,11 +11,11 @@ use std::sync::Arc;
 use engine::protocol::http1::Asked;
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::template::{Template, is_templated};
-use plan::{Mark, Plan, PlanError, PlanErrors, Random, Target};
-use step::Kind;
+use plan::{Mark, Nanos, Plan, PlanError, PlanErrors, Random, Target};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
 use step::pick::{Think, Weights};
+use step::{Check, Kind};
 use template::{Compiler, Data, Place, Text};
 
 use crate::model::{Auth, Body, Condition, FieldValue, Item, List, Operator, Scenario, Step, each_step};
@@ -25,8 +25,14 @@ const BOUNDARY: u64 = 1 << 62;
 
 /// What all workers read.
 pub(crate) struct Compiled {
+    /// Those that are counted first.
     pub(crate) steps: Vec<Request>,
+    /// Those that are counted first.
     pub(crate) journeys: Vec<Course>,
+    /// So many steps and journeys are counted.
+    pub(crate) counted: (usize, usize),
+    /// The journey that a user takes before it goes, if there is one.
+    pub(crate) farewell: Option<usize>,
     /// Which journey is next.
     pub(crate) weights: Weights,
     /// Set at the beginning of each journey.
@@ -42,6 +48,8 @@ pub(crate) struct Compiled {
     /// Whether users do without their pauses.
     pub(crate) hurried: bool,
     pub(crate) home: Target,
+    /// How long an answer may take, where the step does not say.
+    pub(crate) timeout: Nanos,
     /// Whether requests may go to other servers, or follow redirects.
     pub(crate) wanders: bool,
 }
@@ -122,7 +130,15 @@ pub(crate) struct Request {
     pub(crate) proof: Proof,
     /// What of its answer is looked at.
     pub(crate) heard: Heard,
+    /// What its answer is held against.
+    pub(crate) checks: Vec<Promised>,
     pub(crate) step: Step,
+}
+
+/// A check, and what is filled in for each answer; nothing of a check that is whole.
+pub(crate) struct Promised {
+    pub(crate) check: Check,
+    pub(crate) against: Option<Text>,
 }
 
 /// How a request proves who sends it, where that depends on the whole of it.
@@ -158,11 +174,11 @@ pub(crate) struct Heard {
 impl Heard {
     fn of(step: &Step) -> Self {
         let mut heard = Self::default();
-        for check in &step.checks {
-            match check.words().split(' ').next() {
+        for promise in &step.checks {
+            match promise.check.words().split(' ').next() {
                 Some("status" | "time") => {}
                 Some("header" | "cookie") => heard.headers = true,
-                _ => (heard.headers, heard.body) = (true, true),
+                _ => heard.body = true,
             }
         }
         for extraction in &step.extractions {
@@ -232,6 +248,14 @@ pub(crate) fn compile(
         Some((name, items)) => course(&mut compiling, name, 1.0, items),
         None => scenario.journeys.iter().for_each(|journey| course(&mut compiling, &journey.name, journey.weight, &journey.items)),
     }
+    let counted = (compiling.steps.len(), journeys.len());
+    let farewell = (only.is_none() && !scenario.user_teardown.is_empty()).then_some(journeys.len());
+    if let Some(place) = farewell {
+        compiling.slots = 0;
+        let mut ops = Vec::new();
+        compiling.items(&scenario.user_teardown, place as u32, &mut ops);
+        journeys.push(Course { name: "user_teardown".into(), ops });
+    }
     let variables =
         scenario.variables.iter().map(|variable| (variable.place, compiling.compiler.text(&variable.value, Place::Plain))).collect();
     let Compiling { compiler, mut errors, steps, onces, loops, .. } = compiling;
@@ -252,6 +276,8 @@ pub(crate) fn compile(
                 .any(|request| request.elsewhere.is_some() || request.step.redirects > 0 || matches!(request.proof, Proof::Digest(..))),
         steps,
         journeys,
+        counted,
+        farewell,
         weights,
         variables,
         variables_count: scenario.names.len(),
@@ -261,22 +287,21 @@ pub(crate) fn compile(
         cookies: scenario.cookies,
         hurried: false,
         home,
+        timeout: plan.connection().timeout,
     })
 }
 
 impl Compiled {
     /// The rows that are counted.
     pub(crate) fn tally(&self) -> Tally {
+        let (steps, journeys) = self.counted;
+        let steps = self.steps[..steps].iter().map(|request| {
+            let checks = request.checks.iter().map(|promised| promised.check.words().into());
+            StepCounts::named(request.name.clone(), request.journey, checks)
+        });
         Tally {
-            journeys: self.journeys.iter().map(|journey| JourneyCounts::named(journey.name.clone())).collect(),
-            steps: self
-                .steps
-                .iter()
-                .map(|request| {
-                    let checks = request.step.checks.iter().map(|check| check.words().into());
-                    StepCounts::named(request.name.clone(), request.journey, checks)
-                })
-                .collect(),
+            journeys: self.journeys[..journeys].iter().map(|journey| JourneyCounts::named(journey.name.clone())).collect(),
+            steps: steps.collect(),
         }
     }
 }
@@ -470,6 +495,7 @@ impl Compiling<'_> {
         };
         let head = self.compiler.marked(&mark, &head, &templates);
         let body = self.body(step);
+        let checks = self.checks(step);
         Some(Request {
             name: step.name.as_str().into(),
             journey,
@@ -481,8 +507,29 @@ impl Compiling<'_> {
             has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
             proof: self.proof(step),
             heard: Heard::of(step),
+            checks,
             step: step.clone(),
         })
+    }
+
+    /// What is known before the run is filled in already.
+    fn checks(&mut self, step: &Step) -> Vec<Promised> {
+        let mut checks = Vec::with_capacity(step.checks.len());
+        for promise in &step.checks {
+            let against = promise.against.as_ref().map(|against| self.compiler.text(against, Place::Plain));
+            let known = against.as_ref().and_then(fixed_text);
+            checks.push(match known {
+                None => Promised { check: promise.check.clone(), against },
+                Some(known) => match promise.check.filled(&String::from_utf8_lossy(&known)) {
+                    Ok(check) => Promised { check, against: None },
+                    Err(why) => {
+                        self.wrong(step, &format!("the check '{}': {why}", promise.check.words()));
+                        continue;
+                    }
+                },
+            });
+        }
+        checks
     }
 
     fn proof(&mut self, step: &Step) -> Proof {

@@ -90,6 +90,7 @@ pub static SCENARIO: Shape = Shape {
         key("defaults", Kind::Shape(&DEFAULTS), "what all steps have in common"),
         key("setup", Kind::Shapes(&STEP), "steps done once before the load; what they extract is every user's"),
         key("teardown", Kind::Shapes(&STEP), "steps done once after the load"),
+        key("user_teardown", Kind::Shapes(&STEP), "steps done by each user before it goes, such as a log-out; not measured"),
         key("journeys", Kind::Shapes(&JOURNEY), "what users go through, chosen by weight"),
         key("steps", Kind::Shapes(&STEP), "the steps of the only journey, in place of `journeys`"),
     ],
@@ -140,6 +141,7 @@ pub static DEFAULTS: Shape = Shape {
         key("auth", Kind::Shape(&AUTH), "how every request says who the user is"),
         key("cookies", Kind::Truth, "whether users keep cookies [default: true]"),
         key("redirects", Kind::Whole, "follow up to so many redirects; a followed chain is one request [default: 0]"),
+        key("timeout", Kind::Text, "give a request up after this long [default: the `timeout` of `load`]"),
         key("must_succeed", Kind::Truth, "whether a step that fails ends the journey [default: false]"),
     ],
 };
@@ -192,6 +194,7 @@ pub static STEP: Shape = Shape {
         key("pause", Kind::Text, "think afterwards: 2s, 1s..3s or exponential 2s; alone, a step of its own"),
         key("auth", Kind::Shape(&AUTH), "how this request says who the user is"),
         key("redirects", Kind::Whole, "follow up to so many redirects"),
+        key("timeout", Kind::Text, "give this request up after this long, such as 2s"),
         key("maximum_requests", Kind::Whole, "send it at most so often in the whole run; then it is left out"),
         key("must_succeed", Kind::Truth, "whether its failure ends the journey"),
         key("once", Kind::Truth, "do it only on a user's first journey; what it extracts and its cookies are kept"),
@@ -227,7 +230,7 @@ pub static EXTRACTION: Shape = Shape {
 /// Promises about an answer.
 pub static CHECKS: Shape = Shape {
     name: "checks",
-    about: "Promises about the answer; one that is not kept is a failure of its own class.",
+    about: "Promises about the answer; one that is not kept is a failure of its own class. What a value is compared with may be a template.",
     keys: &[
         key("status", Kind::Text, "200, 2xx, '200, 204' or 'not 5xx'; without it, below 400"),
         key("header", Kind::Named, "a header's name and a condition, such as Content-Type: contains json"),

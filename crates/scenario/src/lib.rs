@@ -21,13 +21,17 @@ mod read;
 mod ready;
 pub mod schema;
 mod series;
+#[cfg(test)]
+mod simulated;
 mod thinking;
 mod user;
 mod yaml;
 
 pub use hidden::hidden_in;
 pub use mistake::Mistake;
-pub use model::{Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Scenario, Step, Variable};
+pub use model::{
+    Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Promise, Scenario, Step, Variable,
+};
 pub use read::{Reach, read, read_within};
 pub use ready::Ready;
 pub use series::Series;

@@ -15,32 +15,38 @@ pub struct Mistake {
     pub column: usize,
     /// What is wrong, in words.
     pub message: String,
-    /// The line as it stands in the file.
+    /// The line as it stands in the file; of a long one, what stands around the mistake.
     pub shown: String,
-    /// How many characters of it are meant.
+    /// Where in that it is: so many characters stand before it.
+    pub shown_at: usize,
+    /// How many characters are meant.
     pub length: usize,
     /// What to do.
     pub help: String,
 }
 
+/// Of a long line, so many characters are shown before a mistake, and in all.
+const BEFORE_MAX: usize = 60;
+const SHOWN_MAX: usize = 100;
+
 impl Mistake {
+    /// What of a line is shown of a mistake behind so many characters, and how many of these stand before it then.
+    pub(crate) fn around(line: &str, before: usize) -> (String, usize) {
+        let from = before.saturating_sub(BEFORE_MAX);
+        let mut shown: String = line.chars().skip(from).take(SHOWN_MAX).collect();
+        if from == 0 {
+            return (shown, before);
+        }
+        shown.insert(0, '…');
+        (shown, before - from + 1)
+    }
+
     /// Where it is, what is wrong, and the line with carets below it.
     #[must_use]
     pub fn said(&self) -> String {
-        let Self { file, line, column, message, .. } = self;
-        // A long line is shown around the mistake.
-        const BEFORE_MAX: usize = 60;
-        const SHOWN_MAX: usize = 100;
-        let before = column.saturating_sub(1);
-        let from = before.saturating_sub(BEFORE_MAX);
-        let mut shown: String = self.shown.chars().skip(from).take(SHOWN_MAX).collect();
-        let mut at = before - from;
-        if from > 0 {
-            shown.insert(0, '…');
-            at += 1;
-        }
-        let length = self.length.min(shown.chars().count().saturating_sub(at)).max(1);
-        format!("{file}:{line}:{column}: {message}{}", carets(&shown, at, length))
+        let Self { file, line, column, message, shown, shown_at, .. } = self;
+        let length = self.length.min(shown.chars().count().saturating_sub(*shown_at)).max(1);
+        format!("{file}:{line}:{column}: {message}{}", carets(shown, *shown_at, length))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A scenario as it was read: valid, and nothing of YAML left in it.
 
 use plan::template::{Piece, Template, Value};
-use plan::{Draft, Target};
+use plan::{Draft, Nanos, Target};
 use step::pick::{Think, Weights};
 use step::{Check, Extractor, Kind};
 
@@ -24,6 +24,8 @@ pub struct Scenario {
     pub setup: Vec<Item>,
     /// Done once, after the load.
     pub teardown: Vec<Item>,
+    /// Done by each user before it goes.
+    pub user_teardown: Vec<Item>,
     /// Of which each user goes through one after the other, chosen by weight.
     pub journeys: Vec<Journey>,
 }
@@ -168,13 +170,15 @@ pub struct Step {
     /// What is taken out of the answer.
     pub extractions: Vec<Extraction>,
     /// What the answer is held against.
-    pub checks: Vec<Check>,
+    pub checks: Vec<Promise>,
     /// Whether a check says which statuses are right; else those below 400 are.
     pub judges_status: bool,
     /// So many requests at most in the whole run.
     pub requests_max: Option<u64>,
     /// So many redirects are followed.
     pub redirects: u8,
+    /// Given up after this long, if not after the plan's time.
+    pub timeout: Option<Nanos>,
     /// Whether a failure ends the journey.
     pub must_succeed: bool,
 }
@@ -261,6 +265,15 @@ pub struct AwsKeys {
     pub service: Template,
 }
 
+/// What an answer is held against.
+#[derive(Debug, Clone)]
+pub struct Promise {
+    /// The check, which may be open.
+    pub check: Check,
+    /// What is filled in if it is.
+    pub against: Option<Template>,
+}
+
 /// A value that is taken out of an answer.
 #[derive(Debug, Clone)]
 pub struct Extraction {
@@ -339,7 +352,7 @@ impl Scenario {
             }
         };
         let journeys = self.journeys.iter().map(|journey| journey.items.as_slice());
-        for items in journeys.chain([self.setup.as_slice(), self.teardown.as_slice()]) {
+        for items in journeys.chain(self.around()) {
             each_step(items, &mut of_step);
         }
         found.into_iter()
@@ -348,9 +361,14 @@ impl Scenario {
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
         self.variables.iter().for_each(|variable| seen(&variable.value));
         let journeys = self.journeys.iter().map(|journey| journey.items.as_slice());
-        for items in journeys.chain([self.setup.as_slice(), self.teardown.as_slice()]) {
+        for items in journeys.chain(self.around()) {
             templates(items, seen);
         }
+    }
+
+    /// What is done beside the journeys.
+    fn around(&self) -> [&[Item]; 3] {
+        [&self.setup, &self.teardown, &self.user_teardown]
     }
 }
 
@@ -392,6 +410,7 @@ fn templates<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Template)) {
 impl Step {
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
         seen(&self.path);
+        self.checks.iter().filter_map(|promise| promise.against.as_ref()).for_each(&mut *seen);
         self.headers.iter().for_each(|(_, value)| seen(value));
         match &self.auth {
             Some(Auth::Basic { user, password } | Auth::Digest { user, password }) => {

@@ -5,6 +5,7 @@
 //! as many of them as requests under way.
 
 use std::cell::{Cell, RefCell};
+use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,8 +14,7 @@ use engine::{After, Broken, Choice, Program};
 use measure::{Failure, JourneyEnd, Judged, Outcome, Recorder, Tally};
 use plan::{Nanos, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
-use step::check::EXCERPT_BYTES_MAX;
-use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds};
+use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
 use template::{Rows, Taken, Text, Writing};
 
 use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof, Request};
@@ -53,11 +53,49 @@ pub(crate) struct Passed {
     pub(crate) variables: Vec<(usize, Vec<u8>)>,
 }
 
+/// What came of users before they went.
+#[derive(Default)]
+pub(crate) struct Farewells {
+    /// Of so many.
+    pub(crate) users: u64,
+    /// Of these, could not send all that they send then, or were refused it.
+    pub(crate) failed: u64,
+    /// What failed first, in words.
+    pub(crate) wrong: Option<String>,
+}
+
 /// What one worker reads answers with: expressions keep scratch memory of their own.
 struct Tools {
     checks: Vec<Check>,
-    extractions: Vec<Extraction>,
+    extractions: RefCell<Vec<Extraction>>,
     aws: Option<Aws>,
+    /// The longest request so far: the next finds that much room, and not the double of it.
+    request_bytes: Cell<usize>,
+}
+
+/// Buffers that are lent for the time of a request, a stack for each use: one that has held a page is not kept under a header.
+#[derive(Default)]
+struct Lent {
+    texts: RefCell<Vec<Vec<u8>>>,
+    heads: RefCell<Vec<Vec<u8>>>,
+    bodies: RefCell<Vec<Vec<u8>>>,
+}
+
+/// What one large answer needed is not kept for small ones.
+const KEPT_BYTES_MAX: usize = 1 << 20;
+
+/// Room is made beforehand for requests of usual size only: one long upload must not make every other as long.
+const ROOM_BYTES_MAX: usize = 4096;
+
+fn lend(stack: &RefCell<Vec<Vec<u8>>>) -> Vec<u8> {
+    stack.borrow_mut().pop().unwrap_or_default()
+}
+
+fn take_back(stack: &RefCell<Vec<Vec<u8>>>, mut buffer: Vec<u8>) {
+    if buffer.capacity() > 0 && buffer.capacity() <= KEPT_BYTES_MAX {
+        buffer.clear();
+        stack.borrow_mut().push(buffer);
+    }
 }
 
 /// One worker's journeys. `WANDERS`: to several servers, or along redirects.
@@ -73,11 +111,14 @@ pub(crate) struct Journeys<const WANDERS: bool> {
     begun: Cell<u64>,
     sent: Cell<u64>,
     stopped: Cell<bool>,
-    buffers: RefCell<Vec<Vec<u8>>>,
+    lent: Lent,
     scratch: RefCell<Vec<u8>>,
     /// How far the loads before this one came.
     far: Arc<Far>,
     progress: Progress,
+    /// Of this worker's users; told to all when the worker ends.
+    farewells: RefCell<Farewells>,
+    all_farewells: Arc<Mutex<Farewells>>,
 }
 
 impl<const W: bool> Journeys<W> {
@@ -87,13 +128,14 @@ impl<const W: bool> Journeys<W> {
         rows: Rows,
         seed: u64,
         share: Share,
-        far: Arc<Far>,
-        progress: Progress,
+        (far, progress): (Arc<Far>, Progress),
+        all_farewells: Arc<Mutex<Farewells>>,
     ) -> Self {
         let tools = compiled.steps.iter().map(|request| Tools {
-            checks: request.step.checks.clone(),
-            extractions: request.step.extractions.clone(),
+            checks: request.checks.iter().map(|promised| promised.check.clone()).collect(),
+            extractions: RefCell::new(request.step.extractions.clone()),
             aws: if let Proof::Aws(words) = &request.proof { Some(words.signer()) } else { None },
+            request_bytes: Cell::new(0),
         });
         let left = compiled.steps.iter().enumerate().map(|(place, request)| Cell::new(part_left(request, &far, place, share))).collect();
         Self {
@@ -107,22 +149,12 @@ impl<const W: bool> Journeys<W> {
             begun: Cell::new(0),
             sent: Cell::new(0),
             stopped: Cell::new(false),
-            buffers: RefCell::default(),
+            lent: Lent::default(),
             scratch: RefCell::default(),
             far,
             progress,
-        }
-    }
-
-    fn lend(&self) -> Vec<u8> {
-        self.buffers.borrow_mut().pop().unwrap_or_default()
-    }
-
-    fn take_back(&self, mut buffer: Vec<u8>) {
-        // What one large answer needed is not kept for small ones.
-        if buffer.capacity() > 0 && buffer.capacity() <= 1 << 20 {
-            buffer.clear();
-            self.buffers.borrow_mut().push(buffer);
+            farewells: RefCell::default(),
+            all_farewells,
         }
     }
 
@@ -205,13 +237,13 @@ impl<const W: bool> Journeys<W> {
                 }
                 Op::Jump(to) => user.at = *to,
                 Op::Times { slot, times } => {
-                    let mut text = self.lend();
+                    let mut text = lend(&self.lent.texts);
                     self.write(times, user, &mut text);
                     let times = std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok());
                     let Some(times) = times else {
                         return Err(self.cannot(user, &format!("repeat: '{}' is not a whole number", excerpt(&text))));
                     };
-                    self.take_back(text);
+                    take_back(&self.lent.texts, text);
                     user.loops[*slot] = Turns::Times(times);
                 }
                 Op::Each { slot, list } => {
@@ -226,13 +258,13 @@ impl<const W: bool> Journeys<W> {
                             items
                         }
                         Listed::Array(text) => {
-                            let mut array = self.lend();
+                            let mut array = lend(&self.lent.texts);
                             self.write(text, user, &mut array);
                             // What was never extracted is an empty list.
                             let items = if array.is_empty() { Ok(Vec::new()) } else { crate::json::items(&array) };
                             match items {
                                 Ok(items) => {
-                                    self.take_back(array);
+                                    take_back(&self.lent.texts, array);
                                     items
                                 }
                                 Err(why) => return Err(self.cannot(user, &format!("for_each: '{}' {why}", excerpt(&array)))),
@@ -286,19 +318,19 @@ impl<const W: bool> Journeys<W> {
     }
 
     fn holds(&self, compared: &Compared, user: &mut User) -> bool {
-        let mut left = self.lend();
+        let mut left = lend(&self.lent.texts);
         self.write(&compared.left, user, &mut left);
         let holds = match &compared.against {
             None => !matches!(left.trim_ascii(), b"" | b"0" | b"false" | b"null" | b"[]"),
             Some((operator, right)) => {
-                let mut other = self.lend();
+                let mut other = lend(&self.lent.texts);
                 self.write(right, user, &mut other);
                 let holds = compares(left.trim_ascii(), *operator, other.trim_ascii());
-                self.take_back(other);
+                take_back(&self.lent.texts, other);
                 holds
             }
         };
-        self.take_back(left);
+        take_back(&self.lent.texts, left);
         holds
     }
 
@@ -307,8 +339,10 @@ impl<const W: bool> Journeys<W> {
         let compiled = &*self.compiled;
         let request = &compiled.steps[user.step];
         let number = self.far.requests + self.number(&self.sent);
-        let mut out = self.lend();
-        let mut body = self.lend();
+        let longest = &self.tools[user.step].request_bytes;
+        let mut out = lend(&self.lent.texts);
+        out.reserve_exact(longest.get().min(ROOM_BYTES_MAX));
+        let mut body = Vec::new();
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
         let User { random, rows, variables, jar, digest, .. } = &mut *user;
         let mut writing = Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe);
@@ -316,13 +350,17 @@ impl<const W: bool> Journeys<W> {
             Content::None => b"",
             Content::Fixed(bytes) => bytes,
             Content::Written(text) => {
+                body = lend(&self.lent.texts);
                 text.write(&mut body, &mut writing);
                 &body
             }
         };
         request.head.write(&mut out, &mut writing.with_body(bytes));
         if compiled.cookies && !request.has_cookies && !jar.is_empty() {
-            write_cookies(jar, request.elsewhere.as_ref().unwrap_or(&compiled.home), &mut out);
+            let mut line = lend(&self.lent.texts);
+            write_cookies(jar, request.elsewhere.as_ref().unwrap_or(&compiled.home), path_of(&out), &mut line);
+            out.extend_from_slice(&line);
+            take_back(&self.lent.texts, line);
         }
         match &request.proof {
             Proof::None => {}
@@ -339,9 +377,7 @@ impl<const W: bool> Journeys<W> {
             }
         }
         if !matches!(request.body, Content::None) || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
-            out.extend_from_slice(b"Content-Length: ");
-            out.extend_from_slice(bytes.len().to_string().as_bytes());
-            out.extend_from_slice(b"\r\n");
+            write!(out, "Content-Length: {}\r\n", bytes.len()).expect("memory takes it");
         }
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(bytes);
@@ -351,14 +387,16 @@ impl<const W: bool> Journeys<W> {
                 help: "look at where the value comes from; {{base64 (NAME)}} writes any bytes".to_owned(),
             });
         }
-        self.take_back(body);
+        take_back(&self.lent.texts, body);
+        longest.set(longest.get().max(out.len()));
         user.bytes = out;
+        user.set_out = true;
         user.led = None;
         user.challenged = false;
         user.ear = Ear {
             heard: request.heard,
-            headers: self.lend(),
-            body: if request.heard.body { self.lend() } else { Vec::new() },
+            headers: lend(&self.lent.heads),
+            body: if request.heard.body { lend(&self.lent.bodies) } else { Vec::new() },
             overflowed: false,
         };
         Ok(Choice { asked: request.asked, requests: 1 })
@@ -367,24 +405,35 @@ impl<const W: bool> Journeys<W> {
     /// What the answer came to: whether it is a success, and why the journey cannot go on, if so.
     fn judge(&self, user: &mut User, status: u16, outcome: &Outcome, ear: &Ear, recorder: &mut Recorder) -> (Judged, Option<Failure>) {
         let place = user.step;
-        let step = &self.compiled.steps[place].step;
+        let request = &self.compiled.steps[place];
         let headers = Headers::lines(&ear.headers);
-        let mut judged = if status >= 400 && !step.judges_status { Judged::Failed(Failure::CheckStatus) } else { Judged::Well };
+        let mut judged = if status >= 400 && !request.step.judges_status { Judged::Failed(Failure::CheckStatus) } else { Judged::Well };
         let mut ends = None;
         let tools = &self.tools[place];
-        if tools.checks.is_empty() && tools.extractions.is_empty() {
+        let mut extractions = tools.extractions.borrow_mut();
+        if tools.checks.is_empty() && extractions.is_empty() {
             return (judged, ends);
         }
         if ear.overflowed {
             let failure = Failure::CheckFailed;
             let said = || format!("the answer is larger than {} MiB, too much to look into", BODY_BYTES_MAX >> 20);
             recorder.step_example(place, failure, outcome.done, said);
-            self.tell(user, &said());
-            return (Judged::Failed(failure), (!tools.extractions.is_empty()).then_some(Failure::ExtractNothing));
+            self.tell(user, said);
+            return (Judged::Failed(failure), (!extractions.is_empty()).then_some(Failure::ExtractNothing));
         }
         let reading = Reading::new(Answer { status, headers, body: &ear.body, elapsed: outcome.response_time() });
         for (number, check) in tools.checks.iter().enumerate() {
-            match check.of(&reading) {
+            let held = match &request.checks[number].against {
+                None => check.of(&reading),
+                Some(against) => {
+                    let mut filled = lend(&self.lent.texts);
+                    self.write(against, user, &mut filled);
+                    let held = check.of_filled(&reading, &filled);
+                    take_back(&self.lent.texts, filled);
+                    held
+                }
+            };
+            match held {
                 Ok(()) => recorder.checked(outcome, place, number, Ok::<(), fn() -> String>(())),
                 Err(broken) => {
                     recorder.checked(outcome, place, number, Err(|| broken.to_string()));
@@ -392,44 +441,53 @@ impl<const W: bool> Journeys<W> {
                         let is_status = status >= 400 && check.words().starts_with("status");
                         let failure = if is_status { Failure::CheckStatus } else { Failure::CheckFailed };
                         judged = Judged::Failed(failure);
-                        recorder.step_example(place, failure, outcome.done, || format!("{}: {broken}", self.compiled.steps[place].name));
-                        self.tell(user, &broken.to_string());
+                        recorder.step_example(place, failure, outcome.done, || format!("{}: {broken}", request.name));
+                        self.tell(user, || broken.to_string());
                     }
                 }
             }
         }
-        for extraction in &tools.extractions {
+        for extraction in extractions.iter_mut() {
             let value = &mut user.variables[extraction.variable];
             value.clear();
-            match (extraction.extractor.of(&reading), &extraction.default) {
-                (Ok(found), _) => value.extend_from_slice(step::extract::text_of(&found).as_bytes()),
+            match (extraction.extractor.write(&reading, value), &extraction.default) {
+                (Ok(()), _) => {}
                 (Err(_), Some(default)) => value.extend_from_slice(default.as_bytes()),
                 (Err(missing), None) => {
                     ends = Some(Failure::ExtractNothing);
-                    recorder.step_example(place, Failure::ExtractNothing, outcome.done, || {
-                        format!("{}: {missing}", self.compiled.steps[place].name)
-                    });
+                    recorder.step_example(place, Failure::ExtractNothing, outcome.done, || format!("{}: {missing}", request.name));
                     if judged == Judged::Well {
                         judged = Judged::Failed(Failure::ExtractNothing);
                     }
-                    self.tell(user, &missing.to_string());
+                    self.tell(user, || missing.to_string());
                 }
             }
         }
         (judged, ends)
     }
 
-    /// Tells whoever waits for a single journey what failed first.
-    fn tell(&self, user: &User, why: &str) {
+    /// Tells whoever waits for a single journey, or looks after users that go, what failed first.
+    fn tell(&self, user: &User, why: impl Fn() -> String) {
+        let told = || format!("the step '{}': {}", self.compiled.steps[user.step].name, why());
         if let Coming::Single(passed) = &self.coming {
-            let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
-            passed.wrong.get_or_insert_with(|| format!("the step '{}': {why}", self.compiled.steps[user.step].name));
+            passed.lock().unwrap_or_else(PoisonError::into_inner).wrong.get_or_insert_with(told);
+        } else if self.is_leaving(user) {
+            self.farewells.borrow_mut().wrong.get_or_insert_with(told);
         }
+    }
+
+    /// Whether the user is sending what it sends before it goes.
+    fn is_leaving(&self, user: &User) -> bool {
+        self.compiled.farewell == Some(user.journey)
     }
 
     /// A journey is over.
     fn over(&self, user: &mut User, outcome: &Outcome, how: JourneyEnd, recorder: &mut Recorder) {
         user.travels = false;
+        if self.is_leaving(user) {
+            self.farewells.borrow_mut().failed += u64::from(how != JourneyEnd::Succeeded);
+            return;
+        }
         if let Some(began) = user.began.take() {
             recorder.journey_ended(user.journey, began, outcome.done, how);
         }
@@ -481,9 +539,12 @@ impl<const W: bool> Journeys<W> {
         if headers.named("set-cookie").next().is_none() {
             return;
         }
-        let place = self.place(user).clone();
-        let path = path_of(&user.bytes).to_owned();
-        user.jar.take(headers, cookie_place(&place, &path), now());
+        let User { jar, bytes, led, step, .. } = user;
+        let place = match led {
+            Some(led) => &led.place,
+            None => self.compiled.steps[*step].elsewhere.as_ref().unwrap_or(&self.compiled.home),
+        };
+        jar.take(headers, cookie_place(place, path_of(bytes)), now());
     }
 }
 
@@ -493,7 +554,7 @@ fn part_left(request: &Request, far: &Far, place: usize, share: Share) -> u64 {
     request.step.requests_max.map_or(u64::MAX, |most| share.part(most.saturating_sub(sent)))
 }
 
-/// The last thing a worker does with its journeys: telling how far they came, for the load after this one.
+/// The last thing a worker does with its journeys: telling how far they came, for the load after this one, and how its users left.
 impl<const W: bool> Drop for Journeys<W> {
     fn drop(&mut self) {
         let Self { compiled, far, left, share, .. } = self;
@@ -504,6 +565,11 @@ impl<const W: bool> Drop for Journeys<W> {
             if request.step.requests_max.is_some() { granted - left.get() } else { 0 }
         });
         self.progress.came(far.journeys + beyond(&self.begun), far.requests + beyond(&self.sent), sent);
+        let own = self.farewells.take();
+        let mut all = self.all_farewells.lock().unwrap_or_else(PoisonError::into_inner);
+        all.users += own.users;
+        all.failed += own.failed;
+        all.wrong = all.wrong.take().or(own.wrong);
     }
 }
 
@@ -513,6 +579,7 @@ impl<const W: bool> Program for Journeys<W> {
 
     const DELAYS: bool = true;
     const JOURNEYS: bool = true;
+    const LEAVES: bool = true;
     const WANDERS: bool = W;
 
     fn user(&self, number: u64) -> User {
@@ -531,7 +598,7 @@ impl<const W: bool> Program for Journeys<W> {
         *user = self.user(self.begun.get() * u64::from(self.share.of()) + u64::from(self.share.index()));
         user.rows = rows;
         if let Err(wrong) = self.begin(user) {
-            user.wrong = Some(wrong);
+            user.wrong = Some(Box::new(wrong));
         }
     }
 
@@ -541,7 +608,7 @@ impl<const W: bool> Program for Journeys<W> {
 
     fn delay(&self, user: &mut User) -> Result<Nanos, Broken> {
         if let Some(wrong) = user.wrong.take() {
-            return Err(wrong);
+            return Err(*wrong);
         }
         if !user.travels && !matches!(self.coming, Coming::Open) {
             let mut empty = 0;
@@ -586,33 +653,39 @@ impl<const W: bool> Program for Journeys<W> {
         let ends = match outcome.result {
             Err(failure) => {
                 recorder.record_step(outcome, step, Judged::ByStatus);
+                recorder.step_failed(step, failure, outcome.done, || self.unanswered(step, failure));
                 user.failed = true;
-                self.tell(user, failure.about());
+                self.tell(user, || failure.about().to_owned());
                 Some(failure)
             }
             Ok(status) => {
                 user.variables[STATUS_PLACE].clear();
-                user.variables[STATUS_PLACE].extend_from_slice(status.to_string().as_bytes());
+                write!(user.variables[STATUS_PLACE], "{status}").expect("memory takes it");
                 self.take_cookies(user, &ear);
                 let (judged, ends) = self.judge(user, status, outcome, &ear, recorder);
                 recorder.record_step(outcome, step, judged);
                 let failure = if let Judged::Failed(failure) = judged { Some(failure) } else { None };
                 user.failed |= failure.is_some();
                 if failure == Some(Failure::CheckStatus) {
-                    self.tell(user, &format!("it was answered with the status {status}"));
+                    let name = &self.compiled.steps[step].name;
+                    recorder.step_failed(step, Failure::CheckStatus, outcome.done, || format!("{name}: answered with the status {status}"));
+                    self.tell(user, || format!("it was answered with the status {status}"));
                 }
                 ends.or(failure.filter(|_| self.compiled.steps[step].step.must_succeed))
             }
         };
         let bytes = std::mem::take(&mut user.bytes);
         let Ear { headers, body, .. } = ear;
-        [bytes, headers, body].into_iter().for_each(|buffer| self.take_back(buffer));
+        take_back(&self.lent.texts, bytes);
+        take_back(&self.lent.heads, headers);
+        take_back(&self.lent.bodies, body);
         match ends {
             // Given up with the run: the journey was under way to its end.
             Some(Failure::ClientInterrupted) => user.travels = false,
             Some(failure) => self.over(user, outcome, JourneyEnd::BrokeOff(failure), recorder),
             None => match self.advance(user) {
-                Err(wrong) => user.wrong = Some(wrong),
+                Err(wrong) if self.is_leaving(user) => self.stays_behind(wrong.message),
+                Err(wrong) => user.wrong = Some(Box::new(wrong)),
                 Ok(()) if user.travels => {}
                 Ok(()) => {
                     let how = if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded };
@@ -624,6 +697,38 @@ impl<const W: bool> Program for Journeys<W> {
 
     fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
         Some(self.place(user))
+    }
+
+    #[inline]
+    fn judges(&self, user: &User) -> bool {
+        let request = &self.compiled.steps[user.step];
+        // A challenge is a 401 that is asked for.
+        request.step.judges_status || matches!(request.proof, Proof::Digest(..)) && !user.challenged
+    }
+
+    #[inline]
+    fn limit(&self, user: &User) -> Option<Nanos> {
+        self.compiled.steps[user.step].step.timeout
+    }
+
+    fn limit_min(&self) -> Option<Nanos> {
+        self.compiled.steps.iter().filter_map(|request| request.step.timeout).min()
+    }
+
+    fn leaves(&self, user: &mut User) -> bool {
+        // Who has sent nothing leaves nothing behind.
+        let Some(farewell) = self.compiled.farewell.filter(|_| user.set_out) else { return false };
+        self.farewells.borrow_mut().users += 1;
+        (user.journey, user.at, user.pause, user.failed, user.began, user.wrong) = (farewell, 0, Nanos::ZERO, false, None, None);
+        if let Err(broken) = self.advance(user) {
+            self.stays_behind(broken.message);
+        }
+        user.travels
+    }
+
+    fn left_behind(&self, user: &mut User, why: Option<Broken>) {
+        user.travels = false;
+        self.stays_behind(why.map_or_else(|| "its time was over".to_owned(), |broken| broken.message));
     }
 
     fn after(&self, user: &mut User, result: Result<u16, Failure>) -> After {
@@ -653,7 +758,7 @@ impl<const W: bool> Program for Journeys<W> {
         let Some((mut bytes, method)) = redirect::led(&user.bytes, &hop) else { return After::Fail(Failure::RedirectTarget) };
         if compiled.cookies && !request.has_cookies && !user.jar.is_empty() {
             let mut line = Vec::new();
-            write_cookies_for(&user.jar, &to, to.path_and_query(), &mut line);
+            write_cookies(&user.jar, &to, to.path_and_query(), &mut line);
             redirect::insert(&mut bytes, &line);
         }
         user.bytes = bytes;
@@ -665,6 +770,24 @@ impl<const W: bool> Program for Journeys<W> {
     #[inline]
     fn has_stopped(&self) -> bool {
         self.stopped.get()
+    }
+}
+
+impl<const W: bool> Journeys<W> {
+    fn stays_behind(&self, why: String) {
+        let mut farewells = self.farewells.borrow_mut();
+        farewells.failed += 1;
+        farewells.wrong.get_or_insert(why);
+    }
+
+    /// What a step waited for, in words that stand before what was seen.
+    fn unanswered(&self, step: usize, failure: Failure) -> String {
+        let request = &self.compiled.steps[step];
+        if failure.is_timeout() && !failure.is_connect() {
+            let limit = request.step.timeout.unwrap_or(self.compiled.timeout);
+            return format!("{}: no answer within {limit}", request.name);
+        }
+        request.name.to_string()
     }
 }
 
@@ -690,11 +813,6 @@ fn compares(left: &[u8], operator: Operator, right: &[u8]) -> bool {
     }
 }
 
-/// The beginning of what came from a server, for a message.
-fn excerpt(bytes: &[u8]) -> String {
-    bytes[..bytes.len().min(EXCERPT_BYTES_MAX)].escape_ascii().to_string()
-}
-
 /// The path that stands in a request line.
 fn path_of(request: &[u8]) -> &str {
     let path = request.split(|byte| *byte == b' ').nth(1).and_then(|path| std::str::from_utf8(path).ok()).unwrap_or("/");
@@ -706,13 +824,8 @@ fn cookie_place<'a>(target: &'a Target, path: &'a str) -> step::Place<'a> {
     step::Place { host: target.host(), path, secure: target.scheme() == plan::Scheme::Https }
 }
 
-/// Writes the Cookie header of a request whose line is already written.
-fn write_cookies(jar: &Jar, target: &Target, out: &mut Vec<u8>) {
-    let path = path_of(out).to_owned();
-    write_cookies_for(jar, target, &path, out);
-}
-
-fn write_cookies_for(jar: &Jar, target: &Target, path: &str, out: &mut Vec<u8>) {
+/// Writes the Cookie header of a request to a path, if there is any cookie for it.
+fn write_cookies(jar: &Jar, target: &Target, path: &str, out: &mut Vec<u8>) {
     let from = out.len();
     out.extend_from_slice(b"Cookie: ");
     if jar.write(cookie_place(target, path), now(), out) {

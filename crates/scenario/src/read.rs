@@ -10,7 +10,7 @@ mod texts;
 use std::collections::BTreeSet;
 
 use plan::template::{nearest, words};
-use plan::{Draft, Target};
+use plan::{Draft, Nanos, Target};
 use step::pick::{Think, Weights};
 
 use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
@@ -22,8 +22,15 @@ use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
 pub(crate) const STATUS: &str = "status";
 /// Of a file of another kind, so many mistakes are told.
 const MISTAKES_MAX: usize = 50;
+/// So many are noted, of which the first are told: a file can hold a hundred thousand, each with its line.
+const NOTED_MAX: usize = 4 * MISTAKES_MAX;
+/// Longer messages are shortened in the middle, as they show what somebody wrote; what to do may list every key there is.
+const MESSAGE_LETTERS_MAX: usize = 400;
+const HELP_LETTERS_MAX: usize = 1_000;
 /// Steps are counted one by one.
 const STEPS_MAX: usize = 1_000;
+/// So many journeys, variables, data files, and headers of a request at most: each is looked for among the others.
+const OTHERS_MAX: usize = 1_000;
 
 /// Reads a scenario. `file` is how it was named: paths in it begin where it is.
 ///
@@ -60,12 +67,26 @@ pub fn read_within(file: &str, text: &str, reach: Reach) -> Result<Scenario, Vec
     }
 }
 
+/// The beginning and the end of a long message, without what would move the cursor.
+fn shortened(message: &str, letters_max: usize) -> String {
+    const END_LETTERS: usize = 100;
+    let plain = |letter: char| if letter.is_control() && letter != '\n' { ' ' } else { letter };
+    // No letter is shorter than a byte, so most messages need not be counted.
+    if message.len() <= letters_max || message.chars().count() <= letters_max {
+        return message.chars().map(plain).collect();
+    }
+    let end = message.char_indices().rev().nth(END_LETTERS - 1).map_or(0, |(at, _)| at);
+    let beginning = message.chars().take(letters_max - END_LETTERS);
+    beginning.chain(['…']).chain(message[end..].chars()).map(plain).collect()
+}
+
 /// What all steps have in common.
 #[derive(Default)]
 struct Defaults<'n> {
     headers: Option<&'n Node>,
     auth: Option<Auth>,
     redirects: u8,
+    timeout: Option<Nanos>,
     must_succeed: bool,
 }
 
@@ -120,15 +141,25 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// A line of the file, by its number from 1.
+    fn line(&self, number: usize) -> &'a str {
+        self.lines.get(number.saturating_sub(1)).copied().unwrap_or_default()
+    }
+
     fn wrong(&mut self, spot: Spot, message: impl Into<String>, help: impl Into<String>) {
+        if self.mistakes.len() >= NOTED_MAX {
+            return;
+        }
+        let (shown, shown_at) = Mistake::around(self.line(spot.line), spot.column);
         self.mistakes.push(Mistake {
             file: self.file.to_owned(),
             line: spot.line,
             column: spot.column + 1,
-            message: message.into(),
-            shown: self.lines.get(spot.line.saturating_sub(1)).map_or_else(String::new, |line| (*line).to_owned()),
+            message: shortened(&message.into(), MESSAGE_LETTERS_MAX),
+            shown,
+            shown_at,
             length: spot.length,
-            help: help.into(),
+            help: shortened(&help.into(), HELP_LETTERS_MAX),
         });
     }
 
@@ -169,7 +200,7 @@ impl<'a> Reading<'a> {
 
         let declared = self.known.clone();
         let setup = top.value("setup").map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
-        let teardown_node = top.value("teardown");
+        let (teardown_node, user_teardown_node) = (top.value("teardown"), top.value("user_teardown"));
         let shared = self.known.clone();
         let journeys = match (top.take("journeys"), top.take("steps")) {
             (Some((word, _)), Some(_)) => {
@@ -190,7 +221,11 @@ impl<'a> Reading<'a> {
         };
         self.known = shared.union(&declared).cloned().collect();
         let teardown = teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
-        Some(Scenario { name, draft, files: self.files.clone(), names: self.names.clone(), variables, cookies, setup, teardown, journeys })
+        // A user goes with what its last journey left it, whichever that was; what that did not set is empty.
+        self.known.extend(self.names.iter().cloned());
+        let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
+        let (files, names) = (self.files.clone(), self.names.clone());
+        Some(Scenario { name, draft, files, names, variables, cookies, setup, teardown, user_teardown, journeys })
     }
 
     /// The entries of a mapping, if it is one; keys that are not of the shape are told.
@@ -219,6 +254,11 @@ impl<'a> Reading<'a> {
     }
 
     fn unknown(&mut self, word: &Word, keys: &[Key]) {
+        if matches!(word.text.as_str(), "include" | "includes" | "import" | "imports" | "extends" | "$ref") {
+            let help = "a scenario is one file and includes no others: what several have in common stands in each of them";
+            self.wrong(word.spot, format!("the key '{}' is unknown here", word.text), help);
+            return;
+        }
         let help = match nearest(&word.text, keys.iter().map(|key| key.name)) {
             Some(near) => format!("did you mean '{near}'?"),
             None => format!("keys here are {}", keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")),
@@ -264,8 +304,15 @@ impl<'a> Reading<'a> {
             let message = format!("no variable can be called '{name}': it means something in templates already");
             self.wrong(spot, message, format!("call it my_{name}"));
         }
+        if self.names.len() > OTHERS_MAX {
+            // Told once, by the one that is too many.
+            return;
+        }
         if !self.names.iter().any(|known| known == name) {
             self.names.push(name.to_owned());
+            if self.names.len() > OTHERS_MAX {
+                self.wrong(spot, format!("the scenario has more than {OTHERS_MAX} variables"), "make several scenarios of it");
+            }
         }
     }
 
@@ -303,6 +350,10 @@ impl<'a> Reading<'a> {
         for node in data.map_or_else(Vec::new, |node| self.each(node)) {
             self.reaches_out(node.spot, "this names a file of the machine that serves");
             let Some(text) = self.plain(node) else { continue };
+            if self.files.len() == OTHERS_MAX {
+                self.wrong(node.spot, format!("the scenario has more than {OTHERS_MAX} data files"), "put rows together into one");
+                break;
+            }
             let (name, path) = match text.split_once('=') {
                 Some((name, path)) if !path.is_empty() => (name.to_owned(), path),
                 _ => (text.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default().to_owned(), text.as_str()),
@@ -362,15 +413,20 @@ impl<'a> Reading<'a> {
         let headers = entries.value("headers");
         let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into())).unwrap_or(0);
         let must_succeed = entries.value("must_succeed").and_then(|node| self.truth(node)).unwrap_or(false);
+        let timeout = entries.value("timeout").and_then(|node| self.timeout(node));
         let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
         let auth = entries.value("auth").and_then(|node| self.auth(node));
-        (Defaults { headers, auth, redirects: u8::try_from(redirects).unwrap_or(u8::MAX), must_succeed }, cookies)
+        (Defaults { headers, auth, redirects: u8::try_from(redirects).unwrap_or(u8::MAX), timeout, must_succeed }, cookies)
     }
 
     fn journeys(&mut self, node: &Node, defaults: &Defaults<'_>, shared: &BTreeSet<String>) -> Vec<Journey> {
         let mut journeys: Vec<Journey> = Vec::new();
         let mut weights = 0.0;
         for (number, node) in (1..).zip(self.list(node)) {
+            if number > OTHERS_MAX {
+                self.wrong(node.spot, format!("the scenario has more than {OTHERS_MAX} journeys"), "make several scenarios of it");
+                break;
+            }
             self.known.clone_from(shared);
             let Some(mut entries) = self.shape(node, &JOURNEY) else { continue };
             let name = entries.take("name").and_then(|(_, node)| Some((node.spot, self.plain(node)?)));
@@ -403,6 +459,9 @@ impl<'a> Reading<'a> {
             self.wrong(node.spot, "there are no steps here", "write one, such as - get: /");
         }
         for node in nodes {
+            if self.steps > STEPS_MAX {
+                break;
+            }
             self.item(node, defaults, group, &mut items);
         }
         items

@@ -12,7 +12,7 @@ use template::{Data, Rows};
 
 use crate::compiled::{Compiled, compile};
 use crate::model::{Item, Scenario};
-use crate::program::{Coming, Journeys, Passed};
+use crate::program::{Coming, Farewells, Journeys, Passed};
 use crate::series::{Progress, Series};
 
 /// A scenario, compiled for a plan.
@@ -121,10 +121,12 @@ impl Ready {
         let limited: Vec<(Arc<str>, Option<u64>)> =
             journeys.steps.iter().map(|request| (request.name.clone(), request.step.requests_max)).collect();
         let before = series.progress.far().sent;
-        let mut measured = carry_out(prepared, &plan, &files, journeys, (&coming, &series.progress), watch, stop);
+        let mut farewells = Farewells::default();
+        let mut measured = carry_out(prepared, &plan, &files, journeys, (&coming, &series.progress, &mut farewells), watch, stop);
         if let Ok(summary) = &mut measured {
             let after = series.progress.far().sent;
             summary.warnings.extend(left_out(&limited, &before, &after));
+            summary.warnings.extend(said(&farewells));
         }
         measured
     }
@@ -149,9 +151,16 @@ pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], fence: &Fence, compiled: 
     let passed = Arc::new(Mutex::new(Passed::default()));
     let coming = Coming::Single(passed.clone());
     let prepared = engine::prepare_within(&plan, fence)?;
-    carry_out(prepared, &plan, files, compiled, (&coming, &Progress::default()), &mut |_, _| {}, stop)?;
+    carry_out(prepared, &plan, files, compiled, (&coming, &Progress::default(), &mut Farewells::default()), &mut |_, _| {}, stop)?;
     let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut passed))
+}
+
+/// How many users could not do what they do before they go, and why, if there are any.
+fn said(farewells: &Farewells) -> Option<String> {
+    let Farewells { users, failed, wrong } = farewells;
+    let why = wrong.as_deref().unwrap_or("it failed");
+    (*failed > 0).then(|| format!("the teardown of {failed} of {users} users could not be carried out; the first: {why}"))
 }
 
 fn carry_out(
@@ -159,7 +168,7 @@ fn carry_out(
     plan: &Plan,
     files: &[Arc<Data>],
     compiled: Compiled,
-    (coming, progress): (&Coming, &Progress),
+    (coming, progress, farewells): (&Coming, &Progress, &mut Farewells),
     watch: &mut dyn FnMut(&Tick, Counted),
     stop: &Stop,
 ) -> Result<Summary, RunError> {
@@ -171,16 +180,20 @@ fn carry_out(
     let wanders = compiled.wanders;
     let compiled = Arc::new(compiled);
     let taken = far.journeys;
+    let all = Arc::new(Mutex::new(Farewells::default()));
+    let told = all.clone();
+    let going_on = move || (far.clone(), progress.clone());
     let rows = move |share| Rows::new(&opened, order, seed, share, taken);
     let measured = if wanders {
         let journeys =
-            move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, far.clone(), progress.clone());
+            move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, going_on(), told.clone());
         prepared.run_with(journeys, watch, stop)
     } else {
         let journeys =
-            move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, far.clone(), progress.clone());
+            move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, going_on(), told.clone());
         prepared.run_with(journeys, watch, stop)
     };
+    *farewells = std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner));
     measured.map(|mut summary| {
         summary.warnings.extend(files.iter().filter_map(|data| data.starved()));
         summary

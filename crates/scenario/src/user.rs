@@ -44,6 +44,8 @@ pub(crate) struct User {
     pub(crate) began: Option<Begun>,
     /// Whether a step of the journey failed.
     pub(crate) failed: bool,
+    /// Whether it has ever sent anything.
+    pub(crate) set_out: bool,
     /// The request, while it is under way.
     pub(crate) bytes: Vec<u8>,
     pub(crate) ear: Ear,
@@ -54,7 +56,7 @@ pub(crate) struct User {
     /// Where a redirect led, and how many were followed.
     pub(crate) led: Option<Box<Led>>,
     /// Why it cannot go on.
-    pub(crate) wrong: Option<Broken>,
+    pub(crate) wrong: Option<Box<Broken>>,
 }
 
 /// Where redirects led.
@@ -92,6 +94,7 @@ impl User {
             pause: Nanos::ZERO,
             began: None,
             failed: false,
+            set_out: false,
             bytes: Vec::new(),
             ear: Ear::default(),
             digest: None,

@@ -6,9 +6,9 @@
 //! Bounded: anchors may repeat what they name only so often, and nodes stand in each other only so deep, so that no file
 //! ("billion laughs") takes memory or stack without end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 
 /// Where something stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -150,7 +150,8 @@ impl<'a> Reading<'a> {
                 self.nodes += node.count();
                 return Ok(node);
             }
-            Event::Scalar(text, style, anchor, _) => {
+            Event::Scalar(text, style, anchor, tag) => {
+                self.tagged(spot, tag.as_deref());
                 let style = match style {
                     ScalarStyle::Plain => Style::Plain,
                     ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Style::Quoted,
@@ -158,7 +159,8 @@ impl<'a> Reading<'a> {
                 };
                 (anchor, Value::Scalar { text: text.into_owned(), style })
             }
-            Event::SequenceStart(anchor, _) => {
+            Event::SequenceStart(anchor, tag) => {
+                self.tagged(spot, tag.as_deref());
                 let mut items = Vec::new();
                 loop {
                     match self.next()? {
@@ -168,7 +170,8 @@ impl<'a> Reading<'a> {
                 }
                 (anchor, Value::List(items))
             }
-            Event::MappingStart(anchor, _) => {
+            Event::MappingStart(anchor, tag) => {
+                self.tagged(spot, tag.as_deref());
                 let before = self.wrong.len();
                 let entries = self.map(depth)?;
                 let is_told = entries.is_empty() && self.wrong.len() > before;
@@ -189,8 +192,21 @@ impl<'a> Reading<'a> {
         Ok(node)
     }
 
+    /// Tags of other programs would be passed over in silence, `!include` among them.
+    fn tagged(&mut self, spot: Spot, tag: Option<&Tag>) {
+        let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) else { return };
+        let handle = if tag.handle.starts_with('!') { "!" } else { tag.handle.as_str() };
+        self.wrong.push(Wrong {
+            spot,
+            message: format!("the tag '{handle}{}' means nothing here", tag.suffix.escape_debug()),
+            help: "leave it out; a scenario is one file, and includes no others".to_owned(),
+        });
+    }
+
     fn map(&mut self, depth: usize) -> Result<Vec<(Key, Node)>, Wrong> {
         let mut entries: Vec<(Key, Node)> = Vec::new();
+        // By their texts, the lines of the keys there are.
+        let mut lines: HashMap<String, usize> = HashMap::new();
         loop {
             let (event, spot) = self.next()?;
             if event == Event::MappingEnd {
@@ -219,13 +235,14 @@ impl<'a> Reading<'a> {
                     message: "merge keys (<<) are not of YAML 1.2".to_owned(),
                     help: "write the keys out, or put what all steps have in common under defaults".to_owned(),
                 });
-            } else if let Some((first, _)) = entries.iter().find(|(other, _)| other.text == key.text) {
+            } else if let Some(line) = lines.get(&key.text) {
                 self.wrong.push(Wrong {
                     spot: key.spot,
-                    message: format!("the key '{}' stands here a second time, after line {}", key.text.escape_debug(), first.spot.line),
+                    message: format!("the key '{}' stands here a second time, after line {line}", key.text.escape_debug()),
                     help: "keep one of them".to_owned(),
                 });
             } else {
+                lines.insert(key.text.clone(), key.spot.line);
                 entries.push((key, node));
             }
         }

@@ -7,6 +7,10 @@
 //! Where several values are found (a header that came twice, a JSONPath with `*`), any one of the headers is enough, as they are
 //! one list to HTTP; of everything else each must hold, as a promise that one of a hundred prices is above 0 is none.
 //!
+//! What a value is compared with may be known only when the answer is there: the id that the step before took out of a page. Such a
+//! check is [open](Check::parse_open): everything else about it is understood before the run, and what is filled in is compared as
+//! bytes, without making a new check of it.
+//!
 //! Invariant: what is not there keeps no promise but `missing` and `count`; `not` turns what is said of a value, not whether it is there.
 
 use std::fmt;
@@ -109,6 +113,8 @@ impl Subject {
 /// Conditions: `exists`, `missing`, `VALUE` or `== VALUE`, `!= VALUE`, `< <= > >= NUMBER`, `contains TEXT`, `starts with TEXT`,
 /// `ends with TEXT`, `matches REGEX`, `length > 0`, `count == 3`; `not` before any of them. Values may stand in double quotes:
 /// `"7"` is the text alone, `7` is the number and the text.
+///
+/// Where it is [read as open](Self::parse_open), a value may hold templates, and is then filled in for each answer.
 #[derive(Debug, Clone)]
 pub struct Check {
     words: Box<str>,
@@ -143,6 +149,63 @@ enum Condition {
     Matches(Regex),
     Length(Order, u64),
     Count(Order, u64),
+    Open(Open),
+}
+
+/// A condition whose value is filled in for each answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Status,
+    /// In quotation marks it is the text alone.
+    Equal {
+        quoted: bool,
+    },
+    Compare(Order),
+    Contains,
+    StartsWith,
+    EndsWith,
+    Length(Order),
+    Count(Order),
+}
+
+/// A condition as one answer is held against it: with what was filled in, if anything.
+#[derive(Clone, Copy)]
+enum Held<'c> {
+    Exists,
+    Status(&'c [(u16, u16)]),
+    /// As it was filled in; every one of them is a status.
+    Statuses(&'c str),
+    /// The text, and what it is beside that.
+    Equal(&'c [u8], Option<&'c Value>),
+    Compare(Order, f64),
+    Contains(&'c [u8], Option<&'c memmem::Finder<'static>>),
+    StartsWith(&'c [u8]),
+    EndsWith(&'c [u8]),
+    Matches(&'c Regex),
+    Length(Order, u64),
+    Count(Order, u64),
+}
+
+/// What of a check is filled in for each answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blank {
+    /// The template, as it is to be read.
+    pub text: String,
+    /// Where it stands in the condition, or in the line: its first byte.
+    pub at: usize,
+    /// How many bytes it takes there.
+    pub length: usize,
+    /// Whether it stands there letter for letter: else something in it was escaped, and its letters have other places.
+    pub is_verbatim: bool,
+}
+
+/// What two opening braces in a condition are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Braces {
+    /// Letters as others.
+    Text,
+    /// The beginning of a template.
+    Template,
 }
 
 /// What a value is compared with.
@@ -197,6 +260,26 @@ impl Check {
     /// # Errors
     /// What is wrong, in which of the two, and where.
     pub fn compile(subject: &Subject, condition: &str) -> Result<Self, Mistaken> {
+        Self::read(subject, condition, Braces::Text).map(|(check, _)| check)
+    }
+
+    /// The same where the value may be a template: what of it is to be filled in, if anything.
+    ///
+    /// # Errors
+    /// What is wrong, in which of the two, and where. Mistakes in the template itself are found by whoever reads that.
+    pub fn compile_open(subject: &Subject, condition: &str) -> Result<(Self, Option<Blank>), Mistaken> {
+        Self::read(subject, condition, Braces::Template)
+    }
+
+    fn read(subject: &Subject, condition: &str, braces: Braces) -> Result<(Self, Option<Blank>), Mistaken> {
+        if let Some((_, target)) = subject.target().filter(|_| braces == Braces::Template)
+            && let Some(at) = target.find("{{")
+        {
+            let length = target.len() - at;
+            let message = "where a value is looked for cannot be a template".to_owned();
+            let help = format!("only what it is compared with can: {} NAME == {{{{…}}}}", subject.word());
+            return Err(Mistaken::Subject(Mistake { at, length, message, help }));
+        }
         let source = match (subject, subject.target()) {
             (Subject::Size, _) => Source::Size,
             (Subject::Time, _) => Source::Time,
@@ -207,10 +290,11 @@ impl Check {
                 if kind == Kind::Header { Source::AnyOf(extractor) } else { Source::Sought(extractor) }
             }
         };
-        let read = Reader { text: condition, at: 0, subject }.condition().map_err(Mistaken::Condition)?;
+        let read = Reader { text: condition, at: 0, subject, braces, blank: None }.condition().map_err(Mistaken::Condition)?;
         let subject = subject.words();
         let words = format!("{subject} {}", read.words).into_boxed_str();
-        Ok(Self { words, condition_at: subject.len() + 1, source, negated: read.negated, condition: read.condition })
+        let check = Self { words, condition_at: subject.len() + 1, source, negated: read.negated, condition: read.condition };
+        Ok((check, read.blank))
     }
 
     /// Understands a check on one line: `status 2xx`, `header Content-Type contains json`, `json $.items length > 0`,
@@ -220,6 +304,18 @@ impl Check {
     /// # Errors
     /// What is wrong, and where in the line.
     pub fn parse(line: &str) -> Result<Self, Mistake> {
+        Self::read_line(line, Braces::Text).map(|(check, _)| check)
+    }
+
+    /// The same where the value may be a template: what of it is to be filled in, if anything.
+    ///
+    /// # Errors
+    /// What is wrong, and where in the line. Mistakes in the template itself are found by whoever reads that.
+    pub fn parse_open(line: &str) -> Result<(Self, Option<Blank>), Mistake> {
+        Self::read_line(line, Braces::Template)
+    }
+
+    fn read_line(line: &str, braces: Braces) -> Result<(Self, Option<Blank>), Mistake> {
         let word_at = line.len() - line.trim_start().len();
         let word_end = line[word_at..].find(char::is_whitespace).map_or(line.len(), |length| word_at + length);
         let word = &line[word_at..word_end];
@@ -249,7 +345,9 @@ impl Check {
             };
             subject = Subject::of_word(word, &target).unwrap_or(subject);
         }
-        Self::compile(&subject, &line[at..]).map_err(|mistaken| {
+        let read = Self::read(&subject, &line[at..], braces);
+        let read = read.map(|(check, blank)| (check, blank.map(|blank| Blank { at: at + blank.at, ..blank })));
+        read.map_err(|mistaken| {
             let (mut mistake, from) = match mistaken {
                 Mistaken::Subject(mistake) => (mistake, target_at),
                 Mistaken::Condition(mistake) => (mistake, at),
@@ -268,7 +366,8 @@ impl Check {
         })
     }
 
-    /// The check in words, as reports name it: `json $.items length > 0`. Reading them again gives the same check.
+    /// The check in words, as reports name it: `json $.items length > 0`. Reading them again gives the same check. What is filled in
+    /// stands there as it was written.
     #[must_use]
     pub fn words(&self) -> &str {
         &self.words
@@ -278,46 +377,128 @@ impl Check {
     ///
     /// # Errors
     /// What was there instead.
+    #[inline]
     pub fn of(&self, reading: &Reading<'_>) -> Result<(), Broken> {
+        let held = match &self.condition {
+            Condition::Exists => Held::Exists,
+            Condition::Status(ranges) => Held::Status(ranges),
+            Condition::Equal(operand) => Held::Equal(operand.text.as_bytes(), operand.json.as_ref()),
+            Condition::Compare(order, wanted) => Held::Compare(*order, *wanted),
+            Condition::Contains(finder) => Held::Contains(finder.needle(), Some(finder)),
+            Condition::StartsWith(text) => Held::StartsWith(text.as_bytes()),
+            Condition::EndsWith(text) => Held::EndsWith(text.as_bytes()),
+            Condition::Matches(regex) => Held::Matches(regex),
+            Condition::Length(order, wanted) => Held::Length(*order, *wanted),
+            Condition::Count(order, wanted) => Held::Count(*order, *wanted),
+            Condition::Open(_) => return self.of_filled(reading, b""),
+        };
+        self.judge(reading, held)
+    }
+
+    /// Whether an open check holds with this in its blank; any other as it does without.
+    ///
+    /// # Errors
+    /// What was there instead. Also if what is filled in is no number where one is wanted, or is an empty text where that would
+    /// promise nothing.
+    pub fn of_filled(&self, reading: &Reading<'_>, filled: &[u8]) -> Result<(), Broken> {
+        let Condition::Open(open) = self.condition else { return self.of(reading) };
+        let text = std::str::from_utf8(filled).unwrap_or_default().trim();
+        let whole = || text.parse::<u64>().ok();
+        let value;
+        let held = match open {
+            Open::Status => {
+                let are_statuses = text.split(',').all(|one| status_range(one.trim()).is_some());
+                are_statuses.then_some(Held::Statuses(text)).ok_or("no status")
+            }
+            Open::Equal { quoted } => {
+                value = if quoted { None } else { bare_value(filled) };
+                Ok(Held::Equal(filled, value.as_ref()))
+            }
+            Open::Compare(order) => number_in(text).map(|wanted| Held::Compare(order, wanted)).ok_or("no number"),
+            Open::Length(order) => whole().map(|wanted| Held::Length(order, wanted)).ok_or("no whole number"),
+            Open::Count(order) => whole().map(|wanted| Held::Count(order, wanted)).ok_or("no whole number"),
+            Open::Contains | Open::StartsWith | Open::EndsWith if filled.is_empty() => Err("empty, and everything contains that"),
+            Open::Contains => Ok(Held::Contains(filled, None)),
+            Open::StartsWith => Ok(Held::StartsWith(filled)),
+            Open::EndsWith => Ok(Held::EndsWith(filled)),
+        };
+        let judged = match held {
+            Ok(held) => self.judge(reading, held),
+            Err(why) => Err(self.broken(format!("was not judged: what is filled in is {why}"))),
+        };
+        judged.map_err(|broken| Broken { filled: Some(excerpt(filled)), ..broken })
+    }
+
+    /// The check with this in its blank from now on.
+    ///
+    /// # Errors
+    /// Why there can be no such check, in words.
+    pub fn filled(&self, text: &str) -> Result<Self, String> {
+        let Condition::Open(open) = self.condition else { return Ok(self.clone()) };
+        let whole = || text.trim().parse::<u64>().map_err(|_| format!("'{}' is no whole number", excerpt(text.as_bytes())));
+        let some = || if text.is_empty() { Err("the text is empty, and everything contains that".to_owned()) } else { Ok(text) };
+        let condition = match open {
+            Open::Status => {
+                let ranges: Option<Vec<_>> = text.split(',').map(|one| status_range(one.trim())).collect();
+                Condition::Status(ranges.ok_or_else(|| format!("'{}' is no status", excerpt(text.as_bytes())))?)
+            }
+            Open::Equal { quoted } => {
+                let json = if quoted { None } else { bare_value(text.as_bytes()) };
+                Condition::Equal(Operand { text: text.into(), json })
+            }
+            Open::Compare(order) => {
+                let wanted = number_in(text).ok_or_else(|| format!("'{}' is no number", excerpt(text.as_bytes())))?;
+                Condition::Compare(order, wanted)
+            }
+            Open::Contains => Condition::Contains(Box::new(memmem::Finder::new(some()?.as_bytes()).into_owned())),
+            Open::StartsWith => Condition::StartsWith(some()?.into()),
+            Open::EndsWith => Condition::EndsWith(some()?.into()),
+            Open::Length(order) => Condition::Length(order, whole()?),
+            Open::Count(order) => Condition::Count(order, whole()?),
+        };
+        Ok(Self { condition, ..self.clone() })
+    }
+
+    fn judge(&self, reading: &Reading<'_>, held: Held<'_>) -> Result<(), Broken> {
         let answer = reading.answer();
         let number = |number: f64, words: &dyn Fn() -> String| {
-            if self.number_holds(number) != self.negated { Ok(()) } else { Err(self.broken(words())) }
+            if held.of_number(number) != self.negated { Ok(()) } else { Err(self.broken(words())) }
         };
         match &self.source {
             Source::Status => number(answer.status.into(), &|| answer.status.to_string()),
             Source::Size => number(answer.body.len() as f64, &|| format!("{} bytes", answer.body.len())),
             Source::Time => number(answer.elapsed.0 as f64, &|| answer.elapsed.to_string()),
             Source::Body => {
-                let holds = match self.condition {
-                    Condition::Exists => !answer.body.is_empty(),
-                    _ => self.text_holds(answer.body),
+                let holds = match held {
+                    Held::Exists => !answer.body.is_empty(),
+                    held => held.of_text(answer.body),
                 };
                 if holds != self.negated { Ok(()) } else { Err(self.broken(shown(answer.body))) }
             }
-            Source::Sought(extractor) => self.sought(extractor, reading, false),
-            Source::AnyOf(extractor) => self.sought(extractor, reading, true),
+            Source::Sought(extractor) => self.sought(extractor, reading, held, false),
+            Source::AnyOf(extractor) => self.sought(extractor, reading, held, true),
         }
     }
 
-    fn sought(&self, extractor: &Extractor, reading: &Reading<'_>, any_is_enough: bool) -> Result<(), Broken> {
+    fn sought(&self, extractor: &Extractor, reading: &Reading<'_>, condition: Held<'_>, any_is_enough: bool) -> Result<(), Broken> {
         let mut count = 0u64;
         let mut wrong: Option<String> = None;
         let mut held = false;
         let searched = extractor.each(reading, &mut |found| {
             count += 1;
-            match self.condition {
+            match condition {
                 // One is enough, and if there should be none it is the example.
-                Condition::Exists => {
+                Held::Exists => {
                     if self.negated {
                         wrong = Some(words_of(&found));
                     }
                     return ControlFlow::Break(());
                 }
-                Condition::Count(..) => return ControlFlow::Continue(()),
+                Held::Count(..) => return ControlFlow::Continue(()),
                 _ => {}
             }
             // `not` is said of all values: with any that holds, it is broken.
-            let found_held = self.found_holds(&found);
+            let found_held = condition.of_found(&found);
             let wanted = found_held != self.negated;
             held |= wanted;
             if !wanted && wrong.is_none() {
@@ -332,12 +513,12 @@ impl Check {
             return Err(self.broken(if body.is_empty() { reason } else { format!("{reason} in {body}") }));
         }
         let nothing = || format!("nothing in {}", extractor.surroundings(reading));
-        match &self.condition {
-            Condition::Exists if count > 0 && !self.negated => Ok(()),
-            Condition::Exists if count == 0 && self.negated => Ok(()),
-            Condition::Exists => Err(self.broken(wrong.unwrap_or_else(nothing))),
-            Condition::Count(order, wanted) => {
-                if order.holds(count, *wanted) != self.negated {
+        match condition {
+            Held::Exists if count > 0 && !self.negated => Ok(()),
+            Held::Exists if count == 0 && self.negated => Ok(()),
+            Held::Exists => Err(self.broken(wrong.unwrap_or_else(nothing))),
+            Held::Count(order, wanted) => {
+                if order.holds(count, wanted) != self.negated {
                     Ok(())
                 } else {
                     Err(self.broken(format!("{count} found")))
@@ -354,70 +535,81 @@ impl Check {
             check: excerpt(self.words.as_bytes()),
             expected: excerpt(self.words.get(self.condition_at..).unwrap_or_default().as_bytes()),
             actual: if actual.len() > EXCERPT_BYTES_MAX { excerpt(actual.as_bytes()) } else { actual },
-        }
-    }
-
-    fn number_holds(&self, number: f64) -> bool {
-        match &self.condition {
-            Condition::Status(ranges) => ranges.iter().any(|(from, to)| (f64::from(*from)..=f64::from(*to)).contains(&number)),
-            Condition::Compare(order, wanted) => order.holds(number, *wanted),
-            _ => false,
-        }
-    }
-
-    fn found_holds(&self, found: &Found<'_>) -> bool {
-        match found {
-            Found::Text(text) => self.text_holds(text.as_bytes()),
-            Found::Json(value) => self.value_holds(value),
-            Found::Plain(value) => self.value_holds(value),
-        }
-    }
-
-    fn text_holds(&self, bytes: &[u8]) -> bool {
-        match &self.condition {
-            Condition::Exists => true,
-            Condition::Equal(operand) => bytes == operand.text.as_bytes(),
-            Condition::Compare(order, wanted) => {
-                std::str::from_utf8(bytes).ok().and_then(number_in).is_some_and(|number| order.holds(number, *wanted))
-            }
-            Condition::Contains(text) => text.find(bytes).is_some(),
-            Condition::StartsWith(text) => bytes.starts_with(text.as_bytes()),
-            Condition::EndsWith(text) => bytes.ends_with(text.as_bytes()),
-            Condition::Matches(regex) => regex.is_match(bytes),
-            Condition::Length(order, wanted) => order.holds(letters(bytes), *wanted),
-            Condition::Count(..) | Condition::Status(_) => false,
-        }
-    }
-
-    fn value_holds(&self, value: &Value) -> bool {
-        match (&self.condition, value) {
-            (Condition::Equal(operand), value) => operand.is(value),
-            (Condition::Compare(order, wanted), Value::Number(number)) => {
-                number.as_f64().is_some_and(|number| order.holds(number, *wanted))
-            }
-            (Condition::Length(order, wanted), Value::Array(list)) => order.holds(list.len() as u64, *wanted),
-            (Condition::Length(order, wanted), Value::Object(object)) => order.holds(object.len() as u64, *wanted),
-            (Condition::Length(..), Value::Number(_) | Value::Bool(_) | Value::Null) => false,
-            // A list contains its elements.
-            (Condition::Contains(text), Value::Array(list)) => {
-                list.iter().any(|element| extract::text_of(element).as_bytes() == text.needle())
-            }
-            (_, value) => self.text_holds(extract::text_of(value).as_bytes()),
+            filled: None,
         }
     }
 }
 
-impl Operand {
-    fn is(&self, value: &Value) -> bool {
-        match (value, &self.json) {
-            (Value::String(text), _) => **text == *self.text,
+impl Held<'_> {
+    fn of_number(self, number: f64) -> bool {
+        let is_in = |(from, to): (u16, u16)| (f64::from(from)..=f64::from(to)).contains(&number);
+        match self {
+            Self::Status(ranges) => ranges.iter().copied().any(is_in),
+            Self::Statuses(text) => text.split(',').filter_map(|one| status_range(one.trim())).any(is_in),
+            Self::Compare(order, wanted) => order.holds(number, wanted),
+            _ => false,
+        }
+    }
+
+    fn of_found(self, found: &Found<'_>) -> bool {
+        match found {
+            Found::Text(text) => self.of_text(text.as_bytes()),
+            Found::Json(value) => self.of_value(value),
+            Found::Plain(value) => self.of_value(value),
+        }
+    }
+
+    fn of_text(self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Exists => true,
+            Self::Equal(text, _) => bytes == text,
+            Self::Compare(order, wanted) => {
+                std::str::from_utf8(bytes).ok().and_then(number_in).is_some_and(|number| order.holds(number, wanted))
+            }
+            Self::Contains(_, Some(finder)) => finder.find(bytes).is_some(),
+            Self::Contains(text, None) => memmem::find(bytes, text).is_some(),
+            Self::StartsWith(text) => bytes.starts_with(text),
+            Self::EndsWith(text) => bytes.ends_with(text),
+            Self::Matches(regex) => regex.is_match(bytes),
+            Self::Length(order, wanted) => order.holds(letters(bytes), wanted),
+            Self::Count(..) | Self::Status(_) | Self::Statuses(_) => false,
+        }
+    }
+
+    fn of_value(self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Equal(text, _), Value::String(found)) => found.as_bytes() == text,
             // 1, 1.0 and 1e0 are one number.
-            (Value::Number(number), Some(Value::Number(wanted))) => {
+            (Self::Equal(_, Some(Value::Number(wanted))), Value::Number(number)) => {
                 number == wanted || ((number.is_f64() || wanted.is_f64()) && number.as_f64() == wanted.as_f64())
             }
-            (value, Some(wanted)) => value == wanted,
-            (_, None) => false,
+            (Self::Equal(_, wanted), value) => wanted == Some(value),
+            (Self::Compare(order, wanted), Value::Number(number)) => number.as_f64().is_some_and(|number| order.holds(number, wanted)),
+            (Self::Length(order, wanted), Value::Array(list)) => order.holds(list.len() as u64, wanted),
+            (Self::Length(order, wanted), Value::Object(object)) => order.holds(object.len() as u64, wanted),
+            (Self::Length(..), Value::Number(_) | Value::Bool(_) | Value::Null) => false,
+            // A list contains its elements.
+            (Self::Contains(text, _), Value::Array(list)) => list.iter().any(|element| extract::text_of(element).as_bytes() == text),
+            (_, value) => self.of_text(extract::text_of(value).as_bytes()),
         }
+    }
+}
+
+/// What a value without quotation marks is beside its text: a number, a truth, `null`, a list or an object. Most texts are none of
+/// these, and are not handed to a parser to be told so.
+fn bare_value(text: &[u8]) -> Option<Value> {
+    let text = text.trim_ascii();
+    let is_number = || text.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
+    match text.first()? {
+        b't' | b'f' | b'n' => match text {
+            b"true" => Some(Value::Bool(true)),
+            b"false" => Some(Value::Bool(false)),
+            b"null" => Some(Value::Null),
+            _ => None,
+        },
+        b'[' | b'{' => serde_json::from_slice(text).ok(),
+        b'-' | b'0'..=b'9' if is_number() => serde_json::from_slice(text).ok(),
+        _ => None,
     }
 }
 
@@ -446,12 +638,15 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     subject: &'t Subject,
+    braces: Braces,
+    blank: Option<Blank>,
 }
 
 struct Read {
     negated: bool,
     condition: Condition,
     words: String,
+    blank: Option<Blank>,
 }
 
 impl<'t> Reader<'t> {
@@ -499,14 +694,12 @@ impl<'t> Reader<'t> {
             negated = !negated;
             (Condition::Exists, if negated { "missing" } else { "exists" }.to_owned())
         } else if self.eat(&["contains"]) {
-            let (text, written) = self.operand_text()?;
-            (Condition::Contains(Box::new(memmem::Finder::new(text.as_bytes()).into_owned())), not(negated, "contains", &written))
+            let found = |text: String| Condition::Contains(Box::new(memmem::Finder::new(text.as_bytes()).into_owned()));
+            self.about_text("contains", negated, Open::Contains, found)?
         } else if self.eat(&["starts with"]) {
-            let (text, written) = self.operand_text()?;
-            (Condition::StartsWith(text.into()), not(negated, "starts with", &written))
+            self.about_text("starts with", negated, Open::StartsWith, |text| Condition::StartsWith(text.into()))?
         } else if self.eat(&["ends with"]) {
-            let (text, written) = self.operand_text()?;
-            (Condition::EndsWith(text.into()), not(negated, "ends with", &written))
+            self.about_text("ends with", negated, Open::EndsWith, |text| Condition::EndsWith(text.into()))?
         } else if self.eat(&["matches"]) {
             let (regex, written) = self.regex()?;
             (Condition::Matches(regex), not(negated, "matches", &written))
@@ -522,9 +715,13 @@ impl<'t> Reader<'t> {
         } else if let Some((sign, order)) = ORDERS.iter().find(|(sign, order)| *order != Order::Equal && self.rest().starts_with(sign)) {
             self.at += sign.len();
             self.blanks();
-            let number = number_in(self.rest());
-            let number = number.ok_or_else(|| self.wrong("this is no number", "such as > 0 or <= 99.5"))?;
-            (Condition::Compare(*order, number), not(negated, sign, self.rest().trim_end()))
+            if let Some(written) = self.open_value()? {
+                (Condition::Open(Open::Compare(*order)), not(negated, sign, &written))
+            } else {
+                let number = number_in(self.rest());
+                let number = number.ok_or_else(|| self.wrong("this is no number", "such as > 0 or <= 99.5"))?;
+                (Condition::Compare(*order, number), not(negated, sign, self.rest().trim_end()))
+            }
         } else {
             if self.rest().starts_with('=') {
                 self.at += if self.rest().starts_with("==") { 2 } else { 1 };
@@ -534,15 +731,53 @@ impl<'t> Reader<'t> {
             }
             self.equal(negated)?
         };
-        Ok(Read { negated, condition, words })
+        Ok(Read { negated, condition, words, blank: self.blank })
+    }
+
+    /// The rest, if it holds a template: how it is written in words. What it holds is the blank.
+    fn open_value(&mut self) -> Result<Option<String>, Mistake> {
+        let rest = self.rest().trim_end();
+        if self.braces == Braces::Text || !rest.contains("{{") {
+            return Ok(None);
+        }
+        let at = self.at;
+        if !rest.starts_with('"') {
+            self.blank = Some(Blank { text: rest.to_owned(), at, length: rest.len(), is_verbatim: true });
+            return Ok(Some(rest.to_owned()));
+        }
+        let (text, length) = quoted_text(self.text, at)?;
+        self.at += length;
+        self.blanks();
+        self.nothing_more()?;
+        let inside = &self.text[at + 1..at + length - 1];
+        let written = quoted(&text);
+        self.blank = Some(Blank { is_verbatim: *inside == *text, text, at: at + 1, length: inside.len() });
+        Ok(Some(written))
+    }
+
+    fn about_text(
+        &mut self,
+        word: &str,
+        negated: bool,
+        open: Open,
+        closed: impl FnOnce(String) -> Condition,
+    ) -> Result<(Condition, String), Mistake> {
+        if let Some(written) = self.open_value()? {
+            return Ok((Condition::Open(open), not(negated, word, &written)));
+        }
+        let (text, written) = self.operand_text()?;
+        Ok((closed(text), not(negated, word, &written)))
     }
 
     fn equal(&mut self, negated: bool) -> Result<(Condition, String), Mistake> {
-        let bare = !self.rest().starts_with('"');
+        let quoted = self.rest().starts_with('"');
+        let sign = if negated { "!=" } else { "==" };
+        if let Some(written) = self.open_value()? {
+            return Ok((Condition::Open(Open::Equal { quoted }), format!("{sign} {written}")));
+        }
         let (text, written) = self.operand()?;
-        let json = if bare { serde_json::from_str(&text).ok().filter(|value: &Value| !value.is_string()) } else { None };
-        let words = format!("{} {written}", if negated { "!=" } else { "==" });
-        Ok((Condition::Equal(Operand { text: text.into(), json }), words))
+        let json = if quoted { None } else { bare_value(text.as_bytes()) };
+        Ok((Condition::Equal(Operand { text: text.into(), json }), format!("{sign} {written}")))
     }
 
     /// `length > 0`, `count 3`.
@@ -563,8 +798,16 @@ impl<'t> Reader<'t> {
             Order::Equal
         };
         self.blanks();
-        let number: u64 =
-            self.rest().trim_end().parse().map_err(|_| self.wrong("this is no whole number", "such as length > 0 or count 3"))?;
+        let (condition, number) = match (self.open_value()?, what) {
+            (Some(written), "length") => (Condition::Open(Open::Length(order)), written),
+            (Some(written), _) => (Condition::Open(Open::Count(order)), written),
+            (None, _) => {
+                let number: u64 =
+                    self.rest().trim_end().parse().map_err(|_| self.wrong("this is no whole number", "such as length > 0 or count 3"))?;
+                let condition = if what == "length" { Condition::Length(order, number) } else { Condition::Count(order, number) };
+                (condition, number.to_string())
+            }
+        };
         if negated_here {
             return Err(Mistake {
                 at: from,
@@ -573,8 +816,19 @@ impl<'t> Reader<'t> {
                 help: format!("write not {what} {number}"),
             });
         }
-        let words = not(negated, what, &format!("{} {number}", order.sign()));
-        Ok((if what == "length" { Condition::Length(order, number) } else { Condition::Count(order, number) }, words))
+        Ok((condition, not(negated, what, &format!("{} {number}", order.sign()))))
+    }
+
+    /// A value of the status, the size or the time that is a template: only the status's may be one.
+    fn open_number(&mut self) -> Result<Option<String>, Mistake> {
+        let from = self.at;
+        let written = self.open_value()?;
+        if written.is_some() && !matches!(self.subject, Subject::Status) {
+            self.at = from;
+            let message = format!("what the {} is compared with cannot be a template", self.subject.word());
+            return Err(self.wrong(message, "write a figure"));
+        }
+        Ok(written)
     }
 
     /// The status, the size or the time.
@@ -594,22 +848,30 @@ impl<'t> Reader<'t> {
         if *order == Order::Equal {
             return self.plain_number(negated);
         }
+        if let Some(written) = self.open_number()? {
+            let words = not(negated, sign, &written);
+            return Ok(Read { negated, condition: Condition::Open(Open::Compare(*order)), words, blank: self.blank });
+        }
         let (number, written) = self.quantity()?;
-        Ok(Read { negated, condition: Condition::Compare(*order, number), words: not(negated, sign, &written) })
+        Ok(Read { negated, condition: Condition::Compare(*order, number), words: not(negated, sign, &written), blank: None })
     }
 
     fn plain_number(&mut self, negated: bool) -> Result<Read, Mistake> {
+        if let Some(written) = self.open_number()? {
+            let words = if negated { format!("not {written}") } else { written };
+            return Ok(Read { negated, condition: Condition::Open(Open::Status), words, blank: self.blank.take() });
+        }
         match self.subject {
             Subject::Status => {
                 let (ranges, written) = self.statuses()?;
                 let words = if negated { format!("not {written}") } else { written };
-                Ok(Read { negated, condition: Condition::Status(ranges), words })
+                Ok(Read { negated, condition: Condition::Status(ranges), words, blank: None })
             }
             Subject::Time => Err(self.wrong("no two requests take the same time", "write < 200ms or > 10ms")),
             _ => {
                 let (number, written) = self.quantity()?;
                 let words = format!("{} {written}", if negated { "!=" } else { "==" });
-                Ok(Read { negated, condition: Condition::Compare(Order::Equal, number), words })
+                Ok(Read { negated, condition: Condition::Compare(Order::Equal, number), words, blank: None })
             }
         }
     }
@@ -696,6 +958,11 @@ impl<'t> Reader<'t> {
         let rest = self.rest().trim_end();
         if rest.is_empty() {
             return Err(self.wrong("a regular expression is missing", "such as matches ^order-[0-9]+$"));
+        }
+        if let Some(at) = rest.find("{{").filter(|_| self.braces == Braces::Template) {
+            let message = "a regular expression is understood before the run, and cannot hold a template".to_owned();
+            let help = "compare with == {{…}} or contains {{…}}; braces as letters are \\{\\{".to_owned();
+            return Err(Mistake { at: self.at + at, length: rest.len() - at, message, help });
         }
         let inner = rest.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let (text, from) = inner.map_or_else(|| (rest.to_owned(), self.at), |inner| (inner.replace("\\\"", "\""), self.at + 1));
@@ -810,7 +1077,7 @@ fn bare_length(text: &str) -> usize {
     text.len()
 }
 
-/// A check did not hold. Prints as `status 2xx: was 503`.
+/// A check did not hold. Prints as `status 2xx: was 503`, or `json $.id == {{id}} (here 7): was 8`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// The check's own words.
@@ -819,13 +1086,18 @@ pub struct Broken {
     pub expected: String,
     /// What was there, at most [`EXCERPT_BYTES_MAX`] bytes; may hold secrets, which are the report's to conceal.
     pub actual: String,
+    /// What stood in the blank of an open check; as short, and as secret.
+    pub filled: Option<String>,
 }
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Some of what was there is told in a sentence of its own.
         let was = if self.actual.starts_with("the body ") || self.actual.starts_with("was ") { "" } else { "was " };
-        write!(f, "{}: {was}{}", self.check, self.actual)
+        match &self.filled {
+            Some(filled) => write!(f, "{} (here {}): {was}{}", self.check, if filled.is_empty() { "empty" } else { filled }, self.actual),
+            None => write!(f, "{}: {was}{}", self.check, self.actual),
+        }
     }
 }
 
@@ -1022,6 +1294,116 @@ mod tests {
         }
     }
 
+    fn open(line: &str) -> (Check, Blank) {
+        let (check, blank) = Check::parse_open(line).unwrap_or_else(|mistake| panic!("{line}: {mistake:?}"));
+        (check, blank.unwrap_or_else(|| panic!("{line} is not open")))
+    }
+
+    #[test]
+    fn an_open_check_compares_with_what_is_filled_in() {
+        let nothing = format!("nothing in {}", excerpt(BODY));
+        let cases = [
+            ("json $.id == {{id}}", "7", None),
+            ("json $.id {{id}}", "7.0", None),
+            ("json $.id == {{id}}", "8", Some("7")),
+            ("json $.id == {{id}}", "seven", Some("7")),
+            ("json $.id == \"{{id}}\"", "7", Some("7")),
+            ("json $.id != {{id}}", "8", None),
+            ("json $.ok == {{truth}}", "true", None),
+            ("json $.none == {{nothing}}", "null", None),
+            ("json $.name == {{name}}", "ann \"b\"", None),
+            ("json $.name == \"{{name}}\"", "ann \"b\"", None),
+            ("json $.price == {{price}}", "12.50", None),
+            ("json $.price == {{price}}", "12.5", Some("\"12.50\"")),
+            ("json $.price > {{low}}", "12", None),
+            ("json $.price > {{low}}", "13", Some("\"12.50\"")),
+            ("json $.price > {{low}}", "cheap", Some("was not judged: what is filled in is no number")),
+            ("json $.items length == {{count}}", "2", None),
+            ("json $.items length {{count}}", "3", Some("[{\"n\":1},{\"n\":2}]")),
+            ("json $.items length {{count}}", "", Some("was not judged: what is filled in is no whole number")),
+            ("json $..n count > {{count}}", "1", None),
+            ("json $..n count > {{count}}", "2", Some("2 found")),
+            ("json $.tags contains {{tag}}", "b", None),
+            ("json $.tags contains {{tag}}", "c", Some("[\"a\",\"b\"]")),
+            ("json $.absent == {{id}}", "7", Some(&nothing)),
+            ("json $.items[0] == {{item}}", "{\"n\": 1}", None),
+            ("body contains {{name}}", "price", None),
+            ("body contains \"price\\\": \\\"{{price}}\"", "price\": \"12", None),
+            ("body not contains {{name}}", "price", Some(&*excerpt(BODY))),
+            ("body contains {{name}}", "", Some("was not judged: what is filled in is empty, and everything contains that")),
+            ("body starts with {{name}}", "{\"ok\"", None),
+            ("body ends with {{name}}", "[]}", None),
+            ("header Age == {{age}}", "12", None),
+            ("header X-Cache == {{cache}}", "HIT", None),
+            ("header Age < {{age}}", "12", Some("12")),
+            ("cookie session == {{session}}", "abc", None),
+            ("status {{status}}", "201", None),
+            ("status == {{status}}", "404, 2xx", None),
+            ("status not {{status}}", "201", Some("201")),
+            ("status < {{status}}", "400", None),
+            ("status {{status}}", "fine", Some("was not judged: what is filled in is no status")),
+        ];
+        for (line, filled, expected) in cases {
+            let (check, _) = open(line);
+            assert_eq!(check.words().matches("{{").count(), 1, "{line}");
+            let broken = check.of_filled(&Reading::new(answer(BODY)), filled.as_bytes()).err();
+            assert_eq!(broken.as_ref().map(|broken| broken.actual.as_str()), expected, "{line} with {filled}");
+            // Filled in beforehand it is the same check, or there is none.
+            match check.filled(filled) {
+                Ok(closed) => {
+                    let known = closed.of(&Reading::new(answer(BODY))).err();
+                    assert_eq!(known.map(|broken| broken.actual), broken.map(|broken| broken.actual), "{line} with {filled}");
+                    assert_eq!(closed.words(), check.words());
+                }
+                Err(_) => assert!(expected.is_some_and(|expected| expected.starts_with("was not judged")), "{line} with {filled}"),
+            }
+        }
+    }
+
+    #[test]
+    fn an_open_check_that_is_broken_tells_what_was_filled_in() {
+        let told =
+            |line: &str, filled: &str| open(line).0.of_filled(&Reading::new(answer(BODY)), filled.as_bytes()).unwrap_err().to_string();
+        assert_eq!(told("json $.id  =={{id}}", "8"), "json $.id == {{id}} (here 8): was 7");
+        assert_eq!(told("json $.id > {{low}}", ""), "json $.id > {{low}} (here empty): was not judged: what is filled in is no number");
+        assert!(told("body == {{text}}", &"y".repeat(1_000_000)).len() < 3 * EXCERPT_BYTES_MAX);
+    }
+
+    #[test]
+    fn the_blank_of_an_open_check_has_its_place() {
+        for (line, text, is_verbatim) in [
+            ("json $.id == {{id}} ", "{{id}}", true),
+            ("  body contains \"a {{b}} c\"", "a {{b}} c", true),
+            ("body contains \"{{choice \\\"a b\\\" c}}\"", "{{choice \"a b\" c}}", false),
+            ("status {{status}}, 200", "{{status}}, 200", true),
+        ] {
+            let (_, blank) = open(line);
+            assert_eq!((blank.text.as_str(), blank.is_verbatim), (text, is_verbatim), "{line}");
+            assert!(!is_verbatim || line[blank.at..blank.at + blank.length] == *text, "{line}: {blank:?}");
+        }
+        let (check, blank) = Check::parse_open("json $.id == 7").unwrap();
+        assert!(blank.is_none() && check.of(&Reading::new(answer(BODY))).is_ok());
+        // Where nothing is filled in, braces are letters.
+        assert!(Check::parse("body contains {{id}}").unwrap().of(&Reading::new(answer(b"a {{id}} b"))).is_ok());
+        assert_eq!(Check::compile_open(&Subject::Body, "contains {{id}}").unwrap().1.unwrap().at, 9);
+    }
+
+    #[test]
+    fn what_cannot_be_filled_in_is_told() {
+        for (line, at, message) in [
+            ("json $.a[{{n}}] exists", 9, "where a value is looked for cannot be a template"),
+            ("header {{name}} exists", 7, "where a value is looked for cannot be a template"),
+            ("body matches ^{{x}}$", 14, "a regular expression is understood before the run, and cannot hold a template"),
+            ("size < {{x}}", 7, "what the size is compared with cannot be a template"),
+            ("time < {{x}}", 7, "what the time is compared with cannot be a template"),
+            ("json $.a length != {{x}}", 9, "length knows no !="),
+            ("body contains \"{{x}}\" b", 22, "nothing can follow here"),
+        ] {
+            let mistake = Check::parse_open(line).unwrap_err();
+            assert_eq!((mistake.at, mistake.message.as_str()), (at, message), "{line}");
+        }
+    }
+
     #[test]
     fn a_mistake_in_a_check_is_shown_at_its_place() {
         let cases = [
@@ -1076,6 +1458,29 @@ mod tests {
                 Err(mistake) => {
                     prop_assert!(line.is_char_boundary(mistake.at) && line.is_char_boundary(mistake.at + mistake.length), "{:?}", mistake);
                     prop_assert!(!mistake.pointed_out(&line).is_empty());
+                }
+            }
+        }
+
+        #[test]
+        fn any_open_line_reads_back_or_is_a_mistake_inside_it(
+            line in "(status|header|cookie|body|json|css|xpath|size|time) (X|\\$\\.a|li|\"a b\"|) (not |)(exists|contains|starts with|ends with|matches|length|count|==|!=|<|>=|) (\\{\\{x\\}\\}|\"a \\{\\{x\\}\\}\"|\"\\{\\{x\\}\\} b|7|\\{\\{)",
+            filled in "\\PC{0,8}|[0-9.]{0,4}|[1-9]xx",
+        ) {
+            match Check::parse_open(&line) {
+                Ok((check, blank)) => {
+                    let (again, same) = Check::parse_open(check.words()).unwrap();
+                    prop_assert_eq!(again.words(), check.words(), "{}", line);
+                    prop_assert_eq!(same.map(|blank| blank.text), blank.map(|blank| blank.text), "{}", line);
+                    let judged = check.of_filled(&Reading::new(answer(BODY)), filled.as_bytes());
+                    if let Ok(closed) = check.filled(&filled) {
+                        prop_assert_eq!(closed.of(&Reading::new(answer(BODY))).is_ok(), judged.is_ok(), "{} with {}", line, filled);
+                    } else {
+                        prop_assert!(judged.is_err(), "{} with {}", line, filled);
+                    }
+                }
+                Err(mistake) => {
+                    prop_assert!(line.is_char_boundary(mistake.at) && line.is_char_boundary(mistake.at + mistake.length), "{:?}", mistake);
                 }
             }
         }

@@ -6,7 +6,8 @@
 use crate::check::EXCERPT_BYTES_MAX;
 
 /// The beginning of `bytes`: at most [`EXCERPT_BYTES_MAX`] bytes of text, white space run together, with `…` if there is more.
-pub(crate) fn excerpt(bytes: &[u8]) -> String {
+#[must_use]
+pub fn excerpt(bytes: &[u8]) -> String {
     let bytes = bytes.trim_ascii();
     // A letter has up to four bytes, and one that is cut in two must not look like one that was wrong.
     let head = &bytes[..bytes.len().min(EXCERPT_BYTES_MAX + 4)];

@@ -13,7 +13,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use plan::template::Mistake;
-use regex::bytes::{Regex, RegexBuilder};
+use regex::bytes::{CaptureLocations, Regex, RegexBuilder};
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
@@ -111,6 +111,8 @@ pub struct Extractor {
     text: Box<str>,
     which: Which,
     finder: Finder,
+    /// Where the groups of a regular expression were found last, kept so that it need not be made for each answer.
+    groups: Option<Box<CaptureLocations>>,
 }
 
 #[derive(Debug, Clone)]
@@ -139,6 +141,16 @@ impl Found<'_> {
             Self::Json(value) => bytes_of(value),
             Self::Text(text) => text.len(),
             Self::Plain(_) => 0,
+        }
+    }
+
+    /// As it is written into a request.
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Self::Json(Value::String(text)) => out.extend_from_slice(text.as_bytes()),
+            Self::Json(value) => serde_json::to_writer(out, value).expect("a value is written into memory"),
+            Self::Plain(value) => out.extend_from_slice(text_of(value).as_bytes()),
         }
     }
 
@@ -172,7 +184,7 @@ impl Extractor {
             Kind::Status => Finder::Status,
         };
         let text = if matches!(kind, Kind::Body | Kind::Status) { "" } else { text.trim() };
-        Ok(Self { kind, text: text.into(), which: Which::First, finder })
+        Ok(Self { kind, text: text.into(), which: Which::First, finder, groups: None })
     }
 
     /// The same, but taking other matches than the first.
@@ -231,13 +243,54 @@ impl Extractor {
             Which::First | Which::Last | Which::Nth(_) => kept,
         };
         match (searched, value) {
-            (Ok(()), _) if bytes > VALUE_BYTES_MAX => {
-                Err(self.missing(reading, format!("found more than {} MiB, which is not kept", VALUE_BYTES_MAX >> 20)))
-            }
-            (Ok(()), Some(value)) => Ok(value),
+            (Ok(()), Some(value)) if bytes <= VALUE_BYTES_MAX => Ok(value),
+            (Ok(()), _) => Err(self.missing(reading, why_not(count, bytes))),
             (Err(reason), _) => Err(self.missing(reading, reason)),
-            (Ok(()), None) if count > 0 => Err(self.missing(reading, format!("found only {count}"))),
-            (Ok(()), None) => Err(self.missing(reading, "found nothing".to_owned())),
+        }
+    }
+
+    /// Writes the value at the end of `out`, as [`text_of`] tells what [`of`](Self::of) gives. Of text, JSON that was read already and a
+    /// first match it is a copy and nothing else: nothing is allocated if `out` has room.
+    ///
+    /// # Errors
+    /// If it is not there; then nothing is written.
+    pub fn write(&mut self, reading: &Reading<'_>, out: &mut Vec<u8>) -> Result<(), Missing> {
+        if let (Finder::Regex(regex), Which::First) = (&self.finder, self.which)
+            && regex.captures_len() > 1
+        {
+            let groups = self.groups.get_or_insert_with(|| Box::new(regex.capture_locations()));
+            let body = reading.answer().body;
+            let found = regex.captures_read(groups, body).and_then(|_| (1..groups.len()).chain([0]).find_map(|number| groups.get(number)));
+            return match found {
+                Some((from, to)) if to - from <= VALUE_BYTES_MAX => {
+                    text(&body[from..to]).write(out);
+                    Ok(())
+                }
+                found => Err(self.missing(reading, why_not(usize::from(found.is_some()), found.map_or(0, |(from, to)| to - from)))),
+            };
+        }
+        if !matches!(self.which, Which::First | Which::Nth(_)) {
+            out.extend_from_slice(text_of(&self.of(reading)?).as_bytes());
+            return Ok(());
+        }
+        let (mut is_written, mut count, mut bytes) = (false, 0usize, 0usize);
+        let searched = self.each(reading, &mut |found| {
+            let place = count;
+            count += 1;
+            if matches!(self.which, Which::Nth(wanted) if wanted != place) {
+                return ControlFlow::Continue(());
+            }
+            bytes = found.bytes();
+            if bytes <= VALUE_BYTES_MAX {
+                found.write(out);
+                is_written = true;
+            }
+            ControlFlow::Break(())
+        });
+        match searched {
+            Ok(()) if is_written => Ok(()),
+            Ok(()) => Err(self.missing(reading, why_not(count, bytes))),
+            Err(reason) => Err(self.missing(reading, reason)),
         }
     }
 
@@ -331,6 +384,14 @@ impl Extractor {
             _ => excerpt(reading.answer().body),
         }
     }
+}
+
+/// Why nothing was taken, after so many matches, the last of them so large.
+fn why_not(count: usize, bytes: usize) -> String {
+    if bytes > VALUE_BYTES_MAX {
+        return format!("found more than {} MiB, which is not kept", VALUE_BYTES_MAX >> 20);
+    }
+    if count > 0 { format!("found only {count}") } else { "found nothing".to_owned() }
 }
 
 /// About what it takes in memory; bodies are not nested deeper than 128.
@@ -487,7 +548,18 @@ mod tests {
     }
 
     fn extracted(kind: Kind, text: &str, which: Which, body: &[u8]) -> Result<Value, Missing> {
-        Extractor::compile(kind, text).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}")).taking(which).of(&reading(body))
+        let mut extractor = Extractor::compile(kind, text).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}")).taking(which);
+        let reading = reading(body);
+        let value = extractor.of(&reading);
+        // Written it is the same, twice in a row.
+        for _ in 0..2 {
+            let mut written = b"before".to_vec();
+            let wrote = extractor.write(&reading, &mut written);
+            assert_eq!(wrote.err(), value.as_ref().err().cloned(), "{text}");
+            let expected = value.as_ref().map_or(Cow::Borrowed(""), text_of);
+            assert_eq!(String::from_utf8_lossy(&written), format!("before{expected}"), "{text}");
+        }
+        value
     }
 
     const ORDER: &[u8] = br#"{"id": 7, "token": "t-42", "none": null, "items": [{"sku": "a", "price": 2.5}, {"sku": "b", "price": 1e3}],

@@ -24,9 +24,10 @@ pub mod pick;
 mod reading;
 
 pub use answer::{Answer, Headers};
-pub use check::{Broken, Check, Mistaken, Subject};
+pub use check::{Blank, Broken, Check, Mistaken, Subject};
 pub use cookies::{Jar, Place};
 pub use date::UnixSeconds;
+pub use excerpt::excerpt;
 pub use extract::{Extractor, Kind, Missing, Which};
 pub use plan::template::Mistake;
 pub use reading::{JSON_BYTES_MAX, Reading};

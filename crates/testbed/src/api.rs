@@ -1,7 +1,7 @@
 //! The demo API: small, deterministic, and with something to find for whoever loads it.
 //!
-//! A sum, a computation that is slow and one that is remembered, and a game whose steps depend on each other. It keeps
-//! no state: the right card of a question follows from the question's number and the seed, so that memory does not grow
+//! A sum, a computation that is slow and one that is remembered, a game whose steps depend on each other, and a login (`account`). It
+//! keeps no state: the right card of a question follows from the question's number and the seed, so that memory does not grow
 //! with the number of games and the same seed plays the same game.
 
 use std::fmt::{Display, Write as _};
@@ -9,6 +9,7 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 
+use crate::account;
 use crate::distribution::draw;
 use crate::query::value;
 
@@ -76,6 +77,9 @@ pub fn index() -> String {
     let mut text = String::from("A small API to try load tests on.\n\n");
     for endpoint in ENDPOINTS {
         let _ = writeln!(text, "{:<14} {}", endpoint.path, endpoint.about);
+    }
+    for (path, about) in account::PAGES {
+        let _ = writeln!(text, "{path:<14} {about}");
     }
     let _ = writeln!(text, "{:<14} the request's body, or its X-Id header if it has no body", ECHO);
     let _ = writeln!(text, "{:<14} ?delay=5ms&status=503&share=0.1&size=1000: behaves as told\n", BEHAVE);

@@ -5,6 +5,7 @@
 //! the demo API; [`scripted`] plays exact bytes to clients that must survive them. A recorded or mocked server
 //! would say what it is told, not what happened on a socket.
 
+mod account;
 mod alarm;
 mod api;
 mod behaviour;

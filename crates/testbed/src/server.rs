@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, SERVER};
+use hyper::header::{CONNECTION, CONTENT_TYPE, COOKIE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, SERVER, SET_COOKIE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -29,6 +29,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::LocalSet;
 use tokio_rustls::TlsAcceptor;
 
+use crate::account;
 use crate::alarm::Alarms;
 use crate::api::{self, Asked, BEHAVE, ECHO, ENDPOINTS, Endpoint};
 use crate::behaviour::{Behaviour, BodyFraming, Conduct, Fault, ResetPoint, Turn};
@@ -288,6 +289,8 @@ struct Route {
 enum Serves {
     Api(&'static Endpoint),
     Echo,
+    /// One of the pages of a login.
+    Account,
     /// Whatever the query tells.
     Told,
     /// `{"status":"ok"}`.
@@ -305,6 +308,7 @@ impl Site {
         let everywhere = config.everywhere.clone().map(|behaviour| Arc::new(Conduct::new(behaviour)));
         let mut served: Vec<(&str, Serves, Option<Arc<Conduct>>)> =
             ENDPOINTS.iter().map(|endpoint| (endpoint.path, Serves::Api(endpoint), everywhere.clone())).collect();
+        served.extend(account::PAGES.iter().map(|(path, _)| (*path, Serves::Account, everywhere.clone())));
         served.push((ECHO, Serves::Echo, None));
         served.push((BEHAVE, Serves::Told, None));
         let mut routes = HashMap::new();
@@ -573,8 +577,8 @@ impl Floor {
 
     async fn serve_fully(&self, connection: &Connection, mut request: Request<Incoming>) -> Result<Response<ReplyBody>, Cut> {
         let route = self.site.routes.get(request.uri().path());
-        let echoes = matches!(route, Some(Route { serves: Serves::Echo, .. }));
-        let body = read(&mut request, if echoes { ECHO_BYTES_MAX } else { 0 }).await?;
+        let keeps = matches!(route, Some(Route { serves: Serves::Echo | Serves::Account, .. }));
+        let body = read(&mut request, if keeps { KEPT_BYTES_MAX } else { 0 }).await?;
         let arrival = self.site.age();
         let Some(route) = route else {
             self.shard().receive_unknown(request.uri().path());
@@ -604,12 +608,37 @@ impl Floor {
                 answered(endpoint.answer(&Asked { query, seed: self.site.seed, number }))
             }
             Serves::Echo => echo(&request, body),
+            Serves::Account => self.account(&request, &body),
             Serves::Told | Serves::Fine => answered(api::healthy()),
         };
         match conduct {
             None => Ok(receipt.answer(connection, make())),
             Some(conduct) => self.behave(conduct, connection, receipt, arrival, make).await,
         }
+    }
+
+    fn account(&self, request: &Request<Incoming>, body: &Bytes) -> Response<Content> {
+        let header = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let answer = account::answer(&account::Asked {
+            method: request.method().as_str(),
+            path: request.uri().path(),
+            query: request.uri().query().unwrap_or_default(),
+            cookie: header(COOKIE),
+            token: header(X_CSRF_TOKEN),
+            content_type: header(CONTENT_TYPE),
+            body,
+            seed: self.site.seed,
+            number: self.site.asked.fetch_add(1, Ordering::Relaxed),
+        });
+        let mut response = reply(answer.status, answer.media_type, Content::Bytes(answer.body));
+        // Written by ourselves, so they are values of headers.
+        if let Some(cookie) = answer.set_cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) {
+            response.headers_mut().insert(SET_COOKIE, cookie);
+        }
+        if let Some(location) = answer.location {
+            response.headers_mut().insert(LOCATION, HeaderValue::from_static(location));
+        }
+        response
     }
 
     async fn behave(
@@ -684,8 +713,8 @@ impl Floor {
     }
 }
 
-/// How much of a request's body is kept to be sent back. The rest is read and forgotten.
-const ECHO_BYTES_MAX: usize = 1 << 20;
+/// How much of a request's body is kept to be sent back or looked at. The rest is read and forgotten.
+const KEPT_BYTES_MAX: usize = 1 << 20;
 
 /// Reads the whole body and keeps its beginning.
 async fn read(request: &mut Request<Incoming>, kept_bytes_max: usize) -> Result<Bytes, Cut> {
@@ -708,6 +737,9 @@ fn echo(request: &Request<Incoming>, body: Bytes) -> Response<Content> {
     }
     response
 }
+
+/// What proves that a request is meant by whom the session belongs to.
+const X_CSRF_TOKEN: HeaderName = HeaderName::from_static("x-csrf-token");
 
 /// The header by which a client tells replies apart.
 const X_ID: HeaderName = HeaderName::from_static("x-id");

@@ -138,9 +138,17 @@ fn compare(diff: Diff) -> Result<Exit, Failed> {
         Failed::from(PlanErrors(vec![PlanError::new("profile", format!("'{a}' and '{b}' cannot be compared: {why}"), help)]))
     })?;
     let about = |name: &str, profiled: &Profiled| format!("  {}: {}\n", visible(name), profiles::in_all(profiled));
-    let names = [a.as_str(), b.as_str()].map(|name| name.rsplit('/').next().unwrap_or(name));
+    let names = apart([&a, &b]);
     let text = format!("\n{}{}\n{}", about(&a, &before), about(&b, &after), profiles::difference(&changes, names, order));
     super::print(text.as_bytes())
+}
+
+/// Two files by their last words, as many as tell them apart: those that are taken are often all called alike.
+fn apart(paths: [&str; 2]) -> [&str; 2] {
+    let last = |path: &str, words: usize| path.rmatch_indices('/').nth(words - 1).map_or(0, |(at, _)| at + 1);
+    let depth = paths.map(|path| path.matches('/').count()).into_iter().max().unwrap_or(0);
+    let short = |words| paths.map(|path| &path[last(path, words)..]);
+    (1..=depth + 1).map(short).find(|[a, b]| a != b).unwrap_or(short(1))
 }
 
 const HELP: &str = "give a profile: what --profile-out or curl wrote, py-spy --format raw, perf script > FILE, or a .cpuprofile";
@@ -228,4 +236,22 @@ fn bytes(name: &str) -> io::Result<Vec<u8>> {
 
 fn unreadable(name: &str, why: &str) -> PlanError {
     PlanError::new("profile", format!("the profile '{name}' cannot be read: {why}"), HELP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_called_by_as_many_of_their_last_words_as_tell_them_apart() {
+        for (paths, names) in [
+            (["before/cpu.pprof", "/x/after/heap.pprof"], ["cpu.pprof", "heap.pprof"]),
+            (["before/cpu.pprof", "/x/after/cpu.pprof"], ["before/cpu.pprof", "after/cpu.pprof"]),
+            (["a/run/cpu.pprof", "b/run/cpu.pprof"], ["a/run/cpu.pprof", "b/run/cpu.pprof"]),
+            (["cpu.pprof", "old/cpu.pprof"], ["cpu.pprof", "old/cpu.pprof"]),
+            (["@last", "@last"], ["@last", "@last"]),
+        ] {
+            assert_eq!(apart(paths), names);
+        }
+    }
 }

@@ -231,7 +231,7 @@ fn what_this_user_may_not_see_is_a_warning_and_the_rest_is_there() {
     assert!(told.contains("are not known: it belongs to another user; run loadline as that user or as root"), "{told}");
     let result = session.json("r.json");
     let names: Vec<&str> = result["observed"][0]["series"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
-    assert!(names.contains(&"cpu_user") && !names.contains(&"files"), "{names:?}");
+    assert!(names.contains(&"cpu_user") && names.contains(&"threads"), "{names:?}");
 }
 
 /// Who owns nothing on most systems.

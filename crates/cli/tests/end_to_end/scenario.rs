@@ -536,3 +536,158 @@ fn a_scenario_that_changes_in_the_middle_of_a_sweep_ends_it() {
     session.loadline("sweep s.yaml --levels 1,2 -n 5 --cooldown 0s").complains("has changed since the command began");
     assert_eq!(changing.raw().len(), 5);
 }
+
+/// Everything that a real login asks for, by users who must not be mixed up: the server refuses whoever is.
+const ACCOUNT: &str = "\
+target: TARGET
+load: {users: 1, requests: 80}
+data: [users.csv]
+steps:
+  - get: /login
+    name: form
+    extract: {csrf: 'css input[name=csrf]::attr(value)'}
+    checks: {css: {title: Log in}}
+  - post: /login
+    name: log in
+    form: {user: '{{users.name}}', password: '{{users.password}}', csrf: '{{csrf}}'}
+    redirects: 1
+    timeout: 20s
+    extract: {token: json $.csrf, next: json $.orders.next}
+    checks: {status: 200, json: {$.user: '{{users.name}}'}}
+  - post: /upload
+    headers: {X-CSRF-Token: '{{token}}'}
+    multipart: {note: 'of {{users.name}}', photo: {file: photo.bin, type: image/png}}
+    checks: {status: 201, json: {$.name: photo.bin, $.bytes: 6, $.user: '\"{{users.name}}\"'}}
+  - while: '{{next}}'
+    steps:
+      - get: /orders?page={{next}}
+        name: orders
+        checks: ['json $.page == {{next}}', 'json $.ids length 4', 'body contains {{users.name}}']
+        extract: {next: json $.next}
+user_teardown:
+  - if: '{{token}}'
+    steps:
+      - post: /logout
+        headers: {X-CSRF-Token: '{{token}}'}
+        checks: {status: 303, header: {Location: /}}
+";
+
+#[test]
+fn users_of_a_real_login_upload_leaf_through_pages_and_log_out() {
+    let server = server();
+    let text = ACCOUNT.replace("TARGET", server.url("").trim_end_matches('/'));
+    let mut session = Session::new()
+        .file("account.yaml", &text)
+        .file("users.csv", "name,password\nada,ada\nbob,bob\ncyd,dyc\n")
+        .file("photo.bin", "PIXELS");
+    session.loadline("run account.yaml --out json=r.json --no-save").exits(0).complains_of_nothing();
+    let result = session.json("r.json");
+    assert_eq!((&result["requests"]["due"], &result["requests"]["succeeded"]), (&80.into(), &80.into()), "{}", result["failures"]);
+    let scenario = &result["scenario"];
+    assert_eq!((&scenario["journeys"][0]["succeeded"], &scenario["requests_per_journey"]), (&10.into(), &8.0.into()));
+    let due: Vec<u64> = scenario["steps"].as_array().unwrap().iter().map(|step| step["due"].as_u64().unwrap()).collect();
+    assert_eq!(due, [10, 10, 10, 50], "what is sent to leave has no row");
+    let counts = server.counts();
+    let paths = ["/login", "/account", "/upload", "/orders", "/logout"].map(|path| counts.path(path));
+    assert_eq!(paths, [20, 10, 10, 50, 1]);
+    assert_eq!((counts.status(401), counts.status(403), counts.status(404)), (0, 0, 0));
+    // Many at once are not mixed up, and each logs out.
+    session.loadline("run account.yaml -c 20 -n 2000 --out json=many.json --no-save").exits(0).complains_of_nothing();
+    assert_eq!(session.json("many.json")["requests"]["succeeded"], 2000);
+    let counts = server.counts();
+    assert_eq!((counts.status(401), counts.status(403), counts.path("/logout")), (0, 0, 21));
+    // And with arrivals, each of which is a user of its own.
+    session.loadline("run account.yaml -r 50/s --arrivals even -d 1s -c 50 --out json=open.json --no-save");
+    assert_eq!(session.json("open.json")["scenario"]["journeys"][0]["started"], 50);
+    // Whom the end of the load met before it was logged in has nothing to log out of.
+    let counts = server.counts();
+    assert!((22..=71).contains(&counts.path("/logout")), "{}", counts.path("/logout"));
+    assert_eq!((counts.status(401), counts.status(403)), (0, 0));
+}
+
+#[test]
+fn a_teardown_that_fails_for_some_users_is_a_warning_with_their_number() {
+    let server = Recorder::start_with(|request| match line(request) {
+        "GET /leave" => answer(if header("x-user", request).is_empty() { 500 } else { 200 }, "", ""),
+        _ => answer(200, "", ""),
+    });
+    let text = format!(
+        "target: {}\nload: {{users: 3, requests: 30}}\nsteps: [{{get: /}}]\nuser_teardown: [{{get: /leave, name: log out}}]\n",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out json=r.json --no-save").exits(0);
+    let result = session.json("r.json");
+    let warning =
+        "the teardown of 3 of 3 users could not be carried out; the first: the step 'log out': it was answered with the status 500";
+    assert_eq!(result["warnings"][0], warning);
+    assert_eq!((&result["requests"]["due"], &result["requests"]["failed"], &result["status"]["500"]), (&30.into(), &0.into(), &().into()));
+    assert_eq!(counts(&server.raw())["GET /leave"], 3);
+}
+
+#[test]
+fn a_step_that_takes_too_long_is_named() {
+    let server = server();
+    let text = format!(
+        "target: {}\nload: {{users: 2, requests: 8}}\nsteps:\n  - get: /healthz\n  - {{get: '/behave?delay=30s', name: slow page, timeout: 300ms}}\n",
+        server.url("").trim_end_matches('/')
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out json=r.json --no-save").exits(0).says("recv.idle_timeout").says("slow page: no answer within 300ms");
+    let result = session.json("r.json");
+    assert_eq!((&result["requests"]["failed"], &result["scenario"]["steps"][1]["failed"]), (&4.into(), &4.into()));
+    assert_eq!(result["failures"][0]["class"], "recv.idle_timeout");
+    let step = &result["scenario"]["steps"][1]["failures"][0];
+    assert!(step["example"]["text"].as_str().unwrap().starts_with("slow page: no answer within 300ms"), "{step}");
+}
+
+#[test]
+fn a_data_file_that_runs_out_wraps_stops_or_breaks_the_run_off() {
+    let server = shop();
+    let text = |end: &str| {
+        format!(
+            "target: {}\nload: {{users: 1, requests: 10}}\ndata: [users.csv]\ndata_end: {end}\nsteps: [{{get: '/?{{{{users.name}}}}'}}]\n",
+            server.url
+        )
+    };
+    let mut session = Session::new().file("users.csv", "name\nada\nbob\ncyd\n");
+    for (end, code, sent) in [("wrap", 0, 10), ("stop", 0, 3), ("error", 3, 3)] {
+        let before = server.raw().len();
+        session = session.file("s.yaml", &text(end));
+        let ran = session.loadline("run s.yaml --no-save").exits(code);
+        if end == "error" {
+            ran.complains("the data file users.csv has run out after 3 rows").complains("data_end: wrap");
+        }
+        assert_eq!(server.raw().len() - before, sent, "{end}");
+    }
+}
+
+#[test]
+fn files_that_are_no_scenarios_are_refused_in_words() {
+    let mut session = Session::new()
+        .file("cut.yaml", "target: http://a.test\nsteps:\n  - get: '/a")
+        .file("include.yaml", "include: [common.yaml]\nsteps: [{get: /}]\n")
+        .file("tag.yaml", "target: http://a.test\nsteps: !include common.yaml\n")
+        .file("itself.yaml", "target: http://a.test\nsteps: &all [{group: a, steps: *all}]\n")
+        .file("long.yaml", &format!("steps: [{{get: '/{}', chekcs: 1}}]\n", "a".repeat(12 << 20)))
+        .file("large.yaml", &"a".repeat(100 << 20))
+        .file("check.yaml", "target: http://a.test\nsteps:\n  - get: /a\n    checks: {body: 'contains {{nmae}}'}\nvariables: {name: x}\n");
+    std::fs::write(session.path("binary.yaml"), [0xff, 0xfe, 0, 1, 2]).unwrap();
+    for (file, said) in [
+        ("cut.yaml", "cut.yaml:3:"),
+        (
+            "include.yaml",
+            "include.yaml:1:1: the key 'include' is unknown here\n  include: [common.yaml]\n  ^^^^^^^\n  help: a scenario is one file",
+        ),
+        ("tag.yaml", "the tag '!include' means nothing here"),
+        ("itself.yaml", "this repeats something that holds itself"),
+        ("long.yaml", "the key 'chekcs' is unknown here"),
+        ("large.yaml", "it is larger than 16 MiB"),
+        ("binary.yaml", "it is not text in UTF-8"),
+        ("check.yaml", "check.yaml:4:32: the word 'nmae' is unknown"),
+    ] {
+        let ran = session.loadline(&format!("check {file}")).exits(2).complains(said);
+        assert!(ran.stderr.len() < 3_000, "{file}: {} bytes are said", ran.stderr.len());
+        session.loadline(&format!("run {file} --no-save")).exits(2).complains(said);
+    }
+}

@@ -3,6 +3,8 @@
 //! Between two requests of the plain path a Lane allocates, locks and formats nothing. What is rare (opening a
 //! connection, following a redirect, describing a failure) is boxed out of the way, so that an idle Lane stays small.
 
+mod farewell;
+
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -20,6 +22,8 @@ use crate::program::{After, Choice, Program};
 use crate::protocol::http1::{Finished, Header, Observer};
 use crate::slot::{GiveUp, Slot};
 use crate::task::asked;
+
+pub(crate) use farewell::{FAREWELL_MAX, Leaving};
 
 /// A connection opened before the start line, or none if that failed.
 pub(super) type Opened<D> = Option<Dialed<<D as Dial>::Stream>>;
@@ -84,6 +88,11 @@ pub(super) async fn user<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<Wor
             due = worker.clock.now();
         }
     }
+    if P::LEAVES && worker.program.leaves(&mut state) {
+        let leaving = Leaving::after(lane, state, worker);
+        worker.leaving.borrow_mut().push(leaving);
+        return;
+    }
     lane.leave(worker);
 }
 
@@ -99,6 +108,16 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<
         }
         if P::JOURNEYS {
             Box::pin(lane.travel(worker, &mut state, due, free_at)).await;
+            if P::LEAVES && worker.program.leaves(&mut state) {
+                let now = worker.clock.now();
+                if worker.is_stopping() || now >= worker.task.end {
+                    let leaving = Leaving::after(lane, state, worker);
+                    worker.leaving.borrow_mut().push(leaving);
+                    worker.relieve();
+                    return;
+                }
+                Box::pin(lane.farewell(worker, &mut state, now.plus(FAREWELL_MAX))).await;
+            }
         } else {
             let Some(choice) = worker.heed(worker.program.choose(&mut state)) else { break };
             lane.perform(worker, &mut state, choice, due, free_at).await;
@@ -237,7 +256,8 @@ impl<D: Dial + 'static> Lane<D> {
         for _ in 0..choice.requests {
             worker.fell_due(due);
         }
-        self.slot.begin(due.plus(worker.task.timeout));
+        // The plan's limit counts from when the request fell due; one of its own from when it could be sent.
+        self.slot.begin(worker.program.limit(state).map_or(due.plus(worker.task.timeout), |limit| free_at.plus(limit)));
         if P::WANDERS {
             let outcome = Box::pin(self.wander(worker, state, choice, due, free_at)).await;
             self.slot.end();
@@ -285,8 +305,12 @@ impl<D: Dial + 'static> Lane<D> {
         let mut exchange = Exchange::beginning(worker.clock.now());
         worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
+        let judges = worker.program.judges(state);
         let (request, ear) = worker.program.sending(state);
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(ear), &mut sight)).await;
+        if judges && result.is_ok() {
+            sight = Sight::Judged;
+        }
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
         if let (Ok(_), Some(connection)) = (&result, &self.connection) {
@@ -407,8 +431,12 @@ impl<D: Dial + 'static> Lane<D> {
         let mut exchange = Exchange::beginning(worker.clock.now());
         worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
+        let judges = worker.program.judges(state);
         let (request, ear) = worker.program.sending(state);
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(ear), &mut sight)).await;
+        if judges && result.is_ok() {
+            sight = Sight::Judged;
+        }
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
         worker.quirks(exchange.quirks);
@@ -784,7 +812,7 @@ fn note_answer<D: Dial + 'static, C: Clock, P: Program>(worker: &Worker<D, C, P>
         quirks.insert(Quirk::Interim);
     }
     worker.quirks(quirks);
-    if finished.status >= 400 {
+    if finished.status >= 400 && !matches!(sight, Sight::Judged) {
         worker.example(Failure::CheckStatus, done, || sight.text(&worker.buffer.borrow()));
     }
 }

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use serde::Deserialize;
 
 use super::curl::credentials_apart;
-use super::{Body, Collection, Kind, ReadError, Request, Text, is_method, shortened};
+use super::{Body, Collection, Kind, METHOD_BYTES_MAX, ReadError, Request, Text, first_word, is_method, shortened};
 
 /// A target a paragraph: `GET http://host/`, headers, `@file`.
 pub(super) fn read_text(text: &str) -> Result<Collection, ReadError> {
@@ -18,7 +18,7 @@ pub(super) fn read_text(text: &str) -> Result<Collection, ReadError> {
             continue;
         }
         let wrong = |column: usize, what: &str| Err(ReadError::at(number, column, format!("{what}: {}", shortened(line))));
-        let Some((method, url)) = line.split_once(char::is_whitespace) else {
+        let Some((method, url)) = first_word(line, METHOD_BYTES_MAX) else {
             return wrong(1, "this is no target such as 'GET http://host/'");
         };
         if !is_request_line(line) {
@@ -104,7 +104,7 @@ fn address(url: &str) -> Text {
 /// Whether a line begins with a word in capitals and a blank, as the first of a target does.
 #[must_use]
 pub fn is_request_line(line: &str) -> bool {
-    let end = line.find(|letter: char| !letter.is_ascii_uppercase()).unwrap_or(line.len());
+    let end = line.bytes().take(METHOD_BYTES_MAX + 1).take_while(u8::is_ascii_uppercase).count();
     end > 0 && line[end..].starts_with(char::is_whitespace)
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::curl::credentials_apart;
-use super::{Body, Collection, Kind, ReadError, Request, Text, shortened};
+use super::{Body, Collection, Kind, METHOD_BYTES_MAX, ReadError, Request, Text, URL_BYTES_MAX, first_word, shortened};
 
 const METHODS: [&str; 6] = ["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 /// What variables make of a line is at most so long.
@@ -62,9 +62,12 @@ pub fn lines(text: &str) -> impl Iterator<Item = (usize, Result<Line, String>)> 
 /// In words.
 pub fn line(text: &str) -> Result<Line, String> {
     let text = text.trim();
-    let (url, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let (url, rest) = first_word(text, URL_BYTES_MAX).unwrap_or((text, ""));
+    if url.len() > URL_BYTES_MAX {
+        return Err(format!("'{}' is longer than {URL_BYTES_MAX} bytes", shortened(url)));
+    }
     let rest = rest.trim_start();
-    let (method, data) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let (method, data) = first_word(rest, METHOD_BYTES_MAX).unwrap_or((rest, ""));
     let method = if method.is_empty() { "GET" } else { method };
     if method != "GET" && !METHODS.contains(&method) {
         return Err(format!("'{}' behind the URL is none of {}", shortened(method), METHODS.join(", ")));

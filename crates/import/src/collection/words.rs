@@ -7,6 +7,8 @@
 //!
 //! Invariant: what was quoted by these rules comes out as it was.
 
+use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem, memrchr};
+
 use super::text::{Part, Text};
 
 /// A command: its words, and the line it begins on.
@@ -33,13 +35,17 @@ pub(crate) fn commands(text: &str) -> Result<Vec<Command>, Open> {
 
 /// A caret before a quotation mark, or at the end of a line: bash knows no use for either.
 fn is_for_the_command_prompt(text: &str) -> bool {
-    text.contains("^\"") || text.lines().any(|line| line.trim_end().ends_with(" ^"))
+    memmem::find(text.as_bytes(), b"^\"").is_some() || text.lines().any(|line| line.trim_end().ends_with(" ^"))
 }
 
+/// A text is gone through letter by letter only where a letter may mean something: what stands in quotation marks is a body of a
+/// hundred megabytes as often as a name.
 struct Bash<'a> {
-    letters: std::iter::Peekable<std::str::Chars<'a>>,
-    line: usize,
-    column: usize,
+    text: &'a str,
+    /// The byte that is next.
+    at: usize,
+    /// The line of a place before that, and the place.
+    line: (usize, usize),
     done: Vec<Command>,
     command: Command,
     word: Option<Text>,
@@ -47,23 +53,46 @@ struct Bash<'a> {
 
 impl<'a> Bash<'a> {
     fn new(text: &'a str) -> Self {
-        Self { letters: text.chars().peekable(), line: 1, column: 0, done: Vec::new(), command: Command::default(), word: None }
+        Self { text, at: 0, line: (1, 0), done: Vec::new(), command: Command::default(), word: None }
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
     }
 
     fn next(&mut self) -> Option<char> {
-        let letter = self.letters.next()?;
-        if letter == '\n' {
-            self.line += 1;
-            self.column = 0;
-        } else {
-            self.column += 1;
-        }
+        let letter = self.peek()?;
+        self.at += letter.len_utf8();
         Some(letter)
+    }
+
+    /// Takes what stands before the first of some letters, which is so far away; all the rest if there is none.
+    fn take_until(&mut self, length: Option<usize>) {
+        let rest = self.rest();
+        let plain = &rest[..length.unwrap_or(rest.len())];
+        self.at += plain.len();
+        if !plain.is_empty() {
+            self.word().push(plain);
+        }
+    }
+
+    /// Where the letter before this byte stands.
+    fn open(&self, at: usize) -> Open {
+        let before = &self.text.as_bytes()[..at];
+        let begins = memrchr(b'\n', before).map_or(0, |end| end + 1);
+        Open { line: memchr_iter(b'\n', before).count() + 1, column: self.text[begins..at].chars().count() }
     }
 
     fn word(&mut self) -> &mut Text {
         if self.command.words.is_empty() && self.word.is_none() {
-            self.command.line = self.line;
+            let (line, counted) = self.line;
+            let line = line + memchr_iter(b'\n', &self.text.as_bytes()[counted..self.at]).count();
+            self.line = (line, self.at);
+            self.command.line = line;
         }
         self.word.get_or_insert_default()
     }
@@ -86,12 +115,12 @@ impl<'a> Bash<'a> {
 
     fn commands(mut self) -> Result<Vec<Command>, Open> {
         while let Some(letter) = self.next() {
-            let open = Open { line: self.line, column: self.column };
+            let open = self.at;
             match letter {
                 '\n' | ';' | '|' | '&' => self.end_command(),
                 '\\' => match self.next() {
                     None | Some('\n') => {}
-                    Some('\r') if self.letters.peek() == Some(&'\n') => {
+                    Some('\r') if self.peek() == Some('\n') => {
                         self.next();
                     }
                     Some(letter) => self.push(letter),
@@ -106,11 +135,7 @@ impl<'a> Bash<'a> {
                 }
                 '$' => self.dollar(true)?,
                 '`' => self.substitution('`'),
-                '#' if self.word.is_none() => {
-                    while self.letters.peek().is_some_and(|letter| *letter != '\n') {
-                        self.next();
-                    }
-                }
+                '#' if self.word.is_none() => self.at += memchr(b'\n', self.rest().as_bytes()).unwrap_or(self.rest().len()),
                 letter if letter.is_whitespace() => self.end_word(),
                 letter => self.push(letter),
             }
@@ -119,23 +144,21 @@ impl<'a> Bash<'a> {
         Ok(self.done)
     }
 
-    /// Everything up to the next single quotation mark.
-    fn until_quote(&mut self, open: Open) -> Result<(), Open> {
-        loop {
-            match self.next() {
-                None => return Err(open),
-                Some('\'') => return Ok(()),
-                Some(letter) => self.push(letter),
-            }
-        }
+    /// Everything up to the next single quotation mark. `open` is behind the one that opens.
+    fn until_quote(&mut self, open: usize) -> Result<(), Open> {
+        self.take_until(memchr(b'\'', self.rest().as_bytes()));
+        self.next().map(|_| ()).ok_or_else(|| self.open(open))
     }
 
-    fn double(&mut self, open: Open) -> Result<(), Open> {
+    fn double(&mut self, open: usize) -> Result<(), Open> {
         loop {
+            let rest = self.rest().as_bytes();
+            let first = memchr3(b'"', b'\\', b'$', rest);
+            self.take_until(memchr(b'`', &rest[..first.unwrap_or(rest.len())]).or(first));
             match self.next() {
-                None => return Err(open),
+                None => return Err(self.open(open)),
                 Some('"') => return Ok(()),
-                Some('\\') => match self.letters.peek() {
+                Some('\\') => match self.peek() {
                     Some('\n') => {
                         self.next();
                     }
@@ -154,8 +177,8 @@ impl<'a> Bash<'a> {
 
     /// What follows a dollar: `'…'` outside of quotation marks, a variable, a command, or nothing of its own.
     fn dollar(&mut self, outside: bool) -> Result<(), Open> {
-        let open = Open { line: self.line, column: self.column };
-        match self.letters.peek() {
+        let open = self.at;
+        match self.peek() {
             Some('\'') if outside => {
                 self.next();
                 self.word();
@@ -172,7 +195,7 @@ impl<'a> Bash<'a> {
                 let mut name = String::new();
                 loop {
                     match self.next() {
-                        None => return Err(open),
+                        None => return Err(self.open(open)),
                         Some('}') => break,
                         Some(letter) => name.push(letter),
                     }
@@ -186,9 +209,9 @@ impl<'a> Bash<'a> {
                 }
                 Ok(())
             }
-            Some(letter) if letter.is_ascii_alphabetic() || *letter == '_' => {
+            Some(letter) if letter.is_ascii_alphabetic() || letter == '_' => {
                 let mut name = String::new();
-                while let Some(letter) = self.letters.peek().copied().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_') {
+                while let Some(letter) = self.peek().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_') {
                     name.push(letter);
                     self.next();
                 }
@@ -220,12 +243,13 @@ impl<'a> Bash<'a> {
     }
 
     /// `$'…'`, with the escapes of C.
-    fn ansi(&mut self, open: Open) -> Result<(), Open> {
+    fn ansi(&mut self, open: usize) -> Result<(), Open> {
         loop {
+            self.take_until(memchr2(b'\'', b'\\', self.rest().as_bytes()));
             let letter = match self.next() {
-                None => return Err(open),
+                None => return Err(self.open(open)),
                 Some('\'') => return Ok(()),
-                Some('\\') => match self.next().ok_or(open)? {
+                Some('\\') => match self.next().ok_or_else(|| self.open(open))? {
                     'n' => '\n',
                     't' => '\t',
                     'r' => '\r',
@@ -254,7 +278,7 @@ impl<'a> Bash<'a> {
     fn code(&mut self, first: u32, digits: usize, radix: u32) -> char {
         let mut code = first;
         for _ in 0..digits {
-            let Some(digit) = self.letters.peek().and_then(|letter| letter.to_digit(radix)) else { break };
+            let Some(digit) = self.peek().and_then(|letter| letter.to_digit(radix)) else { break };
             code = code.saturating_mul(radix).saturating_add(digit);
             self.next();
         }
@@ -266,7 +290,7 @@ impl<'a> Bash<'a> {
         let four = |letters: &str| u32::from_str_radix(letters, 16).ok();
         let mut digits = String::new();
         while digits.len() < 4
-            && let Some(letter) = self.letters.peek().copied().filter(char::is_ascii_hexdigit)
+            && let Some(letter) = self.peek().filter(char::is_ascii_hexdigit)
         {
             digits.push(letter);
             self.next();
@@ -275,7 +299,7 @@ impl<'a> Bash<'a> {
         if !(0xD800..0xDC00).contains(&high) {
             return char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER);
         }
-        let ahead: String = self.letters.clone().take(6).collect();
+        let ahead: String = self.rest().chars().take(6).collect();
         let low = ahead.strip_prefix("\\u").filter(|low| low.len() == 4).and_then(four).filter(|low| (0xDC00..0xE000).contains(low));
         let Some(low) = low else { return char::REPLACEMENT_CHARACTER };
         for _ in 0..6 {

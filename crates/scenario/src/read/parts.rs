@@ -1,13 +1,13 @@
 //! The parts of a step: what is sent, what is taken out of the answer, and what it is held against.
 
-use plan::template::{Piece, Template, Value as Filled, is_templated};
-use plan::{Mark, Target};
+use plan::template::{Piece, Template, Value as Filled};
+use plan::{Mark, Nanos, Target};
 use step::check::Mistaken;
-use step::{Check, Extractor, Kind as Found, Subject, Which};
+use step::{Blank, Check, Extractor, Kind as Found, Subject, Which};
 
-use super::{Defaults, Entries, Reading};
+use super::{Defaults, Entries, OTHERS_MAX, Reading};
 use crate::keys::{API_KEY, AUTH, AWS, BODY_FILE, CHECKS, EXTRACTION, FIELD, LOGIN};
-use crate::model::{Auth, AwsKeys, Body, Extraction, Field, FieldValue, Step};
+use crate::model::{Auth, AwsKeys, Body, Extraction, Field, FieldValue, Promise, Step};
 use crate::yaml::{Node, Spot, Value};
 
 /// Methods that have a word of their own.
@@ -45,6 +45,7 @@ impl Reading<'_> {
         let body = self.body(entries);
         let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into()));
         let must_succeed = entries.value("must_succeed").and_then(|node| self.truth(node)).unwrap_or(defaults.must_succeed);
+        let timeout = entries.value("timeout").and_then(|node| self.timeout(node)).or(defaults.timeout);
         let requests_max = entries.value("maximum_requests").and_then(|node| self.whole(node, u64::MAX));
         let (checks, judges_status) = entries.value("checks").map_or_else(|| (Vec::new(), false), |node| self.checks(node));
         let extractions = entries.value("extract").map_or_else(Vec::new, |node| self.extractions(node));
@@ -62,8 +63,20 @@ impl Reading<'_> {
             judges_status,
             requests_max,
             redirects: redirects.map_or(defaults.redirects, |redirects| u8::try_from(redirects).unwrap_or(u8::MAX)),
+            timeout,
             must_succeed,
         })
+    }
+
+    pub(super) fn timeout(&mut self, node: &Node) -> Option<Nanos> {
+        let text = self.plain(node)?;
+        let why = match text.parse::<Nanos>() {
+            Ok(Nanos::ZERO) => "gives no answer any time".to_owned(),
+            Ok(timeout) => return Some(timeout),
+            Err(why) => why,
+        };
+        self.wrong(node.spot, format!("the timeout '{}' {why}", text.escape_debug()), "write 2s or 500ms");
+        None
     }
 
     /// A path, or a whole URL and its server.
@@ -114,6 +127,10 @@ impl Reading<'_> {
         for node in [common, own].into_iter().flatten() {
             for (word, node) in self.named(node) {
                 let name = &word.text;
+                if headers.len() == OTHERS_MAX {
+                    self.wrong(word.spot, format!("a request has at most {OTHERS_MAX} headers"), "leave some out");
+                    break;
+                }
                 if name.is_empty() || !name.bytes().all(is_token) {
                     self.wrong(word.spot, format!("'{}' is no name of a header", name.escape_debug()), "write a name such as X-Request-Id");
                     continue;
@@ -258,7 +275,7 @@ impl Reading<'_> {
         }
     }
 
-    fn checks(&mut self, node: &Node) -> (Vec<Check>, bool) {
+    fn checks(&mut self, node: &Node) -> (Vec<Promise>, bool) {
         let mut checks = Vec::new();
         let mut judges_status = false;
         let nodes = match &node.value {
@@ -269,13 +286,11 @@ impl Reading<'_> {
             match &node.value {
                 Value::Scalar { text, .. } => {
                     judges_status |= text.trim_start().starts_with("status");
-                    if self.is_no_template(node, text) {
-                        match Check::parse(text) {
-                            Ok(check) => checks.push(check),
-                            Err(mistake) => {
-                                let spot = self.within(node, text, mistake.at, mistake.length);
-                                self.wrong(spot, mistake.message, mistake.help);
-                            }
+                    match Check::parse_open(text) {
+                        Ok((check, blank)) => checks.extend(self.promise(node, text, check, blank)),
+                        Err(mistake) => {
+                            let spot = self.within(node, text, mistake.at, mistake.length);
+                            self.wrong(spot, mistake.message, mistake.help);
                         }
                     }
                 }
@@ -286,7 +301,7 @@ impl Reading<'_> {
     }
 
     /// Whether one of them is about the status.
-    fn mapped_checks(&mut self, node: &Node, checks: &mut Vec<Check>) -> bool {
+    fn mapped_checks(&mut self, node: &Node, checks: &mut Vec<Promise>) -> bool {
         let Some(entries) = self.shape(node, &CHECKS) else { return false };
         let mut judges_status = false;
         for (word, node) in entries.entries {
@@ -329,12 +344,9 @@ impl Reading<'_> {
         judges_status
     }
 
-    fn check(&mut self, subject: &Subject, named: Spot, node: &Node, condition: &str, checks: &mut Vec<Check>) {
-        if !self.is_no_template(node, condition) {
-            return;
-        }
-        match Check::compile(subject, condition) {
-            Ok(check) => checks.push(check),
+    fn check(&mut self, subject: &Subject, named: Spot, node: &Node, condition: &str, checks: &mut Vec<Promise>) {
+        match Check::compile_open(subject, condition) {
+            Ok((check, blank)) => checks.extend(self.promise(node, condition, check, blank)),
             Err(Mistaken::Subject(mistake)) => self.wrong(named, mistake.message, mistake.help),
             Err(Mistaken::Condition(mistake)) => {
                 let spot = self.within(node, condition, mistake.at, mistake.length);
@@ -343,15 +355,41 @@ impl Reading<'_> {
         }
     }
 
-    fn is_no_template(&mut self, node: &Node, text: &str) -> bool {
-        let Some(at) = text.find("{{").filter(|_| is_templated(text)) else { return true };
-        let spot = self.within(node, text, at, 2);
-        self.wrong(
-            spot,
-            "a check cannot hold a template: it is understood before the run",
-            "compare with a fixed text, or look at a variable with if:",
-        );
-        false
+    /// A check of a node's text, and what is filled in for each answer.
+    fn promise(&mut self, node: &Node, text: &str, check: Check, blank: Option<Blank>) -> Option<Promise> {
+        let Some(blank) = blank else { return Some(Promise { check, against: None }) };
+        let whole = |reading: &Self| reading.within(node, text, blank.at, blank.length);
+        let against = self.template_at(&blank.text, |reading, at, length| {
+            if blank.is_verbatim { reading.within(node, text, blank.at + at, length) } else { whole(reading) }
+        })?;
+        let mut other = None;
+        against.each_value(&mut |value| {
+            if let Some(word) = anew(value) {
+                other = other.or(Some(word));
+            }
+        });
+        if let Some(word) = other {
+            let spot = whole(self);
+            let message = format!("'{word}' would write another value here than it wrote into the request");
+            self.wrong(
+                spot,
+                message,
+                format!("give it a name under variables, such as mine: '{{{{{word} …}}}}', and write {{{{mine}}}} in both"),
+            );
+            return None;
+        }
+        if !against.is_fixed() {
+            return Some(Promise { check, against: Some(against) });
+        }
+        let fixed: String = against.pieces().iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "" }).collect();
+        match check.filled(&fixed) {
+            Ok(check) => Some(Promise { check, against: None }),
+            Err(why) => {
+                let spot = whole(self);
+                self.wrong(spot, why, "write what the answer is to be compared with");
+                None
+            }
+        }
     }
 
     fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
@@ -453,6 +491,18 @@ impl Auth {
             Self::Header(name, value) => Some((name.clone(), value.clone())),
             Self::Query(..) | Self::Digest { .. } | Self::Aws(_) => None,
         }
+    }
+}
+
+/// The word of a value that is drawn or counted anew wherever it stands.
+fn anew(value: &Filled) -> Option<&'static str> {
+    match value {
+        Filled::Uuid => Some("uuid"),
+        Filled::Random { .. } => Some("random"),
+        Filled::Sequence { .. } => Some("sequence"),
+        Filled::Choice(_) => Some("choice"),
+        Filled::Body => Some("body"),
+        _ => None,
     }
 }
 

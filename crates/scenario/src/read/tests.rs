@@ -1,5 +1,7 @@
 //! Scenarios that are read, and every mistake that is told.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::STARTER;
 use crate::model::{Body, Step};
@@ -84,8 +86,12 @@ fn what_is_no_scenario_is_told() {
         ("steps: [{get: /, auth: {oauth: {user: a}}}]", "'oauth' is unknown here"),
         ("steps: [{get: 'http://{{env H}}/'}]", "only path and query can be a template"),
         ("steps: [{get: 'http://me:secret@a/'}]", "holds a password"),
-        ("steps: [{get: /, checks: {body: 'contains {{x}}'}}]", "cannot hold a template"),
-        ("steps: [{get: /, timeout: 5s}]", "'timeout' is unknown here"),
+        ("steps: [{get: /, timeout: soon}]", "the timeout 'soon' is not a time such as 10s"),
+        ("steps: [{get: /, timeout: 0s}]", "gives no answer any time"),
+        ("steps: [{pause: 1s, timeout: 5s}]", "'timeout' means nothing beside 'pause'"),
+        ("include: common.yaml\nsteps: [{get: /}]", "includes no others"),
+        ("steps: !include common.yaml", "the tag '!include' means nothing here"),
+        ("steps: [{get: /, form: !!map {a: b}, headers: !mine {A: b}}]", "the tag '!mine' means nothing here"),
         ("steps: [{pause: 1s, headers: {A: b}}]", "means nothing beside 'pause'"),
         ("data_order: random\nsteps: [{get: /}]", "there is none"),
         ("load: {users: 1, connections: 2}\nsteps: [{get: /}]", "two words for one thing"),
@@ -151,12 +157,108 @@ fn files_begin_where_the_scenario_is() {
     assert_eq!(path, "tests/a.bin");
 }
 
+fn promises(text: &str) -> Vec<(String, Option<String>)> {
+    let scenario = good(text);
+    let steps = scenario.steps();
+    let checks = &steps.last().unwrap().checks;
+    checks.iter().map(|promise| (promise.check.words().to_owned(), promise.against.as_ref().map(ToString::to_string))).collect()
+}
+
+#[test]
+fn what_a_check_compares_with_may_be_a_template() {
+    let text = "\
+data: [users.csv]
+variables: {name: '{{choice ann bob}}'}
+steps:
+  - get: /a
+    extract: {id: json $.id}
+  - get: /b
+    checks:
+      body: contains \"{{users.city}}, {{name}}\"
+      json: {$.id: '{{id}}', $.n: '> {{id}}', '$.items': 'length {{id}}', $.kind: fixed}
+      header: {Location: 'ends with /{{id}}'}
+      status: '{{status}}'
+";
+    let some = |check: &str, against: &str| (check.to_owned(), Some(against.to_owned()));
+    assert_eq!(
+        promises(text),
+        [
+            some("body contains \"{{users.city}}, {{name}}\"", "{{users.city}}, {{name}}"),
+            some("json $.id == {{id}}", "{{id}}"),
+            some("json $.n > {{id}}", "{{id}}"),
+            some("json $.items length == {{id}}", "{{id}}"),
+            ("json $.kind == fixed".to_owned(), None),
+            some("header Location ends with /{{id}}", "/{{id}}"),
+            some("status {{status}}", "{{status}}"),
+        ]
+    );
+    let lines = "steps: [{get: /, checks: ['json $.a == {{env HOME}}', 'body contains {{\"{{\"}}x']}]";
+    assert_eq!(promises(lines), [some("json $.a == {{env HOME}}", "{{env HOME}}"), ("body contains {{\"{{\"}}x".to_owned(), None)]);
+    assert_eq!(good(lines).environment(), ["HOME"]);
+    // Braces that are written out are known before the run, and looked for as they are.
+    let scenario = good(lines);
+    let check = &scenario.steps()[0].checks[1].check;
+    let answer = |body: &'static [u8]| step::Answer { status: 200, headers: step::Headers::NONE, body, elapsed: Nanos::ZERO };
+    assert!(check.of(&step::Reading::new(answer(b"a {{x b"))).is_ok() && check.of(&step::Reading::new(answer(b"a x b"))).is_err());
+}
+
+#[test]
+fn a_mistake_in_a_template_of_a_check_has_its_place() {
+    for (line, place, part) in [
+        ("    checks: ['json $.id == {{idd}}']", "5:30", "the word 'idd' is unknown"),
+        ("    checks: {json: {$.id: '{{idd}}'}}", "5:30", "the word 'idd' is unknown"),
+        ("    checks: {json: {$.id: '{{late}}'}}", "5:30", "the variable 'late' has no value here"),
+        ("    checks: {body: 'contains \"a {{random 5}}\"'}", "5:41", "has 1 of its 2 numbers"),
+        ("    checks: {body: 'contains \"a {{idd}}\"'}", "5:35", "the word 'idd' is unknown"),
+        ("    checks: {body: 'contains \"\\\\ {{idd}}\"'}", "5:31", "the word 'idd' is unknown"),
+        ("    checks: ['json $.a == {{uuid}}']", "5:27", "'uuid' would write another value here"),
+        ("    checks: ['json $.a == {{base64 (random 1 2)}}']", "5:27", "'random' would write another value here"),
+        ("    checks: ['json $.a[{{id}}] exists']", "5:24", "where a value is looked for cannot be a template"),
+        ("    checks: {json: {'$.a[{{id}}]': exists}}", "5:21", "where a value is looked for cannot be a template"),
+        ("    checks: {body: 'matches {{id}}'}", "5:29", "a regular expression is understood before the run"),
+        ("    checks: {size: '< {{id}}'}", "5:23", "cannot be a template"),
+        ("    checks: {status: '{{\"600x\"}}'}", "5:23", "'600x' is no status"),
+    ] {
+        let text = format!("steps:\n  - get: /a\n    extract: {{id: json $.id}}\n  - get: /b\n{line}\n    extract: {{late: json $.id}}\n");
+        let told = mistakes(&text);
+        assert!(told.contains(&format!("shop.yaml:{place}: ")) && told.contains(part), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_step_has_a_time_of_its_own_or_that_of_all_steps() {
+    let scenario = good("defaults: {timeout: 5s}\nsteps: [{get: /a}, {get: /b, timeout: 250ms}]");
+    assert_eq!(
+        scenario.steps().iter().map(|step| step.timeout).collect::<Vec<_>>(),
+        [Some(Nanos::from_secs(5)), Some(Nanos::from_millis(250))]
+    );
+    assert_eq!(first(&good("steps: [{get: /}]")).timeout, None);
+}
+
+#[test]
+fn a_user_leaves_with_what_its_journeys_left_it() {
+    let text = "\
+journeys:
+  - name: buy
+    steps: [{get: /a, extract: {order: json $.id}}]
+user_teardown:
+  - if: '{{order}}'
+    steps: [{delete: '/orders/{{order}}'}]
+  - post: /logout
+";
+    let scenario = good(text);
+    assert_eq!((scenario.user_teardown.len(), scenario.steps().len()), (2, 1));
+    assert!(mistakes(&text.replace("{{order}}", "{{odrer}}")).contains("did you mean"));
+    // What is done once after the load knows no user's.
+    assert!(mistakes(&text.replace("user_teardown", "teardown")).contains("the variable 'order' has no value here"));
+}
+
 #[test]
 fn a_load_is_that_of_the_flags() {
     let scenario =
         good("load: {rate: [0/s to 50/s for 1m, 50/s for 5m], connections: 200, no_keepalive: true}\ntarget: http://a/\nsteps: [{get: /}]");
     let plan = plan::Plan::try_from(Draft { scenario: Some("shop.yaml".to_owned()), ..scenario.draft }).unwrap();
-    assert_eq!(plan.duration(), Some(plan::Nanos::from_secs(360)));
+    assert_eq!(plan.duration(), Some(Nanos::from_secs(360)));
     assert_eq!(plan.connections_max().get(), 200);
 }
 
@@ -176,4 +278,180 @@ fn a_scenario_of_somebody_else_names_nothing_outside_itself() {
     assert_eq!(lines, [2, 2, 3, 4, 6, 7, 9], "{places:#?}");
     assert!(mistakes.iter().all(|mistake| mistake.message.ends_with(", and is not taken from a browser")), "{places:#?}");
     assert!(read_within("s.yaml", "target: http://a.test\nsteps: [{get: '/{{uuid}}'}]\n", Reach::Itself).is_ok());
+}
+
+/// What holds of every text: nothing panics, mistakes have a place and are short, and what is read needs no more looking at.
+fn holds_together(text: &str) {
+    match read("x.yaml", text) {
+        Ok(scenario) => {
+            assert!(!scenario.steps().is_empty() || !scenario.journeys.is_empty());
+            let plan = plan::Plan::try_from(Draft {
+                scenario: Some("x.yaml".to_owned()),
+                url: Some("http://a.test/".to_owned()),
+                ..Draft::default()
+            });
+            // Bodies that are files are looked for where the test runs, and told.
+            let _ = crate::Ready::new(&plan.unwrap(), &scenario, &[]);
+        }
+        Err(mistakes) => {
+            assert!(!mistakes.is_empty() && mistakes.len() <= MISTAKES_MAX);
+            for mistake in mistakes {
+                assert!(mistake.line >= 1 && mistake.column >= 1 && mistake.length >= 1, "{mistake:?}");
+                let said = mistake.to_string();
+                assert!(said.len() < 20_000 && !said.chars().any(|letter| letter.is_control() && letter != '\n'), "{said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_off_anywhere_is_read_or_told() {
+    for (at, _) in STARTER.char_indices() {
+        holds_together(&STARTER[..at]);
+    }
+}
+
+#[test]
+fn a_binary_file_is_told() {
+    let bytes: Vec<u8> = (0..4096_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    for text in [String::from_utf8_lossy(&bytes).into_owned(), "\0".to_owned(), "a: \0\u{1}".to_owned(), "\u{feff}\u{feff}".to_owned()] {
+        assert!(read("x.yaml", &text).is_err(), "{text:?}");
+        holds_together(&text);
+    }
+}
+
+/// None of these may take time that grows with the square of its length.
+#[test]
+fn a_file_with_very_much_of_anything_is_told_at_once() {
+    const MANY: usize = 60_000;
+    let many = |one: &dyn Fn(usize) -> String| (0..MANY).map(one).collect::<String>();
+    let listed = |one: &str| format!("[{}]", vec![one; MANY].join(", "));
+    for text in [
+        "a".repeat(4 << 20),
+        format!("steps: [{{get: /{}}}]", "a".repeat(4 << 20)),
+        format!("steps: [{{get: '/{}'}}]", "{{".repeat(1 << 20)),
+        format!("steps: [{{get: /, checks: ['body contains {}']}}]", "{{x}}".repeat(20_000)),
+        format!("{{{}}}", many(&|number| format!("k{number}: 1, "))),
+        many(&|number| format!("k{number}: 1\n")),
+        format!("variables: {{{}}}\nsteps: [{{get: /}}]", many(&|number| format!("v{number}: 1, "))),
+        format!("steps: [{{get: /, headers: {{{}}}}}]", many(&|number| format!("H{number}: 1, "))),
+        format!("steps: [{{get: /, extract: {{{}}}}}]", many(&|number| format!("v{number}: body, "))),
+        format!("steps: {}", listed("{get: /}")),
+        format!("steps: {}", listed("{pause: 1s}")),
+        format!("steps: {}", listed("{}")),
+        format!("journeys: {}", listed("{name: a}")),
+        format!("journeys: {}", listed("{steps: [{get: /}]}")),
+        format!("steps: [{{get: /, checks: {}}}]", listed("nonsense")),
+        format!("steps: [{{for_each: {{variable: a, in: {}}}, steps: [{{get: /}}]}}]", listed("'{{uuid}}'")),
+        format!("data: {}\nsteps: [{{get: /}}]", listed("users.csv")),
+    ] {
+        holds_together(&text);
+    }
+}
+
+/// Words of scenarios, right and wrong, from which texts are put together.
+const WORDS: &[&str] = &[
+    "steps",
+    "journeys",
+    "target",
+    "load",
+    "variables",
+    "data",
+    "defaults",
+    "setup",
+    "teardown",
+    "user_teardown",
+    "name",
+    "weight",
+    "get",
+    "post",
+    "method",
+    "path",
+    "headers",
+    "body",
+    "json",
+    "form",
+    "multipart",
+    "extract",
+    "checks",
+    "pause",
+    "auth",
+    "redirects",
+    "timeout",
+    "once",
+    "repeat",
+    "if",
+    "while",
+    "for_each",
+    "pick",
+    "else",
+    "users",
+    "rate",
+    "duration",
+    "status",
+    "include",
+    ": ",
+    ": ",
+    ": ",
+    ": ",
+    ":",
+    "\n",
+    "\n",
+    "\n",
+    "\n  ",
+    "\n  - ",
+    "\n    ",
+    "\n      - ",
+    "- ",
+    "[",
+    "]",
+    "{",
+    "}",
+    ", ",
+    "'",
+    "\"",
+    "|\n",
+    ">-\n",
+    "&a ",
+    "*a",
+    "!x ",
+    "#",
+    "/",
+    "/a",
+    "1",
+    "2s",
+    "{{",
+    "}}",
+    "{{uuid}}",
+    "{{x}}",
+    "{{status}}",
+    "== 200",
+    "json $.a",
+    "json $.a == {{x}}",
+    "body contains ",
+    "status 2xx",
+    "http://a.test",
+    "true",
+    "null",
+    "~",
+    "\t",
+    "ü",
+    "\u{2028}",
+    "---",
+    "...",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn any_text_of_the_words_of_scenarios_is_read_or_told(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..50)) {
+        holds_together(&words.concat());
+    }
+
+    #[test]
+    fn any_change_to_a_sound_scenario_is_read_or_told(at in 0..STARTER.len(), length in 0usize..30, word in proptest::sample::select(WORDS)) {
+        let from = (0..=at).rev().find(|at| STARTER.is_char_boundary(*at)).unwrap_or(0);
+        let to = ((at + length).min(STARTER.len())..=STARTER.len()).find(|at| STARTER.is_char_boundary(*at)).unwrap_or(STARTER.len());
+        holds_together(&format!("{}{word}{}", &STARTER[..from], &STARTER[to..]));
+    }
 }

@@ -2,9 +2,12 @@
 
 use plan::template::{Piece, Template, Value as Filled};
 
-use super::Reading;
+use super::{NOTED_MAX, Reading};
 use crate::model::{Condition, Operator};
 use crate::yaml::{Node, Spot, Style, Value};
+
+/// No line and no text that a person wrote is longer; in a longer one, a mistake has the place of the whole text.
+const LOOKED_THROUGH_BYTES_MAX: usize = 256 * 1024;
 
 impl Reading<'_> {
     /// A text that may hold templates.
@@ -24,11 +27,17 @@ impl Reading<'_> {
 
     /// The same of a text that stands in a node, or is made of it.
     pub(super) fn template_of(&mut self, node: &Node, text: &str) -> Option<Template> {
-        let files: Vec<String> = self.files.clone();
-        let files: Vec<&str> = files.iter().map(String::as_str).collect();
-        let names = self.names.clone();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        match Template::parse_with(text, &files, &names) {
+        self.template_at(text, |reading, at, length| reading.within(node, text, at, length))
+    }
+
+    /// The same of any text, whose parts stand where `spot` says.
+    pub(super) fn template_at(&mut self, text: &str, spot: impl Fn(&Self, usize, usize) -> Spot) -> Option<Template> {
+        let parsed = {
+            let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
+            let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+            Template::parse_with(text, &files, &names)
+        };
+        match parsed {
             Ok(template) => {
                 let mut unset = Vec::new();
                 template.each_value(&mut |value| {
@@ -50,7 +59,10 @@ impl Reading<'_> {
                     self.reaches_out(spot, what);
                 }
                 for name in unset {
-                    let spot = self.find(node, text, &name);
+                    let spot = match found(text, &name) {
+                        Some(at) => spot(self, at, name.len()),
+                        None => spot(self, 0, text.len()),
+                    };
                     self.wrong(
                         spot,
                         format!("the variable '{name}' has no value here"),
@@ -60,8 +72,8 @@ impl Reading<'_> {
                 Some(template.with_weighted_at(&|path| self.beside(path)))
             }
             Err(mistakes) => {
-                for mistake in mistakes {
-                    let spot = self.within(node, text, mistake.at, mistake.length);
+                for mistake in mistakes.into_iter().take(NOTED_MAX) {
+                    let spot = spot(self, mistake.at, mistake.length);
                     self.wrong(spot, mistake.message, mistake.help);
                 }
                 None
@@ -69,37 +81,27 @@ impl Reading<'_> {
         }
     }
 
-    fn find(&self, node: &Node, text: &str, name: &str) -> Spot {
-        let at = text.match_indices("{{").find_map(|(open, _)| {
-            let inside = &text[open..];
-            let close = inside.find("}}").unwrap_or(inside.len());
-            inside[..close].find(name).map(|at| open + at)
-        });
-        match at {
-            Some(at) => self.within(node, text, at, name.len()),
-            None => node.spot,
-        }
-    }
-
-    /// Where a part of a node's text stands in the file; the node itself where that cannot be told.
+    /// Where a part of a node's text stands in the file; the node itself where that cannot be told, or would take long.
     pub(super) fn within(&self, node: &Node, text: &str, at: usize, length: usize) -> Spot {
         let Value::Scalar { style, .. } = &node.value else { return node.spot };
+        if text.len() > LOOKED_THROUGH_BYTES_MAX || self.line(node.spot.line).len() > LOOKED_THROUGH_BYTES_MAX {
+            return node.spot;
+        }
         let (Some(before), Some(about)) = (text.get(..at), text.get(at..(at + length).min(text.len()))) else { return node.spot };
         let length = about.chars().count().max(1);
-        let line = |number: usize| self.lines.get(number.saturating_sub(1)).copied().unwrap_or_default();
         if *style == Style::Block {
             let inside = before.matches('\n').count();
             let number = node.spot.line + inside;
             let wanted = text.lines().nth(inside).unwrap_or_default();
-            let shown = line(number);
+            let shown = self.line(number);
             let Some(indent) = shown.strip_suffix(wanted).map(|indent| indent.chars().count()) else { return node.spot };
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
             return Spot { line: number, column: indent + column, length };
         }
-        let rest: String = line(node.spot.line).chars().skip(node.spot.column).collect();
         let quoted = usize::from(*style == Style::Quoted);
-        let inner: String = rest.chars().skip(quoted).collect();
-        if !inner.starts_with(text) {
+        let mut rest = self.line(node.spot.line).chars();
+        let inner = rest.by_ref().take(node.spot.column + quoted).count();
+        if inner < node.spot.column + quoted || !rest.as_str().starts_with(text) {
             return node.spot;
         }
         Spot { line: node.spot.line, column: node.spot.column + quoted + before.chars().count(), length }
@@ -125,7 +127,8 @@ impl Reading<'_> {
         let left = self.template_of(node, text[..at].trim());
         let right = text[at + word.len()..].trim();
         let right = right.strip_prefix('"').and_then(|right| right.strip_suffix('"')).unwrap_or(right);
-        let right = self.template_of(node, right);
+        let from = text.rfind(right).unwrap_or_default();
+        let right = self.template_at(right, |reading, at, length| reading.within(node, text, from + at, length));
         Some(Condition { left: left?, against: Some((operator, right?)) })
     }
 
@@ -191,6 +194,15 @@ impl Reading<'_> {
         }
         Some(())
     }
+}
+
+/// Where a name stands between two braces.
+fn found(text: &str, name: &str) -> Option<usize> {
+    text.match_indices("{{").find_map(|(open, _)| {
+        let inside = &text[open..];
+        let close = inside.find("}}").unwrap_or(inside.len());
+        inside[..close].find(name).map(|at| open + at)
+    })
 }
 
 /// A number, a truth or nothing, as JSON writes them too.

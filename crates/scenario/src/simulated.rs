@@ -1,0 +1,481 @@
+//! Journeys in the simulated engine: exact counts, exact times, and what a server saw in which order.
+
+use std::cell::RefCell;
+use std::fs;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::simulation::{Simulation, read_request};
+use engine::{Broken, Stop};
+use measure::{Failure, Summary};
+use plan::{Draft, Given, Load, Nanos, Plan};
+use template::{Data, Rows};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::time::Instant;
+
+use crate::compiled::compile;
+use crate::program::{Coming, Farewells, Journeys};
+use crate::series::Progress;
+
+/// A request as the server saw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    /// Milliseconds since the server began.
+    at_ms: u64,
+    /// From 0.
+    connection: u64,
+    /// Method and path.
+    line: String,
+    head: String,
+    body: String,
+}
+
+impl Seen {
+    fn header(&self, name: &str) -> &str {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.into_iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
+    }
+}
+
+/// An answer: after so many milliseconds, with this status, these header lines and this body.
+type Answer = (u64, u16, String, String);
+
+fn plain(after_ms: u64, body: &str) -> Answer {
+    (after_ms, 200, String::new(), body.to_owned())
+}
+
+type Log = Rc<RefCell<Vec<Seen>>>;
+
+/// A server that answers by a function and writes down what it sees.
+fn serving(answer: impl Fn(&Seen) -> Answer + 'static) -> (Simulation, Log) {
+    let log = Log::default();
+    let (kept, answer) = (log.clone(), Rc::new(answer));
+    let began: Rc<RefCell<Option<Instant>>> = Rc::default();
+    let simulation = Simulation::of(move |mut stream: DuplexStream, connection| {
+        let (log, answer) = (kept.clone(), answer.clone());
+        let began = *began.borrow_mut().get_or_insert_with(Instant::now);
+        async move {
+            while let Some(head) = read_request(&mut stream).await {
+                let at_ms = u64::try_from(began.elapsed().as_millis()).unwrap();
+                let line = head.lines().next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
+                let mut seen = Seen { at_ms, connection, line, head, body: String::new() };
+                let mut body = vec![0; seen.header("content-length").parse().unwrap_or(0)];
+                if stream.read_exact(&mut body).await.is_err() {
+                    return;
+                }
+                seen.body = String::from_utf8(body).unwrap();
+                log.borrow_mut().push(seen.clone());
+                let (after_ms, status, headers, body) = answer(&seen);
+                tokio::time::sleep(Duration::from_millis(after_ms)).await;
+                let reply = format!("HTTP/1.1 {status} Word\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len());
+                // A client that has hung up does not want the answer.
+                let _ = stream.write_all(reply.as_bytes()).await;
+            }
+        }
+    });
+    (simulation, log)
+}
+
+struct Ran {
+    summary: Summary,
+    broken: Option<Broken>,
+    farewells: Farewells,
+}
+
+/// Carries a scenario out.
+fn run(server: &Simulation, text: &str) -> Ran {
+    run_with(server, text, &[])
+}
+
+fn run_with(server: &Simulation, text: &str, files: &[Arc<Data>]) -> Ran {
+    let scenario = crate::read("s.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+    let own = scenario.draft.clone();
+    let draft = Draft {
+        scenario: Some("s.yaml".to_owned()),
+        url: Some("http://simulated.test/".to_owned()),
+        threads: "1".parse::<Given<_>>().ok(),
+        ..own
+    };
+    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
+    let compiled = Arc::new(compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors}")));
+    let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
+    let filling = plan.filling();
+    let all = Arc::new(Mutex::new(Farewells::default()));
+    let (summary, broken) = {
+        let rows = |share| Rows::new(files, (filling.order, filling.end), plan.seed(), share, 0);
+        let made = |share| (compiled.clone(), coming.clone(), rows(share), plan.seed(), share, all.clone());
+        if compiled.wanders {
+            server.carry_out(&plan, |share| {
+                let (compiled, coming, rows, seed, share, all) = made(share);
+                Journeys::<true>::new(compiled, coming, rows, seed, share, (Arc::default(), Progress::default()), all)
+            })
+        } else {
+            server.carry_out(&plan, |share| {
+                let (compiled, coming, rows, seed, share, all) = made(share);
+                Journeys::<false>::new(compiled, coming, rows, seed, share, (Arc::default(), Progress::default()), all)
+            })
+        }
+    };
+    let farewells = std::mem::take(&mut *all.lock().unwrap());
+    Ran { summary, broken, farewells }
+}
+
+fn lines(log: &Log) -> Vec<String> {
+    log.borrow().iter().map(|seen| seen.line.clone()).collect()
+}
+
+fn failed(summary: &Summary, class: Failure) -> u64 {
+    summary.failures.iter().find(|failure| failure.class == class).map_or(0, |failure| failure.count)
+}
+
+/// Whether a count is within five standard deviations of its binomial mean.
+fn is_binomial(count: u64, of: u64, share: f64) -> bool {
+    let (of, deviation) = (of as f64, (of as f64 * share * (1.0 - share)).sqrt());
+    (count as f64 - of * share).abs() <= 5.0 * deviation
+}
+
+#[test]
+fn a_user_takes_exactly_as_long_as_its_steps_and_pauses() {
+    let (server, log) = serving(|_| plain(100, ""));
+    let text = "load: {users: 2, duration: 60s}\nsteps:\n  - {get: /a, pause: 300ms}\n  - {get: /b, pause: 500ms}\n";
+    let Ran { summary, .. } = run(&server, text);
+    let scenario = summary.scenario.unwrap();
+    // Each user begins a journey a second, from 0 to 59.
+    let journey = &scenario.journeys[0];
+    assert_eq!((journey.started, journey.completed, journey.unfinished), (120, 120, 0));
+    assert_eq!((summary.requests.due, summary.requests.succeeded, log.borrow().len()), (240, 240, 240));
+    assert_eq!((journey.journey_time.min(), journey.journey_time.max()), (Some(Nanos::from_millis(500)), Some(Nanos::from_millis(500))));
+    assert_eq!(summary.response_time.max(), Some(Nanos::from_millis(100)));
+    for connection in 0..2 {
+        let log = log.borrow();
+        let seen = log.iter().filter(|seen| seen.connection == connection);
+        for (number, seen) in (0..).zip(seen) {
+            let expected = if number % 2 == 0 { (number / 2 * 1000, "GET /a") } else { (number / 2 * 1000 + 400, "GET /b") };
+            assert_eq!((seen.at_ms, seen.line.as_str()), expected);
+        }
+    }
+}
+
+#[test]
+fn a_rate_starts_exactly_so_many_journeys_whose_later_steps_follow_their_answers() {
+    let (server, log) = serving(|_| plain(50, ""));
+    let text = "load: {rate: 10/s, arrivals: even, duration: 10s, connections: 20}\nsteps:\n  - {get: /a, pause: 100ms}\n  - get: /b\n";
+    let Ran { summary, .. } = run(&server, text);
+    let scenario = summary.scenario.unwrap();
+    let journey = &scenario.journeys[0];
+    assert_eq!(journey.started, 100);
+    // One in the last 150 ms would send its second step after the end.
+    assert_eq!((journey.completed, journey.unfinished), (99, 1));
+    assert_eq!((summary.requests.due, log.borrow().len()), (199, 199));
+    let begun: Vec<u64> = log.borrow().iter().filter(|seen| seen.line == "GET /a").map(|seen| seen.at_ms).collect();
+    let gone_on: Vec<u64> = log.borrow().iter().filter(|seen| seen.line == "GET /b").map(|seen| seen.at_ms).collect();
+    assert!(begun.iter().zip(&gone_on).all(|(a, b)| *b == a + 150), "{begun:?} {gone_on:?}");
+}
+
+#[test]
+fn users_keep_their_own_cookies_and_variables() {
+    let (server, log) = serving(|seen| match seen.line.as_str() {
+        "POST /login" => {
+            let name = seen.body.trim_start_matches("user=");
+            (1, 200, format!("Set-Cookie: session=s{name}; Path=/\r\nX-Token: t{name}\r\n"), String::new())
+        }
+        _ => plain(1, ""),
+    });
+    let text = "\
+load: {users: 7, requests: 700}
+variables: {name: '{{random 1 1000000000}}'}
+steps:
+  - post: /login
+    form: {user: '{{name}}'}
+    extract: {token: header X-Token}
+  - {get: /one, headers: {X-Token: '{{token}}', X-Name: '{{name}}'}}
+  - {get: /two, headers: {X-Token: '{{token}}', X-Name: '{{name}}'}}
+";
+    let Ran { summary, .. } = run(&server, text);
+    assert_eq!((summary.requests.succeeded, summary.scenario.unwrap().journeys[0].completed), (700, 231));
+    let mut last = vec![String::new(); 7];
+    for seen in log.borrow().iter() {
+        let name = &mut last[seen.connection as usize];
+        if seen.line == "POST /login" {
+            // The cookie of the login before; a new one comes with the answer.
+            assert_eq!(seen.header("cookie"), if name.is_empty() { String::new() } else { format!("session=s{name}") });
+            *name = seen.body.trim_start_matches("user=").to_owned();
+            continue;
+        }
+        assert_eq!(seen.header("cookie"), format!("session=s{name}"));
+        assert_eq!((seen.header("x-token"), seen.header("x-name")), (format!("t{name}").as_str(), name.as_str()));
+    }
+}
+
+#[test]
+fn journeys_and_picks_come_as_often_as_their_weights_say_and_steps_in_their_order() {
+    let (server, log) = serving(|_| plain(1, ""));
+    let text = "\
+load: {users: 1, requests: 20000}
+journeys:
+  - {name: a, weight: 80, steps: [{get: /a1}, {get: /a2}]}
+  - name: b
+    weight: 20
+    steps:
+      - get: /b1
+      - pick:
+          - {weight: 1, steps: [{get: /rare}]}
+          - {weight: 9, steps: [{get: /common}]}
+      - {weight: 0, get: /b2}
+";
+    assert!(crate::read("s.yaml", text).is_err(), "a step has no weight");
+    let text = text.replace("weight: 0, ", "");
+    let Ran { summary, .. } = run(&server, &text);
+    let journeys = summary.scenario.unwrap().journeys;
+    let started: u64 = journeys.iter().map(|journey| journey.started).sum();
+    assert!(is_binomial(journeys[0].started, started, 0.8), "{} of {started}", journeys[0].started);
+    let seen = lines(&log);
+    let count = |line: &str| seen.iter().filter(|seen| *seen == line).count() as u64;
+    assert!(is_binomial(count("GET /rare"), count("GET /rare") + count("GET /common"), 0.1), "{}", count("GET /rare"));
+    for pair in seen.windows(2) {
+        let follows: &[&str] = match pair[0].as_str() {
+            "GET /a1" => &["GET /a2"],
+            "GET /b1" => &["GET /rare", "GET /common"],
+            "GET /rare" | "GET /common" => &["GET /b2"],
+            _ => &["GET /a1", "GET /b1"],
+        };
+        assert!(follows.contains(&pair[1].as_str()), "{pair:?}");
+    }
+}
+
+#[test]
+fn a_step_s_own_timeout_is_a_timeout_with_the_step_named() {
+    let (server, _) = serving(|seen| match seen.line.as_str() {
+        "GET /hangs" => plain(1_000_000, ""),
+        "GET /long" => plain(45_000, ""),
+        _ => plain(5_000, ""),
+    });
+    let text = "\
+load: {users: 1, requests: 9}
+defaults: {timeout: 10s}
+steps:
+  - get: /five
+  - {get: /long, name: long report, timeout: 1m}
+  - {get: /hangs, name: hanging page, timeout: 2s}
+";
+    let Ran { summary, .. } = run(&server, text);
+    assert_eq!((summary.requests.succeeded, summary.requests.failed), (6, 3));
+    let failure = summary.failures.iter().find(|failure| failure.class == Failure::RecvIdleTimeout).unwrap();
+    assert_eq!(failure.count, 3);
+    let example = failure.example.as_ref().unwrap();
+    assert!(example.text.starts_with("hanging page: no answer within 2s: on a connection that had answered 2"), "{}", example.text);
+    let steps = summary.scenario.unwrap().steps;
+    assert_eq!((steps[2].failed, steps[2].response_time.max()), (3, Some(Nanos::from_secs(2))));
+    assert_eq!((steps[1].succeeded, steps[1].response_time.max()), (3, Some(Nanos::from_secs(45))));
+    // 5 + 45 + 2 seconds, three times.
+    assert!((156..157).contains(&(summary.ended.drained_at.0 / 1_000_000_000)), "{}", summary.ended.drained_at);
+}
+
+#[test]
+fn in_open_load_a_step_s_timeout_does_not_count_the_wait_for_a_connection() {
+    let (server, _) = serving(|_| plain(900, ""));
+    let text = "load: {rate: 2/s, arrivals: even, duration: 4s, connections: 1}\nsteps: [{get: /, timeout: 1s}]\n";
+    let Ran { summary, .. } = run(&server, text);
+    assert_eq!((summary.requests.due, summary.requests.succeeded), (8, 8));
+    assert!(summary.response_time.max() > Some(Nanos::from_secs(2)), "the wait is in the response time all the same");
+}
+
+#[test]
+fn users_take_their_leave_after_the_last_answer_and_it_is_not_measured() {
+    let (server, log) = serving(|seen| match seen.line.as_str() {
+        "GET /enter" => (10, 200, format!("Set-Cookie: s={}\r\n", seen.connection), format!("{{\"id\": {}}}", 70 + seen.connection)),
+        _ => plain(400, ""),
+    });
+    let text = "\
+load: {users: 5, duration: 3s}
+steps:
+  - {get: /enter, once: true, extract: {id: json $.id}}
+  - get: /work
+user_teardown:
+  - {get: '/leave/{{id}}', checks: [status 200]}
+  - {pause: 1s}
+  - get: /gone
+";
+    let Ran { summary, farewells, broken } = run(&server, text);
+    assert_eq!((farewells.users, farewells.failed, broken), (5, 0, None), "{:?}", farewells.wrong);
+    let measured: Vec<Seen> =
+        log.borrow().iter().filter(|seen| !seen.line.contains("/leave") && seen.line != "GET /gone").cloned().collect();
+    assert_eq!(summary.requests.due, measured.len() as u64);
+    let scenario = summary.scenario.unwrap();
+    assert_eq!((scenario.steps.len(), scenario.journeys.len()), (2, 1));
+    assert_eq!(summary.ended.drained_at, Nanos::from_millis(3_210), "the last answer that is measured");
+    let left: Vec<Seen> = log.borrow().iter().filter(|seen| seen.line.contains("/leave")).cloned().collect();
+    assert_eq!(left.len(), 5);
+    for seen in &left {
+        assert_eq!((seen.at_ms, seen.line.as_str()), (3_210, format!("GET /leave/{}", 70 + seen.connection).as_str()));
+        assert_eq!(seen.header("cookie"), format!("s={}", seen.connection));
+    }
+    let gone: Vec<u64> = log.borrow().iter().filter(|seen| seen.line == "GET /gone").map(|seen| seen.at_ms).collect();
+    assert_eq!(gone, [4_610; 5]);
+    assert_eq!(summary.connections.opened, 5);
+}
+
+#[test]
+fn a_teardown_that_takes_too_long_ends_and_is_told() {
+    let (server, log) = serving(|seen| match seen.line.as_str() {
+        "GET /leave" if seen.connection < 2 => plain(1_000_000, ""),
+        "GET /leave" if seen.connection == 2 => (1, 500, String::new(), String::new()),
+        _ => plain(1, ""),
+    });
+    let text = "load: {users: 5, requests: 50}\nsteps: [{get: /}]\nuser_teardown: [{get: /leave}, {get: /more}]\n";
+    let Ran { summary, farewells, .. } = run(&server, text);
+    // Two never had an answer, and one was refused; that one goes on, as journeys do.
+    assert_eq!((farewells.users, farewells.failed), (5, 3), "{:?}", farewells.wrong);
+    let wrong = farewells.wrong.unwrap();
+    assert!(wrong.contains("the step 'GET /leave'") && wrong.contains("500"), "{wrong}");
+    assert_eq!((summary.requests.due, summary.requests.succeeded), (50, 50));
+    assert_eq!(lines(&log).iter().filter(|line| *line == "GET /more").count(), 3);
+    assert!(server.took() < Duration::from_secs(11), "{:?}", server.took());
+    assert!(server.took() >= Duration::from_secs(10), "{:?}", server.took());
+}
+
+#[test]
+fn in_open_load_each_journey_s_user_leaves_when_it_is_over() {
+    let (server, log) = serving(|_| plain(10, ""));
+    let text = "\
+load: {rate: 10/s, arrivals: even, duration: 2s, connections: 5}
+steps: [{get: /, pause: 50ms}, {get: /more}]
+user_teardown: [{get: /leave}]
+";
+    let Ran { summary, farewells, .. } = run(&server, text);
+    assert_eq!((farewells.users, farewells.failed), (20, 0), "{:?}", farewells.wrong);
+    let seen = lines(&log);
+    assert_eq!(seen.iter().filter(|line| *line == "GET /leave").count(), 20);
+    assert_eq!(summary.requests.due, seen.iter().filter(|line| *line != "GET /leave").count() as u64);
+    // The first leaves before the second comes.
+    assert_eq!(seen[..4], ["GET /", "GET /more", "GET /leave", "GET /"]);
+}
+
+#[test]
+fn a_run_that_is_stopped_at_once_does_not_wait_for_its_users_to_leave() {
+    let stop = Stop::new();
+    let raised = stop.clone();
+    let (server, log) = serving(move |_| {
+        raised.raise();
+        raised.raise();
+        plain(1_000, "")
+    });
+    let server = server.stopped_by(stop);
+    let text = "load: {users: 3, duration: 10s}\nsteps: [{get: /}]\nuser_teardown: [{get: /leave}]\n";
+    let Ran { farewells, .. } = run(&server, text);
+    assert_eq!(farewells.failed, farewells.users);
+    assert!(farewells.users >= 1 && farewells.wrong.is_some());
+    assert!(lines(&log).iter().all(|line| line == "GET /"));
+    assert!(server.took() < Duration::from_secs(1), "{:?}", server.took());
+}
+
+#[test]
+fn a_check_compares_with_what_a_step_before_it_took_out() {
+    let (server, _) = serving(|seen| {
+        let path = seen.line.trim_start_matches("GET ");
+        match path {
+            "/next" => plain(1, &format!("{{\"id\": {}}}", seen.at_ms % 7)),
+            // Every third item is another than the one that was asked for.
+            path => {
+                let id: u64 = path.trim_start_matches("/items/").parse().unwrap();
+                (1, 200, format!("X-Item: item-{id}\r\n"), format!("{{\"id\": {}}}", if id % 3 == 0 { id + 1 } else { id }))
+            }
+        }
+    });
+    let text = "\
+load: {users: 1, requests: 2000}
+steps:
+  - {get: /next, extract: {id: json $.id}}
+  - get: /items/{{id}}
+    name: item
+    checks:
+      json: {$.id: '{{id}}'}
+      header: {X-Item: 'item-{{id}}'}
+      body: contains \"{{id}}\"
+";
+    let Ran { summary, .. } = run(&server, text);
+    let step = &summary.scenario.as_ref().unwrap().steps[1];
+    let wrong = step.checks[0].failed;
+    assert!(wrong > 100 && step.checks[0].held > 100, "{step:?}");
+    assert_eq!(step.checks[0].held + wrong, step.due);
+    assert_eq!((step.checks[1].held, step.checks[1].failed), (step.due, 0));
+    assert_eq!((step.checks[1].check.as_str(), failed(&summary, Failure::CheckFailed)), ("header X-Item == item-{{id}}", wrong));
+    let example = &step.checks[0].example.as_ref().unwrap().text;
+    assert!(example.starts_with("json $.id == {{id}} (here ") && example.contains("): was "), "{example}");
+}
+
+#[test]
+fn an_expected_error_status_is_no_failure_and_the_journey_goes_on() {
+    let (server, log) = serving(|seen| match seen.line.as_str() {
+        "DELETE /cart" => (1, 404, String::new(), "nothing there".to_owned()),
+        "GET /teapot" => (1, 418, String::new(), String::new()),
+        _ => plain(1, ""),
+    });
+    let text = "\
+load: {users: 1, requests: 400}
+defaults: {must_succeed: true}
+steps:
+  - {delete: /cart, checks: {status: 404}}
+  - {get: /teapot, checks: ['status not 5xx', body missing]}
+  - {get: /cart, checks: [status 200]}
+  - {get: /teapot, name: unexpected, checks: [time < 1s], must_succeed: false}
+";
+    let Ran { summary, .. } = run(&server, text);
+    assert_eq!((summary.requests.succeeded, failed(&summary, Failure::CheckStatus)), (300, 100));
+    // Of the four hundred answers with an error status, only those are shown that nobody asked for.
+    assert_eq!(summary.failures.len(), 1);
+    let example = &summary.failures[0].example.as_ref().unwrap().text;
+    assert!(example.starts_with("unexpected: answered with the status 418: HTTP/1.1 418 Word"), "{example}");
+    let scenario = summary.scenario.unwrap();
+    let failures: Vec<u64> = scenario.steps.iter().map(|step| step.failed).collect();
+    assert_eq!(failures, [0, 0, 0, 100]);
+    assert_eq!((scenario.journeys[0].completed, scenario.journeys[0].broke_off), (100, 0));
+    assert_eq!(lines(&log).len(), 400);
+}
+
+#[test]
+fn rows_run_out_as_the_scenario_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("users.csv");
+    fs::write(&path, "name\nada\nbob\ncy\n").unwrap();
+    let path = path.display().to_string();
+    let files = [Arc::new(Data::open(&path).unwrap_or_else(|_| panic!()))];
+    let text = |end: &str| {
+        format!("load: {{users: 1, requests: 10}}\ndata: ['users={path}']\ndata_end: {end}\nsteps: [{{get: '/{{{{users.name}}}}'}}]\n")
+    };
+    let (server, log) = serving(|_| plain(1, ""));
+    let Ran { summary, broken, .. } = run_with(&server, &text("wrap"), &files);
+    assert_eq!((summary.requests.succeeded, broken), (10, None));
+    assert_eq!(lines(&log)[2..5], ["GET /cy", "GET /ada", "GET /bob"]);
+
+    let (server, log) = serving(|_| plain(1, ""));
+    let Ran { summary, broken, .. } = run_with(&server, &text("stop"), &files);
+    assert_eq!((summary.requests.succeeded, broken), (3, None));
+    assert_eq!(lines(&log), ["GET /ada", "GET /bob", "GET /cy"]);
+
+    let (server, log) = serving(|_| plain(1, ""));
+    let Ran { summary, broken, .. } = run_with(&server, &text("error"), &files);
+    assert_eq!((summary.requests.succeeded, log.borrow().len()), (3, 3));
+    assert!(broken.unwrap().message.contains("has run out after 3 rows"));
+}
+
+#[test]
+fn an_extraction_that_finds_nothing_stops_the_journey_and_is_told_with_an_example() {
+    let (server, log) = serving(|seen| plain(1, if seen.at_ms % 4 < 2 { "{\"token\": \"t\"}" } else { "{\"error\": \"sold out\"}" }));
+    let text = "\
+load: {users: 1, requests: 1000}
+steps:
+  - {get: /token, name: token, extract: {token: json $.token}}
+  - get: /use/{{token}}
+";
+    let Ran { summary, .. } = run(&server, text);
+    let missing = failed(&summary, Failure::ExtractNothing);
+    let scenario = summary.scenario.as_ref().unwrap();
+    assert!(missing > 100, "{missing}");
+    assert_eq!(scenario.journeys[0].broke_off, missing);
+    assert_eq!(scenario.steps[1].due, lines(&log).iter().filter(|line| *line == "GET /use/t").count() as u64);
+    assert_eq!(scenario.steps[0].due, missing + scenario.steps[0].succeeded);
+    let failure = summary.failures.iter().find(|failure| failure.class == Failure::ExtractNothing).unwrap();
+    assert_eq!(failure.example.as_ref().unwrap().text, "token: json $.token found nothing in {\"error\": \"sold out\"}");
+}
