@@ -81,7 +81,7 @@ fn loads_of_a_series_share_a_setup_and_go_on_where_the_one_before_left_off() {
     let ready = || Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     let stop = engine::Stop::new();
     let series = ready().begin(&stop).unwrap_or_else(|error| panic!("{error}"));
-    let mut load = |ready: Ready| {
+    let load = |ready: Ready| {
         let prepared = engine::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
         ready.load(&series, prepared, &mut |_, _| {}, &stop).unwrap_or_else(|error| panic!("{error}"))
     };
