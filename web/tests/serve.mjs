@@ -228,6 +228,34 @@ const tests = {
     await close();
   },
 
+  async "a scenario is pasted, its mistakes stand beside it, and its journeys are watched"() {
+    const { page, complaints, close } = await open("/new");
+    await page.getByLabel("What is sent").selectOption("journeys of a scenario");
+    await page.getByRole("radio", { name: "As the scenario says" }).waitFor();
+    assert.ok(await page.getByLabel("Method").isHidden());
+    await page.getByLabel("Scenario (YAML)").fill(`target: ${api}\nstpes: []\nsteps:\n  - get: /{{env HOME}}\n`);
+    const wrong = page.locator("#scenario-wrong");
+    await wrong.filter({ hasText: "scenario:2:1: the key 'stpes' is unknown here" }).waitFor();
+    await wrong.filter({ hasText: "scenario:4:17: this names a variable of the machine that serves" }).waitFor();
+    await page.getByLabel("Take the scenario from a file").setInputFiles({ name: "s.yaml", mimeType: "text/yaml", buffer: Buffer.from(`target: ${api}\nload: {users: 2, duration: 3s}\nsteps:\n  - get: /healthz\n  - get: /question\n`) });
+    await wrong.waitFor({ state: "hidden" });
+    assert.equal(await page.locator(".typed code").innerText(), "loadline run scenario.yaml");
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.waitForURL("**/live");
+    await page.waitForFunction(() => Number(document.getElementById("app").dataset.ticks) >= 2);
+    assert.match(await page.locator(".panel").innerText(), /TPS/);
+    await page.waitForFunction(() => document.getElementById("app").dataset.state === "ended");
+    assert.match(await page.locator("main").innerText(), /journeys a second/);
+    const { runs } = await json("/api/v1/runs?name=scenario");
+    assert.equal(runs.length, 1);
+    await open(`/new?from=${runs[0].id}`).then(async (again) => {
+      await again.page.waitForFunction(() => document.querySelector("#field-scenario")?.value.includes("get: /question"));
+      await again.close();
+    });
+    assert.deepEqual(complaints, []);
+    await close();
+  },
+
   async "a test is stopped from the page, and its report is there"() {
     const { page, complaints, close } = await open("/new");
     await page.getByLabel("Target").fill(`${api}/healthz`);

@@ -39,6 +39,7 @@ fn main() {
                 cpu: Nanos::ZERO,
                 lag_max: Nanos::ZERO,
                 response_time: times.pack(),
+                journeys: None,
             }
         })
         .collect();

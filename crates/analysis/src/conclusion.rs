@@ -132,7 +132,7 @@ fn promised(rows: &[LevelRow], scaling: &Scaling) -> String {
         Best::At { level, throughput, response_s, edge, .. } => {
             let row = rows.iter().find(|row| row.level.value() == level);
             let at = row.map_or_else(String::new, |row| row.level.to_string());
-            let what = if matches!(row.map(|row| row.level), Some(crate::Level::Offered(_))) { "rate" } else { "concurrency" };
+            let what = if row.is_some_and(|row| row.level.is_open()) { "rate" } else { "concurrency" };
             let mean = response_s.map_or_else(String::new, |it| format!(", with a mean response time of {}", time(it * 1e9)));
             let beyond = scaling.kept.iter().find(|(beyond, kept)| beyond.value() > level && *kept != Kept::Yes);
             let then = match beyond {

@@ -66,15 +66,44 @@ pub struct Found {
     /// What the trial at the rate found was to keep to, beside the promises.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
+    /// What its rates begin.
+    #[serde(default, skip_serializing_if = "Rated::is_requests")]
+    pub rated: Rated,
     /// Two runs more with profiles of the server, at a part of the rate found and at it; they are no part of the search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiled: Vec<sweep::Trial>,
 }
 
+/// What a rate of a search begins. The promises are about requests in both cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rated {
+    /// Requests.
+    #[default]
+    Requests,
+    /// Journeys of a scenario, each of several requests.
+    Journeys,
+}
+
+impl Rated {
+    /// Of a rate, in sentences.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Requests => "req/s",
+            Self::Journeys => "journeys/s",
+        }
+    }
+
+    fn is_requests(&self) -> bool {
+        *self == Self::Requests
+    }
+}
+
 /// A trial with all it measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoundTrial {
-    /// Asked for, requests a second.
+    /// Asked for, requests or journeys a second.
     pub rate: f64,
     /// Asked for, seconds.
     pub seconds: f64,
@@ -108,11 +137,11 @@ impl FoundTrial {
 /// All trials at one rate together, for charts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateRow {
-    /// Offered, requests a second.
+    /// Offered, requests or journeys a second.
     pub rate: f64,
-    /// Answers a second.
+    /// Answers a second; journeys a second that went to their end, where the rate begins journeys.
     pub throughput: f64,
-    /// Answers a second that succeeded within the longest time promised.
+    /// Of these, the part of the requests that succeeded within the longest time promised.
     pub goodput: f64,
     /// The quantile of response time; `None` where it lies among requests that failed. The worst of the trials.
     pub quantile: Option<Nanos>,
@@ -138,6 +167,7 @@ impl Found {
             rests: Vec::new(),
             trials: Vec::new(),
             checks: Vec::new(),
+            rated: Rated::Requests,
             profiled: Vec::new(),
         }
     }
@@ -175,7 +205,7 @@ impl Found {
     /// What became of the checks, one sentence each.
     fn checked(&self) -> Vec<String> {
         let at = match self.confirming() {
-            Some(trial) => format!("at {} req/s", figure(trial.rate)),
+            Some(trial) => format!("at {} {}", figure(trial.rate), self.rated.unit()),
             None => "no rate was found to judge it at".to_owned(),
         };
         let said = |it: &Judgement| format!("Check '{}' {} ({at}): {}.", it.check, it.verdict.name().to_lowercase(), it.about());
@@ -188,7 +218,9 @@ impl Found {
         if self.trials.is_empty() {
             return vec!["Nothing was measured.".to_owned()];
         }
-        let mut said: Vec<String> = search_words::sentences(&self.answer, &self.slo).into_iter().map(|it| sentence(&it)).collect();
+        let unit = self.rated.unit();
+        let mut said: Vec<String> =
+            search_words::sentences(&self.answer, &self.slo, self.rated).into_iter().map(|it| sentence(&it)).collect();
         if self.answer.carries.is_none() && self.answer.capacity.low <= 0.0 && matches!(self.answer.limited_by, LimitedBy::Promise(_)) {
             // More time would not make a server carry what it does not carry at the lowest rate.
             said.retain(|it| !it.starts_with("--budget "));
@@ -200,9 +232,9 @@ impl Found {
                 && let Some(first) = said.first_mut()
             {
                 *first = match self.answer.carries {
-                    Some(rate) => format!("It carries at least {} req/s; no rate had failed yet.", figure(rate)),
+                    Some(rate) => format!("It carries at least {} {unit}; no rate had failed yet.", figure(rate)),
                     None if self.answer.capacity.low > 0.0 => {
-                        format!("No rate was proven yet; up to {} req/s short trials kept the promise.", figure(self.answer.capacity.low))
+                        format!("No rate was proven yet; up to {} {unit} short trials kept the promise.", figure(self.answer.capacity.low))
                     }
                     None => "Cannot tell: no rate was proven yet.".to_owned(),
                 };
@@ -232,8 +264,9 @@ impl Found {
             (None, _) => "most often because no connection came free in time".to_owned(),
         };
         Some(format!(
-            "At {} req/s {} of {} requests failed ({}), {how}.",
+            "At {} {} {} of {} requests failed ({}), {how}.",
             figure(rate),
+            self.rated.unit(),
             count(failed),
             count(run.requests.due),
             share(failed, run.requests.due)
@@ -270,8 +303,11 @@ impl Found {
         let quantiles: Vec<Option<Nanos>> = runs.iter().map(|run| response_quantile(run, self.quantile)).collect();
         RateRow {
             rate,
-            throughput: mean(&|run| run.qps),
-            goodput: mean(&|run| self.goodput(run)),
+            throughput: mean(&|run| run.scenario.as_ref().map_or(run.qps, |scenario| scenario.tps)),
+            goodput: mean(&|run| match &run.scenario {
+                None => self.goodput(run),
+                Some(scenario) => scenario.tps * self.good(run) as f64 / (run.requests.due.max(1)) as f64,
+            }),
             quantile: if quantiles.contains(&None) { None } else { quantiles.into_iter().flatten().max() },
             generator_limited,
         }

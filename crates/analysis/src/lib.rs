@@ -38,5 +38,5 @@ pub use climb::{StopRule, Stopped};
 pub use conclusion::{Topic, by_topic, conclusion};
 pub use reading::Reading;
 pub use scaling::{Scaling, scaling};
-pub use sweep::{Level, LevelRow, SWEEP_SCHEMA, Sweep, Trial, promises_kept};
+pub use sweep::{Level, LevelJourneys, LevelRow, LevelStep, SWEEP_SCHEMA, Sweep, Trial, promises_kept};
 pub use validity::{Cause, GeneratorLimit, Standing, Validity, What, disturbances, generator_limit, processor_share_is_known};

@@ -7,6 +7,7 @@
 //!
 //! Everything here follows from the Sweep: its own seed feeds the bootstrap, so a file read again says the same.
 
+use measure::Summary;
 use plan::Load;
 use serde::Serialize;
 
@@ -18,6 +19,9 @@ use crate::{Level, LevelRow, Sweep};
 
 /// A level at which less than this succeeded, in percent, is no point of the curve.
 const SUCCESS_PERCENT_MIN: f64 = 99.0;
+
+/// Users without pauses wait for an answer for at least this share of their time: what is left loadline takes to read and to write.
+const WAITING_SHARE_MIN: f64 = 0.9;
 
 /// What the levels say together.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,8 +100,14 @@ fn curve(sweep: &Sweep, rows: &[LevelRow]) -> Option<Curve> {
         reading: curve::read(&points, plan.seed()),
         failing: rows.iter().filter(|row| is_failing(row)).map(|row| row.level.value()).collect(),
         repetitions: rows.iter().map(|row| row.repetitions).max().unwrap_or(0),
-        pausing: if pause.is_some() { Pausing::Between } else { Pausing::Never },
+        pausing: if pause.is_some() || sweep.trials.iter().any(|trial| thinks(&trial.summary)) { Pausing::Between } else { Pausing::Never },
     })
+}
+
+/// Whether users on journeys think between their requests: then fewer of them wait for an answer than there are. Their pauses stand in the
+/// scenario, which is not part of a result.
+fn thinks(run: &Summary) -> bool {
+    run.scenario.is_some() && run.in_flight_mean < WAITING_SHARE_MIN * run.concurrency as f64
 }
 
 /// One point for every repetition of every level that belongs to the curve. A level that the generator limited once is
@@ -185,7 +195,7 @@ impl Serialize for Curve {
 pub(crate) mod tests {
     use super::*;
     use crate::Trial;
-    use measure::{Summary, fixtures};
+    use measure::fixtures;
     use std::num::NonZeroU32;
 
     fn users(users: u32) -> Level {
@@ -232,6 +242,17 @@ pub(crate) mod tests {
         let curve = scaling(&sweep).curve.unwrap();
         assert_eq!(curve.sentences()[1], "this is a ceiling, not a scalability curve");
         assert_eq!(curve.drawn().unwrap().name, "ceiling reached at 8 users");
+    }
+
+    #[test]
+    fn users_who_think_on_their_journeys_pause() {
+        let mut sweep = swept(&LEVELS, |n| n.min(8.0) * 200.0);
+        let shop = fixtures::journeys_of_a_shop();
+        sweep.trials[5].summary.scenario = shop.scenario;
+        sweep.trials[5].summary.in_flight_mean = sweep.trials[5].summary.concurrency as f64 * 0.98;
+        assert_eq!(scaling(&sweep).curve.unwrap().pausing, Pausing::Never);
+        sweep.trials[5].summary.in_flight_mean /= 2.0;
+        assert_eq!(scaling(&sweep).curve.unwrap().pausing, Pausing::Between);
     }
 
     #[test]

@@ -3,21 +3,23 @@
 //! Pure text. The first sentence is the answer and stands alone; the others say what was found beside it, what is not
 //! proven, and what would prove it. An answer is never just a number: it names the promise it holds for, and where it ends.
 
+use crate::found::Rated;
 use crate::search::{AfterOverload, Answer, Break, Held, LimitedBy, Mistake, Promise, Unit};
 
 /// Every sentence about an answer, the answer itself first. Lower case, without a full stop.
 #[must_use]
-pub fn sentences(answer: &Answer, promises: &[Promise]) -> Vec<String> {
-    let mut sentences = vec![headline(answer, promises)];
-    sentences.extend(answer.soak.map(|it| soak(promises, &it)));
-    sentences.extend(answer.from_above.map(|it| from_above(promises, &it)));
+pub fn sentences(answer: &Answer, promises: &[Promise], rated: Rated) -> Vec<String> {
+    let unit = rated.unit();
+    let mut sentences = vec![headline(answer, promises, rated)];
+    sentences.extend(answer.soak.map(|it| soak(promises, &it, unit)));
+    sentences.extend(answer.from_above.map(|it| from_above(promises, &it, unit)));
     if let Some(rate) = answer.unrecovered_after {
-        let rested = format!("does not recover: after {} req/s it was not back to normal when the longest pause ended", number(rate));
+        let rested = format!("does not recover: after {} {unit} it was not back to normal when the longest pause ended", number(rate));
         sentences.push(rested);
     }
     if let Some(it) = answer.inversion {
         let (failed, passed) = (number(it.failed), number(it.passed));
-        sentences.push(format!("{passed} req/s passed although {failed} req/s failed; the lower rate counts"));
+        sentences.push(format!("{passed} {unit} passed although {failed} {unit} failed; the lower rate counts"));
     }
     if answer.carries.is_some() && answer.soak.is_none() {
         sentences.push("not proven by a longer trial: the budget was used up".to_owned());
@@ -30,7 +32,8 @@ pub fn sentences(answer: &Answer, promises: &[Promise]) -> Vec<String> {
 
 /// The answer in one sentence.
 #[must_use]
-pub fn headline(answer: &Answer, promises: &[Promise]) -> String {
+pub fn headline(answer: &Answer, promises: &[Promise], rated: Rated) -> String {
+    let unit = rated.unit();
     let with = promised(promises);
     let breaks = answer.breaks_at.map(|it| format!("; breaks at {}", broken(promises, &it))).unwrap_or_default();
     let range = match answer.capacity.high {
@@ -40,17 +43,17 @@ pub fn headline(answer: &Answer, promises: &[Promise]) -> String {
     match (answer.carries, answer.limited_by) {
         (_, LimitedBy::Generator) => {
             let rate = answer.carries.unwrap_or(answer.capacity.low);
-            format!("carries at least {} req/s with {with}; the load generator is the limit", number(rate))
+            format!("carries at least {} {unit} with {with}; the load generator is the limit", number(rate))
         }
         (Some(rate), LimitedBy::RateMax) => {
-            format!("carries {} req/s with {with}, and no more was tried: it is the highest rate allowed", number(rate))
+            format!("carries {} {unit} with {with}, and no more was tried: it is the highest rate allowed", number(rate))
         }
-        (Some(rate), LimitedBy::Promise(_)) => format!("carries {} req/s ({range}) with {with}{breaks}", number(rate)),
+        (Some(rate), LimitedBy::Promise(_)) => format!("carries {} {unit} ({range}) with {with}{breaks}", number(rate)),
         (Some(rate), LimitedBy::Budget) => {
-            format!("carries at least {} req/s with {with}; the budget was used up before a rate failed", number(rate))
+            format!("carries at least {} {unit} with {with}; the budget was used up before a rate failed", number(rate))
         }
         (Some(rate), LimitedBy::Invalid) => {
-            format!("carries at least {} req/s with {with}; further trials were invalid, one after the other", number(rate))
+            format!("carries at least {} {unit} with {with}; further trials were invalid, one after the other", number(rate))
         }
         (None, LimitedBy::Invalid) => "cannot tell: trials were invalid, one after the other".to_owned(),
         (None, LimitedBy::Promise(_)) if answer.capacity.low <= 0.0 => {
@@ -58,7 +61,7 @@ pub fn headline(answer: &Answer, promises: &[Promise]) -> String {
             format!("does not keep {with}{at}")
         }
         (None, _) if answer.capacity.high.is_some() => {
-            format!("carries some {range} req/s with {with}, but no rate was proven in {}{breaks}", time(answer.spent_s))
+            format!("carries some {range} {unit} with {with}, but no rate was proven in {}{breaks}", time(answer.spent_s))
         }
         (None, _) => format!("cannot tell: no rate was proven in {}", time(answer.spent_s)),
     }
@@ -90,23 +93,23 @@ pub fn mistake(mistake: &Mistake) -> String {
     }
 }
 
-fn soak(promises: &[Promise], it: &Held) -> String {
+fn soak(promises: &[Promise], it: &Held, unit: &str) -> String {
     match it.missed {
-        None => format!("held {} req/s for {}", number(it.rate), time(it.seconds)),
+        None => format!("held {} {unit} for {}", number(it.rate), time(it.seconds)),
         Some((promise, value)) => {
-            format!("did not hold {} req/s in a trial of {}: {}", number(it.rate), time(it.seconds), seen(promises, promise, value))
+            format!("did not hold {} {unit} in a trial of {}: {}", number(it.rate), time(it.seconds), seen(promises, promise, value))
         }
     }
 }
 
-fn from_above(promises: &[Promise], it: &AfterOverload) -> String {
+fn from_above(promises: &[Promise], it: &AfterOverload, unit: &str) -> String {
     let (rate, overload) = (number(it.rate), number(it.overload));
     let Some((promise, value)) = it.missed else {
-        return format!("carries {rate} req/s again straight after {overload} req/s");
+        return format!("carries {rate} {unit} again straight after {overload} {unit}");
     };
     let until = it.until_s.map(|seconds| format!(" for {}", time(seconds))).unwrap_or_default();
     format!(
-        "remembers an overload: straight after {overload} req/s it did not keep {} at {rate} req/s{until}: {}",
+        "remembers an overload: straight after {overload} {unit} it did not keep {} at {rate} {unit}{until}: {}",
         promises[promise].text,
         seen(promises, promise, value)
     )
@@ -179,7 +182,7 @@ mod tests {
 
     /// Said with one promise.
     fn said(answer: &Answer) -> Vec<String> {
-        sentences(answer, &[p99()])
+        sentences(answer, &[p99()], Rated::Requests)
     }
 
     fn answer() -> Answer {
@@ -205,21 +208,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_begun_by_rate_is_said() {
+        let it = sentences(&answer(), &[p99()], Rated::Journeys);
+        assert_eq!(it, ["carries 812 journeys/s (804–820) with p99 < 50ms; breaks at 828: p99 190 ms", "held 812 journeys/s for 30s"]);
+    }
+
+    #[test]
     fn every_promise_is_named_and_the_one_that_broke_shows_its_value() {
         let mut it = answer();
         let failed =
             Promise { text: "failed < 0.1%".into(), name: "failed".into(), unit: Unit::Share, bad_share_max: 0.001, limit_s: None };
         it.breaks_at = Some(Break { rate: 828.0, promise: 1, value: 0.012_34 });
         assert_eq!(
-            headline(&it, &[p99(), failed]),
+            headline(&it, &[p99(), failed], Rated::Requests),
             "carries 812 req/s (804–820) with p99 < 50ms and failed < 0.1%; breaks at 828: failed 1.23 %"
         );
     }
 
     #[test]
     fn whatever_limited_the_search_is_said() {
-        let limited =
-            |by, carries, capacity| headline(&Answer { limited_by: by, carries, capacity, breaks_at: None, ..answer() }, &[p99()]);
+        let limited = |by, carries, capacity| {
+            headline(&Answer { limited_by: by, carries, capacity, breaks_at: None, ..answer() }, &[p99()], Rated::Requests)
+        };
         let open = Capacity { low: 812.0, high: None };
         assert_eq!(
             limited(LimitedBy::Generator, Some(812.0), open),
@@ -235,7 +245,7 @@ mod tests {
         );
         assert_eq!(limited(LimitedBy::Invalid, None, open), "cannot tell: trials were invalid, one after the other");
         assert_eq!(
-            headline(&Answer { carries: None, ..answer() }, &[p99()]),
+            headline(&Answer { carries: None, ..answer() }, &[p99()], Rated::Requests),
             "carries some 804–820 req/s with p99 < 50ms, but no rate was proven in 2m30s; breaks at 828: p99 190 ms"
         );
         let never = Answer {
@@ -244,7 +254,7 @@ mod tests {
             breaks_at: Some(Break { rate: 0.625, promise: 0, value: 1.904 }),
             ..answer()
         };
-        assert_eq!(headline(&never, &[p99()]), "does not keep p99 < 50ms even at 0.625: p99 1.9 s");
+        assert_eq!(headline(&never, &[p99()], Rated::Requests), "does not keep p99 < 50ms even at 0.625: p99 1.9 s");
     }
 
     #[test]

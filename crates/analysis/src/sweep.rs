@@ -10,8 +10,8 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-use measure::{Failure, Histogram, Summary};
-use plan::{Nanos, Rate};
+use measure::{Failure, Histogram, Scenario, StepRow, Summary};
+use plan::{Nanos, Plan, Rate};
 use serde::{Deserialize, Serialize};
 
 use crate::gate::{Check, Judgement, Verdict};
@@ -69,17 +69,36 @@ impl Trial {
     }
 }
 
-/// One value of what a sweep varies: a [`plan::Level`] as it stands in a file, `{"users": 50}` or `{"offered": 500.0}`.
+/// One value of what a sweep varies: a [`plan::Level`] as it stands in a file, `{"users": 50}`, `{"offered": 500.0}` or
+/// `{"journeys": 20.0}`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// So many users at once (closed load).
     Users(NonZeroU32),
-    /// So many arrivals a second (open load).
+    /// So many requests a second (open load).
     Offered(Rate),
+    /// So many journeys a second, of a scenario (open load).
+    Journeys(Rate),
 }
 
 impl Level {
+    /// The level of a ladder, of which each rung is a plan like this one.
+    #[must_use]
+    pub fn of(level: plan::Level, plan: &Plan) -> Self {
+        match level {
+            plan::Level::Users(users) => Self::Users(users),
+            plan::Level::Offered(rate) if plan.scenario().is_some() => Self::Journeys(rate),
+            plan::Level::Offered(rate) => Self::Offered(rate),
+        }
+    }
+
+    /// Whether it is one of open load.
+    #[must_use]
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Offered(_) | Self::Journeys(_))
+    }
+
     /// As a number: users, or arrivals a second.
     #[must_use]
     pub fn value(self) -> f64 {
@@ -87,30 +106,22 @@ impl Level {
     }
 }
 
-impl From<plan::Level> for Level {
-    fn from(level: plan::Level) -> Self {
-        match level {
-            plan::Level::Users(users) => Self::Users(users),
-            plan::Level::Offered(rate) => Self::Offered(rate),
-        }
-    }
-}
-
 impl From<Level> for plan::Level {
     fn from(level: Level) -> Self {
         match level {
             Level::Users(users) => Self::Users(users),
-            Level::Offered(rate) => Self::Offered(rate),
+            Level::Offered(rate) | Level::Journeys(rate) => Self::Offered(rate),
         }
     }
 }
 
-/// In words: `50 users`, `500/s offered`.
+/// In words: `50 users`, `500/s offered`, `20 journeys/s`.
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Users(users) => f.write_str(&counted(users.get().into(), "user")),
             Self::Offered(rate) => write!(f, "{}/s offered", figure(rate.as_per_second())),
+            Self::Journeys(rate) => write!(f, "{} journeys/s", figure(rate.as_per_second())),
         }
     }
 }
@@ -150,6 +161,69 @@ pub struct LevelRow {
     pub broken: Vec<Check>,
     /// Checks that none broke and some repetition cannot judge.
     pub unjudged: Vec<Check>,
+    /// What became of the journeys, where there is a scenario.
+    pub journeys: Option<LevelJourneys>,
+}
+
+/// What became of the journeys of a level, all repetitions together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelJourneys {
+    /// Journeys a second that went to their end: the mean of the repetitions.
+    pub tps: f64,
+    /// Journeys that ended before their last Step because of a failure.
+    pub broke_off: u64,
+    /// Journeys that went to their end, whenever they had begun.
+    pub completed: u64,
+    /// A row a Step, in the order of the scenario.
+    pub steps: Vec<LevelStep>,
+}
+
+/// What became of the requests of a Step at a level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LevelStep {
+    /// What its Journey is called.
+    pub journey: String,
+    /// What it is called.
+    pub step: String,
+    /// Requests that fell due.
+    pub due: u64,
+    /// Of these, the ones that failed.
+    pub failed: u64,
+    /// What failed most often.
+    pub failure: Option<Failure>,
+}
+
+impl LevelJourneys {
+    /// Of the repetitions that have a scenario; `None` where none has.
+    fn new(runs: &[&Summary]) -> Option<Self> {
+        let scenarios: Vec<&Scenario> = runs.iter().filter_map(|run| run.scenario.as_ref()).collect();
+        let first = scenarios.first()?;
+        let journeys = || scenarios.iter().flat_map(|scenario| &scenario.journeys);
+        let step = |place: usize| {
+            let rows: Vec<&StepRow> = scenarios.iter().filter_map(|scenario| scenario.steps.get(place)).collect();
+            let mut failures = [0u64; Failure::COUNT];
+            rows.iter().flat_map(|row| &row.failures).for_each(|failure| failures[failure.class.index()] += failure.count);
+            LevelStep {
+                journey: rows.first().map_or_else(String::new, |row| row.journey.clone()),
+                step: rows.first().map_or_else(String::new, |row| row.name.clone()),
+                due: rows.iter().map(|row| row.due).sum(),
+                failed: rows.iter().map(|row| row.failed).sum(),
+                failure: most_frequent(&failures),
+            }
+        };
+        Some(Self {
+            tps: scenarios.iter().map(|scenario| scenario.tps).sum::<f64>() / scenarios.len() as f64,
+            broke_off: journeys().map(|row| row.broke_off).sum(),
+            completed: journeys().map(|row| row.completed).sum(),
+            steps: (0..first.steps.len()).map(step).collect(),
+        })
+    }
+}
+
+/// The class that was counted most often, if any was; of equals the first.
+fn most_frequent(failures: &[u64; Failure::COUNT]) -> Option<Failure> {
+    let most = Failure::ALL.iter().copied().max_by_key(|class| (failures[class.index()], std::cmp::Reverse(class.index())));
+    most.filter(|class| failures[class.index()] > 0)
 }
 
 impl LevelRow {
@@ -186,8 +260,8 @@ impl LevelRow {
                 failures[failure.class.index()] += failure.count;
             }
         }
-        let most = Failure::ALL.iter().copied().max_by_key(|class| (failures[class.index()], std::cmp::Reverse(class.index())));
         Self {
+            journeys: LevelJourneys::new(runs),
             level,
             repetitions: u32::try_from(runs.len()).unwrap_or(u32::MAX),
             qps,
@@ -196,7 +270,7 @@ impl LevelRow {
             ttlb_p99: times.known_quantile(0.99),
             due,
             failed: due - succeeded,
-            failure: most.filter(|class| failures[class.index()] > 0),
+            failure: most_frequent(&failures),
             success_percent: if due == 0 { 100.0 } else { succeeded as f64 * 100.0 / due as f64 },
             generator_cpu: runs.iter().map(|run| run.generator.cpu_share).sum::<f64>() / count,
             generator_cpu_busiest: runs.iter().map(|run| run.generator.cpu_share_busiest).fold(0.0, f64::max),
@@ -295,6 +369,7 @@ pub(crate) mod tests {
             standing: Standing::Valid,
             broken: Vec::new(),
             unjudged: Vec::new(),
+            journeys: None,
         }
     }
 
@@ -367,14 +442,27 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn journeys_and_their_steps_are_added_up_over_repetitions() {
+        let run = fixtures::journeys_of_a_shop();
+        let level = Level::Users(NonZeroU32::new(50).unwrap());
+        let (one, two) = (LevelRow::new(level, &[&run], &[]), LevelRow::new(level, &[&run, &run], &[]));
+        let (one, two) = (one.journeys.unwrap(), two.journeys.unwrap());
+        assert_eq!((two.tps, two.completed, two.broke_off), (one.tps, 2 * one.completed, 2 * one.broke_off));
+        assert_eq!(one.steps.iter().map(|step| step.due).sum::<u64>(), run.requests.due);
+        assert_eq!(two.steps.iter().map(|step| step.failed).sum::<u64>(), 2 * run.requests.failed);
+        assert!(two.steps.iter().all(|step| step.failure.is_some() == (step.failed > 0)));
+        assert_eq!(LevelRow::new(level, &[&fixture("closed_all_well")], &[]).journeys, None);
+    }
+
+    #[test]
     fn a_level_reads_as_it_was_written() {
         for (level, text) in [
             (Level::Users(NonZeroU32::new(50).unwrap()), "{\"users\":50}"),
             (Level::Offered(Rate::per_second(2.5).unwrap()), "{\"offered\":2.5}"),
+            (Level::Journeys(Rate::per_second(2.5).unwrap()), "{\"journeys\":2.5}"),
         ] {
             assert_eq!(serde_json::to_string(&level).unwrap(), text);
             assert_eq!(serde_json::from_str::<Level>(text).unwrap(), level);
-            assert_eq!(Level::from(plan::Level::from(level)), level);
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use ::replay::Found;
 use analysis::warmup::leave_out;
+use engine::net::Network;
 use engine::{Fence, Prepared, RunError, Stop};
 use measure::{Counted, Summary, Tick};
 use plan::Plan;
@@ -16,19 +17,19 @@ use crate::{filling, scenarios};
 /// A plan that is about to be carried out.
 pub struct Drive<'a> {
     plan: &'a Plan,
-    by: By,
+    by: By<'a>,
     prepared: Option<Prepared>,
 }
 
 /// What chooses its requests.
-enum By {
+enum By<'a> {
     /// The plan: they are all the same.
     Plan,
     Script(Box<Script>),
     /// Templates, and a list of URLs.
     Filling(Ready),
-    /// Users on journeys.
-    Journeys(Box<scenario::Ready>),
+    /// Users on journeys; with what they have in common with those of other loads, where it is one of several.
+    Journeys(Box<scenario::Ready>, Option<&'a scenario::Series>),
     /// A log.
     Log(::replay::Ready),
 }
@@ -48,6 +49,54 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> R
     Drive::new(plan, stop)?.run(watch, stop).map(|driven| driven.summary)
 }
 
+/// Loads that one command makes one after the other: what a scenario does once is done once for all of them, and its rows and numbers go
+/// on. Nothing for a plan without a scenario.
+#[derive(Default)]
+pub struct Series(Option<scenario::Series>);
+
+impl Series {
+    /// Goes through the setup, if there is one. All loads have the scenario of this plan.
+    ///
+    /// # Errors
+    /// If it fails, or a file has gone.
+    pub fn begin(plan: &Plan, stop: &Stop) -> Result<Self, RunError> {
+        Ok(Self(scenarios::ready(plan)?.map(|ready| ready.begin(stop)).transpose()?))
+    }
+
+    /// Carries one of them out.
+    ///
+    /// # Errors
+    /// As the engine's; and if the script fails.
+    pub fn run(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+        let mut drive = Drive::new(plan, stop)?;
+        if let By::Journeys(_, series) = &mut drive.by {
+            *series = self.0.as_ref();
+        }
+        drive.run(watch, stop).map(|driven| driven.summary)
+    }
+
+    /// Carries one out whose users do not pause: what is asked is how fast the server answers.
+    ///
+    /// # Errors
+    /// As [`Series::run`].
+    pub fn hurry(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+        let Some(series) = &self.0 else { return run(plan, watch, stop) };
+        let ready = scenarios::ready(plan)?.map(scenario::Ready::hurried);
+        let Some(ready) = ready else { return run(plan, watch, stop) };
+        ready.load(series, engine::prepare(plan)?, watch, stop)
+    }
+
+    /// Whether a data file that ends the load has come to its end, so that there is nothing left to send.
+    pub fn has_run_out(&self) -> bool {
+        self.0.as_ref().is_some_and(scenario::Series::has_run_out)
+    }
+
+    /// Goes through the teardown, if there is one, and says what failed of it.
+    pub fn end(self) -> Option<String> {
+        self.0?.end()
+    }
+}
+
 impl<'a> Drive<'a> {
     /// Loads the plan's script, or compiles its templates.
     ///
@@ -57,7 +106,7 @@ impl<'a> Drive<'a> {
         refuse_replay(plan)?;
         let by = match (Source::of(plan), scenarios::ready(plan)?) {
             (Some(source), _) => By::Script(Box::new(Script::load(&source, Globals::of(plan)?, stop)?)),
-            (None, Some(journeys)) => By::Journeys(Box::new(journeys)),
+            (None, Some(journeys)) => By::Journeys(Box::new(journeys), None),
             (None, None) => By::filled(plan)?,
         };
         Ok(Self { plan, by, prepared: None })
@@ -74,13 +123,20 @@ impl<'a> Drive<'a> {
     /// Looks at everything a plan without a script needs, its target included, where not every address may be connected to.
     ///
     /// # Errors
-    /// As the engine's; and if the target is outside.
+    /// As the engine's; and if the target, or a server that a step names, is outside.
     pub fn within(plan: &'a Plan, fence: &Fence) -> Result<Self, RunError> {
         refuse_replay(plan)?;
         debug_assert!(plan.script().is_none(), "a script chooses addresses that no fence sees");
-        debug_assert!(plan.scenario().is_none(), "so do the steps of a scenario");
+        let by = match scenarios::ready(plan)? {
+            Some(journeys) => {
+                // Every server that a step names is looked at before anything is sent, not only when its turn has come.
+                journeys.elsewhere().into_iter().try_for_each(|other| Network::look_at(plan, other, fence))?;
+                By::Journeys(Box::new(journeys.within(fence)), None)
+            }
+            None => By::filled(plan)?,
+        };
         let prepared = Some(engine::prepare_within(plan, fence)?);
-        Ok(Self { plan, by: By::filled(plan)?, prepared })
+        Ok(Self { plan, by, prepared })
     }
 
     /// Carries it out.
@@ -109,14 +165,15 @@ impl<'a> Drive<'a> {
             }
             By::Plan => prepared()?.run_counted(watch, stop),
             By::Filling(ready) => ready.run(prepared()?, watch, stop),
-            By::Journeys(ready) => ready.run(prepared()?, watch, stop),
+            By::Journeys(ready, None) => ready.run(prepared()?, watch, stop),
+            By::Journeys(ready, Some(series)) => ready.load(series, prepared()?, watch, stop),
             By::Log(ready) => ready.run(prepared()?, watch, stop),
         };
         measured.map(|summary| Driven { summary, last: None })
     }
 }
 
-impl By {
+impl By<'_> {
     /// The plan itself, or its templates.
     fn filled(plan: &Plan) -> Result<Self, RunError> {
         Ok(filling::ready(plan)?.map_or(Self::Plan, Self::Filling))

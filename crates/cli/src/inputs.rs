@@ -15,6 +15,7 @@ use serde::Deserialize;
 
 use crate::keeping::{At, ReadError};
 use crate::saved::Saved;
+use crate::scenarios::OwnLoad;
 use crate::{filling, scenarios};
 
 /// Puts what stands on standard input into a draft that names it.
@@ -24,7 +25,16 @@ pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
 
 /// Decides a draft on this machine and looks at everything it names. Every mistake goes to `errors`.
 pub fn decide(draft: Draft, errors: &mut PlanErrors) -> Option<Plan> {
-    let mut draft = scenarios::take(draft, errors);
+    decide_with(draft, OwnLoad::Whole, errors)
+}
+
+/// The same of one load of several, whose users or rate the command says: those of a scenario do not hold.
+pub fn decide_level(draft: Draft, errors: &mut PlanErrors) -> Option<Plan> {
+    decide_with(draft, OwnLoad::AllButHowMuch, errors)
+}
+
+fn decide_with(draft: Draft, own_load: OwnLoad, errors: &mut PlanErrors) -> Option<Plan> {
+    let mut draft = scenarios::take(draft, own_load, errors);
     fill_in(&mut draft);
     look(&draft, errors);
     note_script(&mut draft, errors);

@@ -221,15 +221,16 @@ impl Saved {
                 String::from_utf8_lossy(&bytes).into_owned()
             }
             Self::Sweep(sweep) => {
-                use report::sweep::table;
+                use report::sweep::table::{self, Counted};
                 let rows = sweep.rows();
                 let mut text = "\n".to_owned();
                 if let Some(first) = rows.first() {
-                    text += &format!("{}\n", table::header(first.level, style));
+                    text += &format!("{}\n", table::header(first.level, Counted::of(first), style));
                 }
                 for row in &rows {
                     text += &format!("{}\n", table::row(row, style));
                 }
+                text += &table::failed_steps_text(&rows, style);
                 text += &format!("\n{}\n", broken(table::legend(&rows).trim(), style.width));
                 let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref());
                 for sentence in said
@@ -381,8 +382,7 @@ pub fn head(kept: &Kept) -> String {
 /// What its URL suggests to call a plan.
 pub fn suggested(plan: &Plan) -> String {
     if let Some(file) = plan.scenario() {
-        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
-        return name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
+        return crate::scenarios::stem(&file.path);
     }
     crate::command::name_of(&plan.target().to_string())
 }

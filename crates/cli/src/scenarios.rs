@@ -1,14 +1,15 @@
 //! What journeys need: the scenario that a plan names, read before the first request.
 //!
 //! A scenario file says where, how much and what; flags say it once more for one run. So the file's own settings are put under
-//! those that were typed, in one place that all commands pass: what `run` can do with a scenario, `compare` can too.
+//! those that were typed, in one place that all commands pass: what `run` can do with a scenario, the others can too. A command that
+//! makes loads of its own says how much itself, and takes the rest from the file.
 
 use std::fs;
 
 use engine::RunError;
 use import::collection::FILE_BYTES_MAX;
-use plan::{Draft, Plan, PlanError, PlanErrors};
-use scenario::{Mistake, Ready, Scenario};
+use plan::{Draft, Nanos, Plan, PlanError, PlanErrors, SCENARIO_TEXT};
+use scenario::{Mistake, Reach, Ready, Scenario};
 
 use crate::inputs::plainly;
 use crate::{filling, imported, secrets};
@@ -22,23 +23,62 @@ pub fn is_file(url: &str) -> bool {
     !lower.contains("://") && (lower.ends_with(".yaml") || lower.ends_with(".yml"))
 }
 
-/// Takes the scenario away from a command that makes loads of its own, and complains of it.
-///
-/// A sweep's and a search's levels are users or requests a second, and what a scenario's rate starts is journeys: their tables and
-/// verdicts would speak of something else than was sent.
-pub fn refuse(draft: &mut Draft, command: &str, errors: &mut PlanErrors) {
-    let file = draft.url.take_if(|url| is_file(url)).or_else(|| draft.scenario.take());
-    let Some(file) = file else { return };
-    errors.push(PlanError::new(
-        "scenario",
-        format!("loadline {command} cannot take the scenario {file}: its loads are counted in requests, and a scenario's in journeys"),
-        format!("measure each load, as in loadline run {file} -c 50"),
-    ));
-    draft.url.get_or_insert_with(|| "http://127.0.0.1/".to_owned());
+/// What of a scenario's own load holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnLoad {
+    /// All of it, under what was typed.
+    Whole,
+    /// All but how much: that is the command's to say, level by level.
+    AllButHowMuch,
+}
+
+impl OwnLoad {
+    /// What of a scenario's settings goes under those of a load.
+    fn of(self, own: Draft, load: &mut Draft) -> Draft {
+        if self == Self::Whole {
+            return own;
+        }
+        let mut own = own;
+        // The rate of a level would take the file's length away, as it takes that of a run away.
+        if load.duration.is_none() && load.requests.is_none() {
+            load.duration = own.duration.take();
+            if load.rate.is_none() {
+                load.requests = own.requests.take();
+            }
+        }
+        match (&load.rate, &own.rate) {
+            // Users are no limit of journeys at once.
+            (Some(_), None) => own.connections = None,
+            (Some(_), Some(_)) => {}
+            (None, _) => (own.connections, own.arrivals) = (None, None),
+        }
+        Draft { rate: None, ..own }
+    }
+}
+
+/// The file that a draft names as its scenario.
+pub fn file_of(draft: &Draft) -> Option<&str> {
+    draft.url.as_deref().filter(|url| is_file(url)).or(draft.scenario.as_deref())
+}
+
+/// What files and the history call what is done with a scenario, as its file is called.
+pub fn stem(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+}
+
+/// For how long a journey of this plan pauses in all; nothing without a scenario.
+pub fn thinking(plan: &Plan) -> Nanos {
+    plan.scenario().and_then(|file| read_from(&file.path, file.text.as_deref()).ok()).map_or(Nanos::ZERO, |scenario| scenario.thinking())
+}
+
+/// The settings that a draft's scenario holds; none where it has none, or one that cannot be read, which is told elsewhere.
+pub fn settings_of(draft: &Draft) -> Draft {
+    file_of(draft).and_then(|path| read(path).ok()).map_or_else(Draft::default, |scenario| scenario.draft)
 }
 
 /// Reads the scenario that a draft names, puts its settings under those of the draft, and writes down what it held.
-pub fn take(mut draft: Draft, errors: &mut PlanErrors) -> Draft {
+pub fn take(mut draft: Draft, own_load: OwnLoad, errors: &mut PlanErrors) -> Draft {
     if let Some(url) = draft.url.take_if(|url| is_file(url)) {
         match &draft.scenario {
             Some(other) if *other != url => errors.push(PlanError::new(
@@ -49,8 +89,9 @@ pub fn take(mut draft: Draft, errors: &mut PlanErrors) -> Draft {
             _ => draft.scenario = Some(url),
         }
     }
-    let Some(path) = draft.scenario.clone() else { return draft };
-    let scenario = match read(&path) {
+    let text = draft.scenario_text.clone();
+    let Some(path) = draft.scenario.clone().or_else(|| text.as_ref().map(|_| SCENARIO_TEXT.to_owned())) else { return draft };
+    let scenario = match read_from(&path, text.as_deref()) {
         Ok(scenario) => scenario,
         Err(mistakes) => {
             mistakes.0.into_iter().for_each(|mistake| errors.push(mistake));
@@ -60,14 +101,23 @@ pub fn take(mut draft: Draft, errors: &mut PlanErrors) -> Draft {
         }
     };
     if draft.url.is_none() && scenario.draft.url.is_none() {
+        let named = if text.is_some() { "the scenario".to_owned() } else { format!("the scenario {path}") };
         errors.push(PlanError::new(
             "scenario",
-            format!("the scenario {path} names no target"),
-            format!("write target: http://127.0.0.1:8080 in it, or give a URL, as in loadline run http://127.0.0.1:8080 --scenario {path}"),
+            format!("{named} names no target"),
+            if text.is_some() {
+                "write target: http://127.0.0.1:8080 in it, or give a URL beside it".to_owned()
+            } else {
+                format!(
+                    "write target: http://127.0.0.1:8080 in it, or give a URL, as in loadline run http://127.0.0.1:8080 --scenario {path}"
+                )
+            },
         ));
         draft.url = Some("http://127.0.0.1/".to_owned());
     }
-    if let Ok(now) = script::fingerprint(&path) {
+    if text.is_none()
+        && let Ok(now) = script::fingerprint(&path)
+    {
         if draft.scenario_sha256.as_ref().is_some_and(|saved| *saved != now) {
             errors.push(PlanError::new(
                 "scenario",
@@ -77,14 +127,15 @@ pub fn take(mut draft: Draft, errors: &mut PlanErrors) -> Draft {
         }
         draft.scenario_sha256 = Some(now);
     }
-    scenario.draft.overlaid(draft)
+    own_load.of(scenario.draft, &mut draft).overlaid(draft)
 }
 
 /// Looks variables of the environment up, and for every column and file that a plan's scenario names.
 pub fn complete(plan: Plan, errors: &mut PlanErrors) -> Option<Plan> {
     let Some(file) = plan.scenario() else { return Some(plan) };
     // What is wrong with it has been told.
-    let Ok(scenario) = read(&file.path) else { return None };
+    let Ok(scenario) = read_from(&file.path, file.text.as_deref()) else { return None };
+    let hidden = file.text.as_deref().map_or_else(Vec::new, scenario::hidden_in);
     let mut take = |mistakes: PlanErrors| mistakes.0.into_iter().for_each(|mistake| errors.push(mistake));
     let mut environment = Vec::new();
     let mut missing = PlanErrors::default();
@@ -104,7 +155,7 @@ pub fn complete(plan: Plan, errors: &mut PlanErrors) -> Option<Plan> {
     }
     secrets::learn_values(environment.iter().map(|(_, value)| value.as_str()));
     let plan = match plan.with_environment(&|name| std::env::var(name).ok()) {
-        Ok(plan) => plan.with_environment_of(environment).concealing(scenario.secrets()),
+        Ok(plan) => plan.with_environment_of(environment).concealing(scenario.secrets()).concealing(hidden),
         Err(mistakes) => {
             take(mistakes);
             return None;
@@ -125,7 +176,13 @@ pub fn complete(plan: Plan, errors: &mut PlanErrors) -> Option<Plan> {
 /// If a file has gone, or become another, since the plan was decided.
 pub fn ready(plan: &Plan) -> Result<Option<Ready>, RunError> {
     let Some(file) = plan.scenario() else { return Ok(None) };
-    let made = read(&file.path).and_then(|scenario| compiled(plan, &scenario));
+    if file.sha256.as_ref().is_some_and(|planned| script::fingerprint(&file.path).is_ok_and(|now| now != *planned)) {
+        return Err(RunError::input(
+            format!("the scenario '{}' has changed since the command began", file.path),
+            "begin again, so that all of it is measured with the same journeys",
+        ));
+    }
+    let made = read_from(&file.path, file.text.as_deref()).and_then(|scenario| compiled(plan, &scenario));
     made.map(Some).map_err(|PlanErrors(mistakes)| {
         let errors = mistakes.into_iter().map(|mistake| RunError::input(mistake.message, mistake.help)).collect();
         RunError::together(errors).expect("there is a mistake")
@@ -134,6 +191,29 @@ pub fn ready(plan: &Plan) -> Result<Option<Ready>, RunError> {
 
 fn compiled(plan: &Plan, scenario: &Scenario) -> Result<Ready, PlanErrors> {
     Ready::new(plan, scenario, &filling::open_all(plan)?)
+}
+
+/// The scenario in a file, or in this text.
+fn read_from(path: &str, text: Option<&str>) -> Result<Scenario, PlanErrors> {
+    match text {
+        // What stands in a secret's place need not be YAML.
+        Some(text) => learnt(scenario::read(path, text)).map_err(|mistakes| if text.contains("***") { left_out() } else { mistakes }),
+        None => read(path),
+    }
+}
+
+fn left_out() -> PlanErrors {
+    PlanErrors(vec![PlanError::new(
+        "from",
+        "a secret in the scenario was left out when this plan was saved, because it is a secret",
+        "give the whole scenario again with --scenario",
+    )])
+}
+
+/// What is wrong with a scenario that came from a browser: its mistakes, and whatever of this machine it names.
+pub fn mistakes_of(text: &str) -> Vec<PlanError> {
+    let mistakes = scenario::read_within(SCENARIO_TEXT, text, Reach::Itself).err().unwrap_or_default();
+    mistakes.iter().map(told).collect()
 }
 
 /// The scenario in a file.
@@ -158,7 +238,12 @@ pub fn read(path: &str) -> Result<Scenario, PlanErrors> {
         None if about.len() > BYTES_MAX => return Err(wrong("it is larger than 16 MiB".to_owned())),
         None => String::from_utf8(bytes).map_err(|_| wrong("it is not text in UTF-8".to_owned()))?,
     };
-    let scenario = scenario::read(path, &text).map_err(|mistakes| PlanErrors(mistakes.iter().map(told).collect()))?;
+    learnt(scenario::read(path, &text))
+}
+
+/// As it was read; its secrets are kept out of all that is said.
+fn learnt(read: Result<Scenario, Vec<Mistake>>) -> Result<Scenario, PlanErrors> {
+    let scenario = read.map_err(|mistakes| PlanErrors(mistakes.iter().map(told).collect()))?;
     let hidden: Vec<String> = scenario.secrets().collect();
     secrets::learn_values(hidden.iter().map(String::as_str));
     Ok(scenario)

@@ -10,6 +10,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use analysis::quantity;
 use clap::Args;
 use engine::Stop;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -295,6 +296,7 @@ impl Progress {
         // After its end no load is offered, and a rate of answers would look like a collapse.
         if self.end.is_none_or(|end| tick.to <= end) {
             parts.push(format!("{} requests a second", grouped(tick.qps().round() as u64)));
+            parts.extend(tick.tps().map(|tps| format!("{} journeys a second", quantity::decimal(tps, 1))));
         }
         parts.push(if self.failed == 0 { "none failed".to_owned() } else { format!("{} failed", grouped(self.failed)) });
         parts.join(" · ")
@@ -360,6 +362,9 @@ mod tests {
         progress.tick(&tick(0, 1));
         progress.tick(&tick(1, 2));
         assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 requests a second · 68 failed");
+        let journeys = Some(measure::JourneysTick { started: 9, completed: 7, succeeded: 7, broke_off: 1 });
+        let of_journeys = Tick { journeys, ..tick(1, 2) };
+        assert_eq!(progress.line(&of_journeys), "0:02 · 0:08 left · 1,234 requests a second · 7.0 journeys a second · 68 failed");
         assert_eq!(progress.line(&tick(10, 11)), "0:11 · waiting for the last answers · 68 failed");
     }
 

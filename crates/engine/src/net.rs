@@ -174,6 +174,16 @@ impl Network {
         Self::new(plan, credentials, Hop::Tcp(addresses.into()), resolution, warnings, fence).tried(plan)
     }
 
+    /// Looks at another server that requests of a plan will go to, before any is sent. It is looked at again when it is connected to.
+    ///
+    /// # Errors
+    /// If the fence does not let one of its addresses through, or it has none.
+    pub fn look_at(plan: &Plan, other: &Target, fence: &Fence) -> Result<(), RunError> {
+        let at = HostPort { host: other.host().to_owned(), port: other.port() };
+        let all = resolve::addresses(&at).map_err(|failed| preflight::unresolved(plan, &at, &failed))?;
+        fence.look(&at.host, &all).map_err(|why| RunError { kind: RunErrorKind::Refused, ..RunError::input(why, fence.help()) })
+    }
+
     /// Where the target's name led.
     #[must_use]
     pub fn resolution(&self) -> Resolution {

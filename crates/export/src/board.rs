@@ -4,10 +4,10 @@
 //! the board stays small.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use measure::{Counted, Failure, Histogram, Tick};
+use measure::{Counted, Failure, Histogram, JourneyCounts, StepCounts, Tally, Tick};
 use plan::Timetable;
 
 use crate::Identity;
@@ -60,6 +60,30 @@ pub(crate) struct Totals {
     pub lag: Times,
     /// Processor time of the workers, in seconds.
     pub cpu: f64,
+    /// Of a scenario, in its order; empty without one.
+    pub journeys: Vec<JourneyTotals>,
+    pub steps: Vec<StepTotals>,
+}
+
+/// What one journey of a scenario came to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct JourneyTotals {
+    pub name: Arc<str>,
+    pub started: u64,
+    /// To their end, without a step that failed.
+    pub succeeded: u64,
+    /// To their end, with one.
+    pub failed: u64,
+    pub broke_off: u64,
+}
+
+/// What one step of a scenario came to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StepTotals {
+    pub name: Arc<str>,
+    pub journey: Arc<str>,
+    pub succeeded: u64,
+    pub failed: u64,
 }
 
 /// How it stood at the end of the last second.
@@ -71,8 +95,10 @@ pub(crate) struct Now {
     pub lag_max: f64,
     /// Answers a second.
     pub qps: f64,
-    /// Requests a second, in open load.
+    /// Requests, or journeys of a scenario, a second, in open load.
     pub asked: Option<f64>,
+    /// Journeys to their end a second, of a scenario.
+    pub tps: Option<f64>,
 }
 
 /// One load of the run.
@@ -151,6 +177,7 @@ impl Shared {
             connections: tick.connections,
             lag_max: tick.lag_max.as_secs_f64(),
             qps: tick.qps(),
+            tps: tick.tps(),
             asked: load.timetable.as_ref().map(|timetable| timetable.rate_at(tick.from).as_per_second()),
         };
         let name = load.name.clone();
@@ -222,5 +249,26 @@ impl Totals {
         self.service_time.add(&counts.service);
         self.lag.add(&counts.lag);
         self.cpu += tick.cpu.as_secs_f64();
+        self.add_rows(&counts.tally);
+    }
+
+    fn add_rows(&mut self, tally: &Tally) {
+        if self.journeys.is_empty() {
+            let journey = |row: &JourneyCounts| JourneyTotals { name: row.name.clone(), started: 0, succeeded: 0, failed: 0, broke_off: 0 };
+            let of = |row: &StepCounts| tally.journeys.get(row.journey as usize).map_or_else(|| "".into(), |journey| journey.name.clone());
+            self.journeys = tally.journeys.iter().map(journey).collect();
+            self.steps =
+                tally.steps.iter().map(|row| StepTotals { name: row.name.clone(), journey: of(row), succeeded: 0, failed: 0 }).collect();
+        }
+        for (total, row) in self.journeys.iter_mut().zip(&tally.journeys) {
+            total.started += row.started;
+            total.succeeded += row.ended_well;
+            total.failed += row.ended - row.ended_well;
+            total.broke_off += row.broke_off.values().sum::<u64>();
+        }
+        for (total, row) in self.steps.iter_mut().zip(&tally.steps) {
+            total.succeeded += row.succeeded;
+            total.failed += row.failures.values().sum::<u64>();
+        }
     }
 }

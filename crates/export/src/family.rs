@@ -71,7 +71,7 @@ pub(crate) fn families(board: &Board) -> Vec<Family<'_>> {
         });
         Points::Counters(values.collect())
     };
-    vec![
+    let mut families = vec![
         Family {
             name: "requests_due",
             about: "Requests that fell due.",
@@ -168,7 +168,7 @@ pub(crate) fn families(board: &Board) -> Vec<Family<'_>> {
         },
         Family {
             name: "rate_asked",
-            about: "Requests a second asked for in the last second, in open load.",
+            about: "Requests a second asked for in the last second, in open load; journeys a second of a scenario.",
             unit: Unit::None,
             points: gauges(&|load| load.now.asked),
         },
@@ -189,6 +189,62 @@ pub(crate) fn families(board: &Board) -> Vec<Family<'_>> {
             about: "Greatest lag of the last second.",
             unit: Unit::Seconds,
             points: gauges(&|load| Some(load.now.lag_max)),
+        },
+    ];
+    if board.loads.iter().any(|load| !load.totals.journeys.is_empty()) {
+        families.extend(of_journeys(board));
+    }
+    families
+}
+
+/// What is told besides of a scenario.
+fn of_journeys(board: &Board) -> Vec<Family<'_>> {
+    let each = |values: fn(&Load) -> Vec<(Labels<'_>, u64)>| -> Points<'_> {
+        let all = board.loads.iter().flat_map(|load| {
+            values(load).into_iter().map(move |(more, count)| {
+                let mut labels = named(load);
+                labels.extend(more);
+                (labels, load, count as f64)
+            })
+        });
+        Points::Counters(all.collect())
+    };
+    vec![
+        Family {
+            name: "journeys_started",
+            about: "Journeys begun, by journey.",
+            unit: Unit::None,
+            points: each(|load| load.totals.journeys.iter().map(|row| (vec![("journey", &*row.name)], row.started)).collect()),
+        },
+        Family {
+            name: "journeys",
+            about: "Journeys that ended, by journey and how: succeeded, failed (went to the end with a step that failed), or broke_off before it.",
+            unit: Unit::None,
+            points: each(|load| {
+                let rows = load.totals.journeys.iter().flat_map(|row| {
+                    [("succeeded", row.succeeded), ("failed", row.failed), ("broke_off", row.broke_off)]
+                        .map(|(result, count)| (vec![("journey", &*row.name), ("result", result)], count))
+                });
+                rows.collect()
+            }),
+        },
+        Family {
+            name: "step_requests",
+            about: "Requests of a step that ended, by journey, step and how: succeeded or failed.",
+            unit: Unit::None,
+            points: each(|load| {
+                let rows = load.totals.steps.iter().flat_map(|row| {
+                    [("succeeded", row.succeeded), ("failed", row.failed)]
+                        .map(|(result, count)| (vec![("journey", &*row.journey), ("step", &*row.name), ("result", result)], count))
+                });
+                rows.collect()
+            }),
+        },
+        Family {
+            name: "tps",
+            about: "Journeys that went to their end, a second, in the last second.",
+            unit: Unit::None,
+            points: Points::Gauges(board.loads.iter().filter_map(|load| Some((named(load), load, load.now.tps?))).collect()),
         },
     ]
 }

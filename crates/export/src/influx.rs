@@ -45,6 +45,13 @@ fn line(out: &mut String, identity: &Identity, second: &Second) {
         tick.connections
     );
     let _ = write!(out, ",qps={},lag_max_seconds={}", tick.qps(), tick.lag_max.as_secs_f64());
+    if let (Some(journeys), Some(tps)) = (&tick.journeys, tick.tps()) {
+        let _ = write!(
+            out,
+            ",tps={tps},journeys_started={}i,journeys_completed={}i,journeys_succeeded={}i,journeys_broke_off={}i",
+            journeys.started, journeys.completed, journeys.succeeded, journeys.broke_off
+        );
+    }
     if let Some(mean) = tick.response_time.mean() {
         let _ = write!(out, ",response_time_mean_seconds={}", mean / 1e9);
     }

@@ -73,6 +73,8 @@ pub struct View {
     qps: History,
     p50: History,
     p99: History,
+    /// Of a scenario: those to their end in the last second that counts, and those that broke off so far.
+    journeys: Option<(f64, u64)>,
     /// What the command has printed so far, line by line.
     printed: Vec<String>,
     /// Said beside the results.
@@ -109,6 +111,7 @@ impl View {
             qps: History::default(),
             p50: History::default(),
             p99: History::default(),
+            journeys: None,
             printed: Vec::new(),
             remark: String::new(),
             asked_to_end: 0,
@@ -125,6 +128,7 @@ impl View {
             requests: plan.requests().map(std::num::NonZeroU64::get),
             warmup: plan.warmup(),
             threads: plan.threads().get(),
+            journeys: plan.scenario().map(|_| (0.0, 0)),
             begun: true,
             printed: std::mem::take(&mut self.printed),
             remark: std::mem::take(&mut self.remark),
@@ -148,11 +152,17 @@ impl View {
         let span = tick.to.since(tick.from).as_secs_f64();
         self.processor = if span > 0.0 { tick.cpu.as_secs_f64() / span } else { 0.0 };
         self.lag_max = tick.lag_max;
+        if let (Some((_, broke_off)), Some(more)) = (&mut self.journeys, &tick.journeys) {
+            *broke_off += more.broke_off;
+        }
         // After its end no load is offered, and a rate of answers would look like a collapse.
         if self.end.is_some_and(|end| tick.to > end) {
             return;
         }
         self.qps.push(Some(tick.qps()));
+        if let (Some((last, _)), Some(tps)) = (&mut self.journeys, tick.tps()) {
+            *last = tps;
+        }
         let times = tick.response_time.unpack().ok();
         let quantile = |q| times.as_ref().and_then(|times| times.quantile(q)).map(|time| time.0 as f64);
         self.p50.push(quantile(0.5));
@@ -183,14 +193,16 @@ impl View {
             Constraint::Length(4),
             Constraint::Length(1),
             Constraint::Length(graphs),
-            Constraint::Length(3 + failures.len() as u16),
+            Constraint::Length(3 + u16::from(self.journeys.is_some()) + failures.len() as u16),
             Constraint::Fill(1),
             Constraint::Length(2),
         ])
         .areas(area);
         frame.render_widget(Paragraph::new(self.head(usize::from(head.width))), head);
         self.figures(frame, figures);
-        let mut lines = vec![Line::default(), self.in_flight_line()];
+        let mut lines = vec![Line::default()];
+        lines.extend(self.journeys_line());
+        lines.push(self.in_flight_line());
         lines.extend(failures);
         lines.push(self.machine_line());
         frame.render_widget(Paragraph::new(lines), health);
@@ -267,6 +279,14 @@ impl View {
             }
         }
         frame.render_widget(Paragraph::new(lines), area);
+    }
+
+    /// Journeys beside requests: how many come to their end.
+    fn journeys_line(&self) -> Option<Line<'_>> {
+        let (tps, broke_off) = self.journeys?;
+        let tps = if tps < 100.0 { quantity::decimal(tps, 1) } else { quantity::count(tps.round() as u64) };
+        let broken = if broke_off > 0 { format!("; {} broke off", quantity::count(broke_off)) } else { String::new() };
+        Some(Line::raw(format!("  TPS        {tps:>VALUE$}   journeys to their end a second{broken}")))
     }
 
     fn in_flight_line(&self) -> Line<'_> {
@@ -425,6 +445,20 @@ mod tests {
         view.say("a remark");
         view.asked_to_end();
         insta::assert_snapshot!(screen(&view, (100, 26)));
+    }
+
+    #[test]
+    fn journeys_stand_beside_requests() {
+        let mut view = View::new("run", Palette::Plain);
+        let shop = fixtures::journeys_of_a_shop();
+        view.begin(&shop.plan, "");
+        shop.timeline.iter().filter(|tick| tick.to <= shop.ended.load_until).for_each(|tick| view.tick(tick));
+        let shown = screen(&view, ROOM_MIN);
+        let line = shown.lines().find(|line| line.contains("TPS")).unwrap_or_else(|| panic!("{shown}"));
+        assert!(line.contains("journeys to their end a second; ") && line.ends_with("broke off"), "{line}");
+        let tps = line.split_whitespace().nth(1).unwrap().replace(',', "").parse::<f64>().unwrap();
+        assert!(tps > 300.0, "{shown}");
+        assert!(shown.contains("q  ends the load"), "{shown}");
     }
 
     #[test]

@@ -38,5 +38,5 @@ pub use summary::{
     Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryError,
 };
 pub use tally::{CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, TallyAtRest};
-pub use tick::Tick;
+pub use tick::{JourneysTick, Tick};
 pub use warmup::{Series, WarmUp};

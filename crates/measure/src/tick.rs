@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Packed, Snapshot};
+use crate::{Failure, JourneyCounts, Packed, Snapshot, Tally};
 
 /// Exact counts of one interval, and its response times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,44 @@ pub struct Tick {
     pub lag_max: Nanos,
     /// Response times, failures at their limit included.
     pub response_time: Packed,
+    /// What became of journeys in it; `None` where there is no scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journeys: Option<JourneysTick>,
+}
+
+/// The journeys of one interval, all kinds together; those of the warm-up are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct JourneysTick {
+    /// Begun: known when the first answer of each is there.
+    pub started: u64,
+    /// Went to their end.
+    pub completed: u64,
+    /// Of these, without a Step that failed.
+    pub succeeded: u64,
+    /// Ended before their last Step, because of a failure.
+    pub broke_off: u64,
+}
+
+impl JourneysTick {
+    /// Of the rows of an interval; `None` where there are none.
+    fn of(tally: &Tally) -> Option<Self> {
+        let sum = |count: fn(&JourneyCounts) -> u64| tally.journeys.iter().map(count).sum();
+        (!tally.is_empty()).then(|| Self {
+            started: sum(|row| row.started),
+            completed: sum(|row| row.ended),
+            succeeded: sum(|row| row.ended_well),
+            broke_off: sum(|row| row.broke_off.values().sum()),
+        })
+    }
+
+    fn add(&mut self, next: &Self) {
+        // Taken apart without `..`, so that a count nobody adds does not compile.
+        let Self { started, completed, succeeded, broke_off } = next;
+        self.started += started;
+        self.completed += completed;
+        self.succeeded += succeeded;
+        self.broke_off += broke_off;
+    }
 }
 
 impl Tick {
@@ -71,6 +109,7 @@ impl Tick {
             cpu: counts.cpu,
             lag_max: counts.lag.max().unwrap_or_default(),
             response_time: counts.response().pack(),
+            journeys: JourneysTick::of(&counts.tally),
         }
     }
 
@@ -79,6 +118,13 @@ impl Tick {
     pub fn qps(&self) -> f64 {
         let secs = self.to.since(self.from).as_secs_f64();
         if secs > 0.0 { self.answered as f64 / secs } else { 0.0 }
+    }
+
+    /// Journeys a second that went to their end; `None` where there is no scenario.
+    #[must_use]
+    pub fn tps(&self) -> Option<f64> {
+        let secs = self.to.since(self.from).as_secs_f64();
+        self.journeys.map(|journeys| if secs > 0.0 { journeys.completed as f64 / secs } else { 0.0 })
     }
 
     /// This interval and the one after it as one.
@@ -102,5 +148,8 @@ impl Tick {
         let mut both = self.response_time.unpack().expect("a tick packs what it unpacks");
         both.add(&next.response_time.unpack().expect("a tick packs what it unpacks"));
         self.response_time = both.pack();
+        if let Some(next) = &next.journeys {
+            self.journeys.get_or_insert_default().add(next);
+        }
     }
 }

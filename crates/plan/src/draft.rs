@@ -183,6 +183,12 @@ pub struct Draft {
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario_sha256: Option<String>,
+
+    /// The scenario itself, where it came as text and not as a file. Secrets in it are left out when it is saved.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenario_text: Option<String>,
+
     /// The log that is replayed, where one is; its times take the place of the rate's.
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -297,6 +303,7 @@ impl Draft {
         let new_body = over.data.is_some() || over.json.is_some() || !over.form.is_empty();
         let new_load = over.rate.is_some() || over.duration.is_some() || over.requests.is_some();
         let new_target = over.url.is_some();
+        let new_scenario = over.scenario.is_some() || over.scenario_text.is_some();
         let mut dropped: Vec<String> = over.header.iter().map(|line| header_name(line)).collect();
         if new_body {
             dropped.extend(["content-type".to_owned(), "content-length".to_owned()]);
@@ -347,8 +354,9 @@ impl Draft {
             data_order: over.data_order.or(self.data_order),
             data_end: over.data_end.or(self.data_end),
             no_templates: over.no_templates || self.no_templates,
-            scenario_sha256: if over.scenario.is_some() { over.scenario_sha256 } else { self.scenario_sha256 },
-            scenario: over.scenario.or(self.scenario),
+            scenario_sha256: if new_scenario { over.scenario_sha256 } else { self.scenario_sha256 },
+            scenario_text: if new_scenario { over.scenario_text } else { self.scenario_text },
+            scenario: if new_scenario { over.scenario } else { self.scenario },
             replay: over.replay.or(self.replay),
             follow: over.follow.or(self.follow),
             timeout: over.timeout.or(self.timeout),

@@ -44,7 +44,12 @@ pub struct ScenarioFile {
     pub path: String,
     /// What it held when the plan was made: its SHA-256, in hexadecimal; `None` where nobody looked.
     pub sha256: Option<String>,
+    /// What it says, where it came as text: then there is no file, and the path is only what messages call it.
+    pub text: Option<String>,
 }
+
+/// What messages call a scenario that came as text.
+pub const SCENARIO_TEXT: &str = "scenario";
 
 /// A script that chooses the requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -297,6 +302,12 @@ impl Plan {
         }
     }
 
+    /// The same plan with another seed.
+    #[must_use]
+    pub fn seeded(&self, seed: u64) -> Self {
+        Self { seed, ..self.clone() }
+    }
+
     /// The log that is replayed, if one is: its requests are sent at its times.
     #[must_use]
     pub const fn replay(&self) -> Option<&Replay> {
@@ -396,6 +407,9 @@ impl Plan {
         let query = self.target.path_and_query().split_once('?').map_or("", |(_, query)| query);
         if query.split('&').any(|pair| pair.split_once('=').is_some_and(|(_, value)| value == REDACTED)) {
             parts.push(("a parameter of the URL", "the whole URL"));
+        }
+        if self.scenario.as_ref().and_then(|file| file.text.as_ref()).is_some_and(|text| text.contains(REDACTED)) {
+            parts.push(("a secret in the scenario", "the whole scenario with --scenario"));
         }
         match &self.request.body {
             Body::Bytes(bytes) if secret::is_body_without(&String::from_utf8_lossy(bytes)) => {
@@ -502,6 +516,7 @@ impl TryFrom<Draft> for Plan {
             no_templates,
             scenario,
             scenario_sha256,
+            scenario_text,
             replay,
             follow,
             timeout,
@@ -522,7 +537,10 @@ impl TryFrom<Draft> for Plan {
         let mut reading = Reading { errors: PlanErrors::default() };
         let r = &mut reading;
 
-        if scenario.is_some() {
+        if scenario.is_some() && scenario_text.is_some() {
+            r.wrong("scenario", "a scenario is given as a file and as text", "leave one of them out");
+        }
+        if scenario.is_some() || scenario_text.is_some() {
             for (given, flag) in [
                 (script.is_some(), "script"),
                 (urls.is_some(), "urls"),
@@ -544,7 +562,11 @@ impl TryFrom<Draft> for Plan {
                 );
             }
         }
-        let scenario = scenario.map(|path| ScenarioFile { path, sha256: scenario_sha256 });
+        let scenario = match (scenario, scenario_text) {
+            (Some(path), _) => Some(ScenarioFile { path, sha256: scenario_sha256, text: None }),
+            (None, Some(text)) => Some(ScenarioFile { path: SCENARIO_TEXT.to_owned(), sha256: None, text: Some(text) }),
+            (None, None) => None,
+        };
 
         let braces = if no_templates { Braces::Text } else { Braces::Template };
         let files = read_data_files(r, &data_file, data_file_sha256);
@@ -1286,7 +1308,11 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
         let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, filling, replay } = plan;
-        let (scenario, scenario_sha256) = scenario.map_or((None, None), |file| (Some(file.path), file.sha256));
+        let (scenario, scenario_sha256, scenario_text) = match scenario {
+            None => (None, None, None),
+            Some(ScenarioFile { text: Some(text), .. }) => (None, None, Some(secret::text_without(&text, &filling.concealed))),
+            Some(ScenarioFile { path, sha256, text: None }) => (Some(path), sha256, None),
+        };
         let Connection {
             timeout,
             connect_timeout,
@@ -1393,6 +1419,7 @@ impl From<Plan> for Draft {
             no_templates: braces == Braces::Text && braces_matter,
             scenario,
             scenario_sha256,
+            scenario_text,
             replay,
             header,
             data,

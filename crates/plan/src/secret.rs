@@ -418,6 +418,19 @@ fn unbase64(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// A text that is saved as a whole, without these values. All of it is left out where one is so short that it stands in half of the words.
+pub(crate) fn text_without(text: &str, values: &[String]) -> String {
+    const LETTERS_MIN: usize = 3;
+    let held = |value: &&String| !value.is_empty() && *value != REDACTED && text.contains(value.as_str());
+    let mut values: Vec<&String> = values.iter().filter(held).collect();
+    if values.iter().any(|value| value.chars().count() < LETTERS_MIN) {
+        return REDACTED.to_owned();
+    }
+    // Of one that is the beginning of another nothing is to be left.
+    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    values.into_iter().fold(text.to_owned(), |text, value| text.replace(value.as_str(), REDACTED))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -487,5 +500,14 @@ mod tests {
                 prop_assert!(shown.starts_with("before") && shown.ends_with("after"), "{}", shown);
             }
         }
+    }
+
+    #[test]
+    fn a_text_is_saved_without_its_secrets_or_not_at_all() {
+        let without =
+            |values: &[&str]| text_without("a: pw1\nb: pw1-long\n", &values.iter().map(|&value| value.to_owned()).collect::<Vec<_>>());
+        assert_eq!(without(&["pw1", "pw1-long"]), "a: ***\nb: ***\n");
+        assert_eq!(without(&["elsewhere", ""]), "a: pw1\nb: pw1-long\n");
+        assert_eq!(without(&["a"]), "***");
     }
 }

@@ -172,6 +172,7 @@ type Tried = (f64, f64, f64, f64);
 
 fn search(name: &str, tried: &[Tried], found: FoundLine) -> LoadCurve {
     LoadCurve {
+        rated: analysis::found::Rated::Requests,
         name: name.to_owned(),
         target: Some("http://127.0.0.1:8080/get_result?a=1&b=2".to_owned()),
         promise: "failed < 0.1% and p99 < 50ms".to_owned(),

@@ -180,6 +180,7 @@ fn lively(seconds: u64, random: &mut Random) -> Summary {
             cpu: Nanos((0.33e9 + 0.05e9 * random.unit()) as u64),
             lag_max: Nanos((60e3 + 90e3 * random.exponential()) as u64),
             response_time: response.pack(),
+            journeys: None,
         });
     }
     let length = Nanos::from_secs(seconds);

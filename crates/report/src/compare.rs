@@ -7,6 +7,7 @@
 //!
 //! Invariant: the JSON holds every run whole, so that another judgement needs no other measurement.
 
+pub(crate) mod steps;
 mod words;
 
 use std::collections::BTreeMap;
@@ -363,6 +364,7 @@ pub fn conclusion(compared: &Compared, style: &Style) -> String {
             let _ = writeln!(text, "{plain}{}", style.paint(tone, &row[4]));
         }
     }
+    text += &steps::text(compared, style);
     for judgement in &compared.checks {
         let tone = match judgement.verdict {
             gate::Verdict::Held => Tone::Good,
@@ -414,7 +416,8 @@ pub(crate) fn design(compared: &Compared) -> String {
                 let _ = write!(text, " at {}", counted(users.get().into(), "concurrent user"));
             }
             Load::Open { timetable, .. } => {
-                let _ = write!(text, " at up to {} requests a second", figure(timetable.peak().as_per_second()));
+                let what = if plan.scenario().is_some() { "journeys begun" } else { "requests" };
+                let _ = write!(text, " at up to {} {what} a second", figure(timetable.peak().as_per_second()));
             }
         }
     }
@@ -573,6 +576,14 @@ pub(crate) fn markdown(compared: &Compared) -> String {
         say("| | A | B | change | verdict |\n|---|---:|---:|---|---|");
         for change in shown_changes(comparison) {
             say(&format!("| {} |", cells(change).join(" | ")));
+        }
+        say("");
+    }
+    if let Some(transactions) = steps::transactions(compared) {
+        say(&format!("{}.\n", escaped(&transactions)));
+        say(&format!("| {} |\n|---|---:|---:|---:|---:|---:|", steps::HEADS.join(" | ")));
+        for row in steps::rows(compared) {
+            say(&format!("| {} |", row.map(|cell| escaped(&cell)).join(" | ")));
         }
         say("");
     }

@@ -99,7 +99,8 @@ pub fn table(a: &SweepCurve, b: &SweepCurve) -> String {
     }
     let heads = COLUMNS.map(|(head, _)| match (head, a.ladder, b.ladder) {
         ("users", Ladder::OfferedRate, Ladder::OfferedRate) => "offered/s".to_owned(),
-        ("users", Ladder::Users, Ladder::OfferedRate) | ("users", Ladder::OfferedRate, Ladder::Users) => "level".to_owned(),
+        ("users", Ladder::JourneyRate, Ladder::JourneyRate) => "begun/s".to_owned(),
+        ("users", a, b) if a != b => "level".to_owned(),
         _ => head.to_owned(),
     });
     lines.push(line(&heads, ""));
@@ -133,6 +134,7 @@ const fn counts(ladder: Ladder) -> &'static str {
     match ladder {
         Ladder::Users => "users",
         Ladder::OfferedRate => "requests offered a second",
+        Ladder::JourneyRate => "journeys begun a second",
     }
 }
 

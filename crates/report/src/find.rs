@@ -91,6 +91,7 @@ pub fn curve(found: &Found) -> LoadCurve {
             high: found.answer.capacity.high,
             by_generator: found.answer.limited_by == LimitedBy::Generator,
         },
+        rated: found.rated,
         points: found
             .rows()
             .iter()

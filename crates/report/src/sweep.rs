@@ -145,15 +145,18 @@ pub fn dat_rows(rows: &[LevelRow]) -> Vec<DatRow> {
 #[must_use]
 pub fn curve(sweep: &Sweep) -> SweepCurve {
     let first = sweep.trials.first().map(|trial| &trial.summary.plan);
-    let open =
-        sweep.levels.first().or(sweep.trials.first().map(|trial| &trial.level)).is_some_and(|level| matches!(level, Level::Offered(_)));
+    let level = sweep.levels.first().or(sweep.trials.first().map(|trial| &trial.level));
     SweepCurve {
         name: sweep.name.clone(),
         target: first.map(|plan| plan.target().to_string()),
         level_seconds: first.and_then(|plan| plan.duration()).map(plan::Nanos::as_secs_f64),
         // Levels below the number of threads use fewer: the most is what was given.
         threads: sweep.trials.iter().map(|trial| trial.summary.plan.threads().get()).max(),
-        ladder: if open { Ladder::OfferedRate } else { Ladder::Users },
+        ladder: match level {
+            Some(Level::Offered(_)) => Ladder::OfferedRate,
+            Some(Level::Journeys(_)) => Ladder::JourneyRate,
+            Some(Level::Users(_)) | None => Ladder::Users,
+        },
         points: sweep
             .rows()
             .iter()

@@ -120,3 +120,24 @@ fn a_comparison_reads_back_and_says_the_same() {
         assert!(read(text).unwrap_err().to_string().contains(part), "{text}");
     }
 }
+
+#[test]
+fn the_steps_of_both_sides_stand_beside_each_other() {
+    let mut compared = compared(6, 1.0);
+    let shop = fixtures::journeys_of_a_shop().scenario;
+    for pair in &mut compared.pairs {
+        pair.a.scenario.clone_from(&shop);
+        pair.b.scenario.clone_from(&shop);
+        pair.b.scenario.as_mut().unwrap().steps[1].failed += 5;
+    }
+    compared.judge().unwrap();
+    let text = conclusion(&compared, &Style::PLAIN);
+    let line = text.lines().find(|line| line.contains("buy · order")).unwrap_or_else(|| panic!("{text}"));
+    let failed = shop.as_ref().unwrap().steps[1].failed * 6;
+    assert!(line.ends_with(&format!("{failed}, {}", failed + 30)), "{line}");
+    assert!(text.contains("Journeys a second that went to their end (TPS)") && text.contains("look · GET /"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let page = String::from_utf8(files(&compared).unwrap()[1].bytes.clone()).unwrap();
+    assert!(page.contains("| step | p50 A | p50 B | p99 A | p99 B | failed A, B |") && page.contains("buy · order |"), "{page}");
+    assert!(!conclusion(&self::compared(6, 1.0), &Style::PLAIN).contains("TPS"));
+}

@@ -132,6 +132,7 @@ fn two_searches_stand_side_by_side_for_scripts_and_on_a_page() {
 
 fn load(rates: &[(f64, f64, f64, Option<f64>)], line: FoundLine) -> LoadCurve {
     LoadCurve {
+        rated: analysis::found::Rated::Requests,
         name: "checkout".to_owned(),
         target: Some("http://127.0.0.1:8080/get_result".to_owned()),
         promise: "p99 < 50ms".to_owned(),
@@ -197,4 +198,25 @@ fn the_chart_holds_a_point_for_every_rate_that_was_tried() {
     let found = found();
     let rates: Vec<f64> = curve(&found).points.iter().map(|point| point.rate).collect();
     assert_eq!(rates, [10.0, 20.0], "the trial that does not count was repeated at its rate");
+}
+
+#[test]
+fn a_search_of_journeys_counts_them_beside_requests() {
+    let mut found = found();
+    found.rated = analysis::found::Rated::Journeys;
+    for trial in &mut found.trials {
+        trial.summary.scenario = fixtures::journeys_of_a_shop().scenario;
+    }
+    let head = table::header(&found, &Style::PLAIN);
+    assert!(head.starts_with("   begun/s      QPS      TPS"), "{head}");
+    let rows: Vec<String> = found.trials.iter().map(|trial| table::row(&found, trial, &Style::PLAIN)).collect();
+    let wide = |line: &str| line.find("holds").or(line.find("does not")).or(line.find("breaks")).or(line.find("verdict"));
+    assert!(rows.iter().all(|row| wide(row).is_some()), "{rows:#?}");
+    let places: Vec<usize> = rows.iter().chain([&head]).filter_map(|row| Some(row[..wide(row)?].chars().count())).collect();
+    assert!(places.iter().all(|place| *place == places[0]), "{places:?}\n{head}\n{rows:#?}");
+    let page = markdown::markdown(&found);
+    assert!(page.contains("| begun/s | QPS | TPS | s | for | good |") && page.contains("journeys begin at the offered rate"), "{page}");
+    let again = read(std::str::from_utf8(&files(&found).unwrap()[0].bytes).unwrap()).unwrap();
+    assert_eq!(again.rated, found.rated);
+    assert!(again.sentences().iter().any(|said| said.contains("journeys/s")), "{:#?}", again.sentences());
 }

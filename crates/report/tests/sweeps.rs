@@ -8,6 +8,7 @@ use measure::{Summary, fixtures};
 use plan::Rate;
 use proptest::prelude::*;
 use report::chart::sweep::Ladder;
+use report::sweep::table::Counted;
 use report::{Colour, Style, dat, diff, sweep};
 
 fn fixture(name: &str) -> Summary {
@@ -100,7 +101,7 @@ fn rounded(value: &mut serde_json::Value) {
 
 fn table(sweep: &Sweep, style: &Style) -> String {
     let rows = sweep.rows();
-    let mut lines = vec![sweep::table::header(sweep.levels[0], style)];
+    let mut lines = vec![sweep::table::header(sweep.levels[0], Counted::Requests, style)];
     lines.extend(rows.iter().map(|row| sweep::table::row(row, style)));
     lines.push(String::new());
     lines.push(sweep::table::legend(&rows));
@@ -117,7 +118,7 @@ fn the_table_of_a_sweep_reads_as_it_did() {
 #[test]
 fn rows_stand_under_their_heads_with_and_without_colour() {
     let sweep = made_up();
-    let wide = sweep::table::header(sweep.levels[0], &Style::PLAIN).chars().count();
+    let wide = sweep::table::header(sweep.levels[0], Counted::Requests, &Style::PLAIN).chars().count();
     for row in sweep.rows() {
         let alone = LevelRow { failed: 0, generator_limit: None, standing: analysis::Standing::Valid, ..row.clone() };
         assert_eq!(sweep::table::row(&alone, &Style::PLAIN).chars().count(), wide);
@@ -244,4 +245,67 @@ proptest! {
         let rows = sweep::dat_rows(&made.rows());
         prop_assert_eq!(dat::read(&dat::write(&rows)).unwrap().len(), rows.len());
     }
+}
+
+/// Users on the journeys of a shop, and a level at which its orders fail.
+fn journeys(level: impl Fn(u32) -> Level) -> Sweep {
+    let levels = [5, 20].map(level);
+    let mut sweep = Sweep::new("shop".to_owned(), "2026-01-02T03:04:05Z".to_owned(), levels.to_vec());
+    for level in levels {
+        let mut summary = fixtures::journeys_of_a_shop();
+        if level == levels[0] {
+            summary.requests.succeeded = summary.requests.due;
+            summary.requests.failed = 0;
+            summary.failures.clear();
+            for step in &mut summary.scenario.as_mut().unwrap().steps {
+                (step.succeeded, step.failed) = (step.due, 0);
+                step.failures.clear();
+            }
+        }
+        sweep.trials.push(Trial { level, repetition: 1, summary });
+    }
+    sweep
+}
+
+#[test]
+fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
+    let sweep = journeys(users);
+    let rows = sweep.rows();
+    let header = sweep::table::header(sweep.levels[0], Counted::of(&rows[0]), &Style::PLAIN);
+    assert!(header.contains("    QPS       TPS       ±"), "{header}");
+    for row in &rows {
+        let alone = LevelRow { failed: 0, standing: analysis::Standing::Valid, generator_limit: None, ..row.clone() };
+        let line = sweep::table::row(&alone, &Style::PLAIN);
+        let figures = line.split("   ").count();
+        assert!(figures > 3 && line.starts_with(&format!(" {:>9}", row.level.value())), "{line}");
+    }
+    let failed = sweep::table::failed_steps_text(&rows, &Style::PLAIN);
+    assert!(!failed.contains("5 users"), "nothing failed there: {failed}");
+    let lines: Vec<&str> = failed.lines().filter(|line| line.contains("20 users")).collect();
+    assert!(lines.len() == 2 && lines[0].contains("buy · POST /login") && lines[1].contains("buy · order"), "{failed}");
+    assert!(sweep::table::legend(&rows).contains("TPS: journeys a second that went to their end."));
+    let page = sweep::markdown::without_charts(&sweep);
+    for part in ["| users | QPS | TPS | ± |", "| level | step | requests | failed | most often |", "each user goes on when"] {
+        assert!(page.contains(part), "{part}:\n{page}");
+    }
+    let mut text = Vec::new();
+    sweep::write(&sweep, &mut text).unwrap();
+    assert_eq!(sweep::read(std::str::from_utf8(&text).unwrap()).unwrap().rows(), rows);
+    let (_, other) = made_up().rows().into_iter().enumerate().next().unwrap();
+    assert_eq!(Counted::of(&other), Counted::Requests);
+}
+
+#[test]
+fn a_ladder_of_journey_rates_says_so_everywhere() {
+    let rate = |rate: u32| Level::Journeys(Rate::per_second(rate.into()).unwrap());
+    let sweep = journeys(rate);
+    let rows = sweep.rows();
+    assert!(sweep::table::header(sweep.levels[0], Counted::Journeys, &Style::PLAIN).contains("begun/s"));
+    assert_eq!(rows[1].level.to_string(), "20 journeys/s");
+    let curve = sweep::curve(&sweep);
+    assert_eq!(curve.ladder, Ladder::JourneyRate);
+    assert!(diff::table(&curve, &curve).contains("begun/s"), "{}", diff::table(&curve, &curve));
+    assert!(diff::table(&curve, &sweep::curve(&offered())).contains("A counts journeys begun a second, B requests offered a second"));
+    let text = report::page::sweep(&sweep).json().to_owned();
+    assert!(text.contains("\"levels\":\"journeys\"") && text.contains("20 journeys/s"), "{text}");
 }

@@ -45,6 +45,8 @@ pub(crate) struct Compiled {
     /// Variables that the setup left, and their values.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
     pub(crate) cookies: bool,
+    /// Whether users do without their pauses.
+    pub(crate) hurried: bool,
     pub(crate) home: Target,
     /// How long an answer may take, where the step does not say.
     pub(crate) timeout: Nanos,
@@ -283,6 +285,7 @@ pub(crate) fn compile(
         loops,
         inherited: Vec::new(),
         cookies: scenario.cookies,
+        hurried: false,
         home,
         timeout: plan.connection().timeout,
     })

@@ -11,6 +11,7 @@
 //! a failure that is counted; memory does not grow with the number of journeys.
 
 mod compiled;
+mod hidden;
 mod json;
 pub mod keys;
 mod mistake;
@@ -19,17 +20,21 @@ mod program;
 mod read;
 mod ready;
 pub mod schema;
+mod series;
 #[cfg(test)]
 mod simulated;
+mod thinking;
 mod user;
 mod yaml;
 
+pub use hidden::hidden_in;
 pub use mistake::Mistake;
 pub use model::{
     Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Promise, Scenario, Step, Variable,
 };
-pub use read::read;
+pub use read::{Reach, read, read_within};
 pub use ready::Ready;
+pub use series::Series;
 
 /// What `loadline init` writes: a scenario that explains itself.
 pub const STARTER: &str = include_str!("starter.yaml");

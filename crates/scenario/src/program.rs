@@ -17,8 +17,9 @@ use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
 use template::{Rows, Taken, Text, Writing};
 
-use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof};
+use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof, Request};
 use crate::model::{Extraction, Operator};
+use crate::series::{Far, Progress};
 use crate::user::{BODY_BYTES_MAX, Ear, Led, Turns, User};
 
 mod redirect;
@@ -112,6 +113,9 @@ pub(crate) struct Journeys<const WANDERS: bool> {
     stopped: Cell<bool>,
     lent: Lent,
     scratch: RefCell<Vec<u8>>,
+    /// How far the loads before this one came.
+    far: Arc<Far>,
+    progress: Progress,
     /// Of this worker's users; told to all when the worker ends.
     farewells: RefCell<Farewells>,
     all_farewells: Arc<Mutex<Farewells>>,
@@ -124,6 +128,7 @@ impl<const W: bool> Journeys<W> {
         rows: Rows,
         seed: u64,
         share: Share,
+        (far, progress): (Arc<Far>, Progress),
         all_farewells: Arc<Mutex<Farewells>>,
     ) -> Self {
         let tools = compiled.steps.iter().map(|request| Tools {
@@ -132,8 +137,7 @@ impl<const W: bool> Journeys<W> {
             aws: if let Proof::Aws(words) = &request.proof { Some(words.signer()) } else { None },
             request_bytes: Cell::new(0),
         });
-        let left =
-            compiled.steps.iter().map(|request| Cell::new(request.step.requests_max.map_or(u64::MAX, |most| share.part(most)))).collect();
+        let left = compiled.steps.iter().enumerate().map(|(place, request)| Cell::new(part_left(request, &far, place, share))).collect();
         Self {
             tools: tools.collect(),
             left,
@@ -147,6 +151,8 @@ impl<const W: bool> Journeys<W> {
             stopped: Cell::new(false),
             lent: Lent::default(),
             scratch: RefCell::default(),
+            far,
+            progress,
             farewells: RefCell::default(),
             all_farewells,
         }
@@ -171,6 +177,7 @@ impl<const W: bool> Journeys<W> {
         match self.rows.borrow_mut().take(number, user.number, &mut user.rows) {
             Taken::Rows => {}
             Taken::Over => {
+                self.progress.run_out();
                 self.stopped.set(true);
                 return Ok(());
             }
@@ -204,7 +211,7 @@ impl<const W: bool> Journeys<W> {
     /// Writes a text as the user has it.
     fn write(&self, text: &Text, user: &mut User, out: &mut Vec<u8>) {
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
-        let number = self.sent.get() * u64::from(self.share.of()) + u64::from(self.share.index());
+        let number = self.far.requests + self.sent.get() * u64::from(self.share.of()) + u64::from(self.share.index());
         let User { random, rows, variables, .. } = user;
         text.write(out, &mut Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe));
     }
@@ -227,6 +234,7 @@ impl<const W: bool> Journeys<W> {
                     user.travels = true;
                     return Ok(());
                 }
+                Op::Pause(_) if self.compiled.hurried => {}
                 Op::Pause(think) => user.pause = user.pause.plus(think.span(user.random.unit())),
                 Op::Unless(compared, to) => {
                     if !self.holds(compared, user) {
@@ -336,7 +344,7 @@ impl<const W: bool> Journeys<W> {
     fn compose(&self, user: &mut User) -> Result<Choice, Broken> {
         let compiled = &*self.compiled;
         let request = &compiled.steps[user.step];
-        let number = self.number(&self.sent);
+        let number = self.far.requests + self.number(&self.sent);
         let longest = &self.tools[user.step].request_bytes;
         let mut out = lend(&self.lent.texts);
         out.reserve_exact(longest.get().min(ROOM_BYTES_MAX));
@@ -543,6 +551,31 @@ impl<const W: bool> Journeys<W> {
             None => self.compiled.steps[*step].elsewhere.as_ref().unwrap_or(&self.compiled.home),
         };
         jar.take(headers, cookie_place(place, path_of(bytes)), now());
+    }
+}
+
+/// What a worker may still send of a step, after what was sent before.
+fn part_left(request: &Request, far: &Far, place: usize, share: Share) -> u64 {
+    let sent = far.sent.get(place).copied().unwrap_or(0);
+    request.step.requests_max.map_or(u64::MAX, |most| share.part(most.saturating_sub(sent)))
+}
+
+/// The last thing a worker does with its journeys: telling how far they came, for the load after this one, and how its users left.
+impl<const W: bool> Drop for Journeys<W> {
+    fn drop(&mut self) {
+        let Self { compiled, far, left, share, .. } = self;
+        // Numbers are dealt to the workers in turn: the next load begins behind the one who was given most.
+        let beyond = |counter: &Cell<u64>| counter.get() * u64::from(share.of());
+        let sent = compiled.steps.iter().enumerate().zip(left).map(|((place, request), left)| {
+            let granted = part_left(request, far, place, *share);
+            if request.step.requests_max.is_some() { granted - left.get() } else { 0 }
+        });
+        self.progress.came(far.journeys + beyond(&self.begun), far.requests + beyond(&self.sent), sent);
+        let own = self.farewells.take();
+        let mut all = self.all_farewells.lock().unwrap_or_else(PoisonError::into_inner);
+        all.users += own.users;
+        all.failed += own.failed;
+        all.wrong = all.wrong.take().or(own.wrong);
     }
 }
 
@@ -764,16 +797,6 @@ impl<const W: bool> Journeys<W> {
             return format!("{}: no answer within {limit}", request.name);
         }
         request.name.to_string()
-    }
-}
-
-impl<const W: bool> Drop for Journeys<W> {
-    fn drop(&mut self) {
-        let own = self.farewells.take();
-        let mut all = self.all_farewells.lock().unwrap_or_else(PoisonError::into_inner);
-        all.users += own.users;
-        all.failed += own.failed;
-        all.wrong = all.wrong.take().or(own.wrong);
     }
 }
 

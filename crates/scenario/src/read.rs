@@ -37,8 +37,25 @@ const OTHERS_MAX: usize = 1_000;
 /// # Errors
 /// All its mistakes, in the order of their places.
 pub fn read(file: &str, text: &str) -> Result<Scenario, Vec<Mistake>> {
+    read_within(file, text, Reach::Machine)
+}
+
+/// What a scenario may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Files of this machine, and variables of its environment: its user wrote it.
+    Machine,
+    /// Only what stands in it: it came from somebody else.
+    Itself,
+}
+
+/// The same of a scenario that may name no more than that.
+///
+/// # Errors
+/// All its mistakes, in the order of their places.
+pub fn read_within(file: &str, text: &str, reach: Reach) -> Result<Scenario, Vec<Mistake>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reading = Reading::new(file, text);
+    let mut reading = Reading { reach, ..Reading::new(file, text) };
     let scenario = reading.file();
     let mut mistakes = reading.mistakes;
     mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
@@ -75,6 +92,7 @@ struct Defaults<'n> {
 
 struct Reading<'a> {
     file: &'a str,
+    reach: Reach,
     lines: Vec<&'a str>,
     text: &'a str,
     mistakes: Vec<Mistake>,
@@ -112,6 +130,7 @@ impl<'a> Reading<'a> {
     fn new(file: &'a str, text: &'a str) -> Self {
         Self {
             file,
+            reach: Reach::Machine,
             lines: text.lines().collect(),
             text,
             mistakes: Vec::new(),
@@ -142,6 +161,17 @@ impl<'a> Reading<'a> {
             length: spot.length,
             help: shortened(&help.into(), HELP_LETTERS_MAX),
         });
+    }
+
+    /// Complains of what only the user at the machine may name, where somebody else is at the other end.
+    fn reaches_out(&mut self, spot: Spot, what: &str) {
+        if self.reach == Reach::Itself {
+            self.wrong(
+                spot,
+                format!("{what}, and is not taken from a browser"),
+                "write what it holds into the scenario, or start the test on the command line",
+            );
+        }
     }
 
     fn file(&mut self) -> Option<Scenario> {
@@ -318,6 +348,7 @@ impl<'a> Reading<'a> {
     fn data(&mut self, top: &mut Entries<'_>, draft: &mut Draft) {
         let data = top.value("data");
         for node in data.map_or_else(Vec::new, |node| self.each(node)) {
+            self.reaches_out(node.spot, "this names a file of the machine that serves");
             let Some(text) = self.plain(node) else { continue };
             if self.files.len() == OTHERS_MAX {
                 self.wrong(node.spot, format!("the scenario has more than {OTHERS_MAX} data files"), "put rows together into one");

@@ -5,19 +5,21 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{Prepared, RunError, Stop};
+use engine::{Fence, Prepared, RunError, Stop};
 use measure::{Counted, Summary, Tick};
-use plan::{Load, Plan, PlanErrors};
+use plan::{Load, Plan, PlanErrors, Target};
 use template::{Data, Rows};
 
 use crate::compiled::{Compiled, compile};
 use crate::model::{Item, Scenario};
 use crate::program::{Coming, Farewells, Journeys, Passed};
+use crate::series::{Progress, Series};
 
 /// A scenario, compiled for a plan.
 pub struct Ready {
     plan: Plan,
     files: Vec<Arc<Data>>,
+    fence: Fence,
     journeys: Compiled,
     setup: Option<Compiled>,
     teardown: Option<Compiled>,
@@ -42,55 +44,114 @@ impl Ready {
         };
         let (setup, teardown) = (single("setup", &scenario.setup), single("teardown", &scenario.teardown));
         match take(compile(scenario, plan, files, None)) {
-            Some(journeys) if errors.is_empty() => Ok(Self { plan: plan.clone(), files: files.to_vec(), journeys, setup, teardown }),
+            Some(journeys) if errors.is_empty() => {
+                Ok(Self { plan: plan.clone(), files: files.to_vec(), fence: Fence::open(), journeys, setup, teardown })
+            }
             _ => Err(errors),
         }
     }
 
-    /// Carries a prepared plan out.
+    /// The same where not every address may be connected to: setup and teardown keep to that too.
+    #[must_use]
+    pub fn within(self, fence: &Fence) -> Self {
+        Self { fence: fence.clone(), ..self }
+    }
+
+    /// The same without pauses: what is asked is how fast the server answers.
+    #[must_use]
+    pub fn hurried(mut self) -> Self {
+        self.journeys.hurried = true;
+        self
+    }
+
+    /// Every server that a step names besides the plan's, once each.
+    #[must_use]
+    pub fn elsewhere(&self) -> Vec<&Target> {
+        let mut places: Vec<&Target> = Vec::new();
+        for compiled in [Some(&self.journeys), self.setup.as_ref(), self.teardown.as_ref()].into_iter().flatten() {
+            for place in compiled.steps.iter().filter_map(|request| request.elsewhere.as_ref()) {
+                if !places.iter().any(|known| known.same_origin(place)) {
+                    places.push(place);
+                }
+            }
+        }
+        places
+    }
+
+    /// Carries a prepared plan out, from the setup to the teardown.
     ///
     /// # Errors
     /// If the setup fails; and if the run cannot go on, with what was measured until then.
-    pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-        let Self { plan, files, mut journeys, setup, teardown } = self;
-        if let Some(setup) = setup {
-            let passed = single(&plan, &files, setup, stop)?;
-            if let Some(why) = passed.wrong.or_else(|| (!passed.is_whole).then(|| "it was interrupted".to_owned())) {
-                return Err(RunError::run(
-                    format!("the setup of the scenario failed: {why}"),
-                    "the load did not begin; mend the setup, or look at the server's log",
-                ));
-            }
-            journeys.inherited = passed.variables;
-        }
-        let inherited = journeys.inherited.clone();
-        let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
-        let mut farewells = Farewells::default();
-        let mut measured = carry_out(prepared, &plan, &files, journeys, (&coming, &mut farewells), watch, stop);
-        if let (Some(why), Ok(summary)) = (said(&farewells), &mut measured) {
+    pub fn run(mut self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+        let series = self.series(stop)?;
+        let mut measured = self.load(&series, prepared, watch, stop);
+        if let (Some(why), Ok(summary)) = (series.end(), &mut measured) {
             summary.warnings.push(why);
         }
-        if let Some(mut teardown) = teardown {
-            teardown.inherited = inherited;
-            // The load may have been ended by hand; what is to be cleaned up is cleaned up all the same.
-            let failed = match single(&plan, &files, teardown, &Stop::new()) {
-                Ok(passed) => passed.wrong,
-                Err(error) => Some(error.message),
-            };
-            if let (Some(why), Ok(summary)) = (failed, &mut measured) {
-                summary.warnings.push(format!("the teardown of the scenario failed: {why}"));
-            }
+        measured
+    }
+
+    /// Goes through the setup, for this load and others of the same scenario.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub fn begin(mut self, stop: &Stop) -> Result<Series, RunError> {
+        self.series(stop)
+    }
+
+    fn series(&mut self, stop: &Stop) -> Result<Series, RunError> {
+        let once = (self.setup.take(), self.teardown.take());
+        Series::begin(self.plan.clone(), self.files.clone(), self.fence.clone(), once, stop)
+    }
+
+    /// Carries a prepared plan out as one of several loads: neither setup nor teardown.
+    ///
+    /// # Errors
+    /// If the run cannot go on, with what was measured until then.
+    pub fn load(
+        self,
+        series: &Series,
+        prepared: Prepared,
+        watch: &mut dyn FnMut(&Tick, Counted),
+        stop: &Stop,
+    ) -> Result<Summary, RunError> {
+        let Self { plan, files, mut journeys, .. } = self;
+        journeys.inherited.clone_from(&series.inherited);
+        let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
+        let limited: Vec<(Arc<str>, Option<u64>)> =
+            journeys.steps.iter().map(|request| (request.name.clone(), request.step.requests_max)).collect();
+        let before = series.progress.far().sent;
+        let mut farewells = Farewells::default();
+        let mut measured = carry_out(prepared, &plan, &files, journeys, (&coming, &series.progress, &mut farewells), watch, stop);
+        if let Ok(summary) = &mut measured {
+            let after = series.progress.far().sent;
+            summary.warnings.extend(left_out(&limited, &before, &after));
+            summary.warnings.extend(said(&farewells));
         }
         measured
     }
 }
 
+/// The steps that loads before this one, or this one, have sent as often as they may be: this load is unlike those before.
+fn left_out<'a>(steps: &'a [(Arc<str>, Option<u64>)], before: &'a [u64], after: &'a [u64]) -> impl Iterator<Item = String> + 'a {
+    steps.iter().enumerate().filter_map(|(place, (name, most))| {
+        let most = (*most)?;
+        let earlier = before.get(place).copied().unwrap_or(0);
+        let used_up = after.get(place).is_some_and(|sent| *sent >= most);
+        // Of a load that stands alone the report shows it.
+        (used_up && earlier > 0).then(|| {
+            format!("the step '{name}' had its {most} requests (maximum_requests) and was left out: this load is not like those before it")
+        })
+    })
+}
+
 /// One user's one journey.
-fn single(plan: &Plan, files: &[Arc<Data>], compiled: Compiled, stop: &Stop) -> Result<Passed, RunError> {
+pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], fence: &Fence, compiled: Compiled, stop: &Stop) -> Result<Passed, RunError> {
     let plan = plan.single_user();
     let passed = Arc::new(Mutex::new(Passed::default()));
     let coming = Coming::Single(passed.clone());
-    carry_out(engine::prepare(&plan)?, &plan, files, compiled, (&coming, &mut Farewells::default()), &mut |_, _| {}, stop)?;
+    let prepared = engine::prepare_within(&plan, fence)?;
+    carry_out(prepared, &plan, files, compiled, (&coming, &Progress::default(), &mut Farewells::default()), &mut |_, _| {}, stop)?;
     let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut passed))
 }
@@ -107,23 +168,30 @@ fn carry_out(
     plan: &Plan,
     files: &[Arc<Data>],
     compiled: Compiled,
-    (coming, farewells): (&Coming, &mut Farewells),
+    (coming, progress, farewells): (&Coming, &Progress, &mut Farewells),
     watch: &mut dyn FnMut(&Tick, Counted),
     stop: &Stop,
 ) -> Result<Summary, RunError> {
     let filling = plan.filling();
-    let (order, seed, opened, coming) = ((filling.order, filling.end), plan.seed(), files.to_vec(), coming.clone());
+    let (order, seed, opened) = ((filling.order, filling.end), plan.seed(), files.to_vec());
+    let (coming, progress) = (coming.clone(), progress.clone());
+    // A worker that begins late must not go on from what another of this load has ended with.
+    let far = Arc::new(progress.far());
     let wanders = compiled.wanders;
     let compiled = Arc::new(compiled);
-    let rows = move |share| Rows::new(&opened, order, seed, share);
+    let taken = far.journeys;
     let all = Arc::new(Mutex::new(Farewells::default()));
     let told = all.clone();
+    let going_on = move || (far.clone(), progress.clone());
+    let rows = move |share| Rows::new(&opened, order, seed, share, taken);
     let measured = if wanders {
-        let program = move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, told.clone());
-        prepared.run_with(program, watch, stop)
+        let journeys =
+            move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, going_on(), told.clone());
+        prepared.run_with(journeys, watch, stop)
     } else {
-        let program = move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, told.clone());
-        prepared.run_with(program, watch, stop)
+        let journeys =
+            move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, going_on(), told.clone());
+        prepared.run_with(journeys, watch, stop)
     };
     *farewells = std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner));
     measured.map(|mut summary| {

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::compiled::compile;
 use crate::program::{Coming, Farewells, Journeys};
+use crate::series::Progress;
 
 /// A request as the server saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,17 +103,17 @@ fn run_with(server: &Simulation, text: &str, files: &[Arc<Data>]) -> Ran {
     let filling = plan.filling();
     let all = Arc::new(Mutex::new(Farewells::default()));
     let (summary, broken) = {
-        let rows = |share| Rows::new(files, (filling.order, filling.end), plan.seed(), share);
+        let rows = |share| Rows::new(files, (filling.order, filling.end), plan.seed(), share, 0);
         let made = |share| (compiled.clone(), coming.clone(), rows(share), plan.seed(), share, all.clone());
         if compiled.wanders {
             server.carry_out(&plan, |share| {
                 let (compiled, coming, rows, seed, share, all) = made(share);
-                Journeys::<true>::new(compiled, coming, rows, seed, share, all)
+                Journeys::<true>::new(compiled, coming, rows, seed, share, (Arc::default(), Progress::default()), all)
             })
         } else {
             server.carry_out(&plan, |share| {
                 let (compiled, coming, rows, seed, share, all) = made(share);
-                Journeys::<false>::new(compiled, coming, rows, seed, share, all)
+                Journeys::<false>::new(compiled, coming, rows, seed, share, (Arc::default(), Progress::default()), all)
             })
         }
     };

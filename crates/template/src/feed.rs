@@ -32,6 +32,8 @@ pub(crate) struct Order {
     /// The data file's number: two files are not drawn from alike.
     pub(crate) file: u64,
     pub(crate) count: u64,
+    /// So many turns were taken before the first request, by loads that this one goes on from.
+    pub(crate) taken: u64,
 }
 
 /// What a request takes of a data file.
@@ -48,6 +50,7 @@ impl Order {
     /// The row of the request with this number.
     #[inline]
     pub(crate) fn turn(&self, number: u64) -> Turn {
+        let number = self.taken + number;
         match self.order {
             RowOrder::Random => Turn::Row(Random::new(self.seed, ROWS + (self.file << 48) + number).between(0, self.count - 1)),
             _ if number < self.count => Turn::Row(number),
@@ -237,7 +240,7 @@ mod tests {
 
     /// The rows of so many requests of each of two workers, in the order of their numbers.
     fn taken(data: &Arc<Data>, order: RowOrder, end: DataEnd, requests: u64) -> Vec<String> {
-        let order = Order { order, end, seed: 7, file: 0, count: data.count() };
+        let order = Order { order, end, seed: 7, file: 0, count: data.count(), taken: 0 };
         let mut found = vec![String::new(); requests as usize];
         for share in Share::all(NonZeroU32::new(2).unwrap()) {
             let mut source = Source::new(data.clone(), order, share);
@@ -266,6 +269,21 @@ mod tests {
             assert_eq!(taken(&data, RowOrder::InOrder, DataEnd::Wrap, 5), ["0", "1", "2", "0", "1"]);
             assert_eq!(taken(&data, RowOrder::InOrder, DataEnd::Stop, 5), ["0", "1", "2", "Over", "Over"]);
             assert_eq!(taken(&data, RowOrder::InOrder, DataEnd::Error, 5), ["0", "1", "2", "RanOut", "RanOut"]);
+        }
+    }
+
+    #[test]
+    fn a_load_that_goes_on_from_another_takes_the_rows_after_its() {
+        for data in [data(5, usize::MAX), data(5, 0)] {
+            let order = Order { order: RowOrder::InOrder, end: DataEnd::Wrap, seed: 7, file: 0, count: data.count(), taken: 3 };
+            let mut source = Source::new(data.clone(), order, Share::all(NonZeroU32::MIN).next().unwrap());
+            let rows: Vec<String> = (0..4)
+                .map(|number| {
+                    assert_eq!(source.advance(number), Next::Row);
+                    String::from_utf8_lossy(source.field(0).unwrap()).into_owned()
+                })
+                .collect();
+            assert_eq!(rows, ["3", "4", "0", "1"]);
         }
     }
 

@@ -82,6 +82,7 @@ impl Ready {
             seed: plan.seed(),
             file,
             count: data.count(),
+            taken: 0,
         };
         let shared = Shared {
             tickets,

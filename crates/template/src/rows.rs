@@ -32,10 +32,10 @@ pub enum Taken {
 }
 
 impl Rows {
-    /// Of these files, for one worker.
+    /// Of these files, for one worker; after as many rows as loads before this one have `taken`.
     #[must_use]
-    pub fn new(files: &[Arc<Data>], (order, end): (RowOrder, DataEnd), seed: u64, share: Share) -> Self {
-        let orders = (0..).zip(files).map(|(file, data)| Order { order, end, seed, file, count: data.count() });
+    pub fn new(files: &[Arc<Data>], (order, end): (RowOrder, DataEnd), seed: u64, share: Share, taken: u64) -> Self {
+        let orders = (0..).zip(files).map(|(file, data)| Order { order, end, seed, file, count: data.count(), taken });
         let sources = files.iter().zip(orders).map(|(data, order)| Source::new(data.clone(), order, share)).collect();
         Self { files: files.to_vec(), sources, order }
     }

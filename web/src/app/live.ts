@@ -142,6 +142,7 @@ class Panel {
     const one = (name: string, value: string, note: string, tone = "") => element("div", { class: tone }, element("dt", {}, name), element("dd", {}, element("b", {}, value), element("span", {}, note)));
     this.figures.replaceChildren(
       one("QPS", seconds > 0 ? figure(last.answered / seconds) : "–", "this second"),
+      ...(last.journeys ? [one("TPS", seconds > 0 ? figure(last.journeys.completed / seconds) : "–", "journeys to their end")] : []),
       one("p50", time(times.quantiles["0.5"] ?? null), "response time"),
       one("p99", time(times.quantiles["0.99"] ?? null), "response time"),
       one("failed", count(this.bad), all > 0 ? `${percent((this.bad * 100) / all)} of all` : "so far", this.bad > 0 ? "tone-bad" : ""),

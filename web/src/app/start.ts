@@ -9,13 +9,23 @@ import { failed, frame, sentence, titled } from "./frame";
 /** Typing is waited for that long before it is checked. */
 const PAUSE_MS = 150;
 
-type Kind = "test" | "second" | "maintained" | "stages";
+type Kind = "own" | "test" | "second" | "maintained" | "stages";
 const KINDS: readonly { kind: Kind; name: string; about: string }[] = [
+  { kind: "own", name: "As the scenario says", about: "Its own load: users or a rate, and how long." },
   { kind: "maintained", name: "Maintained clients", about: "So many clients, each asking again as soon as it is answered. Finds out how much the server carries." },
   { kind: "second", name: "Clients per second", about: "So many new clients every second, whether the server keeps up or not. Shows what independent users feel." },
   { kind: "test", name: "Clients per test", about: "So many clients, spread evenly over the whole test." },
   { kind: "stages", name: "Stages", about: "A rate that rises and falls: each stage goes from one rate to another." },
 ];
+
+/** A scenario that is small and whole. */
+const EXAMPLE = `target: http://127.0.0.1:8080
+load: {users: 10, duration: 30s}
+steps:
+  - get: /question
+    extract: {id: json $.id}
+  - get: /answer?id={{id}}
+    checks: {status: 200}`;
 
 interface Field { root: HTMLElement; input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement; wrong: HTMLElement; touched: boolean }
 
@@ -34,7 +44,7 @@ export async function start(root: HTMLElement): Promise<void> {
 class Form {
   readonly root = element("form", { class: "start", novalidate: true, "aria-label": "Start a test" });
   private readonly fields = new Map<string, Field>();
-  private readonly kinds = new Map<Kind, { radio: HTMLInputElement; part: HTMLElement }>();
+  private readonly kinds = new Map<Kind, { radio: HTMLInputElement; part: HTMLElement; root: HTMLElement }>();
   private readonly stages: StageRows;
   private readonly others = element("div", { class: "others" });
   private readonly command = element("code", {});
@@ -46,16 +56,21 @@ class Form {
   private asked = 0;
   private tried = false;
   private kept: Plan = {};
+  private readonly file = element("input", { type: "file", accept: ".yaml,.yml", "aria-label": "Take the scenario from a file" });
+  private readonly upload = element("div", { class: "field wide" });
 
   constructor() {
     this.stages = new StageRows(() => this.changed());
     const request = element("fieldset", {}, element("legend", {}, "Request"),
+      this.select("what", "What is sent", [["", "one request"], ["scenario", "journeys of a scenario"]]),
       this.text("url", "Target", { placeholder: "http://127.0.0.1:8080/healthz", inputmode: "url" }, "wide"),
       this.text("method", "Method", { placeholder: "GET, or POST with a body", list: "methods" }),
       element("datalist", { id: "methods" }, ...["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].map((value) => element("option", { value }))),
       this.area("header", "Headers", "One a line, such as X-Trace: 1", 2),
       this.select("body", "Body", [["", "none"], ["data", "text"], ["json", "JSON"]]),
       this.area("content", "Content of the body", "", 4),
+      this.area("scenario", "Scenario (YAML)", EXAMPLE, 16, "wrong-lines"),
+      this.upload,
     );
     const load = element("fieldset", { class: "load" }, element("legend", {}, "Load"),
       element("div", { class: "kinds", role: "radiogroup", "aria-label": "Kind of load" }, ...KINDS.map((kind) => this.kind(kind))),
@@ -94,6 +109,8 @@ class Form {
       element("section", { class: "typed", "aria-label": "The same on a command line" }, element("h2", {}, "The same on a command line"),
         element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Command" }, element("pre", {}, this.command))),
       this.others, element("div", { class: "go" }, this.button, this.load));
+    this.upload.append(this.file);
+    this.file.addEventListener("change", () => void this.fetched());
     this.choose("maintained");
     this.set("connections", "50");
     this.set("per_second", "100");
@@ -119,6 +136,7 @@ class Form {
     move("connect_timeout", "connect-timeout");
     move("connect_to", "connect-to");
     for (const key of ["data", "json"]) if (plan[key] !== undefined) { this.set("body", key); move(key, "content"); }
+    if (this.kept["scenario_text"] !== undefined) { this.set("what", "scenario"); move("scenario_text", "scenario"); }
     for (const key of ["no_keepalive", "insecure"]) { if (this.kept[key] === true) this.tick(key); delete this.kept[key]; }
     if (this.kept["arrivals"] === "even") this.set("arrivals", "even");
     delete this.kept["arrivals"];
@@ -180,36 +198,63 @@ class Form {
 
   private touch(target: EventTarget | null): void {
     for (const field of this.fields.values()) if (field.input === target) field.touched = true;
+    // What a scenario says of its load holds until something else is chosen.
+    if (target === this.fields.get("what")?.input) this.choose(this.journeys() ? "own" : "maintained");
     this.show_body();
     this.changed();
   }
 
+  private journeys(): boolean {
+    return this.value("what") === "scenario";
+  }
+
+  /** The text of a file that was chosen: it stays in this browser until it is sent as text. */
+  private async fetched(): Promise<void> {
+    const file = this.file.files?.[0];
+    if (!file) return;
+    this.set("scenario", await file.text());
+    const field = this.fields.get("scenario");
+    if (field) field.touched = true;
+    this.changed();
+  }
+
   private show_body(): void {
-    const content = this.fields.get("content");
-    if (content) content.root.hidden = this.value("body") === "";
+    const journeys = this.journeys();
+    const show = (name: string, yes: boolean) => { const field = this.fields.get(name); if (field) field.root.hidden = !yes; };
+    show("content", !journeys && this.value("body") !== "");
+    for (const name of ["method", "body"]) show(name, !journeys);
+    show("scenario", journeys);
+    this.upload.hidden = !journeys;
+    const own = this.kinds.get("own");
+    if (own) own.root.hidden = !journeys;
+    const target = this.fields.get("url")?.input;
+    if (target instanceof HTMLInputElement) target.placeholder = journeys ? "as the scenario says" : "http://127.0.0.1:8080/healthz";
     const arrivals = this.fields.get("arrivals");
-    if (arrivals) arrivals.root.hidden = this.chosen() === "maintained";
+    const closed = this.chosen() === "maintained" || this.chosen() === "own";
+    if (arrivals) arrivals.root.hidden = closed;
     const most = this.fields.get("max_connections");
-    if (most) most.root.hidden = this.chosen() === "maintained";
+    if (most) most.root.hidden = closed;
     const duration = this.fields.get("duration");
-    if (duration) duration.root.hidden = this.chosen() === "stages";
+    if (duration) duration.root.hidden = this.chosen() === "stages" || this.chosen() === "own";
   }
 
   /** What is typed, under the names of a plan; empty fields are left out, and nothing is put right on the way. */
   private test(): Test {
     const plan: Plan = { ...this.kept };
     const give = (key: string, field: string) => { const value = this.value(field).trim(); if (value !== "") plan[key] = value; };
-    for (const key of ["url", "method", "warmup", "timeout", "follow", "threads", "seed", "user", "bearer", "sni"]) give(key, key);
+    const journeys = this.journeys();
+    if (journeys) plan["scenario_text"] = this.value("scenario"); else give("method", "method");
+    for (const key of ["url", "warmup", "timeout", "follow", "threads", "seed", "user", "bearer", "sni"]) give(key, key);
     give("connect_timeout", "connect-timeout");
     give("connect_to", "connect-to");
     const lines = (field: string) => this.value(field).split("\n").map((line) => line.trim()).filter((line) => line !== "");
     if (lines("header").length > 0) plan["header"] = lines("header");
     const body = this.value("body");
-    if (body !== "") plan[body] = this.value("content");
+    if (!journeys && body !== "") plan[body] = this.value("content");
     for (const key of ["no_keepalive", "insecure"]) if ((this.fields.get(key)?.input as HTMLInputElement).checked) plan[key] = true;
     const kind = this.chosen();
-    if (kind !== "stages") give("duration", "duration");
-    if (kind === "maintained") { give("connections", "connections"); give("pause", "pause"); } else { give("arrivals", "arrivals"); give("connections", "max_connections"); }
+    if (kind !== "stages" && kind !== "own") give("duration", "duration");
+    if (kind === "own") { /* It says how much itself. */ } else if (kind === "maintained") { give("connections", "connections"); give("pause", "pause"); } else { give("arrivals", "arrivals"); give("connections", "max_connections"); }
     if (kind === "second") plan["rate"] = `${this.value("per_second").trim()}/s`;
     if (kind === "stages") plan["rate"] = this.stages.text();
     if (kind === "test") {
@@ -247,7 +292,7 @@ class Form {
 
   /** Rates over time, or so many clients. */
   private preview(stages: Stage[]): void {
-    const spec = this.chosen() === "maintained" ? clients(Number(this.value("connections")), seconds(this.value("duration"))) : rates(stages);
+    const spec = this.chosen() === "own" ? null : this.chosen() === "maintained" ? clients(Number(this.value("connections")), seconds(this.value("duration"))) : rates(stages);
     this.picture.hidden = spec === null;
     if (spec === null) return;
     if (this.chart && this.picture.dataset["shows"] === spec.title) { this.chart.update(spec); return; }
@@ -269,8 +314,9 @@ class Form {
   private kind({ kind, name, about }: { kind: Kind; name: string; about: string }): HTMLElement {
     const radio = element("input", { type: "radio", name: "kind", value: kind, id: `kind-${kind}`, "aria-describedby": `kind-${kind}-about` });
     radio.addEventListener("change", () => this.choose(kind));
-    this.kinds.set(kind, { radio, part: element("div", { class: "part" }) });
-    return element("div", { class: "kind-choice" }, radio, element("label", { for: radio.id }, name), element("p", { class: "quiet", id: `kind-${kind}-about` }, about));
+    const root = element("div", { class: "kind-choice" }, radio, element("label", { for: radio.id }, name), element("p", { class: "quiet", id: `kind-${kind}-about` }, about));
+    this.kinds.set(kind, { radio, part: element("div", { class: "part" }), root });
+    return root;
   }
 
   private part(kind: Kind, ...inside: HTMLElement[]): HTMLElement {

@@ -47,6 +47,8 @@ export interface Tick {
   cpu_ns: number;
   lag_max_ns: number;
   response_time: { mean_ns: number | null; max_ns: number | null; quantiles: Record<string, number | null> };
+  /** Of a scenario. */
+  journeys?: { started: number; completed: number; succeeded: number; broke_off: number };
 }
 
 /** All intervals, a list for each key. */
@@ -160,7 +162,7 @@ export interface Point {
 }
 
 export type SweepPage = Common<"sweep", {
-  levels: "users" | "offered";
+  levels: "users" | "offered" | "journeys";
   points: Point[];
   runs: [number, number][];
   fit: { name: string; points: [number, number, number, number][] } | null;
@@ -177,6 +179,7 @@ export type FindPage = Common<"find", {
   capacity_high: number | null;
   quantile: number;
   good_within_ns: number | null;
+  rated: "requests" | "journeys";
   rates: Rate[];
   trials: { rate: number; seconds: number; purpose: string; outcome: "holds" | "breaks" | "does not count" }[];
   profiles?: Profile[];
@@ -197,7 +200,7 @@ export type ComparePage = Common<"compare", {
   profiles?: Profile[];
 }>;
 
-export type DiffPage = Common<"diff", { levels: "users" | "offered"; sides: [{ name: string; points: Point[] }, { name: string; points: Point[] }] }>;
+export type DiffPage = Common<"diff", { levels: "users" | "offered" | "journeys"; sides: [{ name: string; points: Point[] }, { name: string; points: Point[] }] }>;
 
 /** Of each series, pairs of seconds since the start and milliseconds. */
 export type PlotPage = Common<"plot", { courses: { name: string; failed: boolean; points: [number, number][] }[] }>;

@@ -9,24 +9,26 @@ import type { FindPage, Rate, SearchesPage } from "../data/page";
 /** Rates that span more than this are shown by their proportions. */
 const WIDE = 20;
 
-const x_axis = (places: readonly number[]) => ({
-  title: "offered, requests a second", show: figure, law: Math.max(...places) / Math.min(...places) > WIDE ? "log" as const : "linear" as const,
+const x_axis = (places: readonly number[], title = "offered, requests a second") => ({
+  title, show: figure, law: Math.max(...places) / Math.min(...places) > WIDE ? "log" as const : "linear" as const,
 });
 
 const percentile = (quantile: number) => `p${Number((quantile * 100).toFixed(4))}`;
 
 export function find(page: FindPage): HTMLElement[] {
-  const { rates, trials, carries, capacity_low, capacity_high, quantile, good_within_ns } = page.data;
+  const { rates, trials, carries, capacity_low, capacity_high, quantile, good_within_ns, rated } = page.data;
   if (trials.length === 0) return [];
   const places = rates.map((rate) => rate.rate);
-  const x = x_axis(places);
+  const journeys = rated === "journeys";
+  const x = x_axis(places, journeys ? "journeys begun a second" : undefined);
+  const unit = journeys ? "journeys a second" : "requests a second";
   const name = percentile(quantile);
   const group = new Group();
   const lines = carries === null ? [] : [{ at: carries, text: `carries ${figure(carries)}/s` }];
   const stretches = capacity_high !== null && capacity_low > 0 ? [{ from: capacity_low, to: capacity_high, text: "capacity, 95 %" }] : [];
   const load: Spec = {
-    id: "load", title: "What each rate came to", about: `Answers a second, and those that succeeded ${good_within_ns === null ? "" : `within ${time(good_within_ns)} `}(goodput). Where the two part from what was offered, the server does not keep up.`,
-    x, left: { title: "requests a second", show: figure, zero: true, law: x.law },
+    id: "load", title: "What each rate came to", about: `${journeys ? "Journeys a second that went to their end, and the part of their requests that succeeded" : "Answers a second, and those that succeeded"} ${good_within_ns === null ? "" : `within ${time(good_within_ns)} `}(goodput). Where the two part from what was offered, the server does not keep up.`,
+    x, left: { title: unit, show: figure, zero: true, law: x.law },
     series: [
       { name: "offered", ink: "faint", kind: "line", dashed: true, x: places, y: places },
       { name: "throughput", ink: "a", kind: "line", x: places, y: rates.map((rate) => rate.throughput) },
@@ -51,7 +53,7 @@ export function find(page: FindPage): HTMLElement[] {
   const search: Spec = {
     id: "search", title: "The search, trial by trial", about: "Each rate that was tried, in order: the search climbs until a promise breaks, then closes in, proves what it found, and tries it longer.",
     x: { title: "trial", show: count, from: 0.5, to: trials.length + 0.5, ticks: ticked(trials.map((trial) => trial.purpose)) },
-    left: { title: "requests a second", show: figure, zero: true, law: highest / lowest > WIDE ? "log" : "linear", switchable: true },
+    left: { title: unit, show: figure, zero: true, law: highest / lowest > WIDE ? "log" : "linear", switchable: true },
     series: [
       { name: "tried", ink: "faint", kind: "line", x: order, y: trials.map((trial) => trial.rate) },
       { name: "holds", ink: "c", kind: "points", x: order, y: of("holds") },

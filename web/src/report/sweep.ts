@@ -6,7 +6,9 @@ import { Group } from "../charts/group";
 import { figure, percent, time } from "../data/numbers";
 import type { DiffPage, Point, SweepPage } from "../data/page";
 
-type Levels = "users" | "offered";
+type Levels = SweepPage["data"]["levels"];
+
+const COUNTED: Record<Levels, string> = { users: "concurrent users", offered: "offered, requests a second", journeys: "journeys begun a second" };
 
 /** Levels that span more than this are shown by their proportions. */
 const WIDE = 20;
@@ -14,7 +16,7 @@ const WIDE = 20;
 const x_axis = (levels: Levels, points: readonly Point[]) => {
   const places = points.map((point) => point.level);
   const wide = Math.max(...places) / Math.min(...places) > WIDE;
-  return { title: levels === "users" ? "concurrent users" : "offered, requests a second", show: figure, law: wide ? "log" as const : "linear" as const };
+  return { title: COUNTED[levels], show: figure, law: wide ? "log" as const : "linear" as const };
 };
 
 const at = (points: readonly Point[]) => points.map((point) => point.level);

@@ -186,14 +186,17 @@ impl Point {
         let a_second = |bytes: u64| if span > 0.0 { bytes as f64 / span } else { 0.0 };
         let loopback = run.plan.connection().unix_socket.is_some()
             || run.resolution.addresses.iter().any(|at| at.parse::<std::net::SocketAddr>().is_ok_and(|at| at.ip().is_loopback()));
+        let due_a_second = if run.duration_s > 0.0 { run.requests.due as f64 / run.duration_s } else { 0.0 };
         Self {
             level: match run.qps_offered {
                 Some(rate) if open => rate,
+                // What a rate of journeys asks of the server is the requests that these come to.
+                None if open => due_a_second,
                 _ => run.concurrency as f64,
             },
             open,
             requests: run.requests.due as f64,
-            due: if run.duration_s > 0.0 { run.requests.due as f64 / run.duration_s } else { 0.0 },
+            due: due_a_second,
             answered: run.qps,
             good: run.qps_succeeded,
             service_s: mean.map(|mean| mean / 1e9),

@@ -396,7 +396,7 @@ proptest! {
             prop_assert!(answer.breaks_at.is_none_or(|it| it.rate > rate), "{rate} {:?}", answer.breaks_at);
         }
         prop_assert!(answer.wants_s.is_none_or(|it| it >= answer.spent_s));
-        prop_assert!(!crate::search_words::sentences(&answer, &search.settings.promises).iter().any(|it| it.contains("NaN") || it.contains("inf")));
+        prop_assert!(!crate::search_words::sentences(&answer, &search.settings.promises, crate::found::Rated::Requests).iter().any(|it| it.contains("NaN") || it.contains("inf")));
         prop_assert_eq!(search.answer(), answer);
     }
 }

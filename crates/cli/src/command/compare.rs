@@ -20,7 +20,7 @@ use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use history::Kind;
 use measure::{Ending, Summary, Tick};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Warmup};
+use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Timetable, Warmup};
 use report::COMPARE_FORMATS;
 use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, header, row, without_charts};
 use report::unlike;
@@ -32,18 +32,19 @@ use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{Files, Filing};
+use crate::inputs::{self, Again};
 use crate::keeping::{At, Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Existing, Renderings, out_help};
 use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
 use crate::screen::{Screen, Sight, complain};
-use crate::{inputs, interrupt, secrets, step_summary};
+use crate::{interrupt, scenarios, secrets, step_summary};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, or a plan or a result (JSON) that is run again")),
+    mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, a scenario, or a plan or a result (JSON) that is run again")),
     mut_arg("script_arguments", |arg| arg.index(3)),
     mut_arg("name", |arg| arg.help("Begin the names of all files with this [default: from both sides]")),
     mut_arg("out", |arg| arg.help(out_help(COMPARE_FORMATS))),
@@ -55,7 +56,7 @@ pub struct Compare {
     #[command(flatten)]
     draft: Draft,
 
-    /// The side in question: a URL, or a plan or a result (JSON) that is run again
+    /// The side in question: a URL, a scenario, or a plan or a result (JSON) that is run again
     #[arg(index = 2, value_name = "B")]
     other: Option<String>,
 
@@ -397,6 +398,15 @@ fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -
     let over = Draft { url: None, ..draft };
     let mut saved = Vec::new();
     for name in &names {
+        if scenarios::is_file(name) {
+            // It says where, how much and what, as a plan does, and is read when the plans are made.
+            saved.push(Some(Again {
+                draft: Draft { scenario: Some(name.clone()), ..Draft::default() },
+                checks: Vec::new(),
+                invalid: None,
+            }));
+            continue;
+        }
         saved.push(match is_file(name).then(|| inputs::saved(name, at)) {
             Some(Err(error)) => {
                 errors.push(PlanError { setting: "compare", message: error.message.replacen("--from ", "", 1), help: error.help });
@@ -408,7 +418,7 @@ fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -
     }
     let base = saved.iter().flatten().next().map_or_else(Draft::default, |saved| saved.draft.clone());
     let mut sides = names.into_iter().zip(saved).map(|(name, saved)| {
-        let from_file = saved.is_some();
+        let from_file = saved.is_some() && !scenarios::is_file(&name);
         let invalid = saved.as_ref().and_then(|saved| saved.invalid.clone());
         let mut draft = match saved {
             Some(saved) => saved.draft.overlaid(over.clone()),
@@ -416,7 +426,11 @@ fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -
         };
         lasting(&mut draft);
         // Written down as every URL is: without its secrets.
-        let name = if from_file { name } else { name.parse::<plan::Target>().map_or(name, |target| target.to_string()) };
+        let name = if from_file || scenarios::is_file(&name) {
+            name
+        } else {
+            name.parse::<plan::Target>().map_or(name, |target| target.to_string())
+        };
         Prepared { subject: Subject { name, command: None }, draft, from_file, invalid }
     });
     Some([sides.next()?, sides.next()?])
@@ -424,8 +438,11 @@ fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -
 
 /// Ends the run after the default time unless something else does.
 fn lasting(draft: &mut Draft) {
-    let stages_end = matches!(&draft.rate, Some(Given::Value(timetable)) if timetable.length().is_some());
-    if draft.requests.is_none() && !stages_end {
+    let ends = |rate: &Given<Timetable>| matches!(rate, Given::Value(timetable) if timetable.length().is_some());
+    let stages_end = draft.rate.as_ref().is_some_and(ends);
+    let own = scenarios::settings_of(draft);
+    let own_end = own.duration.is_some() || own.requests.is_some() || own.rate.is_some_and(|rate| ends(&rate));
+    if draft.requests.is_none() && !stages_end && !(own_end && draft.rate.is_none()) {
         draft.duration.get_or_insert(Given::Value(DURATION));
     }
 }
@@ -445,7 +462,8 @@ fn suggested(sides: &[Prepared; 2]) -> String {
         _ => None,
     };
     let file = |side: &Prepared| Path::new(&side.subject.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let path = |side: &Prepared| if side.from_file { file(side) } else { url(side).map(|url| name_of(&url)) };
+    let is_named = |side: &Prepared| side.from_file || scenarios::is_file(&side.subject.name);
+    let path = |side: &Prepared| if is_named(side) { file(side) } else { url(side).map(|url| name_of(&url)) };
     let host = |side: &Prepared| url(side)?.parse::<plan::Target>().ok().map(|target| name_of(&format!("http://a/{}", target.authority())));
     let query = |side: &Prepared| {
         let target = url(side)?.parse::<plan::Target>().ok()?;

@@ -4,13 +4,14 @@
 //! it has recovered. A search takes minutes, and anything may end it: so every trial is printed and saved as soon as it is
 //! measured, and whatever ends the search, what is known by then is said.
 
+use std::cell::Cell;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::ops::ControlFlow;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use analysis::ceiling::SHARE_MAX;
-use analysis::found::{Found, FoundTrial, learnt, lost};
+use analysis::found::{Found, FoundTrial, Rated, learnt, lost};
 use analysis::gate::{Check, Slo};
 use analysis::quantity::percent;
 use analysis::search::{Cap, Early, LimitedBy, Mistake, Purpose, Rested, Search, Settings, Step};
@@ -21,15 +22,16 @@ use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};
 use export::{Exports, Ready};
 use history::Kind;
-use measure::{Counted, Summary, Tick};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
+use measure::{Counted, Scenario, Summary, Tick};
+use plan::{Draft, Given, Load, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
 use report::find::table;
+use report::sweep::table::Counted as Counts;
 use report::{FIND_FORMATS, Style, server_side};
 
 use super::Manner;
-use super::sweep::{below, broken, limits, name_of, profiled};
+use super::sweep::{below, broken, limits, name_for, profiled};
 use crate::calibration::{Calibration, note_ceiling};
-use crate::drive;
+use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
@@ -104,6 +106,10 @@ const TIMEOUT: Nanos = Nanos::from_secs(10);
 /// Of the requests that show the server unloaded, and of those that show whether it has recovered.
 const UNLOADED_REQUESTS: NonZeroU64 = NonZeroU64::new(10).unwrap();
 const PROBE_REQUESTS: NonZeroU64 = NonZeroU64::new(3).unwrap();
+/// The same of requests of journeys, whose steps take unlike times.
+const JOURNEY_REQUESTS: NonZeroU64 = NonZeroU64::new(30).unwrap();
+/// Probes of journeys draw with seeds from here on.
+const PROBE_SEEDS: u64 = 1 << 40;
 /// A probe that is not answered by then has shown that the server is not well.
 const PROBE_TIMEOUT: Nanos = Nanos::from_secs(5);
 /// Seconds from one probe to the next (docs/measurement.md §2.4).
@@ -128,7 +134,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
     let draft = imported::take(draft, Importing::default(), manner.voice(), &mut errors);
-    let name = filing.name_or(|| draft.url.as_deref().map_or_else(|| "find".to_owned(), name_of));
+    let name = filing.name_or(|| name_for(&draft, "find"));
     let slos = promised(&slo, &mut errors);
     let checks = promises.read(&mut errors);
     let preset = match (quick, publish) {
@@ -160,9 +166,14 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "find", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
-    let found = Found { checks, ..Found::new(files.name().to_owned(), &slos, settings, search.answer()) };
+    let found = Found { checks, rated: load.rated(), ..Found::new(files.name().to_owned(), &slos, settings, search.answer()) };
+    if load.thinking > Nanos::ZERO {
+        screen.say(&format!("a journey pauses for about {} in all: each trial is loaded for so long before it measures", load.thinking));
+    }
     let course = Course {
         load,
+        series: Series::default(),
+        unloaded: None,
         slos,
         search,
         found,
@@ -322,6 +333,10 @@ struct OpenLoad {
     draft: Draft,
     /// The first trial, for whatever is the same in all of them.
     first: Option<Plan>,
+    /// For how long a journey pauses in all: so long it takes until the load of a trial is steady.
+    thinking: Nanos,
+    /// How many probes were sent.
+    probes: Cell<u64>,
 }
 
 impl OpenLoad {
@@ -357,6 +372,9 @@ impl OpenLoad {
             "is for users who wait for their answers, and a search sends at a rate",
             "leave it out",
         );
+        let own = scenarios::settings_of(&draft);
+        draft.timeout = draft.timeout.or(own.timeout);
+        draft.warmup = draft.warmup.or(own.warmup);
         let longest = slos.iter().filter_map(|slo| slo.limit().map(|limit| (limit, slo))).max_by_key(|(limit, _)| *limit);
         match (&draft.timeout, longest) {
             (Some(Given::Value(timeout)), Some((limit, slo))) if limit >= *timeout => errors.push(PlanError::new(
@@ -372,11 +390,11 @@ impl OpenLoad {
             }
             _ => {}
         }
-        scenarios::refuse(&mut draft, "find", errors);
         inputs::read(&mut draft, errors);
-        let mut load = Self { draft, first: None };
+        let mut load = Self { draft, first: None, thinking: Nanos::ZERO, probes: Cell::new(0) };
         let before = errors.0.len();
         load.first = load.plan(settings.first_rate, settings.ramp_s, Purpose::Ramp, settings, settings.seed, errors);
+        load.thinking = load.first.as_ref().map_or(Nanos::ZERO, scenarios::thinking);
         (errors.0.len() == before).then_some(load)
     }
 
@@ -399,31 +417,51 @@ impl OpenLoad {
         };
         if purpose == Purpose::FromAbove {
             // The time straight after the overload is what this trial is about.
-            draft.warmup = None;
+            draft.warmup = self.has_scenario().then_some(Given::Value(Warmup::Lasting(Nanos::ZERO)));
         } else if draft.warmup.is_none() {
-            draft.warmup = Some(Given::Value(Warmup::Lasting(Nanos((settings.ramp_s * WARMUP_OF_RAMP * 1e9) as u64))));
+            let opening = Nanos((settings.ramp_s * WARMUP_OF_RAMP * 1e9) as u64);
+            draft.warmup = Some(Given::Value(Warmup::Lasting(opening.max(self.thinking))));
         }
         // Whether the server is there at all was seen before the search; if it goes away, that is a result.
         draft.no_preflight |= seed != settings.seed;
-        inputs::decide(draft, errors)
+        inputs::decide_level(draft, errors)
+    }
+
+    fn has_scenario(&self) -> bool {
+        scenarios::file_of(&self.draft).is_some()
+    }
+
+    /// What its rates begin.
+    fn rated(&self) -> Rated {
+        if self.has_scenario() { Rated::Journeys } else { Rated::Requests }
     }
 
     /// Requests one by one.
     fn probe(&self, requests: NonZeroU64) -> Result<Plan, Failed> {
-        let mut draft = Draft { rate: None, duration: None, warmup: None, arrivals: None, ..self.draft.clone() };
+        // The warm-up of a scenario is for its load.
+        let warmup = self.has_scenario().then_some(Given::Value(Warmup::Lasting(Nanos::ZERO)));
+        let mut draft = Draft { rate: None, duration: None, warmup, arrivals: None, ..self.draft.clone() };
         draft.connections = Some(Given::Value(NonZeroU32::MIN));
-        draft.requests = Some(Given::Value(requests));
+        // Journeys are looked at step by step, so that each has to come up.
+        draft.requests = Some(Given::Value(if self.has_scenario() { JOURNEY_REQUESTS } else { requests }));
+        if self.has_scenario() && !matches!(draft.seed, Some(Given::Wrong { .. })) {
+            // Who signs up twice with the same name is refused: no two probes draw alike, and none as a trial does.
+            draft.seed = Some(Given::Value(PROBE_SEEDS + self.probes.replace(self.probes.get() + 1)));
+        }
         if let Some(Given::Value(timeout)) = draft.timeout {
             draft.timeout = Some(Given::Value(timeout.min(PROBE_TIMEOUT)));
         }
         let mut errors = PlanErrors::default();
-        inputs::decide(draft, &mut errors).ok_or_else(|| errors.into())
+        inputs::decide_level(draft, &mut errors).ok_or_else(|| errors.into())
     }
 }
 
 /// A search under way.
 struct Course {
     load: OpenLoad,
+    series: Series,
+    /// Requests one by one before the search: what probes are compared with.
+    unloaded: Option<Summary>,
     slos: Vec<Slo>,
     search: Search,
     found: Found,
@@ -444,11 +482,21 @@ struct Course {
 impl Course {
     fn carry_out(mut self, ready: Ready, manner: Manner) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
-        let unloaded = self.unloaded()?;
+        if let Some(first) = &self.load.first {
+            self.series = Series::begin(first, &self.stop).map_err(|error| Failed::from(&error))?;
+        }
+        let unloaded = match self.unloaded() {
+            Ok(unloaded) => unloaded,
+            Err(failed) => {
+                self.tear_down();
+                return Err(failed);
+            }
+        };
         self.found.unloaded_median = median(&unloaded);
         if let Some(said) = self.keep_below_the_ceiling(&unloaded) {
             self.say(&said);
         }
+        self.unloaded = Some(unloaded);
         self.keeper.begin();
         self.exports = exporting::open(ready, self.keeper.id(), self.files.name(), "find", self.load.first.as_ref(), manner.voice());
         self.say(&format!("\n{}\n", table::header(&self.found, &style)));
@@ -456,6 +504,10 @@ impl Course {
         loop {
             if self.interrupted() {
                 self.found.stopped = Some(Stopped::interrupted());
+                break;
+            }
+            if self.series.has_run_out() {
+                self.found.stopped = Some(cut_short("a data file has no more rows, and the load is to end with it"));
                 break;
             }
             match self.search.next() {
@@ -469,10 +521,7 @@ impl Course {
                         }
                     }
                     Err(error) => {
-                        self.found.stopped = Some(Stopped {
-                            words: format!("the next trial could not be measured: {}", error.message),
-                            ..Stopped::cut_short("")
-                        });
+                        self.found.stopped = Some(cut_short(&error.message));
                         broken_by = Some(error);
                         break;
                     }
@@ -485,6 +534,7 @@ impl Course {
         if broken_by.is_none() {
             broken_by = self.profile(&style).err();
         }
+        self.tear_down();
         self.keeper.load_is_over();
         self.screen.clear();
         if !self.found.trials.is_empty() {
@@ -547,6 +597,15 @@ impl Course {
         }
     }
 
+    /// Does what a scenario does once after all loads, whatever ended them.
+    fn tear_down(&mut self) {
+        let Some(why) = std::mem::take(&mut self.series).end() else { return };
+        self.screen.say(&why);
+        if let Some(last) = self.found.trials.last_mut() {
+            last.summary.warnings.push(why);
+        }
+    }
+
     fn interrupted(&self) -> bool {
         self.stop.urgency() > Urgency::None
     }
@@ -565,7 +624,9 @@ impl Course {
 
     /// Where this machine's ceiling is known, higher rates than it can be trusted with are not tried; and says so.
     fn keep_below_the_ceiling(&mut self, unloaded: &Summary) -> Option<String> {
-        let ceiling = Calibration::kept()?.ceiling_for(self.load.first.as_ref()?, unloaded)?;
+        // What was measured is requests of one kind, and what is searched is journeys.
+        let first = self.load.first.as_ref().filter(|plan| plan.scenario().is_none())?;
+        let ceiling = Calibration::kept()?.ceiling_for(first, unloaded)?;
         let rate_max = ceiling * SHARE_MAX;
         let settings = &mut self.found.settings;
         if rate_max >= settings.rate_max || rate_max < settings.first_rate {
@@ -588,8 +649,9 @@ impl Course {
         let Some(plan) = self.load.plan(rate, seconds, purpose, &settings, seed, &mut errors) else {
             return Err(RunError::run(errors.to_string(), "repeat the search"));
         };
-        let what = format!("{}/s, {}", table::rate(rate), table::purpose(purpose));
-        let expected = rate * seconds;
+        let counted = if self.found.rated == Rated::Journeys { " journeys" } else { "" };
+        let what = format!("{}{counted}/s, {}", table::rate(rate), table::purpose(purpose));
+        let expected = self.requests_expected(rate * seconds);
         let mut seen: Vec<Tick> = Vec::new();
         let mut early = None;
         let begun = Instant::now();
@@ -619,6 +681,17 @@ impl Course {
         Ok(())
     }
 
+    /// How many requests so many arrivals come to: those of journeys as in the trial in which they came to most, and before there was one it
+    /// cannot be told.
+    fn requests_expected(&self, arrivals: f64) -> f64 {
+        if self.found.rated == Rated::Requests {
+            return arrivals;
+        }
+        let each =
+            self.found.trials.iter().map(|trial| trial.summary.requests.due as f64 / (trial.rate * trial.summary.duration_s).max(1.0));
+        each.reduce(f64::max).map_or(f64::INFINITY, |each| arrivals * each)
+    }
+
     /// Carries a plan out. `judge` looks once an interval, and ends the load when it says so.
     fn run(
         &self,
@@ -644,7 +717,11 @@ impl Course {
             }
             watch(tick);
         };
-        drive::run(plan, &mut both, &own)
+        match plan.load() {
+            // Only probes are closed.
+            Load::Closed { .. } => self.series.hurry(plan, &mut both, &own),
+            Load::Open { .. } => self.series.run(plan, &mut both, &own),
+        }
     }
 
     /// Two runs more with a profile of each, once the rate is known: at a part of it, where nothing is in short supply yet, and at it.
@@ -653,13 +730,17 @@ impl Course {
         if self.probes.is_empty() || self.found.trials.is_empty() || self.interrupted() {
             return Ok(());
         }
-        let Some(found) = self.found.answer.carries.and_then(Rate::per_second).map(Level::Offered) else {
+        let (level, counted) = match self.found.rated {
+            Rated::Requests => (Level::Offered as fn(Rate) -> Level, Counts::Requests),
+            Rated::Journeys => (Level::Journeys as fn(Rate) -> Level, Counts::Journeys),
+        };
+        let Some(found) = self.found.answer.carries.and_then(Rate::per_second).map(level) else {
             self.say("\n  No profile was taken: no rate was found.\n");
             return Ok(());
         };
         let levels: Vec<Level> = below(found).into_iter().chain([found]).collect();
         let named: Vec<String> = levels.iter().map(|level| format!("{}/s", table::rate(level.value()))).collect();
-        let heads = report::sweep::table::header(found, style);
+        let heads = report::sweep::table::header(found, counted, style);
         self.say(&format!("\n  Profiles of the server at {}\n{heads}\n", named.join(" and ")));
         let settings = self.found.settings.clone();
         // A short search has short trials.
@@ -722,14 +803,21 @@ impl Course {
 
     /// Whether a probe is back to normal. Where nothing succeeded before the search, nothing better is expected.
     fn is_well(&self) -> bool {
-        let Some(unloaded) = self.found.unloaded_median else { return true };
+        let (Some(median_before), Some(before)) = (self.found.unloaded_median, &self.unloaded) else { return true };
         let Ok(plan) = self.load.probe(PROBE_REQUESTS) else { return false };
         // That nobody listens any more is a server that has not recovered, and no error.
         let Ok(summary) = self.run(&plan, "waiting until the server has recovered", None, &mut |_| ControlFlow::Continue(())) else {
             return false;
         };
-        let slowest = ((unloaded.0 as f64 * RECOVERED_WITHIN) as u64).max(unloaded.plus(PROBE_NOISE).0);
-        summary.requests.succeeded == summary.requests.due && median(&summary).is_some_and(|it| it.0 <= slowest)
+        match (&before.scenario, &summary.scenario) {
+            (Some(before_by_step), Some(by_step)) => {
+                summary.requests.failed <= before.requests.failed && steps_are_well(before_by_step, by_step)
+            }
+            _ => {
+                let slowest = ((median_before.0 as f64 * RECOVERED_WITHIN) as u64).max(median_before.plus(PROBE_NOISE).0);
+                summary.requests.succeeded == summary.requests.due && median(&summary).is_some_and(|it| it.0 <= slowest)
+            }
+        }
     }
 
     fn conclude(&mut self) {
@@ -762,8 +850,29 @@ impl Course {
     }
 }
 
+/// A trial could not be measured, for the reason given.
+fn cut_short(reason: &str) -> Stopped {
+    Stopped { words: format!("the next trial could not be measured: {reason}"), ..Stopped::cut_short("") }
+}
+
 fn median(summary: &Summary) -> Option<Nanos> {
     summary.response_time_succeeded.quantile(0.5)
+}
+
+/// Whether the steps of a probe took no longer than they did before the search. Which steps a probe comes to is chance, so each is held
+/// against itself; those that did not come up before say nothing.
+fn steps_are_well(before: &Scenario, now: &Scenario) -> bool {
+    let (mut took, mut expected, mut count) = (0.0, 0.0, 0);
+    for (step, earlier) in now.steps.iter().zip(&before.steps) {
+        if let (Some(mean), Some(mean_before)) = (step.response_time.mean(), earlier.response_time.mean()) {
+            let times = step.response_time.count();
+            took += mean * times as f64;
+            expected += mean_before * times as f64;
+            count += times;
+        }
+    }
+    let noise = PROBE_NOISE.0 as f64 * count as f64;
+    took <= (expected * RECOVERED_WITHIN).max(expected + noise)
 }
 
 /// What a script is told: by the search, and where that has an answer by the checks.

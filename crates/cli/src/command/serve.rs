@@ -29,7 +29,7 @@ use crate::keeping::{At, Keeper, Keeping};
 use crate::promises::{Aborts, Guard as Watchman, Promises};
 use crate::saved::Saved;
 use crate::screen::{Voice, complain};
-use crate::{interrupt, saved, secrets};
+use crate::{interrupt, saved, scenarios, secrets};
 
 /// Where, for whom, and what may be loaded.
 #[derive(Debug, Args)]
@@ -270,7 +270,11 @@ impl Cabinet {
             refused.into_iter().for_each(|error| errors.push(error));
             // The other mistakes are told too, and nothing that is named is looked at.
             let others = Draft {
-                url: draft.url.filter(|url| !crate::scenarios::is_file(url)),
+                // A scenario may say where; what is wrong with it has been told.
+                url: draft
+                    .url
+                    .filter(|url| !scenarios::is_file(url))
+                    .or_else(|| draft.scenario_text.map(|_| "http://127.0.0.1/".to_owned())),
                 data: draft.data.filter(|text| !text.starts_with('@')),
                 json: draft.json.filter(|text| !text.starts_with('@')),
                 form: Vec::new(),
@@ -280,6 +284,8 @@ impl Cabinet {
                 script_sha256: None,
                 urls: None,
                 scenario: None,
+                scenario_sha256: None,
+                scenario_text: None,
                 data_text: None,
                 data_file: Vec::new(),
                 data_order: None,
@@ -343,12 +349,16 @@ fn refused(draft: &Draft) -> Vec<PlanError> {
         ("key", draft.key.is_some()),
         ("unix-socket", draft.unix_socket.is_some()),
         ("urls", draft.urls.is_some()),
-        ("scenario", draft.scenario.is_some() || draft.url.as_deref().is_some_and(crate::scenarios::is_file)),
+        ("scenario", draft.scenario.is_some() || draft.scenario_sha256.is_some() || draft.url.as_deref().is_some_and(scenarios::is_file)),
         ("data-file", !draft.data_file.is_empty()),
     ];
     for (setting, _) in files.into_iter().filter(|(_, given)| *given) {
         let message = format!("--{setting} names a file of the machine that serves, and is not taken from a browser");
-        refuse(setting, message, "leave it out, or start the test on the command line");
+        refuse(
+            setting,
+            message,
+            if setting == "scenario" { SCENARIO_AS_TEXT } else { "leave it out, or start the test on the command line" },
+        );
     }
     if draft.proxy.is_some() {
         let message = "--proxy leads where this server cannot see, and is not taken from a browser".to_owned();
@@ -372,8 +382,11 @@ fn refused(draft: &Draft) -> Vec<PlanError> {
         let message = format!("the template in --{setting} names a variable or a file of the machine that serves, or holds a mistake");
         refuse(setting, message, "give the value itself, or send {{ as it is with no_templates");
     }
+    errors.extend(draft.scenario_text.as_deref().map_or_else(Vec::new, scenarios::mistakes_of));
     errors
 }
+
+const SCENARIO_AS_TEXT: &str = "give what stands in it as scenario_text, or start the test on the command line";
 
 impl Decided {
     /// Measures, tells and saves. `told` hears whether it began.
@@ -460,7 +473,12 @@ fn command(asked: &Asked) -> String {
         _ => serde_json::Map::new(),
     };
     words.extend(settings.get("url").and_then(|url| url.as_str()).map(quoted));
-    for (key, value) in settings.iter().filter(|(key, _)| *key != "url") {
+    if plan.scenario_text.is_some() {
+        // Its text belongs into a file.
+        words.extend(plan.url.as_ref().map(|_| "--scenario".to_owned()));
+        words.push("scenario.yaml".to_owned());
+    }
+    for (key, value) in settings.iter().filter(|(key, _)| !matches!(key.as_str(), "url" | "scenario_text")) {
         let flag = format!("--{}", key.replace('_', "-"));
         let mut give = |value: &serde_json::Value| {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -508,6 +526,30 @@ mod tests {
             "loadline run 'http://127.0.0.1/?a=1&b=2' --header 'X-A: it'\\''s' --insecure --pause=-1 --rate '0/s to 50/s for 1m' \
              --threads 2 --check 'p99 < 200ms' --tag a --tag b --name x"
         );
+    }
+
+    #[test]
+    fn a_scenario_is_told_as_the_file_it_would_be() {
+        let asked = |plan: serde_json::Value| serde_json::from_value::<Asked>(serde_json::json!({ "plan": plan })).unwrap();
+        let text = "target: http://a.test\nsteps: [{get: /}]\n";
+        assert_eq!(
+            command(&asked(serde_json::json!({"scenario_text": text, "connections": 5}))),
+            "loadline run scenario.yaml --connections 5"
+        );
+        assert_eq!(
+            command(&asked(serde_json::json!({"url": "http://127.0.0.1/", "scenario_text": text}))),
+            "loadline run http://127.0.0.1/ --scenario scenario.yaml"
+        );
+    }
+
+    #[test]
+    fn what_a_scenario_reads_of_this_machine_is_refused_with_its_place() {
+        let text = "target: http://a.test\nsteps:\n  - get: /{{env HOME}}\n  - post: /\n    body: {file: /etc/shadow}\n  - gte: /\n";
+        let draft = Draft { scenario_text: Some(text.to_owned()), ..Draft::default() };
+        let refused = refused(&draft);
+        let places: Vec<&str> = refused.iter().map(|error| error.message.split(": ").next().unwrap()).collect();
+        assert_eq!(places, ["scenario:3:17", "scenario:5:18", "scenario:6:5"]);
+        assert!(refused.iter().all(|error| error.setting == "scenario"));
     }
 
     #[test]

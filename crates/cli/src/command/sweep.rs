@@ -27,7 +27,7 @@ use report::{SWEEP_FORMATS, Style};
 
 use super::Manner;
 use crate::calibration::note_ceiling;
-use crate::drive;
+use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
@@ -89,7 +89,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let draft = imported::take(draft, Importing::default(), manner.voice(), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
-    let name = filing.name_or(|| draft.url.as_deref().map_or_else(|| "sweep".to_owned(), name_of));
+    let name = filing.name_or(|| name_for(&draft, "sweep"));
     let slo = wished(slo, &mut errors);
     let checks = promises.read(&mut errors);
     let outs = filing.renderings(SWEEP_FORMATS, &mut errors);
@@ -165,7 +165,6 @@ impl Climb {
                 "give a ladder of rates such as --rates 100/s,200/s,500/s, or measure one with loadline run",
             ));
         }
-        scenarios::refuse(&mut draft, "sweep", errors);
         inputs::read(&mut draft, errors);
         let ladder = ladder.decide(machine::connections_max()).map_err(|PlanErrors(mut mistakes)| errors.0.append(&mut mistakes)).ok();
         let levels = ladder.as_ref().map_or(&[][..], |ladder| &ladder.levels);
@@ -173,7 +172,7 @@ impl Climb {
         // A mistake beside the level is the same on every level, and enough is said when it is said once.
         let before = errors.0.len();
         for level in levels {
-            plans.push(inputs::decide(at(&draft, *level), errors)?);
+            plans.push(inputs::decide_level(at(&draft, *level), errors)?);
             if errors.0.len() > before {
                 return None;
             }
@@ -191,7 +190,7 @@ impl Climb {
             }),
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
-                inputs::decide(draft, errors);
+                inputs::decide_level(draft, errors);
                 None
             }
         }
@@ -246,16 +245,20 @@ impl Climb {
     ) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
         let planned = match self.ladder.choice {
-            Choice::Listed => self.ladder.levels.iter().copied().map(Level::from).collect(),
+            Choice::Listed => self.ladder.levels.iter().zip(&self.plans).map(|(level, plan)| Level::of(*level, plan)).collect(),
             Choice::Adaptive { .. } => Vec::new(),
         };
+        let series = self.plans.first().map(|plan| Series::begin(plan, stop)).transpose().map_err(|error| Failed::from(&error))?;
+        let series = series.unwrap_or_default();
+        self.plans.first().and_then(too_short).into_iter().for_each(|said| screen.say(&said));
         let mut sweep = analysis::Sweep::new(files.name().to_owned(), String::new(), planned);
         sweep.slo.clone_from(&self.slo);
         sweep.checks.clone_from(&self.checks);
         keeper.begin();
         let exports = exporting::open(ready, keeper.id(), files.name(), "sweep", self.plans.first(), manner.voice());
         let (told, lost) = (Ok(()), PlanErrors::default());
-        let mut ascent = Ascent { climb: self, files, keeper, exports, manner, style, screen, stop, sweep, told, lost, broken: None };
+        let mut ascent =
+            Ascent { climb: self, series, files, keeper, exports, manner, style, screen, stop, sweep, told, lost, broken: None };
         ascent.header("");
         match self.ladder.choice {
             Choice::Listed => ascent.climb(),
@@ -269,6 +272,7 @@ impl Climb {
 /// A sweep on its way.
 struct Ascent<'a> {
     climb: &'a Climb,
+    series: Series,
     files: &'a Files,
     keeper: Keeper,
     exports: Exports,
@@ -300,7 +304,7 @@ impl Ascent<'_> {
         let Climb { ladder, plans, .. } = self.climb;
         let mut measured: Vec<(Level, &Plan)> = Vec::new();
         for (place, (level, plan)) in ladder.levels.iter().zip(plans).enumerate() {
-            let level = Level::from(*level);
+            let level = Level::of(*level, plan);
             let next = self.measure(level, plan, 1, &format!("level {} of {}", place + 1, plans.len()));
             measured.push((level, plan));
             if next == Next::End {
@@ -344,11 +348,11 @@ impl Ascent<'_> {
             let chosen = plan::Level::Users(users);
             // Every level of users is as sound as the lowest, which was decided before the first request.
             let mut errors = PlanErrors::default();
-            let Some(plan) = inputs::decide(at(draft, chosen), &mut errors) else {
+            let Some(plan) = inputs::decide_level(at(draft, chosen), &mut errors) else {
                 self.sweep.stopped = Some(Stopped::cut_short(&errors.to_string()));
                 return;
             };
-            let level = Level::from(chosen);
+            let level = Level::Users(users);
             self.sweep.levels.push(level);
             self.sweep.levels.sort_by(|a, b| a.value().total_cmp(&b.value()));
             for repetition in 1..=ladder.repeat.get() {
@@ -368,6 +372,13 @@ impl Ascent<'_> {
             self.sweep.stopped = Some(Stopped::interrupted());
             return Next::End;
         }
+        if self.series.has_run_out() {
+            self.sweep.stopped = Some(Stopped::cut_short("a data file has no more rows, and the load is to end with it"));
+            return Next::End;
+        }
+        // What users of journeys draw by chance is to be new at each level, as their rows are.
+        let drawn_anew = plan.scenario().map(|_| plan.seeded(plan.seed().wrapping_add(self.sweep.trials.len() as u64)));
+        let plan = drawn_anew.as_ref().unwrap_or(plan);
         let mut next = Next::GoOn;
         let mut progress = self.screen.follow(plan, &format!("{level}, {place}"));
         self.keeper.load(plan, saved::level(level, repetition));
@@ -380,7 +391,7 @@ impl Ascent<'_> {
             server.tick(tick);
             keeper.second(counted);
         };
-        let measured = match drive::run(plan, watch, self.stop) {
+        let measured = match self.series.run(plan, watch, self.stop) {
             Ok(summary) => Some(summary),
             Err(mut error) => {
                 let measured = error.measured.take().map(|summary| *summary);
@@ -434,7 +445,7 @@ impl Ascent<'_> {
                 return;
             }
             let mut errors = PlanErrors::default();
-            let Some(plan) = inputs::decide(at(&self.climb.draft, level.into()), &mut errors) else { return };
+            let Some(plan) = inputs::decide_level(at(&self.climb.draft, level.into()), &mut errors) else { return };
             let mut progress = self.screen.follow(&plan, &format!("{level}, with a profile"));
             let mut server = self.climb.eyes.open_again(&plan);
             let probing = self.climb.probes.open(&plan);
@@ -442,7 +453,7 @@ impl Ascent<'_> {
                 progress.tick(tick);
                 server.tick(tick);
             };
-            let measured = drive::run(&plan, watch, self.stop);
+            let measured = self.series.run(&plan, watch, self.stop);
             let mut summary = match measured {
                 Ok(summary) => summary,
                 Err(error) => {
@@ -469,8 +480,9 @@ impl Ascent<'_> {
 
     /// The heads of the columns, under a title.
     fn header(&mut self, title: &str) {
-        if let Some(level) = self.climb.ladder.levels.first() {
-            let heads = table::header(Level::from(*level), &self.style);
+        if let Some((level, plan)) = self.climb.ladder.levels.first().zip(self.climb.plans.first()) {
+            let counted = if plan.scenario().is_some() { table::Counted::Journeys } else { table::Counted::Requests };
+            let heads = table::header(Level::of(*level, plan), counted, &self.style);
             self.say(&format!("\n{title}{heads}\n"));
         }
     }
@@ -483,6 +495,9 @@ impl Ascent<'_> {
     }
 
     fn conclude(mut self) -> Result<Exit, Failed> {
+        if let (Some(why), Some(last)) = (std::mem::take(&mut self.series).end(), self.sweep.trials.last_mut()) {
+            last.summary.warnings.push(why);
+        }
         self.keeper.load_is_over();
         self.screen.clear();
         exporting::close(&mut self.exports, self.manner.voice());
@@ -556,6 +571,7 @@ pub fn below(knee: Level) -> Option<Level> {
     let low = match knee {
         Level::Users(_) => Level::Users(NonZeroU32::new((part.round() as u32).max(1))?),
         Level::Offered(_) => Level::Offered(plan::Rate::per_second(part)?),
+        Level::Journeys(_) => Level::Journeys(plan::Rate::per_second(part)?),
     };
     (low != knee).then_some(low)
 }
@@ -613,9 +629,13 @@ fn json(sweep: &analysis::Sweep) -> Vec<u8> {
 /// What the columns mean, and what the levels show.
 fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     let rows = sweep.rows();
-    let mut text = if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", broken(table::legend(&rows).trim(), width)) };
+    let mut text = table::failed_steps_text(&rows, &Style { width, ..Style::PLAIN });
+    text += &if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", broken(table::legend(&rows).trim(), width)) };
     for sentence in conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows)) {
         text += &broken(&sentence, width);
+    }
+    for warning in journey_warnings(sweep) {
+        text += &broken(&format!("warning: {}", report::visible(warning)), width);
     }
     if let Some(used) = CeilingUse::greatest(sweep.trials.iter().map(|trial| &trial.summary)) {
         text += &broken(&format!("At its highest, loadline {}.", used.in_words()), width);
@@ -636,6 +656,27 @@ pub fn profiled(taken: &[report::profiles::Taken<'_>], width: u16) -> String {
         text += &broken(&warning, width);
     }
     text
+}
+
+/// What is to be said of levels that end before a journey does.
+fn too_short(plan: &Plan) -> Option<String> {
+    let (lasting, thinking) = (plan.duration()?, scenarios::thinking(plan));
+    (thinking >= lasting).then(|| {
+        format!(
+            "a journey pauses for about {thinking} in all, and a level lasts {lasting}: only its first steps will be seen; give a longer -d"
+        )
+    })
+}
+
+/// What was odd about the loads of a scenario, each said once: a step that was left out, a teardown that failed.
+fn journey_warnings(sweep: &analysis::Sweep) -> Vec<&str> {
+    let mut said: Vec<&str> = Vec::new();
+    for summary in sweep.trials.iter().map(|trial| &trial.summary).filter(|summary| summary.scenario.is_some()) {
+        said.extend(summary.warnings.iter().map(String::as_str));
+    }
+    said.sort_unstable();
+    said.dedup();
+    said
 }
 
 /// What limits the server, set apart from what stands before; nothing where nothing can be said.
@@ -671,6 +712,15 @@ pub fn broken(prose: &str, width: u16) -> String {
 }
 
 const UNITS: [&str; 6] = ["%", "ns", "µs", "ms", "s", "min"];
+
+/// The name that a draft suggests: its scenario's, or its URL's, or this one.
+pub fn name_for(draft: &Draft, otherwise: &str) -> String {
+    match (scenarios::file_of(draft), &draft.url) {
+        (Some(path), _) => scenarios::stem(path),
+        (None, Some(url)) => name_of(url),
+        (None, None) => otherwise.to_owned(),
+    }
+}
 
 /// The name a URL suggests: its path's words, or its host.
 pub fn name_of(url: &str) -> String {

@@ -182,6 +182,43 @@ fn value_of<'a>(attributes: &'a [KeyValue], key: &str) -> &'a str {
 }
 
 #[test]
+fn journeys_are_told_by_name_and_end() {
+    let server = server();
+    let collector = Receiver::answering("200 OK");
+    let text = format!(
+        "target: {}\nload: {{users: 1, requests: 30}}\nsteps:\n  - get: /healthz\n  - get: /behave?status=503\n    name: broken\n",
+        server.url("").trim_end_matches('/')
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline(&format!("run s.yaml --no-save --export otlp=http://{}", collector.address)).exits(0);
+    let bodies = collector.bodies();
+    let request = ExportMetricsServiceRequest::decode(bodies.last().expect("the end is told in any case").as_slice()).unwrap();
+    let metrics = &request.resource_metrics[0].scope_metrics[0].metrics;
+    let value = |name: &str, labels: &[(&str, &str)]| {
+        let metric = metrics.iter().find(|metric| metric.name == name).unwrap_or_else(|| panic!("{name}"));
+        let points = match metric.data.as_ref().unwrap() {
+            Data::Sum(sum) => &sum.data_points,
+            Data::Gauge(gauge) => &gauge.data_points,
+            other => panic!("{name}: {other:?}"),
+        };
+        let wanted = |point: &&opentelemetry_proto::tonic::metrics::v1::NumberDataPoint| {
+            labels.iter().all(|(key, value)| value_of(&point.attributes, key) == *value)
+        };
+        match points.iter().find(wanted).unwrap_or_else(|| panic!("{name} {labels:?}: {points:?}")).value {
+            Some(number_data_point::Value::AsDouble(value)) => value,
+            other => panic!("{name}: {other:?}"),
+        }
+    };
+    let journey = ("loadline.journey", "journey");
+    assert_eq!(value("loadline.journeys_started", &[journey]), 15.0);
+    assert_eq!(value("loadline.journeys", &[journey, ("loadline.result", "failed")]), 15.0);
+    assert_eq!(value("loadline.journeys", &[journey, ("loadline.result", "succeeded")]), 0.0);
+    assert_eq!(value("loadline.step_requests", &[("loadline.step", "GET /healthz"), ("loadline.result", "succeeded")]), 15.0);
+    assert_eq!(value("loadline.step_requests", &[("loadline.step", "broken"), ("loadline.result", "failed")]), 15.0);
+    assert!(metrics.iter().any(|metric| metric.name == "loadline.tps"));
+}
+
+#[test]
 fn a_collector_is_told_the_totals_of_the_report() {
     let server = server();
     let collector = Receiver::answering("200 OK");

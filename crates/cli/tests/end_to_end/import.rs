@@ -44,7 +44,8 @@ fn a_file_with_several_requests_is_gone_through_by_every_user() {
     session.loadline("run --from r.json -n 4 -q").exits(0);
     assert_eq!((server.counts().path("/healthz"), server.counts().path("/echo")), (7, 7));
     session.loadline("check targets.txt").exits(0).says("1 journey with 2 steps");
-    session.loadline("sweep targets.txt --levels 1").exits(2).complains("cannot take the scenario targets.txt");
+    session.loadline("sweep targets.txt --levels 1 -n 6").exits(0).says("TPS");
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/echo")), (10, 10));
 }
 
 #[test]

@@ -319,6 +319,224 @@ fn the_starter_runs_against_the_demo() {
     assert_eq!((&result["requests"]["succeeded"], &result["requests"]["due"]), (&100.into(), &100.into()));
 }
 
+/// Which rows of the data file came, in the order of their coming.
+fn rows(requests: &[String]) -> Vec<u32> {
+    requests.iter().filter_map(|request| line(request).strip_prefix("GET /row/")?.parse().ok()).collect()
+}
+
+/// A scenario of a setup, a teardown and a journey of two steps, with a hundred rows.
+fn journeys_with_rows(url: &str) -> Session {
+    let text = format!(
+        "\
+target: {url}
+load: {{users: 7, requests: 40}}
+data: [ids.csv]
+setup:
+  - get: /setup
+    extract: {{token: json $.token}}
+teardown:
+  - get: /teardown/{{{{token}}}}
+steps:
+  - get: /row/{{{{ids.id}}}}
+    headers: {{X-Token: '{{{{token}}}}', X-Number: '{{{{sequence}}}}', X-Chance: '{{{{uuid}}}}'}}
+  - get: /next
+    checks: {{status: 200}}
+"
+    );
+    let ids: String = (0..1_000).map(|id| format!("{id}\n")).collect();
+    Session::new().file("s.yaml", &text).file("ids.csv", &format!("id\n{ids}"))
+}
+
+fn journeys_server() -> Recorder {
+    Recorder::start_with(|request| if line(request) == "GET /setup" { answer(200, "", "{\"token\":\"t1\"}") } else { answer(200, "", "") })
+}
+
+#[test]
+fn a_sweep_climbs_over_users_on_journeys_and_does_once_what_is_done_once() {
+    let server = journeys_server();
+    let mut session = journeys_with_rows(&server.url);
+    let ran = session.loadline("sweep s.yaml --levels 1,2,4 --cooldown 0s --out html=s.html").exits(0).complains_of_nothing();
+    ran.says("users")
+        .says("TPS")
+        .says("requests a second")
+        .says("No request failed at any level.")
+        .says("journeys a second that went to their end");
+    let seen = server.raw();
+    let counted = counts(&seen);
+    assert_eq!((counted["GET /setup"], counted["GET /teardown/t1"]), (1, 1), "{counted:?}");
+    assert_eq!((line(&seen[0]), line(seen.last().unwrap())), ("GET /setup", "GET /teardown/t1"));
+    // Forty requests at each of three levels, as the file says of its load; its users give way.
+    assert_eq!(seen.len(), 2 + 3 * 40);
+    let loaded = || seen.iter().filter(|request| line(request).starts_with("GET /row/"));
+    assert!(loaded().all(|request| header("x-token", request) == "t1"));
+    let taken = rows(&seen);
+    let different: BTreeSet<u32> = taken.iter().copied().collect();
+    assert_eq!(different.len(), taken.len(), "no row comes twice: {taken:?}");
+    let numbers: BTreeSet<&str> = loaded().map(|request| header("x-number", request)).collect();
+    let chances: BTreeSet<&str> = loaded().map(|request| header("x-chance", request)).collect();
+    assert_eq!((numbers.len(), chances.len()), (taken.len(), taken.len()), "nor a number, nor what is drawn");
+    let result = session.json("_output/loadline/s.json");
+    let trials = result["trials"].as_array().unwrap();
+    let users: Vec<u64> = trials.iter().map(|trial| trial["level"]["users"].as_u64().unwrap()).collect();
+    assert_eq!(users, [1, 2, 4]);
+    for trial in trials {
+        let summary = &trial["summary"];
+        assert_eq!((&summary["requests"]["due"], &summary["requests"]["succeeded"]), (&40.into(), &40.into()));
+        let steps = summary["scenario"]["steps"].as_array().unwrap();
+        assert_eq!(steps.iter().map(|step| step["due"].as_u64().unwrap()).sum::<u64>(), 40);
+    }
+    assert!(session.read("_output/loadline/s.md").contains("| users | QPS | TPS |"));
+    session.loadline("show @last").exits(0).says("TPS");
+}
+
+#[test]
+fn a_sweep_counts_failures_step_by_step() {
+    let server = shop();
+    let text = format!("target: {}\nsteps:\n  - get: /\n  - get: /gone\n", server.url);
+    let mut session = Session::new().file("s.yaml", &text);
+    let line = "sweep --scenario s.yaml --levels 1,2 -n 10 --cooldown 0s --all-levels --name steps";
+    let ran = session.loadline(line).exits(0).says("most often").says("GET /gone");
+    let rows: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("GET /gone")).collect();
+    assert_eq!(rows.len(), 2, "{}", ran.stdout);
+    assert!(rows[0].trim_start().starts_with("1 user  GET /gone") && rows[1].trim_start().starts_with("2 users  GET /gone"), "{rows:?}");
+    assert!(rows[0].split_whitespace().any(|word| word == "5"), "{rows:?}");
+    assert!(!ran.stdout.contains("user  GET / "), "what did not fail has no row: {}", ran.stdout);
+}
+
+#[test]
+fn a_sweep_of_rates_begins_journeys() {
+    let server = server();
+    let text = format!(
+        "target: {}\nload: {{users: 1, duration: 1s, arrivals: even}}\nsteps:\n  - get: /healthz\n  - get: /question\n",
+        server.url("").trim_end_matches('/')
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("sweep s.yaml --rates 20/s,40/s --cooldown 0s").says("begun/s").says("journeys/s");
+    let result = session.json("_output/loadline/s.json");
+    let trials = result["trials"].as_array().unwrap();
+    assert_eq!(trials.iter().map(|trial| trial["level"]["journeys"].as_f64().unwrap()).collect::<Vec<_>>(), [20.0, 40.0]);
+    let started: Vec<u64> = trials.iter().map(|trial| trial["summary"]["scenario"]["journeys"][0]["started"].as_u64().unwrap()).collect();
+    assert_eq!(started, [20, 40]);
+}
+
+#[test]
+fn rows_that_end_the_load_end_the_sweep() {
+    let server = journeys_server();
+    let text = format!("target: {}\ndata: [ids.csv]\ndata_end: stop\nsteps: [{{get: '/row/{{{{ids.id}}}}'}}]\n", server.url);
+    let mut session = Session::new().file("s.yaml", &text).file("ids.csv", "id\n1\n2\n3\n4\n5\n6\n7\n");
+    session.loadline("sweep s.yaml --levels 1,2,3 -n 5 --cooldown 0s").exits(0).says("a data file has no more rows");
+    let taken = rows(&server.raw());
+    let different: BTreeSet<u32> = taken.iter().copied().collect();
+    // The sixth row is that of a journey whose level was over before it sent anything.
+    assert_eq!((different.len(), &taken[..5]), (taken.len(), &[1, 2, 3, 4, 5][..]));
+    assert!(taken.contains(&7), "{taken:?}");
+}
+
+#[test]
+fn what_may_be_sent_so_often_is_sent_so_often_by_all_levels_together() {
+    let server = journeys_server();
+    let text = format!("target: {}\nsteps:\n  - get: /\n  - get: /?order\n    maximum_requests: 8\n", server.url);
+    let mut session = Session::new().file("s.yaml", &text);
+    let ran = session.loadline("sweep s.yaml --levels 1,2,4 -n 12 --cooldown 0s --all-levels");
+    let prose = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(prose.contains("had its 8 requests (maximum_requests) and was left out"), "{}", ran.stdout);
+    assert_eq!(counts(&server.raw())["GET /?order"], 8);
+}
+
+#[test]
+fn a_setup_that_fails_ends_a_sweep_before_it_begins() {
+    let server = shop();
+    let text = format!("target: {}\nsetup: [{{get: /gone}}]\nsteps: [{{get: /}}]\n", server.url);
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("sweep s.yaml --levels 1,2 -n 5").exits(3).complains("the setup of the scenario failed");
+    session.loadline("find s.yaml --slo 'p99 < 1s' --quick").exits(3).complains("the setup of the scenario failed");
+    assert_eq!(counts(&server.raw()), BTreeMap::from([("GET /gone".to_owned(), 2)]));
+}
+
+#[test]
+fn a_search_finds_the_highest_rate_of_journeys() {
+    let server = server();
+    let text = format!(
+        "target: {}\nsetup: [{{get: /healthz?setup}}]\nteardown: [{{get: /healthz?teardown}}]\nsteps:\n  - get: /healthz\n  - get: /question\n",
+        server.url("").trim_end_matches('/')
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    let ran = session.loadline("find s.yaml --slo 'p90 < 2s' --rate-max 20/s --quick --budget 30s --quiet").exits(0);
+    let prose = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "begun/s",
+        "TPS",
+        "It carries 20 journeys/s with p90 < 2s, and no more was tried: it is the highest rate allowed.",
+        "It held 20 journeys/s",
+    ] {
+        assert!(prose.contains(part), "{part}:\n{}", ran.stdout);
+    }
+    let result = session.json("_output/loadline/s.find.json");
+    assert_eq!(result["rated"], "journeys");
+    for trial in result["trials"].as_array().unwrap() {
+        let (summary, rate) = (&trial["summary"], trial["rate"].as_f64().unwrap());
+        assert!(rate <= 20.0, "{rate}");
+        assert_eq!(trial["result"]["due"], summary["requests"]["due"], "promises are about requests");
+        assert_eq!(summary["scenario"]["tps_offered"].as_f64().map(f64::round), Some(rate.round()));
+        assert!(summary["scenario"]["steps"][1]["due"].as_u64().unwrap() > 0);
+    }
+    let seeds: BTreeSet<u64> =
+        result["trials"].as_array().unwrap().iter().map(|trial| trial["summary"]["plan"]["seed"].as_u64().unwrap()).collect();
+    assert_eq!(seeds.len(), result["trials"].as_array().unwrap().len());
+    session.loadline("show @last").exits(0).says("journeys/s");
+}
+
+#[test]
+fn a_comparison_has_the_steps_of_both_sides() {
+    let (a, b) = (journeys_server(), journeys_server());
+    let mut session = journeys_with_rows(&a.url);
+    let line = format!("compare {} {} --scenario s.yaml -c 2 -n 12 --pairs 6 --margin 90% --cooldown 0s --name both", a.url, b.url);
+    let ran = session.loadline(&line);
+    ran.says("TPS").says("GET /next").says("p99 B");
+    for server in [&a, &b] {
+        let seen = server.raw();
+        let counted = counts(&seen);
+        // Six pairs, and perhaps some in the place of those that say nothing.
+        assert!(counted["GET /setup"] >= 6 && counted["GET /setup"] == counted["GET /teardown/t1"], "{counted:?}");
+        assert_eq!(seen.len(), 14 * counted["GET /setup"]);
+    }
+    let result = session.json("_output/loadline/both.compare.json");
+    let pairs = result["pairs"].as_array().unwrap();
+    assert!(pairs.iter().all(|pair| pair["a"]["scenario"]["steps"].as_array().unwrap().len() == 2));
+    assert!(session.read("_output/loadline/both.compare.md").contains("| step | p50 A | p50 B |"));
+}
+
+#[test]
+fn two_scenarios_or_one_against_another_server_are_compared() {
+    let (here, there) = (journeys_server(), journeys_server());
+    let text = |url: &str, path: &str| format!("target: {url}\nload: {{users: 2, requests: 6}}\nsteps: [{{get: {path}}}]\n");
+    let mut session = Session::new().file("old.yaml", &text(&here.url, "/")).file("new.yaml", &text(&there.url, "/?new"));
+    session.loadline("compare old.yaml new.yaml --pairs 2 --cooldown 0s").exits(4).says("GET /?new").says("The plans differ: scenario");
+    assert_eq!((counts(&here.raw())["GET /"] % 6, counts(&there.raw())["GET /?new"] % 6), (0, 0));
+    assert!(session.files().contains(&"_output/loadline/old_new.compare.json".to_owned()), "{:?}", session.files());
+    session.loadline(&format!("compare old.yaml {} --pairs 2 --cooldown 0s --name moved", there.url)).exits(4);
+    assert!(counts(&there.raw())["GET /"] >= 12);
+}
+
+#[test]
+fn a_scenario_that_changes_in_the_middle_of_a_sweep_ends_it() {
+    let server = shop();
+    let text = format!("target: {}\nsteps: [{{get: /}}]\n", server.url);
+    let session = Session::new().file("s.yaml", &text);
+    let path = session.path("s.yaml");
+    // The first answer is given when the file is another.
+    let changing = Recorder::start_with(move |_| {
+        let now = std::fs::read_to_string(&path).unwrap_or_default();
+        if !now.ends_with("# changed\n") {
+            std::fs::write(&path, format!("{now}# changed\n")).unwrap();
+        }
+        answer(200, "", "")
+    });
+    let mut session = session.file("s.yaml", &text.replace(&server.url, &changing.url));
+    session.loadline("sweep s.yaml --levels 1,2 -n 5 --cooldown 0s").complains("has changed since the command began");
+    assert_eq!(changing.raw().len(), 5);
+}
+
 /// Everything that a real login asks for, by users who must not be mixed up: the server refuses whoever is.
 const ACCOUNT: &str = "\
 target: TARGET

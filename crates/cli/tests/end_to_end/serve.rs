@@ -361,6 +361,76 @@ fn a_browser_names_no_file_of_this_machine() {
 }
 
 #[test]
+fn a_scenario_is_sent_as_text_carried_out_and_done_again() {
+    let target = server();
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "");
+    let text = format!(
+        "target: {}\nload: {{users: 1, requests: 20}}\nsetup: [{{get: /healthz?setup}}]\nsteps:\n  - get: /question\n    extract: {{id: json $.id}}\n  - post: /healthz?id={{{{id}}}}&token=short1\n    name: tell\n    json: {{password: lovelace-ada}}\n",
+        target.url("").trim_end_matches('/')
+    );
+    let test = json!({"plan": {"scenario_text": text}, "name": "shop"});
+    let checked = served.post("/api/v1/check", &test).is(200).json();
+    assert_eq!((&checked["mistakes"], &checked["command"]), (&json!([]), &"loadline run scenario.yaml --name shop".into()));
+    assert!(checked["load"].as_str().unwrap().contains("1 user"), "{checked}");
+    let mut lines = served.listen();
+    served.post("/api/v1/runs", &test).is(202);
+    assert_eq!(event(&mut lines, "begun")["name"], "shop");
+    let ended = event(&mut lines, "ended");
+    assert_eq!(ended["trouble"], Value::Null);
+    served.idle();
+    let result = served.get("/api/v1/runs/@last/result").is(200).json();
+    assert_eq!((&result["requests"]["due"], &result["scenario"]["steps"][1]["name"]), (&20.into(), &"tell".into()));
+    assert_eq!(result["scenario"]["journeys"][0]["completed"], 10);
+    assert_eq!(target.counts().answered, 21, "and the setup");
+    // It is part of the result, without its secrets.
+    let kept = result["plan"]["scenario_text"].as_str().unwrap();
+    assert!(kept.contains("name: tell") && kept.contains("password: ***"), "{kept}");
+    for part in ["", "/page", "/result", "/html"] {
+        let shown = served.get(&format!("/api/v1/runs/@last{part}")).is(200).body;
+        assert!(!shown.contains("lovelace-ada") && !shown.contains("short1"), "{shown}");
+    }
+    session.loadline("run --from @last --no-save").exits(2).complains("a secret in the scenario was left out");
+}
+
+#[test]
+fn a_scenario_from_a_browser_is_told_its_mistakes_and_stays_within_its_bounds() {
+    let mut session = Session::new().file("secret.csv", "name\ntop secret\n");
+    let served = Served::new(&mut session, "--allow-target 127.0.0.1");
+    let (elsewhere, heard) = counting("127.0.0.2", None);
+    let (here, _) = counting("127.0.0.1", Some("/".to_owned()));
+    let post = |text: &str| served.post("/api/v1/runs", &json!({"plan": {"scenario_text": text}}));
+    let wrong = format!(
+        "target: http://{here}\ndata: [{}]\nstpes: []\nsteps:\n  - get: /{{{{env HOME}}}}\n  - post: /\n    body: {{file: /etc/passwd}}\n",
+        session.path("secret.csv").display()
+    );
+    let said = post(&wrong).is(422).json();
+    let mistakes = said["mistakes"].as_array().unwrap();
+    let places: Vec<&str> = mistakes.iter().map(|mistake| mistake["message"].as_str().unwrap().split(": ").next().unwrap()).collect();
+    assert_eq!(places, ["scenario:2:8", "scenario:3:1", "scenario:5:17", "scenario:7:18"], "{said:#}");
+    assert!(mistakes.iter().all(|mistake| mistake["setting"] == "scenario"));
+    assert!(!said.to_string().contains("top secret"));
+    let file = served.post("/api/v1/runs", &json!({"plan": {"scenario": "s.yaml"}})).is(422);
+    assert!(file.body.contains("give what stands in it as scenario_text"), "{}", file.body);
+    // Every server that a step names is looked at before anything is sent, and so is that of the setup.
+    for text in [
+        format!("target: http://{elsewhere}\nsteps: [{{get: /}}]\n"),
+        format!("target: http://{here}\nsteps: [{{get: /}}, {{get: 'http://{elsewhere}/x'}}]\n"),
+        format!("target: http://{here}\nsetup: [{{get: 'http://{elsewhere}/x'}}]\nsteps: [{{get: /}}]\n"),
+    ] {
+        let said = post(&text).is(403).json();
+        assert_eq!(said["message"], format!("load may not be sent to {elsewhere}"));
+    }
+    // Nor does a redirect lead there.
+    let (redirecting, _) = counting("127.0.0.1", Some(format!("http://{elsewhere}/")));
+    post(&format!("target: http://{redirecting}\nload: {{users: 1, requests: 2}}\nsteps: [{{get: /, redirects: 3}}]\n")).is(202);
+    served.idle();
+    let result = served.get("/api/v1/runs/@last/result").is(200).json();
+    assert_eq!(result["failures"][0]["class"], "redirect.target", "{}", result["failures"]);
+    assert_eq!(heard.load(Ordering::SeqCst), 0);
+}
+
+#[test]
 fn what_is_secret_is_neither_saved_nor_shown() {
     let target = server();
     let mut session = Session::new();

@@ -4,6 +4,8 @@
 //! goodput falls without saying why, and a percentile says nothing of answers that never came. The rate found is a line over
 //! the whole height, and a band where it may lie; the limit on the percentile is drawn where it is crossed.
 
+use analysis::found::Rated;
+
 use super::ticks::{self, Growth};
 use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start, number};
 
@@ -22,11 +24,13 @@ pub struct LoadCurve {
     pub limit_ms: Option<f64>,
     /// What was found.
     pub found: FoundLine,
+    /// What the rates begin.
+    pub rated: Rated,
     /// The rates, in any order, each once.
     pub points: Vec<LoadPoint>,
 }
 
-/// The rate found, requests a second.
+/// The rate found, requests or journeys a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FoundLine {
     /// The highest rate proven.
@@ -42,9 +46,9 @@ pub struct FoundLine {
 /// What was measured at one rate. Values that are not finite, or below zero, count as not measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadPoint {
-    /// Offered, requests a second.
+    /// Offered, requests or journeys a second.
     pub rate: f64,
-    /// Answers a second.
+    /// Answers, or journeys that went to their end, a second.
     pub throughput: f64,
     /// Of these, the ones that were good.
     pub goodput: f64,
@@ -135,6 +139,10 @@ pub fn offered_load(curve: &LoadCurve) -> Chart {
         (Some(x), Some(text)) => vec![Note::Place { x, text: text.clone(), ink: Ink::Black }],
         _ => Vec::new(),
     };
+    let (offered, carried) = match curve.rated {
+        Rated::Requests => ("Requests a second offered", "Answers a second (solid), good ones (dotted)"),
+        Rated::Journeys => ("Journeys begun a second", "Journeys a second to their end (solid), their good part (dotted)"),
+    };
     let growth_words = |growth: Growth| match growth {
         Growth::Linear => "",
         Growth::Logarithmic => ", log scale",
@@ -150,19 +158,13 @@ pub fn offered_load(curve: &LoadCurve) -> Chart {
         .collect(),
         description: description(curve, &all, answer.as_deref(), &quantile),
         x: Axis {
-            title: format!("Requests a second offered{}", growth_words(x_scale.growth()).replacen(", log scale", " (log scale)", 1)),
+            title: format!("{offered}{}", growth_words(x_scale.growth()).replacen(", log scale", " (log scale)", 1)),
             scale: x_scale,
             ticks: x_ticks,
             start: Start::Whole,
             ink: None,
         },
-        y: Axis {
-            title: "Answers a second (solid), good ones (dotted)".to_owned(),
-            scale: left,
-            ticks: left_ticks,
-            start: Start::Whole,
-            ink: None,
-        },
+        y: Axis { title: carried.to_owned(), scale: left, ticks: left_ticks, start: Start::Whole, ink: None },
         y2: right.map(|(scale, ticks)| Axis {
             title: format!("{quantile}, ms{} (dashed)", growth_words(scale.growth())),
             scale,
@@ -213,11 +215,17 @@ fn description(curve: &LoadCurve, points: &[LoadPoint], answer: Option<&str>, qu
         .filter(|it| !it.is_empty())
         .collect();
     let mut sentences = vec![format!("Throughput, goodput and {quantile} by offered rate: {}.", about.join(", "))];
+    let (offered, carried) = match curve.rated {
+        Rated::Requests => ("requests a second offered", "answered"),
+        Rated::Journeys => ("journeys begun a second", "to their end"),
+    };
     for point in points {
         sentences.push(format!(
-            "At {} requests a second offered: {} answered a second, {} good, {quantile} {}{}.",
+            "At {} {}: {} {} a second, {} good, {quantile} {}{}.",
             number::figure(point.rate),
+            offered,
             number::figure(point.throughput),
+            carried,
             number::figure(point.goodput),
             point.quantile_ms.map_or_else(|| "among failed requests".to_owned(), |ms| format!("{} ms", number::figure(ms))),
             if point.generator_limited { ", limited by the load generator" } else { "" },

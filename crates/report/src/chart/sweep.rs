@@ -44,12 +44,14 @@ pub enum Ladder {
     Users,
     /// Open load: requests a second that fall due whatever the server does.
     OfferedRate,
+    /// Open load of a scenario: journeys a second that begin whatever the server does.
+    JourneyRate,
 }
 
 /// What was measured at one level. Values that are not finite, or below zero, count as not measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepPoint {
-    /// Users, or requests a second offered.
+    /// Users, or requests or journeys a second offered.
     pub level: f64,
     /// Requests a second that succeeded.
     pub qps: f64,
@@ -366,7 +368,7 @@ impl<'a> Clean<'a> {
     fn level_words(&self, level: f64) -> String {
         match self.curve.ladder {
             Ladder::Users => number::figure(level),
-            Ladder::OfferedRate => format!("{}/s", number::figure(level)),
+            Ladder::OfferedRate | Ladder::JourneyRate => format!("{}/s", number::figure(level)),
         }
     }
 
@@ -453,6 +455,7 @@ fn x_axis(curves: &[Clean], levels: &[f64]) -> Axis {
         .map(|curve| match curve.curve.ladder {
             Ladder::Users => "concurrent users",
             Ladder::OfferedRate => "requests a second offered",
+            Ladder::JourneyRate => "journeys begun a second",
         })
         .collect();
     quantities.dedup();
@@ -496,6 +499,7 @@ fn description(what: &str, curves: &[Clean]) -> String {
         let unit = match curve.curve.ladder {
             Ladder::Users => "users",
             Ladder::OfferedRate => "requests a second offered",
+            Ladder::JourneyRate => "journeys begun a second",
         };
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "not measured".to_owned());
         for measured in curve.measured.iter().take(DESCRIBED_MAX) {

@@ -210,6 +210,7 @@ fn row(level: f64, (ladder_a, a): (Ladder, Option<SweepPoint>), (ladder_b, b): (
         point.map(|_| match ladder {
             Ladder::Users => "users",
             Ladder::OfferedRate => "offered",
+            Ladder::JourneyRate => "journeys",
         })
     };
     let limited = |point: Option<SweepPoint>| point.map(|point| point.generator_limited);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use analysis::found::Found;
+use analysis::found::{Found, Rated};
 use analysis::quantity::{counted, nanos};
 
 use super::table;
@@ -35,9 +35,10 @@ fn page(found: &Found, charts: Charts) -> String {
     if charts == Charts::Linked {
         say(&format!("![Throughput, goodput and response time by offered rate]({}_find.svg)\n", file_link(&found.name)));
     }
-    let names: Vec<&str> = found.slo.iter().map(|promise| promise.name.as_str()).collect();
-    say(&format!("| rate/s | s | for | good | {} | verdict |", names.join(" | ")));
-    say(&format!("|---:|---:|---|---:|{}---|", "---:|".repeat(names.len())));
+    let heads = table::heads(found);
+    let rule = |head: &String| if matches!(head.as_str(), "for" | "verdict") { "---|" } else { "---:|" };
+    say(&format!("| {} |", heads.join(" | ")));
+    say(&format!("|{}", heads.iter().map(rule).collect::<String>()));
     for trial in &found.trials {
         let cells: Vec<String> = table::cells(found, trial).iter().map(|cell| visible::markdown(cell)).collect();
         say(&format!("| {} |", cells.join(" | ")));
@@ -52,7 +53,14 @@ fn page(found: &Found, charts: Charts) -> String {
         let summary = &trial.summary;
         say("## How it was measured\n");
         say(&format!("- request: {}", visible::markdown(&story::request_of(&summary.plan))));
-        say("- load: open: requests fall due at the offered rate, whether or not the server keeps up; each trial has its own seed");
+        say(match found.rated {
+            Rated::Requests => {
+                "- load: open: requests fall due at the offered rate, whether or not the server keeps up; each trial has its own seed"
+            }
+            Rated::Journeys => {
+                "- load: open: journeys begin at the offered rate, whether or not the server keeps up; each trial has its own seed"
+            }
+        });
         say(&format!("- unloaded: a median of {}", nanos(found.unloaded_median)));
         let rested: f64 = found.rests.iter().map(|rest| rest.seconds).sum();
         say(&format!(

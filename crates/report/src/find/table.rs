@@ -3,14 +3,15 @@
 //! Its columns follow from the promises: whoever promised a p95 wants to see the p95. Everything that decides a trial stands
 //! in its row, so that the answer under the table can be derived again from the table alone.
 
-use analysis::found::{Found, FoundTrial};
+use analysis::found::{Found, FoundTrial, Rated};
 use analysis::quantity::{count, decimal, figure, percent, time};
 use analysis::search::{Early, Purpose, Standing, Unit};
 
-use crate::Style;
 use crate::format::Tone;
+use crate::{Style, story};
 
 const RATE: usize = 10;
+const QPS: usize = 9;
 const SECONDS: usize = 7;
 const PURPOSE: usize = 11;
 const GOOD: usize = 11;
@@ -19,11 +20,34 @@ const VALUE: usize = 10;
 /// The line over the rows.
 #[must_use]
 pub fn header(found: &Found, style: &Style) -> String {
-    let mut line = format!("{:>RATE$}{:>SECONDS$}  {:<PURPOSE$}{:>GOOD$}", "rate/s", "s", "for", "good");
-    for promise in &found.slo {
-        line += &format!("{:>VALUE$}", promise.name);
-    }
+    let mut heads = heads(found).into_iter();
+    let line = line(found, &mut || heads.next().unwrap_or_default());
     style.paint(Tone::Aside, &format!("{line}   verdict"))
+}
+
+/// The heads of the columns: those of figures stand right-aligned.
+pub(crate) fn heads(found: &Found) -> Vec<String> {
+    let mut heads = match found.rated {
+        Rated::Requests => vec!["rate/s"],
+        Rated::Journeys => vec!["begun/s", "QPS", "TPS"],
+    };
+    heads.extend(["s", "for", "good"]);
+    heads.extend(found.slo.iter().map(|promise| promise.name.as_str()));
+    heads.push("verdict");
+    heads.into_iter().map(str::to_owned).collect()
+}
+
+/// Everything up to the verdict.
+fn line(found: &Found, next: &mut dyn FnMut() -> String) -> String {
+    let mut line = format!("{:>RATE$}", next());
+    if found.rated == Rated::Journeys {
+        line += &format!("{:>QPS$}{:>QPS$}", next(), next());
+    }
+    line += &format!("{:>SECONDS$}  {:<PURPOSE$}{:>GOOD$}", next(), next(), next());
+    for _ in &found.slo {
+        line += &format!("{:>VALUE$}", next());
+    }
+    line
 }
 
 /// One trial.
@@ -31,10 +55,7 @@ pub fn header(found: &Found, style: &Style) -> String {
 pub fn row(found: &Found, trial: &FoundTrial, style: &Style) -> String {
     let mut cells = cells(found, trial).into_iter();
     let mut next = || cells.next().unwrap_or_default();
-    let mut line = format!("{:>RATE$}{:>SECONDS$}  {:<PURPOSE$}{:>GOOD$}", next(), next(), next(), next());
-    for _ in &found.slo {
-        line += &format!("{:>VALUE$}", next());
-    }
+    let line = line(found, &mut next);
     let tone = match (trial.result.standing, trial.missed) {
         (Standing::Valid, None) => Tone::Good,
         (Standing::Valid, Some(_)) => Tone::Bad,
@@ -55,7 +76,11 @@ pub fn legend(found: &Found) -> String {
     } else {
         ""
     };
-    format!("{good}{times} In brackets: where the capacity lies; on simulated servers 19 such intervals in 20 held it.")
+    let rates = match found.rated {
+        Rated::Requests => "",
+        Rated::Journeys => " The rate begins journeys; promises are about their requests. TPS: journeys a second that went to their end.",
+    };
+    format!("{good}{times}{rates} In brackets: where the capacity lies; on simulated servers 19 such intervals in 20 held it.")
 }
 
 /// A rate as it is printed everywhere.
@@ -81,12 +106,16 @@ pub const fn purpose(purpose: Purpose) -> &'static str {
 pub(crate) fn cells(found: &Found, trial: &FoundTrial) -> Vec<String> {
     let run = &trial.summary;
     let due = run.requests.due;
-    let mut cells = vec![
-        rate(trial.rate),
+    let mut cells = vec![rate(trial.rate)];
+    if found.rated == Rated::Journeys {
+        let tps = run.scenario.as_ref().map_or(0.0, |scenario| scenario.tps);
+        cells.extend([story::rate(run.qps), story::rate(tps)]);
+    }
+    cells.extend([
         decimal(trial.result.seconds, 1),
         purpose(trial.purpose).to_owned(),
         if due == 0 { "–".to_owned() } else { format!("{} %", percent(found.good(run) as f64 * 100.0 / due as f64)) },
-    ];
+    ]);
     for (promise, seen) in found.slo.iter().zip(&trial.result.seen) {
         cells.push(match promise.unit {
             // A value at the time-out is not a time that was measured: the quantile lies among requests that failed.

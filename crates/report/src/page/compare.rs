@@ -168,6 +168,12 @@ fn tables(compared: &Compared) -> Vec<Table> {
                 .noted("Change from A to B with its interval of at least 95 %. A and B are medians over the pairs that count."),
         );
     }
+    if let Some(transactions) = compare::steps::transactions(compared) {
+        let heads = compare::steps::HEADS.map(|head| if head == "step" { head.to_owned() } else { format!("#{head}") });
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        let rows = compare::steps::rows(compared).into_iter().map(Vec::from).collect();
+        tables.push(Table::new("steps", "Steps", &heads, rows).noted(finished(&transactions)));
+    }
     let rows = (1..).zip(&compared.pairs).map(|(number, pair): (usize, _)| {
         let mut cells: Vec<String> = compare::pair_cells(number, pair).into();
         cells.push(pair.left_out.as_ref().map_or_else(String::new, |why| format!("left out: {}", visible(why))));

@@ -33,8 +33,12 @@ pub fn diff(a: &SweepCurve, b: &SweepCurve, sweeps: [Option<&Sweep>; 2]) -> Show
 
 fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View<Data> {
     let judged = judged(from, to);
-    let rates = a.ladder == Ladder::OfferedRate && b.ladder == Ladder::OfferedRate;
-    let head = if rates { "#offered/s" } else { "#users" };
+    let ladder = if a.ladder == b.ladder { a.ladder } else { Ladder::Users };
+    let head = match ladder {
+        Ladder::Users => "#users",
+        Ladder::OfferedRate => "#offered/s",
+        Ladder::JourneyRate => "#begun/s",
+    };
     let heads = [head, "#QPS A", "#QPS B", "#B/A", "#TTLB A", "#TTLB B", "#B/A", "#success A", "#success B", "#B/A", ""];
     View {
         schema: SCHEMA,
@@ -42,7 +46,7 @@ fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View
         title: format!("{} and {}", visible(&a.name), visible(&b.name)),
         about: vec![format!("A: {}", named(a)), format!("B: {}", named(b))],
         standing: None,
-        answers: answers(a, b, &judged, rates),
+        answers: answers(a, b, &judged, ladder),
         remarks: Vec::new(),
         figures: figures(a, b),
         tables: vec![
@@ -51,7 +55,14 @@ fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View
         ],
         text: table(a, b) + &judged,
         measured_by: String::new(),
-        data: Data { levels: if rates { "offered" } else { "users" }, sides: [drawn("A", a), drawn("B", b)] },
+        data: Data {
+            levels: match ladder {
+                Ladder::Users => "users",
+                Ladder::OfferedRate => "offered",
+                Ladder::JourneyRate => "journeys",
+            },
+            sides: [drawn("A", a), drawn("B", b)],
+        },
     }
 }
 
@@ -81,11 +92,15 @@ fn top(curve: &SweepCurve) -> Option<&SweepPoint> {
     curve.points.iter().filter(|point| point.qps.is_finite()).max_by(|a, b| a.qps.total_cmp(&b.qps))
 }
 
-fn level(value: f64, rates: bool) -> String {
-    if rates { format!("{}/s offered", figure(value)) } else { counted(value as u64, "user") }
+fn level(value: f64, ladder: Ladder) -> String {
+    match ladder {
+        Ladder::Users => counted(value as u64, "user"),
+        Ladder::OfferedRate => format!("{}/s offered", figure(value)),
+        Ladder::JourneyRate => format!("{} journeys/s", figure(value)),
+    }
 }
 
-fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, rates: bool) -> Vec<Answer> {
+fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<Answer> {
     let tops = top(a).zip(top(b));
     let carries = match tops {
         Some((a, b)) => Answer::measured(
@@ -93,9 +108,9 @@ fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, rates: bool) -> Vec<Ans
             format!(
                 "A carries {} requests a second at most, at {}, and B {}, at {}",
                 figure(a.qps),
-                level(a.level, rates),
+                level(a.level, ladder),
                 figure(b.qps),
-                level(b.level, rates)
+                level(b.level, ladder)
             ),
             "throughput",
         ),
@@ -108,7 +123,7 @@ fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, rates: bool) -> Vec<Ans
     let knee = match (nearly(a), nearly(b)) {
         (Some(a), Some(b)) => Answer::measured(
             Question::Knee,
-            format!("98 % of the most are reached at {} by A and at {} by B", level(a, rates), level(b, rates)),
+            format!("98 % of the most are reached at {} by A and at {} by B", level(a, ladder), level(b, ladder)),
             "throughput",
         ),
         _ => Answer::not_measured(Question::Knee, "These levels do not show a knee"),

@@ -1,7 +1,7 @@
 //! The page of a capacity search.
 
 use analysis::bottleneck::Finding;
-use analysis::found::Found;
+use analysis::found::{Found, Rated};
 use analysis::quantity::{NONE, counted, figure, length, percent, time};
 use analysis::search::{LimitedBy, Purpose, Standing};
 use plan::Nanos;
@@ -21,6 +21,8 @@ struct Data {
     capacity_high: Option<f64>,
     quantile: f64,
     good_within_ns: Option<u64>,
+    /// What the rates begin.
+    rated: Rated,
     rates: Vec<Rate>,
     trials: Vec<Tried>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -63,17 +65,17 @@ fn view(found: &Found) -> View<Data> {
         (Standing::Valid, Some(_)) => "breaks",
         _ => "does not count",
     };
-    let mut heads = vec!["#rate/s", "#s", "for", "#good"];
-    let names: Vec<String> = found.slo.iter().map(|promise| format!("#{}", promise.name)).collect();
-    heads.extend(names.iter().map(String::as_str));
-    heads.push("verdict");
+    let head = |head: String| if matches!(head.as_str(), "for" | "verdict") { head } else { format!("#{head}") };
+    let heads: Vec<String> = table::heads(found).into_iter().map(head).collect();
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let of_what = if found.rated == Rated::Journeys { " of journeys" } else { "" };
     let rows = found.trials.iter().map(|trial| table::cells(found, trial)).collect();
     View {
         schema: SCHEMA,
         kind: Kind::Find,
         title: first.map_or_else(|| visible(&found.name), |run| story::request_of(&run.plan)),
         about: vec![
-            format!("the highest rate at which {} (open load)", promises.join(" and ")),
+            format!("the highest rate{of_what} at which {} (open load)", promises.join(" and ")),
             format!("{} in {}", counted(found.trials.len() as u64, "trial"), length(Nanos((found.answer.spent_s.max(0.0) * 1e9) as u64))),
         ],
         standing: None,
@@ -92,6 +94,7 @@ fn view(found: &Found) -> View<Data> {
             capacity_high: found.answer.capacity.high,
             quantile: found.quantile,
             good_within_ns: found.good_within.map(|limit| limit.0),
+            rated: found.rated,
             rates: rates(found),
             trials: found
                 .trials

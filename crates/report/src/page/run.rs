@@ -81,14 +81,17 @@ pub fn tick(tick: &Tick) -> String {
     let quantiles: BTreeMap<&str, Option<u64>> =
         [("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99)].map(|(name, q)| (name, times.known_quantile(q).map(|time| time.0))).into();
     let failures: BTreeMap<&str, u64> = tick.failures.iter().map(|(class, count)| (class.code(), *count)).collect();
-    serde_json::json!({
+    let mut written = serde_json::json!({
         "from_ns": tick.from.0, "to_ns": tick.to.0, "warmup": tick.warmup,
         "answered": tick.answered, "due": tick.due, "succeeded": tick.succeeded, "failed": tick.failed, "failures": failures,
         "unsent": tick.unsent, "bytes_sent": tick.bytes_sent, "bytes_received": tick.bytes_received,
         "in_flight": tick.in_flight, "connections": tick.connections, "cpu_ns": tick.cpu.0, "lag_max_ns": tick.lag_max.0,
         "response_time": { "mean_ns": times.mean().map(f64::round), "max_ns": times.max().map(|max| max.0), "quantiles": quantiles },
-    })
-    .to_string()
+    });
+    if let Some(journeys) = &tick.journeys {
+        written["journeys"] = serde_json::json!(journeys);
+    }
+    written.to_string()
 }
 
 /// What the charts of a run draw.

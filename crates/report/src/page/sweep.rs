@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::profiled::{self, Flame};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
-use crate::sweep::table;
+use crate::sweep::table::{self, Counted};
 use crate::visible::visible;
 use crate::{Style, profiles, story};
 
@@ -53,16 +53,21 @@ fn view(sweep: &Sweep) -> View<Data> {
     let (rows, scaling) = (sweep.rows(), scaling(sweep));
     let findings = analysis::bottleneck::of_sweep(sweep);
     let taken = profiles::of_sweep(sweep);
-    let open = sweep.levels.first().or(rows.first().map(|row| &row.level)).is_some_and(|level| matches!(level, Level::Offered(_)));
+    let level = sweep.levels.first().or(rows.first().map(|row| &row.level)).copied();
+    let open = level.is_some_and(Level::is_open);
     let said = by_topic(&rows, &scaling, sweep.stopped.as_ref());
     let first = sweep.trials.first().map(|trial| &trial.summary);
     let mut about = Vec::new();
     if let Some(summary) = first {
-        about.push(if open {
-            "requests fall due at the offered rate, whether or not the server keeps up (open load)".to_owned()
-        } else {
-            "each user sends again as soon as the last answer is there, so users slow down with the server (closed load)".to_owned()
-        });
+        let how = match (open, summary.plan.scenario().is_some()) {
+            (true, true) => "journeys begin at the rate of the level, whether or not the server keeps up (open load)",
+            (true, false) => "requests fall due at the offered rate, whether or not the server keeps up (open load)",
+            (false, true) => {
+                "each user goes on when the last answer is there and its pause over, so users slow down with the server (closed load)"
+            }
+            (false, false) => "each user sends again as soon as the last answer is there, so users slow down with the server (closed load)",
+        };
+        about.push(how.to_owned());
         if let Some(duration) = summary.plan.duration() {
             let times = sweep.trials.iter().map(|trial| trial.repetition).max().unwrap_or(1);
             let again = if times > 1 { format!(", {}", counted(times.into(), "time")) } else { String::new() };
@@ -95,12 +100,18 @@ fn view(sweep: &Sweep) -> View<Data> {
     });
     let best = if let Best::At { level, .. } = scaling.best { Some(level) } else { None };
     let mut tables = Vec::new();
-    let head = if open { "#offered/s" } else { "#users" };
     let levels = rows.iter().map(|row| table::cells(row).into_iter().chain([table::remark(row)]).collect()).collect();
-    tables.push(
-        Table::new("levels", "Levels", &[head, "#QPS", "#±", "#TTLB mean", "#p99", "#success", "#loadline CPU", ""], levels)
-            .noted(table::legend(&rows)),
-    );
+    if let Some(first) = rows.first() {
+        let heads = table::heads(first.level, Counted::of(first)).into_iter().map(|head| format!("#{head}"));
+        let heads: Vec<String> = heads.chain([String::new()]).collect();
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        tables.push(Table::new("levels", "Levels", &heads, levels).noted(table::legend(&rows)));
+    }
+    let failed = table::failed_steps(&rows);
+    if !failed.is_empty() {
+        let heads = ["#level", "step", "#requests", "#failed", "most often"];
+        tables.push(Table::new("failed-steps", "Steps with failures", &heads, failed.into_iter().map(Vec::from).collect()));
+    }
     if let Some((curve, model)) = scaling.curve.as_ref().and_then(|curve| Some((curve, curve.reading.model.as_ref()?))) {
         let rows = parameters(model, curve.pausing).into_iter().map(|it| {
             vec![it.about.to_owned(), it.value.to_string(), it.interval.map_or_else(|| "without end".to_owned(), |it| it.to_string())]
@@ -125,11 +136,11 @@ fn view(sweep: &Sweep) -> View<Data> {
         standing,
         answers: answers(&said, scaling.curve.is_some(), &findings),
         remarks,
-        figures: figures(&points, best, open),
+        figures: figures(&points, best, level),
         tables,
         text: text(sweep),
         measured_by: measured_by(sweep),
-        data: Data { levels: if open { "offered" } else { "users" }, points, runs, fit, best, profiles: profiled::flames(&taken) },
+        data: Data { levels: counted_by(level), points, runs, fit, best, profiles: profiled::flames(&taken) },
     }
 }
 
@@ -157,8 +168,21 @@ fn answers(said: &[(Topic, String)], curve: bool, findings: &[Finding]) -> Vec<A
     ]
 }
 
-fn figures(points: &[Point], best: Option<f64>, open: bool) -> Vec<Figure> {
-    let level = |level: f64| if open { format!("{}/s offered", figure(level)) } else { counted(level as u64, "user") };
+/// What the places of the charts count.
+const fn counted_by(level: Option<Level>) -> &'static str {
+    match level {
+        Some(Level::Offered(_)) => "offered",
+        Some(Level::Journeys(_)) => "journeys",
+        Some(Level::Users(_)) | None => "users",
+    }
+}
+
+fn figures(points: &[Point], best: Option<f64>, kind: Option<Level>) -> Vec<Figure> {
+    let level = |level: f64| match kind {
+        Some(Level::Offered(_)) => format!("{}/s offered", figure(level)),
+        Some(Level::Journeys(_)) => format!("{} journeys/s", figure(level)),
+        Some(Level::Users(_)) | None => counted(level as u64, "user"),
+    };
     let mut figures = Vec::new();
     if let Some(top) = points.iter().max_by(|a, b| a.qps.total_cmp(&b.qps)) {
         figures.push(Figure::new("highest QPS", figure(top.qps), format!("at {}", level(top.level))));
@@ -183,8 +207,9 @@ fn figures(points: &[Point], best: Option<f64>, open: bool) -> Vec<Figure> {
 pub(crate) fn text(sweep: &Sweep) -> String {
     let rows = sweep.rows();
     let Some(first) = rows.first() else { return "No level was measured.\n".to_owned() };
-    let mut text = format!("{}\n", table::header(first.level, &Style::PLAIN));
+    let mut text = format!("{}\n", table::header(first.level, Counted::of(first), &Style::PLAIN));
     rows.iter().for_each(|row| text += &format!("{}\n", table::row(row, &Style::PLAIN)));
+    text += &table::failed_steps_text(&rows, &Style::PLAIN);
     text += "\n";
     let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows));
     said.for_each(|sentence| text += &format!("{sentence}\n"));

@@ -6,11 +6,11 @@ use std::fmt::Write;
 use analysis::ceiling::CeilingUse;
 use analysis::curve_words::parameters;
 use analysis::quantity::counted;
-use analysis::{Level, Scaling, Sweep, conclusion, promises_kept};
+use analysis::{Scaling, Sweep, conclusion, promises_kept};
 use measure::Summary;
 use plan::Load;
 
-use super::table;
+use super::table::{self, Counted};
 use crate::{profiles, story, visible};
 
 /// The page; `scaling` is what the levels say together. Charts are linked by the names that [`super::files`] gives them.
@@ -49,14 +49,23 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
     for (title, ending) in linked.into_iter().filter(|_| charts == Charts::Linked) {
         say(&format!("![{title}]({}{ending}.svg)\n", file_link(&sweep.name)));
     }
-    let open = sweep.levels.first().is_some_and(|level| matches!(level, Level::Offered(_)));
-    let first = if open { "offered/s" } else { "users" };
-    say(&format!("| {first} | QPS | ± | TTLB mean | p99 | success | loadline CPU | |"));
-    say("|---:|---:|---:|---:|---:|---:|---:|---|");
+    if let Some(first) = rows.first() {
+        let heads = table::heads(first.level, Counted::of(first));
+        say(&format!("| {} | |", heads.join(" | ")));
+        say(&format!("|{}---|", "---:|".repeat(heads.len())));
+    }
     for row in &rows {
         say(&format!("| {} | {} |", table::cells(row).join(" | "), visible::markdown(&table::remark(row))));
     }
     say(&format!("\n{}\n", table::legend(&rows)));
+    let failed = table::failed_steps(&rows);
+    if !failed.is_empty() {
+        say(&format!("| {} |\n|---:|---|---:|---:|---|", table::FAILED_HEADS.join(" | ")));
+        for row in failed {
+            say(&format!("| {} |", row.map(|cell| visible::markdown(&cell)).join(" | ")));
+        }
+        say("");
+    }
     if let Some((curve, model)) = scaling.curve.as_ref().and_then(|curve| Some((curve, curve.reading.model.as_ref()?))) {
         say(&format!("## The model: {}\n", analysis::curve_words::name(model, curve.pausing)));
         say("| parameter | value | 95 % interval |");
@@ -99,8 +108,14 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
 
 /// How the ladder's load is made, whatever the level.
 fn load(sweep: &Sweep) -> &'static str {
-    match sweep.trials.first().map(|trial| trial.summary.plan.load()) {
-        Some(Load::Open { .. }) => "open: requests fall due at the offered rate, whether or not the server keeps up",
+    let plan = sweep.trials.first().map(|trial| &trial.summary.plan);
+    match plan.map(|plan| (plan.load(), plan.scenario().is_some())) {
+        Some((Load::Open { .. }, true)) => "open: journeys begin at the rate of the level, whether or not the server keeps up",
+        Some((Load::Open { .. }, false)) => "open: requests fall due at the offered rate, whether or not the server keeps up",
+        Some((Load::Closed { .. }, true)) => {
+            "closed: each user goes on when the last answer is there and its pause over, so users slow down with the server; independent \
+             users would wait longer whenever it falters"
+        }
         _ => {
             "closed: each user sends again as soon as the last answer is there, so users slow down with the server; independent users \
              would wait longer whenever it falters"

@@ -4,35 +4,73 @@
 //! enough for every figure, and every row is written as soon as its level is measured; what only the whole can tell (which
 //! level carries most) is said afterwards in words.
 
-use analysis::quantity::{NONE, count, figure, percent, time};
-use analysis::{Level, LevelRow, Standing};
+use analysis::quantity::{NONE, count, counted, figure, percent, time};
+use analysis::{Level, LevelRow, LevelStep, Standing};
 
 use crate::format::Tone;
-use crate::{Colour, Style};
+use crate::visible::{shortened, visible};
+use crate::{Colour, Style, story};
 
 /// Heads and widths, in order; figures stand right-aligned under them.
-const COLUMNS: [(&str, usize); 7] =
-    [("users", 9), ("QPS", 10), ("±", 7), ("TTLB mean", 10), ("p99", 9), ("success", 10), ("loadline CPU", 13)];
-/// The head of the first column where the ladder is one of rates.
-const OFFERED: &str = "offered/s";
+const COLUMNS: [(&str, usize); 7] = [("", 9), ("QPS", 10), ("±", 7), ("TTLB mean", 10), ("p99", 9), ("success", 10), ("loadline CPU", 13)];
+/// Of journeys, behind the column of QPS.
+const TPS: (&str, usize) = ("TPS", 9);
+/// So many columns stand before it.
+const BEFORE_TPS: usize = 2;
+
+/// What is counted at each level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Requests.
+    Requests,
+    /// Requests, and the journeys they are part of.
+    Journeys,
+}
+
+impl Counted {
+    /// Of a row.
+    #[must_use]
+    pub const fn of(row: &LevelRow) -> Self {
+        if row.journeys.is_some() { Self::Journeys } else { Self::Requests }
+    }
+}
+
+/// The heads of the columns, in order.
+#[must_use]
+pub fn heads(level: Level, counted: Counted) -> Vec<&'static str> {
+    columns(level, counted).into_iter().map(|(head, _)| head).collect()
+}
+
+fn columns(level: Level, counted: Counted) -> Vec<(&'static str, usize)> {
+    let mut columns = COLUMNS.to_vec();
+    columns[0].0 = match level {
+        Level::Users(_) => "users",
+        Level::Offered(_) => "offered/s",
+        Level::Journeys(_) => "begun/s",
+    };
+    if counted == Counted::Journeys {
+        columns.insert(BEFORE_TPS, TPS);
+    }
+    columns
+}
 
 /// The line over the rows.
 #[must_use]
-pub fn header(level: Level, style: &Style) -> String {
-    let cells = COLUMNS.map(|(head, _)| if head == "users" && matches!(level, Level::Offered(_)) { OFFERED } else { head }.to_owned());
-    style.paint(Tone::Aside, &line(&cells, ""))
+pub fn header(level: Level, counted: Counted, style: &Style) -> String {
+    let heads: Vec<String> = heads(level, counted).into_iter().map(str::to_owned).collect();
+    style.paint(Tone::Aside, &line(&heads, &columns(level, counted), ""))
 }
 
 /// One level. What failed and whether the generator was the limit stand behind the figures.
 #[must_use]
 pub fn row(row: &LevelRow, style: &Style) -> String {
-    let cells = cells(row);
-    let plain = line(&cells, "");
+    let (cells, columns) = (cells(row), columns(row.level, Counted::of(row)));
+    let plain = line(&cells, &columns, "");
     let remark = remark(row);
     let tone = if row.failed > 0 || row.standing == Standing::Invalid || !row.broken.is_empty() { Tone::Bad } else { Tone::Caution };
     match (remark.is_empty(), style.colour) {
         (true, _) => plain,
-        (false, Colour::Plain) => line(&cells, &remark),
+        (false, Colour::Plain) => line(&cells, &columns, &remark),
         (false, Colour::Ansi) => format!("{plain}   {}", style.paint(tone, &remark)),
     }
 }
@@ -43,6 +81,12 @@ pub fn legend(rows: &[LevelRow]) -> String {
     let mut said = "QPS: requests a second that succeeded. TTLB: response time, to the last byte. p99: 99 % took at most so long. \
                     loadline CPU: cores this tool used."
         .to_owned();
+    if rows.iter().any(|row| row.journeys.is_some()) {
+        said.push_str(" TPS: journeys a second that went to their end.");
+    }
+    if rows.iter().any(|row| matches!(row.level, Level::Journeys(_))) {
+        said.push_str(" begun/s: journeys begun a second, whether or not the server keeps up.");
+    }
     if rows.iter().any(|row| row.qps_spread.is_some()) {
         said.push_str(" ±: standard deviation between repetitions.");
     }
@@ -55,12 +99,12 @@ pub fn legend(rows: &[LevelRow]) -> String {
     said
 }
 
-pub(crate) fn cells(row: &LevelRow) -> [String; 7] {
+pub(crate) fn cells(row: &LevelRow) -> Vec<String> {
     let none = || NONE.to_owned();
-    [
+    let mut cells = vec![
         match row.level {
             Level::Users(users) => count(users.get().into()),
-            Level::Offered(rate) => figure(rate.as_per_second()),
+            Level::Offered(rate) | Level::Journeys(rate) => figure(rate.as_per_second()),
         },
         figure(row.qps),
         row.qps_spread.filter(|_| row.qps > 0.0).map_or_else(none, |spread| format!("{:.1} %", spread * 100.0 / row.qps)),
@@ -68,8 +112,59 @@ pub(crate) fn cells(row: &LevelRow) -> [String; 7] {
         row.ttlb_p99.map_or_else(none, |p99| time(p99.0 as f64)),
         format!("{} %", percent(row.success_percent)),
         format!("{:.2}", row.generator_cpu),
-    ]
+    ];
+    if let Some(journeys) = &row.journeys {
+        cells.insert(BEFORE_TPS, story::rate(journeys.tps));
+    }
+    cells
 }
+
+/// The heads of the table of failures by step.
+pub(crate) const FAILED_HEADS: [&str; 5] = ["level", "step", "requests", "failed", "most often"];
+
+/// Where a scenario's requests failed: a row for each step of each level that has failures.
+pub(crate) fn failed_steps(rows: &[LevelRow]) -> Vec<[String; 5]> {
+    let of_row = |row: &LevelRow| -> Vec<[String; 5]> {
+        let Some(journeys) = &row.journeys else { return Vec::new() };
+        let several = journeys.steps.iter().any(|step| step.journey != journeys.steps[0].journey);
+        let failed = journeys.steps.iter().filter(|step| step.failed > 0);
+        let cells = |step: &LevelStep| {
+            let name = if several { format!("{} · {}", step.journey, step.step) } else { step.step.clone() };
+            [
+                row.level.to_string(),
+                shortened(&visible(&name), STEP_LETTERS_MAX),
+                count(step.due),
+                count(step.failed),
+                step.failure.map_or_else(|| NONE.to_owned(), |failure| failure.about().to_owned()),
+            ]
+        };
+        failed.map(cells).collect()
+    };
+    rows.iter().flat_map(of_row).collect()
+}
+
+/// The same for a terminal, under its title; nothing where no request of a step failed.
+#[must_use]
+pub fn failed_steps_text(rows: &[LevelRow], style: &Style) -> String {
+    let failed = failed_steps(rows);
+    if failed.is_empty() {
+        return String::new();
+    }
+    let heads = FAILED_HEADS.map(str::to_owned);
+    let all = || std::iter::once(&heads).chain(&failed);
+    let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let line = |row: &[String; 5]| {
+        let [level, step, due, failed, most] = row;
+        let [of_level, of_step, of_due, of_failed, _] = widths[..] else { return String::new() };
+        format!("  {level:>of_level$}  {step:<of_step$}  {due:>of_due$}  {failed:>of_failed$}  {most}")
+    };
+    let lines: String = failed.iter().map(|row| line(row) + "\n").collect();
+    format!("\n{}\n{lines}", style.paint(Tone::Aside, line(&heads).trim_end()))
+}
+
+/// Longer names would push the figures off the page; the JSON holds them whole.
+const STEP_LETTERS_MAX: usize = 40;
 
 /// What failed, and whether the generator was the limit.
 pub(crate) fn remark(row: &LevelRow) -> String {
@@ -77,6 +172,13 @@ pub(crate) fn remark(row: &LevelRow) -> String {
     if row.failed > 0 {
         let most = row.failure.map_or("never sent", measure::Failure::about);
         said.push(format!("{} failed: {most}", count(row.failed)));
+    }
+    if let Some(journeys) = &row.journeys {
+        if journeys.completed == 0 && row.due > 0 {
+            said.push("no journey went to its end: measure longer".to_owned());
+        } else if journeys.broke_off > 0 {
+            said.push(format!("{} broke off", counted(journeys.broke_off, "journey")));
+        }
     }
     match row.standing {
         Standing::Invalid => said.push("INVALID: loadline was too late".to_owned()),
@@ -89,9 +191,9 @@ pub(crate) fn remark(row: &LevelRow) -> String {
     said.join("; ")
 }
 
-fn line(cells: &[String; 7], remark: &str) -> String {
+fn line(cells: &[String], columns: &[(&str, usize)], remark: &str) -> String {
     let mut line = String::new();
-    for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
+    for (cell, (_, width)) in cells.iter().zip(columns) {
         line.push_str(&format!(" {cell:>width$}"));
     }
     if remark.is_empty() { line } else { format!("{line}   {remark}") }

@@ -20,6 +20,11 @@ impl Reading<'_> {
         let mut settings = Map::new();
         for key in LOAD.keys {
             let Some(node) = entries.value(key.name) else { continue };
+            match key.name {
+                "cacert" | "cert" | "key" | "unix_socket" => self.reaches_out(node.spot, "this names a file of the machine that serves"),
+                "proxy" => self.reaches_out(node.spot, "a proxy leads where the machine that serves cannot see"),
+                _ => {}
+            }
             let setting = if key.name == "users" { "connections" } else { key.name };
             let value = match key.kind {
                 Kind::Truth => self.truth(node).map(Json::Bool),

@@ -165,6 +165,9 @@ impl Reading<'_> {
             "body" => match &node.value {
                 Value::Map(_) => {
                     let file = self.shape(node, &BODY_FILE).and_then(|mut entries| entries.value("file"));
+                    if let Some(node) = file {
+                        self.reaches_out(node.spot, "this names a file of the machine that serves");
+                    }
                     match file.and_then(|node| self.plain(node)) {
                         Some(path) => Body::File(self.beside(&path)),
                         None => {
@@ -186,7 +189,11 @@ impl Reading<'_> {
                     let value = match &node.value {
                         Value::Map(_) => {
                             let Some(mut entries) = self.shape(node, &FIELD) else { continue };
-                            let path = entries.value("file").and_then(|node| self.plain(node));
+                            let path = entries.value("file");
+                            if let Some(node) = path {
+                                self.reaches_out(node.spot, "this names a file of the machine that serves");
+                            }
+                            let path = path.and_then(|node| self.plain(node));
                             let media_type = entries.value("type").and_then(|node| self.plain(node));
                             let Some(path) = path else {
                                 self.wrong(node.spot, "no file is named", "write {file: PATH}, and type: MEDIA if it matters");

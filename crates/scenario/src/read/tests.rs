@@ -268,6 +268,18 @@ fn mistakes_in_blocks_have_their_line() {
     assert!(mistakes(text).contains("shop.yaml:5:17: the word 'nonsense' is unknown"), "{}", mistakes(text));
 }
 
+#[test]
+fn a_scenario_of_somebody_else_names_nothing_outside_itself() {
+    let text = "target: http://a.test\nload: {users: 1, cacert: a.pem, proxy: 'http://p:1'}\ndata: [users.csv]\nvariables: {home: '{{env HOME}}'}\nsteps:\n  - post: /{{base64 (file /etc/passwd)}}\n    body: {file: /etc/shadow}\n  - post: /up\n    multipart: {a: {file: b}, c: '{{home}}'}\n  - get: /\n    headers: {X: '{{users.id}}', Y: '{{weighted p.csv}}'}\n";
+    read("s.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+    let mistakes = read_within("s.yaml", text, Reach::Itself).unwrap_err();
+    let places: Vec<(usize, &str)> = mistakes.iter().map(|mistake| (mistake.line, mistake.message.as_str())).collect();
+    let lines: Vec<usize> = places.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [2, 2, 3, 4, 6, 7, 9, 11], "{places:#?}");
+    assert!(mistakes.iter().all(|mistake| mistake.message.ends_with(", and is not taken from a browser")), "{places:#?}");
+    assert!(read_within("s.yaml", "target: http://a.test\nsteps: [{get: '/{{uuid}}'}]\n", Reach::Itself).is_ok());
+}
+
 /// What holds of every text: nothing panics, mistakes have a place and are short, and what is read needs no more looking at.
 fn holds_together(text: &str) {
     match read("x.yaml", text) {

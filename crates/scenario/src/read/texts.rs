@@ -48,6 +48,18 @@ impl Reading<'_> {
                         unset.push(name.clone());
                     }
                 });
+                let mut outside = None;
+                template.each_value(&mut |value| match value {
+                    Filled::Env(name) => outside = Some((name.clone(), "this names a variable of the machine that serves")),
+                    Filled::File(path) | Filled::Weighted { path, .. } => {
+                        outside = Some((path.clone(), "this names a file of the machine that serves"))
+                    }
+                    _ => {}
+                });
+                if let Some((name, what)) = outside {
+                    let place = found(text, &name).map_or_else(|| spot(self, 0, text.len()), |at| spot(self, at, name.len()));
+                    self.reaches_out(place, what);
+                }
                 for name in unset {
                     let spot = match found(text, &name) {
                         Some(at) => spot(self, at, name.len()),

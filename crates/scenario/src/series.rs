@@ -1,0 +1,139 @@
+//! Several loads of one scenario: what is done once for all of them, and what goes on from one to the next.
+//!
+//! A sweep of twelve levels that began each with the first row of its users, and with `{{sequence}}` at nought, would sign up the same
+//! people twelve times, and the server would refuse all but the first. So rows and numbers go on where the load before left off, and
+//! a step that may be sent a thousand times is sent a thousand times by all of them together. What the setup prepared is prepared
+//! once: what it left is every level's, and the teardown comes after the last. To do both for each level was the alternative; then a setup that
+//! takes a minute takes twelve, and one that cannot be repeated spoils every level but the first.
+//!
+//! Invariant: while a load goes on nothing here is touched; a worker takes what it needs when it begins, and tells how far it came when
+//! it ends.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::{Fence, RunError, Stop};
+use plan::Plan;
+use template::Data;
+
+use crate::compiled::Compiled;
+use crate::ready::single;
+
+/// How far the loads so far have come.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Far {
+    /// As many journeys have had a row.
+    pub(crate) journeys: u64,
+    /// As many requests have had a number.
+    pub(crate) requests: u64,
+    /// Sent of each step that has a most, by its place.
+    pub(crate) sent: Vec<u64>,
+    /// Whether there are no more rows.
+    has_run_out: bool,
+}
+
+/// The same, shared by the workers of one load after the other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress(Arc<Mutex<Far>>);
+
+impl Progress {
+    fn lock(&self) -> MutexGuard<'_, Far> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How far it is now.
+    pub(crate) fn far(&self) -> Far {
+        self.lock().clone()
+    }
+
+    /// There is no row for the next journey.
+    pub(crate) fn run_out(&self) {
+        self.lock().has_run_out = true;
+    }
+
+    /// A worker has ended.
+    pub(crate) fn came(&self, journeys: u64, requests: u64, sent: impl Iterator<Item = u64>) {
+        let mut far = self.lock();
+        far.journeys = far.journeys.max(journeys);
+        far.requests = far.requests.max(requests);
+        for (place, more) in sent.enumerate() {
+            if far.sent.len() == place {
+                far.sent.push(0);
+            }
+            far.sent[place] += more;
+        }
+    }
+}
+
+/// Several loads of one scenario, from its setup to its teardown.
+pub struct Series {
+    plan: Plan,
+    files: Vec<Arc<Data>>,
+    fence: Fence,
+    teardown: Option<Compiled>,
+    /// What the setup left.
+    pub(crate) inherited: Vec<(usize, Vec<u8>)>,
+    pub(crate) progress: Progress,
+}
+
+impl Series {
+    /// Goes through the setup.
+    ///
+    /// # Errors
+    /// If it fails: then there is nothing to load.
+    pub(crate) fn begin(
+        plan: Plan,
+        files: Vec<Arc<Data>>,
+        fence: Fence,
+        (setup, teardown): (Option<Compiled>, Option<Compiled>),
+        stop: &Stop,
+    ) -> Result<Self, RunError> {
+        let mut series = Self { plan, files, fence, teardown, inherited: Vec::new(), progress: Progress::default() };
+        if let Some(setup) = setup {
+            let passed = single(&series.plan, &series.files, &series.fence, setup, stop)?;
+            if let Some(why) = passed.wrong.or_else(|| (!passed.is_whole).then(|| "it was interrupted".to_owned())) {
+                return Err(RunError::run(
+                    format!("the setup of the scenario failed: {why}"),
+                    "the load did not begin; mend the setup, or look at the server's log",
+                ));
+            }
+            series.inherited = passed.variables;
+        }
+        Ok(series)
+    }
+
+    /// Whether a data file that ends the load has come to its end: nothing more can be sent.
+    #[must_use]
+    pub fn has_run_out(&self) -> bool {
+        self.progress.far().has_run_out
+    }
+
+    /// Goes through the teardown, whatever ended the loads; what failed of it, in words.
+    #[must_use]
+    pub fn end(self) -> Option<String> {
+        let mut teardown = self.teardown?;
+        teardown.inherited = self.inherited;
+        // The load may have been ended by hand; what is to be cleaned up is cleaned up all the same.
+        let failed = match single(&self.plan, &self.files, &self.fence, teardown, &Stop::new()) {
+            Ok(passed) => passed.wrong,
+            Err(error) => Some(error.message),
+        };
+        failed.map(|why| format!("the teardown of the scenario failed: {why}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_load_begins_behind_the_worker_who_came_furthest() {
+        let progress = Progress::default();
+        assert_eq!(progress.far(), Far::default());
+        progress.came(40, 100, [0, 3].into_iter());
+        progress.came(38, 120, [0, 2].into_iter());
+        let far = progress.far();
+        assert_eq!((far.journeys, far.requests, &far.sent[..], far.has_run_out), (40, 120, &[0, 5][..], false));
+        progress.run_out();
+        assert!(progress.far().has_run_out);
+    }
+}

@@ -1,0 +1,57 @@
+//! For how long a journey pauses in all, before anybody goes on it.
+//!
+//! Journeys that begin at a rate come to a steady load only when the first of them are over: until then their later steps are not asked for. A
+//! measurement of ten seconds of journeys of thirty seconds shows the first steps alone. So whoever measures briefly wants to
+//! know beforehand; running one to see would take as long as the journey, and tell of one.
+
+use plan::Nanos;
+use plan::template::Piece;
+
+use crate::model::{Item, List, Scenario};
+
+impl Scenario {
+    /// The pauses of the journey that has most of them, on average; what is repeated as often as the answers say counts once.
+    #[must_use]
+    pub fn thinking(&self) -> Nanos {
+        let chosen = self.journeys.iter().filter(|journey| journey.weight > 0.0);
+        let longest = chosen.map(|journey| seconds(&journey.items)).fold(0.0, f64::max);
+        // A century is long enough.
+        Nanos((longest.min(3.2e9) * 1e9) as u64)
+    }
+}
+
+fn seconds(items: &[Item]) -> f64 {
+    items.iter().map(of_item).sum()
+}
+
+fn of_item(item: &Item) -> f64 {
+    match item {
+        Item::Step(_) => 0.0,
+        Item::Pause(think) => think.mean().as_secs_f64(),
+        Item::Repeat { times, items } => {
+            let text: String = times.pieces().iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "" }).collect();
+            let times = if times.is_fixed() { text.trim().parse().unwrap_or(1.0) } else { 1.0 };
+            times * seconds(items)
+        }
+        Item::If { items, otherwise, .. } => seconds(items).max(seconds(otherwise)),
+        Item::While { items, .. } | Item::Once(items) => seconds(items),
+        Item::ForEach { list: List::Items(texts), items, .. } => texts.len() as f64 * seconds(items),
+        Item::ForEach { list: List::Array(_), items, .. } => seconds(items),
+        Item::Pick { choices, .. } => choices.iter().map(|items| seconds(items)).fold(0.0, f64::max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::read;
+    use plan::Nanos;
+
+    #[test]
+    fn the_journey_that_pauses_most_counts_with_its_loops() {
+        let text = "target: http://a.test\njourneys:\n  - name: long\n    steps:\n      - get: /\n        pause: 1s..3s\n      - repeat: 3\n        steps: [{get: /a, pause: 2s}]\n      - for_each: {variable: id, in: [1, 2]}\n        steps: [{pause: exponential 500ms}, {get: '/{{id}}'}]\n      - pick: [{steps: [{pause: 4s}]}, {steps: [{get: /b}]}]\n  - name: never\n    weight: 0\n    steps: [{pause: 1h}]\n";
+        let scenario = read("s.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+        assert_eq!(scenario.thinking(), Nanos::from_secs(2 + 6 + 1 + 4));
+        let scenario = read("s.yaml", "target: http://a.test\nsteps: [{get: /}]\n").unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+        assert_eq!(scenario.thinking(), Nanos::ZERO);
+    }
+}
