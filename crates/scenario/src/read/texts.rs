@@ -52,7 +52,7 @@ impl Reading<'_> {
                 template.each_value(&mut |value| match value {
                     Filled::Env(name) => outside = Some((name.clone(), "this names a variable of the machine that serves")),
                     Filled::File(path) | Filled::Weighted { path, .. } => {
-                        outside = Some((path.clone(), "this names a file of the machine that serves"))
+                        outside = Some((path.clone(), "this names a file of the machine that serves"));
                     }
                     _ => {}
                 });
