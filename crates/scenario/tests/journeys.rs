@@ -74,7 +74,7 @@ fn a_failed_check_and_a_missing_value_are_failures_of_their_own() {
 #[test]
 fn loads_of_a_series_share_a_setup_and_go_on_where_the_one_before_left_off() {
     let server = Testbed::start(Config::new()).unwrap();
-    let text = "target: TARGET\nload: {users: 1, requests: 10}\nsetup: [{get: /healthz}]\nteardown: [{get: /healthz}]\nsteps:\n  - get: /healthz\n    maximum_requests: 7\n  - get: /question\n    pause: 1ms\n"
+    let text = "target: TARGET\nload: {users: 1, requests: 10}\nsetup: [{get: /healthz}]\nteardown: [{get: /healthz}]\nsteps:\n  - get: /question\n    pause: 1ms\n  - get: /healthz\n    maximum_requests: 7\n"
         .replace("TARGET", server.url("").trim_end_matches('/'));
     let scenario = scenario::read("s.yaml", &text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
     let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), ..scenario.draft.clone() }).unwrap();
@@ -87,7 +87,7 @@ fn loads_of_a_series_share_a_setup_and_go_on_where_the_one_before_left_off() {
     };
     let (one, two, three) = (load(ready()), load(ready()), load(ready().hurried()));
     let due = |summary: &Summary| summary.scenario.as_ref().unwrap().steps.iter().map(|step| step.due).collect::<Vec<_>>();
-    assert_eq!((due(&one), due(&two), due(&three)), (vec![5, 5], vec![2, 8], vec![0, 10]));
+    assert_eq!((due(&one), due(&two), due(&three)), (vec![5, 5], vec![8, 2], vec![10, 0]));
     assert!(one.warnings.is_empty(), "{:?}", one.warnings);
     assert!(two.warnings.iter().chain(&three.warnings).all(|warning| warning.contains("had its 7 requests")), "{:?}", two.warnings);
     assert_eq!((two.warnings.len(), three.warnings.len()), (1, 1));
