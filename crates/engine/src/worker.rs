@@ -210,20 +210,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         } else {
             pacer::pace(&self, &mut lanes).await;
         }
-        loop {
-            let ended = tokio::select! {
-                biased;
-                Some(warden) = background.join_next() => warden,
-                lane = lanes.join_next() => match lane {
-                    Some(lane) => lane,
-                    None => break,
-                },
-            };
-            // A task that panicked is our mistake, and the run must not go on as if nothing had happened.
-            if let Err(error) = ended {
-                std::panic::resume_unwind(error.into_panic());
-            }
-        }
+        all_over(&mut lanes, &mut background).await;
         background.abort_all();
 
         let drained_at = self.last_done.get();
@@ -259,19 +246,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         for user in leaving {
             users.spawn_local(user.go(self.clone(), until));
         }
-        loop {
-            let ended = tokio::select! {
-                biased;
-                Some(warden) = background.join_next() => warden,
-                user = users.join_next() => match user {
-                    Some(user) => user,
-                    None => return,
-                },
-            };
-            if let Err(error) = ended {
-                std::panic::resume_unwind(error.into_panic());
-            }
-        }
+        all_over(&mut users, &mut background).await;
     }
 
     /// Ends requests whose time is over, and hands counts over when no request does.
@@ -453,5 +428,23 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         self.interval.set(next);
         self.interval_end.set(self.interval_end.get().plus(INTERVAL));
         (self.hand_over)(full);
+    }
+}
+
+/// Waits until these tasks are over, while those in the background go on.
+async fn all_over(tasks: &mut JoinSet<()>, background: &mut JoinSet<()>) {
+    loop {
+        let ended = tokio::select! {
+            biased;
+            Some(warden) = background.join_next() => warden,
+            task = tasks.join_next() => match task {
+                Some(task) => task,
+                None => return,
+            },
+        };
+        // A task that panicked is our mistake, and the run must not go on as if nothing had happened.
+        if let Err(error) = ended {
+            std::panic::resume_unwind(error.into_panic());
+        }
     }
 }
