@@ -98,9 +98,8 @@ pub fn table(a: &SweepCurve, b: &SweepCurve) -> String {
         lines.push(String::new());
     }
     let heads = COLUMNS.map(|(head, _)| match (head, a.ladder, b.ladder) {
-        ("users", Ladder::OfferedRate, Ladder::OfferedRate) => "offered/s".to_owned(),
-        ("users", Ladder::JourneyRate, Ladder::JourneyRate) => "begun/s".to_owned(),
-        ("users", a, b) if a != b => "level".to_owned(),
+        ("users", a, b) if a == b => a.head().to_owned(),
+        ("users", ..) => "level".to_owned(),
         _ => head.to_owned(),
     });
     lines.push(line(&heads, ""));

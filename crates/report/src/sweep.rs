@@ -152,11 +152,7 @@ pub fn curve(sweep: &Sweep) -> SweepCurve {
         level_seconds: first.and_then(|plan| plan.duration()).map(plan::Nanos::as_secs_f64),
         // Levels below the number of threads use fewer: the most is what was given.
         threads: sweep.trials.iter().map(|trial| trial.summary.plan.threads().get()).max(),
-        ladder: match level {
-            Some(Level::Offered(_)) => Ladder::OfferedRate,
-            Some(Level::Journeys(_)) => Ladder::JourneyRate,
-            Some(Level::Users(_)) | None => Ladder::Users,
-        },
+        ladder: Ladder::of(level.copied()),
         points: sweep
             .rows()
             .iter()

@@ -5,6 +5,8 @@
 //! answers are written into them: the level with the highest QPS and the first level with failures. Levels at which the
 //! load generator was the limit are hollow, because there the picture shows the generator and not the server.
 
+use analysis::{Level, quantity};
+
 use super::font::{Typeface, Weight};
 use super::ticks::{self, Growth};
 use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start, number};
@@ -46,6 +48,53 @@ pub enum Ladder {
     OfferedRate,
     /// Open load of a scenario: journeys a second that begin whatever the server does.
     JourneyRate,
+}
+
+impl Ladder {
+    /// Of which this is a level; one of users where there is none.
+    pub(crate) const fn of(level: Option<Level>) -> Self {
+        match level {
+            Some(Level::Offered(_)) => Self::OfferedRate,
+            Some(Level::Journeys(_)) => Self::JourneyRate,
+            Some(Level::Users(_)) | None => Self::Users,
+        }
+    }
+
+    /// The head of the column of its levels.
+    pub(crate) const fn head(self) -> &'static str {
+        match self {
+            Self::Users => "users",
+            Self::OfferedRate => "offered/s",
+            Self::JourneyRate => "begun/s",
+        }
+    }
+
+    /// What its levels count, as files say it.
+    pub(crate) const fn key(self) -> &'static str {
+        match self {
+            Self::Users => "users",
+            Self::OfferedRate => "offered",
+            Self::JourneyRate => "journeys",
+        }
+    }
+
+    /// What its levels count, in words.
+    const fn counts(self) -> &'static str {
+        match self {
+            Self::Users => "users",
+            Self::OfferedRate => "requests a second offered",
+            Self::JourneyRate => "journeys begun a second",
+        }
+    }
+
+    /// One of its levels in words, as [`Level`] says it: `50 users`, `500/s offered`, `20 journeys/s`.
+    pub(crate) fn in_words(self, level: f64) -> String {
+        match self {
+            Self::Users => quantity::counted(level as u64, "user"),
+            Self::OfferedRate => format!("{}/s offered", quantity::figure(level)),
+            Self::JourneyRate => format!("{} journeys/s", quantity::figure(level)),
+        }
+    }
 }
 
 /// What was measured at one level. Values that are not finite, or below zero, count as not measured.
@@ -454,8 +503,7 @@ fn x_axis(curves: &[Clean], levels: &[f64]) -> Axis {
         .iter()
         .map(|curve| match curve.curve.ladder {
             Ladder::Users => "concurrent users",
-            Ladder::OfferedRate => "requests a second offered",
-            Ladder::JourneyRate => "journeys begun a second",
+            rates => rates.counts(),
         })
         .collect();
     quantities.dedup();
@@ -496,11 +544,7 @@ fn description(what: &str, curves: &[Clean]) -> String {
         let mut about = vec![curve.curve.name.clone()];
         about.extend(curve.circumstances());
         sentences.push(format!("{what} of {}.", about.join(", ")));
-        let unit = match curve.curve.ladder {
-            Ladder::Users => "users",
-            Ladder::OfferedRate => "requests a second offered",
-            Ladder::JourneyRate => "journeys begun a second",
-        };
+        let unit = curve.curve.ladder.counts();
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "not measured".to_owned());
         for measured in curve.measured.iter().take(DESCRIBED_MAX) {
             sentences.push(format!(

@@ -206,13 +206,7 @@ pub fn sweeps(curves: &[SweepCurve; 2], sweeps: [Option<&Sweep>; 2], out: &mut d
 
 fn row(level: f64, (ladder_a, a): (Ladder, Option<SweepPoint>), (ladder_b, b): (Ladder, Option<SweepPoint>)) -> Row {
     let figure = |of: fn(&SweepPoint) -> Option<f64>| both(a.as_ref().and_then(of), b.as_ref().and_then(of));
-    let counts = |ladder: Ladder, point: Option<SweepPoint>| {
-        point.map(|_| match ladder {
-            Ladder::Users => "users",
-            Ladder::OfferedRate => "offered",
-            Ladder::JourneyRate => "journeys",
-        })
-    };
+    let counts = |ladder: Ladder, point: Option<SweepPoint>| point.map(|_| ladder.key());
     let limited = |point: Option<SweepPoint>| point.map(|point| point.generator_limited);
     Row {
         level,

@@ -34,12 +34,8 @@ pub fn diff(a: &SweepCurve, b: &SweepCurve, sweeps: [Option<&Sweep>; 2]) -> Show
 fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View<Data> {
     let judged = judged(from, to);
     let ladder = if a.ladder == b.ladder { a.ladder } else { Ladder::Users };
-    let head = match ladder {
-        Ladder::Users => "#users",
-        Ladder::OfferedRate => "#offered/s",
-        Ladder::JourneyRate => "#begun/s",
-    };
-    let heads = [head, "#QPS A", "#QPS B", "#B/A", "#TTLB A", "#TTLB B", "#B/A", "#success A", "#success B", "#B/A", ""];
+    let head = format!("#{}", ladder.head());
+    let heads = [head.as_str(), "#QPS A", "#QPS B", "#B/A", "#TTLB A", "#TTLB B", "#B/A", "#success A", "#success B", "#B/A", ""];
     View {
         schema: SCHEMA,
         kind: Kind::Diff,
@@ -55,14 +51,7 @@ fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View
         ],
         text: table(a, b) + &judged,
         measured_by: String::new(),
-        data: Data {
-            levels: match ladder {
-                Ladder::Users => "users",
-                Ladder::OfferedRate => "offered",
-                Ladder::JourneyRate => "journeys",
-            },
-            sides: [drawn("A", a), drawn("B", b)],
-        },
+        data: Data { levels: ladder.key(), sides: [drawn("A", a), drawn("B", b)] },
     }
 }
 
@@ -92,14 +81,6 @@ fn top(curve: &SweepCurve) -> Option<&SweepPoint> {
     curve.points.iter().filter(|point| point.qps.is_finite()).max_by(|a, b| a.qps.total_cmp(&b.qps))
 }
 
-fn level(value: f64, ladder: Ladder) -> String {
-    match ladder {
-        Ladder::Users => counted(value as u64, "user"),
-        Ladder::OfferedRate => format!("{}/s offered", figure(value)),
-        Ladder::JourneyRate => format!("{} journeys/s", figure(value)),
-    }
-}
-
 fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<Answer> {
     let tops = top(a).zip(top(b));
     let carries = match tops {
@@ -108,9 +89,9 @@ fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<
             format!(
                 "A carries {} requests a second at most, at {}, and B {}, at {}",
                 figure(a.qps),
-                level(a.level, ladder),
+                ladder.in_words(a.level),
                 figure(b.qps),
-                level(b.level, ladder)
+                ladder.in_words(b.level)
             ),
             "throughput",
         ),
@@ -123,7 +104,7 @@ fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<
     let knee = match (nearly(a), nearly(b)) {
         (Some(a), Some(b)) => Answer::measured(
             Question::Knee,
-            format!("98 % of the most are reached at {} by A and at {} by B", level(a, ladder), level(b, ladder)),
+            format!("98 % of the most are reached at {} by A and at {} by B", ladder.in_words(a), ladder.in_words(b)),
             "throughput",
         ),
         _ => Answer::not_measured(Question::Knee, "These levels do not show a knee"),

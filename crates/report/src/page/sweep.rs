@@ -4,11 +4,12 @@ use analysis::bottleneck::Finding;
 use analysis::curve_words::parameters;
 use analysis::knee::Best;
 use analysis::quantity::{counted, figure, percent, time};
-use analysis::{Level, Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
+use analysis::{Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
 use serde::Serialize;
 
 use super::profiled::{self, Flame};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
+use crate::chart::sweep::Ladder;
 use crate::sweep::table::{self, Counted};
 use crate::visible::visible;
 use crate::{Style, profiles, story};
@@ -53,8 +54,8 @@ fn view(sweep: &Sweep) -> View<Data> {
     let (rows, scaling) = (sweep.rows(), scaling(sweep));
     let findings = analysis::bottleneck::of_sweep(sweep);
     let taken = profiles::of_sweep(sweep);
-    let level = sweep.levels.first().or(rows.first().map(|row| &row.level)).copied();
-    let open = level.is_some_and(Level::is_open);
+    let ladder = Ladder::of(sweep.levels.first().or(rows.first().map(|row| &row.level)).copied());
+    let open = ladder != Ladder::Users;
     let said = by_topic(&rows, &scaling, sweep.stopped.as_ref());
     let first = sweep.trials.first().map(|trial| &trial.summary);
     let mut about = Vec::new();
@@ -136,11 +137,11 @@ fn view(sweep: &Sweep) -> View<Data> {
         standing,
         answers: answers(&said, scaling.curve.is_some(), &findings),
         remarks,
-        figures: figures(&points, best, level),
+        figures: figures(&points, best, ladder),
         tables,
         text: text(sweep),
         measured_by: measured_by(sweep),
-        data: Data { levels: counted_by(level), points, runs, fit, best, profiles: profiled::flames(&taken) },
+        data: Data { levels: ladder.key(), points, runs, fit, best, profiles: profiled::flames(&taken) },
     }
 }
 
@@ -168,27 +169,13 @@ fn answers(said: &[(Topic, String)], curve: bool, findings: &[Finding]) -> Vec<A
     ]
 }
 
-/// What the places of the charts count.
-const fn counted_by(level: Option<Level>) -> &'static str {
-    match level {
-        Some(Level::Offered(_)) => "offered",
-        Some(Level::Journeys(_)) => "journeys",
-        Some(Level::Users(_)) | None => "users",
-    }
-}
-
-fn figures(points: &[Point], best: Option<f64>, kind: Option<Level>) -> Vec<Figure> {
-    let level = |level: f64| match kind {
-        Some(Level::Offered(_)) => format!("{}/s offered", figure(level)),
-        Some(Level::Journeys(_)) => format!("{} journeys/s", figure(level)),
-        Some(Level::Users(_)) | None => counted(level as u64, "user"),
-    };
+fn figures(points: &[Point], best: Option<f64>, ladder: Ladder) -> Vec<Figure> {
     let mut figures = Vec::new();
     if let Some(top) = points.iter().max_by(|a, b| a.qps.total_cmp(&b.qps)) {
-        figures.push(Figure::new("highest QPS", figure(top.qps), format!("at {}", level(top.level))));
+        figures.push(Figure::new("highest QPS", figure(top.qps), format!("at {}", ladder.in_words(top.level))));
     }
     if let Some(point) = best.and_then(|best| points.iter().find(|point| point.level == best)) {
-        figures.push(Figure::new("best level", level(point.level), format!("{} QPS", figure(point.qps))));
+        figures.push(Figure::new("best level", ladder.in_words(point.level), format!("{} QPS", figure(point.qps))));
         if let Some(mean) = point.ttlb_mean_ns {
             figures.push(Figure::new("TTLB there", time(mean), "mean response time"));
         }
@@ -197,7 +184,7 @@ fn figures(points: &[Point], best: Option<f64>, kind: Option<Level>) -> Vec<Figu
         figures.push(Figure::new(
             "lowest success",
             format!("{} %", percent(lowest.success_percent)),
-            format!("at {}", level(lowest.level)),
+            format!("at {}", ladder.in_words(lowest.level)),
         ));
     }
     figures

@@ -7,6 +7,7 @@
 use analysis::quantity::{NONE, count, counted, figure, percent, time};
 use analysis::{Level, LevelRow, LevelStep, Standing};
 
+use crate::chart::sweep::Ladder;
 use crate::format::Tone;
 use crate::visible::{shortened, visible};
 use crate::{Colour, Style, story};
@@ -43,11 +44,7 @@ pub fn heads(level: Level, counted: Counted) -> Vec<&'static str> {
 
 fn columns(level: Level, counted: Counted) -> Vec<(&'static str, usize)> {
     let mut columns = COLUMNS.to_vec();
-    columns[0].0 = match level {
-        Level::Users(_) => "users",
-        Level::Offered(_) => "offered/s",
-        Level::Journeys(_) => "begun/s",
-    };
+    columns[0].0 = Ladder::of(Some(level)).head();
     if counted == Counted::Journeys {
         columns.insert(BEFORE_TPS, TPS);
     }
