@@ -4,9 +4,7 @@
 //! token of yesterday, passes against any server that looks at neither. This one looks. It keeps no state all the same: a session
 //! says whose it is and is signed, and a token follows from what it belongs to, so that a million users cost nothing.
 
-use bytes::Bytes;
-
-use crate::api::{JSON, refused};
+use crate::api;
 use crate::distribution::draw;
 use crate::query::value;
 
@@ -47,9 +45,7 @@ pub(crate) struct Asked<'a> {
 
 /// What it says.
 pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) media_type: &'static str,
-    pub(crate) body: Bytes,
+    pub(crate) answer: api::Answer,
     pub(crate) set_cookie: Option<String>,
     pub(crate) location: Option<&'static str>,
 }
@@ -80,9 +76,7 @@ fn form(asked: &Asked<'_>) -> Answer {
         "<!doctype html><title>Log in</title><form method=post action=/login><input type=hidden name=csrf value=\"{token}\"><input name=user><input name=password type=password></form>\n"
     );
     Answer {
-        status: 200,
-        media_type: HTML,
-        body: page.into(),
+        answer: api::Answer { status: 200, media_type: HTML, body: page.into() },
         set_cookie: Some(format!("visit={visit}; Path=/; HttpOnly")),
         location: None,
     }
@@ -187,11 +181,11 @@ fn number_of(text: &str) -> u64 {
 }
 
 fn json(status: u16, body: String) -> Answer {
-    Answer { status, media_type: JSON, body: body.into(), set_cookie: None, location: None }
+    Answer { answer: api::json(status, body), set_cookie: None, location: None }
 }
 
 fn refusal(status: u16, reason: &str) -> Answer {
-    Answer { body: refused(reason).body, ..json(status, String::new()) }
+    Answer { answer: api::Answer { status, ..api::refused(reason) }, set_cookie: None, location: None }
 }
 
 #[cfg(test)]
@@ -202,7 +196,7 @@ mod tests {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let content_type = "multipart/form-data; boundary=b0";
         let answer = answer(&Asked { method, path, query, cookie, token, content_type, body: body.as_bytes(), seed: 1, number: 7 });
-        (answer.status, answer.set_cookie.unwrap_or_default(), String::from_utf8(answer.body.to_vec()).unwrap())
+        (answer.answer.status, answer.set_cookie.unwrap_or_default(), String::from_utf8(answer.answer.body.to_vec()).unwrap())
     }
 
     fn between<'a>(text: &'a str, before: &str, after: char) -> &'a str {

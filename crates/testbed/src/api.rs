@@ -178,7 +178,7 @@ fn result(number: impl Display) -> Answer {
     json(200, format!(r#"{{"result":{number}}}"#))
 }
 
-fn json(status: u16, body: String) -> Answer {
+pub(crate) fn json(status: u16, body: String) -> Answer {
     Answer { status, media_type: JSON, body: body.into() }
 }
 

@@ -630,7 +630,7 @@ impl Floor {
             seed: self.site.seed,
             number: self.site.asked.fetch_add(1, Ordering::Relaxed),
         });
-        let mut response = reply(answer.status, answer.media_type, Content::Bytes(answer.body));
+        let mut response = answered(answer.answer);
         // Written by ourselves, so they are values of headers.
         if let Some(cookie) = answer.set_cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) {
             response.headers_mut().insert(SET_COOKIE, cookie);
