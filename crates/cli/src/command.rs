@@ -56,48 +56,35 @@ pub struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Measure one load and report it
-    #[command(about = "Measure one load and report it", after_help = PASTED)]
+    #[command(after_help = PASTED)]
     Run(Later<run::Run>),
     /// Climb through a ladder of loads: a table, two charts, and what they show
-    #[command(about = "Climb through a ladder of loads: a table, two charts, and what they show")]
     Sweep(Later<sweep::Sweep>),
     /// Find the highest rate that keeps a promise such as 'p99 < 50ms'
-    #[command(about = "Find the highest rate that keeps a promise such as 'p99 < 50ms'")]
     Find(Later<find::Find>),
     /// Put two sweeps side by side, as a table and two charts; or two runs or searches, as a table
-    #[command(about = "Put two sweeps side by side, as a table and two charts; or two runs or searches, as a table")]
     Diff(Later<diff::Diff>),
     /// Find out whether one server is slower than another: runs in pairs, and a verdict that may be "cannot tell"
-    #[command(about = "Find out whether one server is slower than another: runs in pairs, and a verdict that may be \"cannot tell\"")]
     Compare(Later<compare::Compare>),
     /// Measure what this machine can send at most, or what a target differs from itself by, and remember it
-    #[command(about = "Measure what this machine can send at most, or what a target differs from itself by, and remember it")]
     Calibrate(Later<calibrate::Calibrate>),
     /// Show a saved result once more, in words or as FORMAT=FILE
-    #[command(about = "Show a saved result once more, in words or as FORMAT=FILE")]
     Report(Later<report::Report>),
     /// Tell what real traffic looks like, from access logs: rates, routes, users, bursts
-    #[command(about = "Tell what real traffic looks like, from access logs: rates, routes, users, bursts")]
     Traffic(Later<traffic::Traffic>),
     /// Write a scenario to begin with, which explains itself
     Init(Later<init::Init>),
     /// Look a scenario through and tell every mistake in it, with its place, without sending anything
-    #[command(about = "Look a scenario through and tell every mistake in it, with its place, without sending anything")]
     Check(Later<check::Check>),
     /// Send the requests of access logs again, at their times, and compare the answers with those of the log
-    #[command(about = "Send the requests of access logs again, at their times, and compare the answers with those of the log")]
     Replay(Later<replay::Replay>),
     /// Read a profile of a program: which functions spent most, and what grew since another
-    #[command(about = "Read a profile of a program: which functions spent most, and what grew since another")]
     Profile(Later<profile::Profile>),
     /// See it at work on a built-in API, in a minute; or leave that API running
-    #[command(about = "See it at work on a built-in API, in a minute; or leave that API running")]
     Demo(Later<demo::Demo>),
     /// List what was measured before: every result is saved on its own
-    #[command(about = "List what was measured before: every result is saved on its own")]
     Runs(Later<runs::Runs>),
     /// Serve pages in a browser: saved runs, comparisons, trends, and a form that starts a test and shows it live
-    #[command(about = "Serve pages in a browser: saved runs, comparisons, trends, and a form that starts a test and shows it live")]
     Serve(Later<serve::Serve>),
     /// Show a saved result again, such as @last
     Show(Later<show::Show>),
@@ -118,10 +105,8 @@ enum Command {
     /// Remove all saved runs but the newest
     Prune(Later<curate::Prune>),
     /// Say what another tool's command line or script asks for, and whether all of it is supported, without running it
-    #[command(about = "Say what another tool's command line or script asks for, and whether all of it is supported, without running it")]
     Compat(Later<compat::Compat>),
     /// Make links under which loadline answers to other tools' names
-    #[command(about = "Make links under which loadline answers to other tools' names")]
     Links(Later<links::Links>),
     /// Print the completions of a shell
     Completions(Later<completions::Completions>),
