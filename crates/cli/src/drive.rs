@@ -86,9 +86,10 @@ impl Series {
         ready.load(series, engine::prepare(plan)?, watch, stop)
     }
 
-    /// Whether a data file that ends the load has come to its end, so that there is nothing left to send.
-    pub fn has_run_out(&self) -> bool {
-        self.0.as_ref().is_some_and(scenario::Series::has_run_out)
+    /// Why there is nothing left to send, where a data file that ends the load has come to its end.
+    pub fn has_run_out(&self) -> Option<&'static str> {
+        let series = self.0.as_ref().filter(|series| series.has_run_out());
+        series.map(|_| "a data file has no more rows, and the load is to end with it")
     }
 
     /// Goes through the teardown, if there is one, and says what failed of it.

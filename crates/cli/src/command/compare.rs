@@ -418,7 +418,8 @@ fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -
     }
     let base = saved.iter().flatten().next().map_or_else(Draft::default, |saved| saved.draft.clone());
     let mut sides = names.into_iter().zip(saved).map(|(name, saved)| {
-        let from_file = saved.is_some() && !scenarios::is_file(&name);
+        let is_a_file = saved.is_some();
+        let from_file = is_a_file && !scenarios::is_file(&name);
         let invalid = saved.as_ref().and_then(|saved| saved.invalid.clone());
         let mut draft = match saved {
             Some(saved) => saved.draft.overlaid(over.clone()),
@@ -426,11 +427,7 @@ fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -
         };
         lasting(&mut draft);
         // Written down as every URL is: without its secrets.
-        let name = if from_file || scenarios::is_file(&name) {
-            name
-        } else {
-            name.parse::<plan::Target>().map_or(name, |target| target.to_string())
-        };
+        let name = if is_a_file { name } else { name.parse::<plan::Target>().map_or(name, |target| target.to_string()) };
         Prepared { subject: Subject { name, command: None }, draft, from_file, invalid }
     });
     Some([sides.next()?, sides.next()?])

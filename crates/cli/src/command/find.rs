@@ -506,8 +506,8 @@ impl Course {
                 self.found.stopped = Some(Stopped::interrupted());
                 break;
             }
-            if self.series.has_run_out() {
-                self.found.stopped = Some(cut_short("a data file has no more rows, and the load is to end with it"));
+            if let Some(why) = self.series.has_run_out() {
+                self.found.stopped = Some(cut_short(why));
                 break;
             }
             match self.search.next() {

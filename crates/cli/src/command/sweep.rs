@@ -372,8 +372,8 @@ impl Ascent<'_> {
             self.sweep.stopped = Some(Stopped::interrupted());
             return Next::End;
         }
-        if self.series.has_run_out() {
-            self.sweep.stopped = Some(Stopped::cut_short("a data file has no more rows, and the load is to end with it"));
+        if let Some(why) = self.series.has_run_out() {
+            self.sweep.stopped = Some(Stopped::cut_short(why));
             return Next::End;
         }
         // What users of journeys draw by chance is to be new at each level, as their rows are.
