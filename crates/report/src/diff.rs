@@ -58,6 +58,7 @@ pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
                 ttlb_ms: row.ttlb_ms,
                 // Old files count errors against requests, and can fall below nothing.
                 success_percent: row.success_percent.max(0.0),
+                journeys: None,
                 generator_limited: false,
             })
             .collect();

@@ -284,6 +284,18 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
     let lines: Vec<&str> = failed.lines().filter(|line| line.contains("20 users")).collect();
     assert!(lines.len() == 2 && lines[0].contains("buy · POST /login") && lines[1].contains("buy · order"), "{failed}");
     assert!(sweep::table::legend(&rows).contains("TPS: journeys a second that went to their end."));
+    let curve = sweep::curve(&sweep);
+    for (point, row) in curve.points.iter().zip(&rows) {
+        let (drawn, counted) = (point.journeys.unwrap(), row.journeys.as_ref().unwrap());
+        assert_eq!((drawn.tps, drawn.requests_each), (counted.tps, counted.requests_per_journey));
+    }
+    let shown: serde_json::Value = serde_json::from_str(report::page::sweep(&sweep).json()).unwrap();
+    let tps = shown["data"]["points"][0]["tps"].as_f64().unwrap();
+    assert!((tps / rows[0].journeys.as_ref().unwrap().tps - 1.0).abs() < 1e-9, "{tps}");
+    let figures: Vec<&str> = shown["figures"].as_array().unwrap().iter().filter_map(|figure| figure["name"].as_str()).collect();
+    assert_eq!(figures[..2], ["highest QPS", "highest TPS"]);
+    let plain = report::page::sweep(&made_up()).json().to_owned();
+    assert!(!plain.contains("\"tps\"") && !plain.contains("highest TPS") && !plain.contains("requests_per_journey"), "{plain}");
     let page = sweep::markdown::without_charts(&sweep);
     for part in ["| users | QPS | TPS | ± |", "| level | step | requests | failed | most often |", "each user goes on when"] {
         assert!(page.contains(part), "{part}:\n{page}");

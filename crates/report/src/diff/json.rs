@@ -260,6 +260,7 @@ mod tests {
                     qps: *qps,
                     ttlb_ms: Some(2.0),
                     success_percent: 100.0,
+                    journeys: None,
                     generator_limited: false,
                 })
                 .collect(),

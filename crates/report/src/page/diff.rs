@@ -70,6 +70,8 @@ fn drawn(name: &str, curve: &SweepCurve) -> Drawn {
             ttlb_mean_ns: point.ttlb_ms.map(|ms| ms * 1e6),
             ttlb_p99_ns: None,
             success_percent: point.success_percent,
+            tps: point.journeys.map(|journeys| journeys.tps),
+            requests_per_journey: point.journeys.and_then(|journeys| journeys.requests_each),
             generator_limited: point.generator_limited,
         })
         .collect();
