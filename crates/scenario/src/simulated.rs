@@ -18,6 +18,8 @@ use crate::compiled::compile;
 use crate::program::{Coming, Farewells, Journeys};
 use crate::series::Progress;
 
+mod words;
+
 /// A request as the server saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Seen {

@@ -475,6 +475,11 @@ impl Reading<'_> {
 }
 
 impl Auth {
+    /// The header that holds a key of its own, which is nobody else's to know.
+    pub(crate) fn key_header(&self) -> Option<&str> {
+        if let Self::Header(name, _) = self { Some(name) } else { None }
+    }
+
     /// The header that says it, if it is one.
     pub(crate) fn header(&self) -> Option<(String, Template)> {
         let worded = |word: &str, template: &Template| {
