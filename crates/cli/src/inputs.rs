@@ -154,7 +154,8 @@ fn look(draft: &Draft, errors: &mut PlanErrors) {
     }
 }
 
-fn readable(path: &str) -> Result<(), String> {
+/// Whether a file can be read.
+pub fn readable(path: &str) -> Result<(), String> {
     let file = File::open(path).map_err(|why| plainly(&why))?;
     match file.metadata() {
         Ok(about) if about.is_dir() => Err("it is a directory".to_owned()),

@@ -9,9 +9,9 @@ use std::fs;
 use engine::RunError;
 use import::collection::FILE_BYTES_MAX;
 use plan::{Draft, Nanos, Plan, PlanError, PlanErrors, SCENARIO_TEXT};
-use scenario::{Mistake, Reach, Ready, Scenario};
+use scenario::{Mistake, Reach, Ready, Scenario, Surroundings};
 
-use crate::inputs::plainly;
+use crate::inputs::{plainly, readable};
 use crate::{filling, imported, secrets};
 
 /// A scenario is kept in memory.
@@ -91,7 +91,12 @@ pub fn take(mut draft: Draft, own_load: OwnLoad, errors: &mut PlanErrors) -> Dra
     }
     let text = draft.scenario_text.clone();
     let Some(path) = draft.scenario.clone().or_else(|| text.as_ref().map(|_| SCENARIO_TEXT.to_owned())) else { return draft };
-    let scenario = match read_from(&path, text.as_deref()) {
+    let read = match &text {
+        Some(_) => read_from(&path, text.as_deref()),
+        // Data files that were typed are read in place of its own.
+        None => read_here(&path, &Here { own_data: draft.data_file.is_empty() }),
+    };
+    let scenario = match read {
         Ok(scenario) => scenario,
         Err(mistakes) => {
             mistakes.0.into_iter().for_each(|mistake| errors.push(mistake));
@@ -216,11 +221,59 @@ pub fn mistakes_of(text: &str) -> Vec<PlanError> {
     mistakes.iter().map(told).collect()
 }
 
+/// This machine, as scenarios name it.
+struct Here {
+    /// Whether its own data files are the ones that will be read.
+    own_data: bool,
+}
+
+impl Surroundings for Here {
+    fn columns(&self, path: &str) -> Result<Option<Vec<String>>, Vec<(String, String)>> {
+        if self.own_data { filling::columns(path).map(Some) } else { Ok(None) }
+    }
+
+    fn unreadable(&self, path: &str) -> Option<String> {
+        readable(path).err()
+    }
+
+    fn is_set(&self, variable: &str) -> bool {
+        std::env::var(variable).is_ok()
+    }
+}
+
+/// The scenario in a file, and whatever it names on this machine.
+///
+/// # Errors
+/// If it cannot be read; and all its mistakes, what it names and is not there among them.
+pub fn read_whole(path: &str) -> Result<Scenario, PlanErrors> {
+    read_here(path, &Here { own_data: true })
+}
+
+fn read_here(path: &str, here: &Here) -> Result<Scenario, PlanErrors> {
+    learnt(match text_of(path)? {
+        Text::Own(text) => scenario::read_among(path, &text, here),
+        Text::Made(text) => scenario::read(path, &text),
+    })
+}
+
 /// The scenario in a file.
 ///
 /// # Errors
 /// If it cannot be read; and all its mistakes.
-pub fn read(path: &str) -> Result<Scenario, PlanErrors> {
+fn read(path: &str) -> Result<Scenario, PlanErrors> {
+    let (Text::Own(text) | Text::Made(text)) = text_of(path)?;
+    learnt(scenario::read(path, &text))
+}
+
+/// A scenario's text.
+enum Text {
+    /// As its user wrote it.
+    Own(String),
+    /// Made of another tool's file: nobody has seen its lines.
+    Made(String),
+}
+
+fn text_of(path: &str) -> Result<Text, PlanErrors> {
     let wrong = |why: String| {
         let help = "give a scenario, such as the one that loadline init writes";
         PlanErrors(vec![PlanError::new("scenario", format!("the scenario '{path}' cannot be read: {why}"), help)])
@@ -233,12 +286,11 @@ pub fn read(path: &str) -> Result<Scenario, PlanErrors> {
         return Err(wrong("it is larger than 256 MiB".to_owned()));
     }
     let bytes = fs::read(path).map_err(|why| wrong(plainly(&why)))?;
-    let text = match imported::as_scenario(path, &bytes) {
-        Some(text) => text?,
-        None if about.len() > BYTES_MAX => return Err(wrong("it is larger than 16 MiB".to_owned())),
-        None => String::from_utf8(bytes).map_err(|_| wrong("it is not text in UTF-8".to_owned()))?,
-    };
-    learnt(scenario::read(path, &text))
+    match imported::as_scenario(path, &bytes) {
+        Some(text) => text.map(Text::Made),
+        None if about.len() > BYTES_MAX => Err(wrong("it is larger than 16 MiB".to_owned())),
+        None => String::from_utf8(bytes).map(Text::Own).map_err(|_| wrong("it is not text in UTF-8".to_owned())),
+    }
 }
 
 /// As it was read; its secrets are kept out of all that is said.

@@ -70,7 +70,7 @@ pub fn too_few_rows(plan: &Plan, files: &[Arc<Data>]) -> Vec<PlanError> {
                 let said = format!("the data file {path} has {rows}, and with data_order: per-user each of {users} users needs one of its own");
                 PlanError::new("data-order", said, format!("give it more rows, at most {count} users, or data_order: in-order"))
             } else {
-                let said = format!("--data-file {path} has {rows}, which is fewer than --connections {users}");
+                let said = format!("the data file {path} has {rows}, which is fewer than --connections {users}");
                 PlanError::new("data-order", said, format!("give at most --connections {count}, or take rows in-order or random"))
             }
         })

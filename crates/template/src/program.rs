@@ -184,7 +184,7 @@ impl<const WANDERS: bool> Filled<WANDERS> {
     fn ran_out(&self, file: usize) -> Broken {
         let data = &self.shared.files[file];
         Broken {
-            message: format!("--data-file {} has run out after {} rows", data.path(), data.count()),
+            message: format!("the data file {} has run out after {} rows", data.path(), data.count()),
             help: "give it more rows, or --data-end wrap, or --data-end stop".to_owned(),
         }
     }
@@ -359,7 +359,7 @@ mod tests {
             ("zero.csv", "weight,path\n0,/a\n", "", "no row with a weight above 0"),
         ] {
             let told = told(name, content, group);
-            assert!(told.contains(part) && !told.contains("--data-file"), "{name}: {told}");
+            assert!(told.contains(part) && !told.contains("the data file"), "{name}: {told}");
         }
         assert_eq!(told("words.csv", "word\na\n", ""), "");
     }

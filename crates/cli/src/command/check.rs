@@ -22,7 +22,7 @@ pub struct Check {
 /// Looks it through.
 pub fn carry_out(check: Check) -> Result<Exit, Failed> {
     let Check { file } = check;
-    let scenario = scenarios::read(&file)?;
+    let scenario = scenarios::read_whole(&file)?;
     let mut errors = PlanErrors::default();
     // A scenario may leave it to the command line where it goes.
     let names_no_target = scenario.draft.url.is_none();

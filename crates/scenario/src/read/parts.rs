@@ -168,8 +168,12 @@ impl Reading<'_> {
                     if let Some(node) = file {
                         self.reaches_out(node.spot, "this names a file of the machine that serves");
                     }
-                    match file.and_then(|node| self.plain(node)) {
-                        Some(path) => Body::File(self.beside(&path)),
+                    match file.and_then(|node| Some((node.spot, self.plain(node)?))) {
+                        Some((spot, path)) => {
+                            let path = self.beside(&path);
+                            self.look_for(spot, &path);
+                            Body::File(path)
+                        }
                         None => {
                             self.wrong(node.spot, "no file is named", "write body: {file: PATH}");
                             Body::Empty
@@ -193,14 +197,17 @@ impl Reading<'_> {
                             if let Some(node) = path {
                                 self.reaches_out(node.spot, "this names a file of the machine that serves");
                             }
+                            let spot = path.map_or(node.spot, |node| node.spot);
                             let path = path.and_then(|node| self.plain(node));
                             let media_type = entries.value("type").and_then(|node| self.plain(node));
                             let Some(path) = path else {
                                 self.wrong(node.spot, "no file is named", "write {file: PATH}, and type: MEDIA if it matters");
                                 continue;
                             };
+                            let path = self.beside(&path);
+                            self.look_for(spot, &path);
                             FieldValue::File {
-                                path: self.beside(&path),
+                                path,
                                 media_type: media_type.unwrap_or_else(|| "application/octet-stream".to_owned()),
                             }
                         }
@@ -395,6 +402,7 @@ impl Reading<'_> {
     fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
         let mut found = Vec::new();
         for (word, node) in self.named(node) {
+            self.ensure_named(word.spot, &word.text);
             if let Some(extraction) = self.extraction(&word.text, node) {
                 found.push(extraction);
             }

@@ -60,6 +60,14 @@ impl Reading<'_> {
                     let place = found(text, &name).map_or_else(|| spot(self, 0, text.len()), |at| spot(self, at, name.len()));
                     self.reaches_out(place, what);
                 }
+                if self.surroundings.is_some() {
+                    let mut values = Vec::new();
+                    template.each_value(&mut |value| values.push(value.clone()));
+                    let place = |reading: &Self, name: &str| {
+                        found(text, name).map_or_else(|| spot(reading, 0, text.len()), |at| spot(reading, at, name.len()))
+                    };
+                    values.iter().for_each(|value| self.look_up(value, &place));
+                }
                 for name in unset {
                     let spot = match found(text, &name) {
                         Some(at) => spot(self, at, name.len()),
