@@ -267,11 +267,11 @@ impl<'a> Reading<'a> {
                 return None;
             }
             let known: Vec<&str> = shape.keys.iter().take(4).map(|key| key.name).collect();
-            self.wrong(
-                node.spot,
-                format!("this is {}, and a mapping is wanted here", node.kind()),
-                format!("write KEY: VALUE, with keys such as {}", known.join(", ")),
-            );
+            let help = match keyed(node, shape.keys) {
+                Some((key, value)) => format!("write {key}: {value}, with a colon and a blank between them"),
+                None => format!("write KEY: VALUE, with keys such as {}", known.join(", ")),
+            };
+            self.wrong(node.spot, format!("this is {}, and a mapping is wanted here", node.kind()), help);
             return None;
         };
         let (mut known, mut meant) = (Vec::new(), Vec::new());
@@ -781,6 +781,18 @@ impl<'a> Reading<'a> {
         }
     }
 }
+
+/// A key and its value that stand together as one text: `get /a`, or `get:/a`, which YAML takes for one word.
+fn keyed<'n>(node: &'n Node, keys: &[Key]) -> Option<(&'static str, &'n str)> {
+    let Value::Scalar { text, .. } = &node.value else { return None };
+    let (word, value) = text.split_at(text.find([':', ' '])?);
+    let value = value.trim_start_matches([':', ' ']);
+    let key = keys.iter().find(|key| key.name.eq_ignore_ascii_case(word))?;
+    (!value.is_empty() && !value.contains('\n') && value.len() <= KEYED_BYTES_MAX).then_some((key.name, value))
+}
+
+/// Of a longer text it is not shown what it could have been.
+const KEYED_BYTES_MAX: usize = 60;
 
 /// What other tools call something that has another name here.
 fn called_here(word: &str) -> Option<&'static str> {

@@ -83,6 +83,7 @@ impl Reading<'_> {
     fn place_of(&mut self, node: &Node) -> Option<(Template, Option<Target>)> {
         let template = self.template(node)?;
         let Value::Scalar { text, .. } = &node.value else { return None };
+        self.single_braces(node, text);
         if text.starts_with('/') && !text.starts_with("//") {
             return Some((template, None));
         }

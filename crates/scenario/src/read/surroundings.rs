@@ -71,9 +71,7 @@ impl Reading<'_> {
             }
             Filled::Weighted { path, .. } => {
                 let beside = self.beside(path);
-                if surroundings.unreadable(&beside).is_some() {
-                    self.look_for(spot(self, path), &beside);
-                }
+                self.look_for(spot(self, path), &beside);
             }
             _ => {}
         }

@@ -280,6 +280,44 @@ fn a_scenario_of_somebody_else_names_nothing_outside_itself() {
     assert!(read_within("s.yaml", "target: http://a.test\nsteps: [{get: '/{{uuid}}'}]\n", Reach::Itself).is_ok());
 }
 
+#[test]
+fn a_condition_that_would_always_or_never_hold_is_told() {
+    for (condition, place, message, help) in [
+        ("'{{status}} = 200'", "5:9", "compares nothing", "compare with =="),
+        ("'{{status}} === 200'", "5:21", "in a way that there is not", "compare with =="),
+        ("'{{status}} !== 200'", "5:21", "in a way that there is not", ""),
+        ("'{{status}} => 200'", "5:22", "in a way that there is not", ""),
+        ("'{{status}} == 200 && {{id}} == 1'", "5:28", "a single comparison", "put a second if:"),
+        ("'{{status}} == 200 or {{status}} == 201'", "5:28", "a single comparison", "two steps"),
+        ("status == 200", "5:9", "is always the same", "write '{{status}} == 200'"),
+        ("id", "5:9", "is always the same", "write '{{id}}'"),
+        ("'200 < 5'", "5:9", "is always the same", "compare something"),
+    ] {
+        let told = mistakes(&format!("steps:\n  - get: /\n    extract:\n      id: json $.id\n  - if: {condition}\n    steps: [{{get: /}}]\n"));
+        assert!(told.contains(&format!("shop.yaml:{place}: ")) && told.contains(message) && told.contains(help), "{condition}: {told}");
+    }
+    for condition in ["'{{status}} == rock and roll'", "'{{status}}'", "' {{status}} '", "'{{status}} == \"a && b\"'", "'200 <= {{status}}'"] {
+        assert_eq!(mistakes(&format!("steps:\n  - if: {condition}\n    steps: [{{get: /}}]\n")), "", "{condition}");
+    }
+}
+
+#[test]
+fn a_variable_in_other_braces_is_told() {
+    for (path, place, shown) in [("/a/${id}", "4:13", "'${id}'"), ("/a/{id}/b", "4:13", "'{id}'"), ("'/{{id}}?x=#{ id }'", "4:21", "'#{ id }'")] {
+        let told = mistakes(&format!("steps:\n  - get: /\n    extract: {{id: json $.id}}\n  - get: {path}\n"));
+        assert!(told.contains(&format!("shop.yaml:{place}: {shown} would be sent")) && told.contains("write {{id}}"), "{path}: {told}");
+    }
+    assert_eq!(mistakes("steps: [{get: '/{other}/$x{y'}]"), "", "a path may hold braces");
+}
+
+#[test]
+fn a_key_without_its_blank_is_shown_with_it() {
+    for (step, help) in [("get /a", "write get: /a,"), ("get:/a", "write get: /a,"), ("POST /b", "write post: /b,"), ("hello", "write KEY: VALUE")] {
+        let told = mistakes(&format!("steps:\n  - {step}\n"));
+        assert!(told.contains("shop.yaml:2:5: this is a text") && told.contains(help), "{step}: {told}");
+    }
+}
+
 /// A machine with a data file, a picture and one variable.
 struct Machine;
 
