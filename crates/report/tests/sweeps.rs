@@ -317,6 +317,18 @@ fn a_ladder_of_journey_rates_says_so_everywhere() {
     let curve = sweep::curve(&sweep);
     assert_eq!(curve.ladder, Ladder::JourneyRate);
     assert!(diff::table(&curve, &curve).contains("begun/s"), "{}", diff::table(&curve, &curve));
+    // Journeys stand beside requests where either side has some, and a side without them has none.
+    let both = diff::table(&curve, &sweep::curve(&offered()));
+    let head = both.lines().find(|line| line.contains("QPS A")).unwrap();
+    let heads: Vec<&str> = head.split_whitespace().collect();
+    assert_eq!(heads[..11], ["level", "QPS", "A", "QPS", "B", "B/A", "TPS", "A", "TPS", "B", "B/A"], "{both}");
+    assert!(both.contains("TPS: journeys a second that went to their end."), "{both}");
+    assert!(!diff::table(&sweep::curve(&offered()), &sweep::curve(&offered())).contains("TPS"));
+    let mut bytes = Vec::new();
+    diff::json::sweeps(&[curve.clone(), sweep::curve(&offered())], [None, None], &mut bytes).unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let with_journeys = told["levels"].as_array().unwrap().iter().find(|row| row["tps"]["a"].is_number()).expect("a level of journeys");
+    assert!(with_journeys["tps"]["b"].is_null() && with_journeys["qps"]["a"].as_f64() > with_journeys["tps"]["a"].as_f64());
     assert!(diff::table(&curve, &sweep::curve(&offered())).contains("A counts journeys begun a second, B requests offered a second"));
     let text = report::page::sweep(&sweep).json().to_owned();
     assert!(text.contains("\"levels\":\"journeys\"") && text.contains("20 journeys/s"), "{text}");
