@@ -17,6 +17,12 @@ impl Reading<'_> {
         {
             self.wrong(word.spot, "'users' and 'connections' are two words for one thing", "keep one of them");
         }
+        if entries.has("rate")
+            && let Some((word, _)) = entries.take("users")
+        {
+            let message = "'users' and 'rate' are two kinds of load: users who wait for their answers, or arrivals that do not";
+            self.wrong(word.spot, message, "keep one of them; with a rate, connections: 50 is the most journeys at once");
+        }
         let mut settings = Map::new();
         for key in LOAD.keys {
             let Some(node) = entries.value(key.name) else { continue };

@@ -95,6 +95,7 @@ fn what_is_no_scenario_is_told() {
         ("steps: [{pause: 1s, headers: {A: b}}]", "means nothing beside 'pause'"),
         ("data_order: random\nsteps: [{get: /}]", "there is none"),
         ("load: {users: 1, connections: 2}\nsteps: [{get: /}]", "two words for one thing"),
+        ("load: {users: 1, rate: 5/s}\nsteps: [{get: /}]", "1:8: 'users' and 'rate' are two kinds of load"),
         ("steps: [{get: /, json: '{\"a\": }'}]", "shop.yaml:1:"),
     ] {
         assert!(mistakes(text).contains(part), "{text}: {}", mistakes(text));
