@@ -77,17 +77,8 @@ pub fn invalid_levels(text: &str) -> Vec<String> {
 }
 
 /// Heads and widths behind the level, in order.
-const COLUMNS: [(&str, usize); 9] = [
-    ("QPS A", 10),
-    ("QPS B", 10),
-    ("B/A", 6),
-    ("TTLB A", 9),
-    ("TTLB B", 9),
-    ("B/A", 6),
-    ("success A", 10),
-    ("success B", 10),
-    ("B/A", 6),
-];
+const COLUMNS: [(&str, usize); 9] =
+    [("QPS A", 10), ("QPS B", 10), ("B/A", 6), ("TTLB A", 9), ("TTLB B", 9), ("B/A", 6), ("success A", 10), ("success B", 10), ("B/A", 6)];
 /// Of journeys, where either side has some.
 const TPS: [(&str, usize); 3] = [("TPS A", 9), ("TPS B", 9), ("B/A", 6)];
 /// So many columns stand before these.

@@ -67,7 +67,8 @@ pub fn too_few_rows(plan: &Plan, files: &[Arc<Data>]) -> Vec<PlanError> {
             let (path, count) = (data.path(), data.count());
             let rows = if count == 1 { "1 row".to_owned() } else { format!("{count} rows") };
             if plan.scenario().is_some() {
-                let said = format!("the data file {path} has {rows}, and with data_order: per-user each of {users} users needs one of its own");
+                let said =
+                    format!("the data file {path} has {rows}, and with data_order: per-user each of {users} users needs one of its own");
                 PlanError::new("data-order", said, format!("give it more rows, at most {count} users, or data_order: in-order"))
             } else {
                 let said = format!("the data file {path} has {rows}, which is fewer than --connections {users}");

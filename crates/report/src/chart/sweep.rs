@@ -512,9 +512,9 @@ impl<'a> Clean<'a> {
         // Of equals the first.
         let (measured, tps) = with_any.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
         let what = if self.measured.len() > 1 { "highest TPS" } else { "TPS" };
-        let each = measured.requests_each.map_or_else(String::new, |each| {
-            format!(", of {} request{} each", number::figure(each), if each == 1.0 { "" } else { "s" })
-        });
+        let each = measured
+            .requests_each
+            .map_or_else(String::new, |each| format!(", of {} request{} each", number::figure(each), if each == 1.0 { "" } else { "s" }));
         let text = self.said(&format!("{what} {} at {}{each}", number::figure(tps), self.level_words(measured.level)));
         Some(Note::Value { x: measured.level, y: tps, side: Side::Left, text, ink: self.note_ink() })
     }

@@ -215,7 +215,11 @@ fn row(level: f64, (ladder_a, a): (Ladder, Option<SweepPoint>), (ladder_b, b): (
         level,
         counts: Pair { a: counts(ladder_a, a), b: counts(ladder_b, b) },
         qps: figure(|point| Some(point.qps)),
-        tps: [a, b].iter().flatten().any(|point| point.journeys.is_some()).then(|| figure(|point| point.journeys.map(|journeys| journeys.tps))),
+        tps: [a, b]
+            .iter()
+            .flatten()
+            .any(|point| point.journeys.is_some())
+            .then(|| figure(|point| point.journeys.map(|journeys| journeys.tps))),
         ttlb_mean_ns: figure(|point| point.ttlb_ms.map(|ms| ms * 1e6)),
         success_percent: figure(|point| Some(point.success_percent)),
         generator_limited: Pair { a: limited(a), b: limited(b) },

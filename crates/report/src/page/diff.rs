@@ -45,9 +45,7 @@ fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View
         answers: answers(a, b, &judged, ladder),
         remarks: Vec::new(),
         figures: figures(a, b),
-        tables: vec![
-            Table::new("levels", "Level by level", &heads, level_cells(a, b)).noted(legend(a, b)),
-        ],
+        tables: vec![Table::new("levels", "Level by level", &heads, level_cells(a, b)).noted(legend(a, b))],
         text: table(a, b) + &judged,
         measured_by: String::new(),
         data: Data { levels: ladder.key(), sides: [drawn("A", a), drawn("B", b)] },

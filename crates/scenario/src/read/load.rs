@@ -85,13 +85,10 @@ fn in_its_words(help: &str, flag: &str, key: &str) -> String {
         let (name, rest) = piece.split_at(piece.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-').unwrap_or(piece.len()));
         said += &if name == flag { key.to_owned() } else { name.replace('-', "_") };
         let is_value = |letter: char| letter.is_ascii_digit() || letter.is_ascii_uppercase() || letter == '\'';
-        said += match rest.strip_prefix(' ').filter(|value| value.starts_with(is_value)) {
-            Some(value) => {
-                said.push_str(": ");
-                value
-            }
-            None => rest,
-        };
+        match rest.strip_prefix(' ').filter(|value| value.starts_with(is_value)) {
+            Some(value) => said += &format!(": {value}"),
+            None => said += rest,
+        }
     }
     said
 }

@@ -207,10 +207,7 @@ impl Reading<'_> {
                             };
                             let path = self.beside(&path);
                             self.look_for(spot, &path);
-                            FieldValue::File {
-                                path,
-                                media_type: media_type.unwrap_or_else(|| "application/octet-stream".to_owned()),
-                            }
+                            FieldValue::File { path, media_type: media_type.unwrap_or_else(|| "application/octet-stream".to_owned()) }
                         }
                         _ => match self.template(node) {
                             Some(text) => FieldValue::Text(text),
@@ -400,7 +397,7 @@ impl Reading<'_> {
         }
     }
 
-    fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
+    pub(super) fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
         let mut found = Vec::new();
         for (word, node) in self.named(node) {
             self.ensure_named(word.spot, &word.text);

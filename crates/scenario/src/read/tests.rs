@@ -294,17 +294,22 @@ fn a_condition_that_would_always_or_never_hold_is_told() {
         ("id", "5:9", "is always the same", "write '{{id}}'"),
         ("'200 < 5'", "5:9", "is always the same", "compare something"),
     ] {
-        let told = mistakes(&format!("steps:\n  - get: /\n    extract:\n      id: json $.id\n  - if: {condition}\n    steps: [{{get: /}}]\n"));
+        let told =
+            mistakes(&format!("steps:\n  - get: /\n    extract:\n      id: json $.id\n  - if: {condition}\n    steps: [{{get: /}}]\n"));
         assert!(told.contains(&format!("shop.yaml:{place}: ")) && told.contains(message) && told.contains(help), "{condition}: {told}");
     }
-    for condition in ["'{{status}} == rock and roll'", "'{{status}}'", "' {{status}} '", "'{{status}} == \"a && b\"'", "'200 <= {{status}}'"] {
+    for condition in
+        ["'{{status}} == rock and roll'", "'{{status}}'", "' {{status}} '", "'{{status}} == \"a && b\"'", "'200 <= {{status}}'"]
+    {
         assert_eq!(mistakes(&format!("steps:\n  - if: {condition}\n    steps: [{{get: /}}]\n")), "", "{condition}");
     }
 }
 
 #[test]
 fn a_variable_in_other_braces_is_told() {
-    for (path, place, shown) in [("/a/${id}", "4:13", "'${id}'"), ("/a/{id}/b", "4:13", "'{id}'"), ("'/{{id}}?x=#{ id }'", "4:21", "'#{ id }'")] {
+    for (path, place, shown) in
+        [("/a/${id}", "4:13", "'${id}'"), ("/a/{id}/b", "4:13", "'{id}'"), ("'/{{id}}?x=#{ id }'", "4:21", "'#{ id }'")]
+    {
         let told = mistakes(&format!("steps:\n  - get: /\n    extract: {{id: json $.id}}\n  - get: {path}\n"));
         assert!(told.contains(&format!("shop.yaml:{place}: {shown} would be sent")) && told.contains("write {{id}}"), "{path}: {told}");
     }
@@ -313,7 +318,9 @@ fn a_variable_in_other_braces_is_told() {
 
 #[test]
 fn a_key_without_its_blank_is_shown_with_it() {
-    for (step, help) in [("get /a", "write get: /a,"), ("get:/a", "write get: /a,"), ("POST /b", "write post: /b,"), ("hello", "write KEY: VALUE")] {
+    for (step, help) in
+        [("get /a", "write get: /a,"), ("get:/a", "write get: /a,"), ("POST /b", "write post: /b,"), ("hello", "write KEY: VALUE")]
+    {
         let told = mistakes(&format!("steps:\n  - {step}\n"));
         assert!(told.contains("shop.yaml:2:5: this is a text") && told.contains(help), "{step}: {told}");
     }
@@ -327,7 +334,9 @@ impl Surroundings for Machine {
         match path {
             "at/users.csv" => Ok(Some(vec!["id".to_owned(), "name".to_owned()])),
             "at/unseen.csv" => Ok(None),
-            "at/ragged.csv" => Err([2, 5].map(|line| (format!("the data file {path}, line {line}: it has 1 field"), "mend it".to_owned())).to_vec()),
+            "at/ragged.csv" => {
+                Err([2, 5].map(|line| (format!("the data file {path}, line {line}: it has 1 field"), "mend it".to_owned())).to_vec())
+            }
             _ => Err(vec![(format!("the data file {path} cannot be read: there is no such file"), "check the path".to_owned())]),
         }
     }
@@ -441,7 +450,9 @@ fn words_of_other_tools_are_answered_with_those_of_this_one() {
 
 #[test]
 fn what_a_step_that_cannot_be_read_takes_out_is_not_missed_after_it() {
-    for step in ["{get: /a, post: /b, extract: {id: json $.id}}", "{name: a, extract: {id: json $.id}}", "{path: /a, extract: {id: json $.id}}"] {
+    for step in
+        ["{get: /a, post: /b, extract: {id: json $.id}}", "{name: a, extract: {id: json $.id}}", "{path: /a, extract: {id: json $.id}}"]
+    {
         let told = mistakes(&format!("steps:\n  - {step}\n  - get: /b/{{{{id}}}}\n"));
         assert_eq!(told.matches("error: ").count(), 1, "{step}: {told}");
     }

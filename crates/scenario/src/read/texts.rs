@@ -164,7 +164,8 @@ impl Reading<'_> {
 
     /// Complains of a condition that nothing changes, most often for want of braces.
     fn always_the_same(&mut self, node: &Node, text: &str) {
-        let word = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_' || letter == '-')).next().unwrap_or_default();
+        let word =
+            text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_' || letter == '-')).next().unwrap_or_default();
         let help = if self.names.iter().any(|name| name == word) {
             format!("write '{{{{{word}}}}}{}': in braces it is the variable", &text[word.len()..])
         } else {
