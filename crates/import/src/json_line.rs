@@ -276,6 +276,7 @@ impl JsonLines {
             agent: None,
             referer: None,
             sent: None,
+            is_partial: false,
         })
     }
 }
