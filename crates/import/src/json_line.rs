@@ -23,13 +23,17 @@ pub(crate) enum Role {
     Bytes,
     Client,
     Host,
+    /// `User-Agent`
+    Agent,
+    /// `Referer`
+    Referer,
     Seconds,
     Milliseconds,
     Microseconds,
 }
 
 /// Every role by the name `--field` gives it.
-pub(crate) const ROLES: [(&str, Role); 11] = [
+pub(crate) const ROLES: [(&str, Role); 13] = [
     ("time", Role::Time),
     ("method", Role::Method),
     ("path", Role::Path),
@@ -38,6 +42,8 @@ pub(crate) const ROLES: [(&str, Role); 11] = [
     ("bytes", Role::Bytes),
     ("client", Role::Client),
     ("host", Role::Host),
+    ("agent", Role::Agent),
+    ("referer", Role::Referer),
     ("seconds", Role::Seconds),
     ("milliseconds", Role::Milliseconds),
     ("microseconds", Role::Microseconds),
@@ -112,6 +118,25 @@ const COMMON: &[(&str, Role)] = &[
     ("http_host", Role::Host),
     ("request.host", Role::Host),
     ("RequestHost", Role::Host),
+    ("http_user_agent", Role::Agent),
+    ("user_agent", Role::Agent),
+    ("request.headers.User-Agent", Role::Agent),
+    ("req.headers.user-agent", Role::Agent),
+    ("user_agent.original", Role::Agent),
+    ("http.user_agent", Role::Agent),
+    ("httpRequest.userAgent", Role::Agent),
+    ("request_User-Agent", Role::Agent),
+    ("userAgent", Role::Agent),
+    ("useragent", Role::Agent),
+    ("agent", Role::Agent),
+    ("http_referer", Role::Referer),
+    ("referer", Role::Referer),
+    ("referrer", Role::Referer),
+    ("request.headers.Referer", Role::Referer),
+    ("req.headers.referer", Role::Referer),
+    ("http.request.referrer", Role::Referer),
+    ("httpRequest.referer", Role::Referer),
+    ("request_Referer", Role::Referer),
     ("request_time", Role::Seconds),
     ("duration_s", Role::Seconds),
     ("duration_ms", Role::Milliseconds),
@@ -146,6 +171,8 @@ impl Fields {
                 ("request.remote_ip", Role::Client),
                 ("request.remote_addr", Role::Client),
                 ("request.host", Role::Host),
+                ("request.headers.User-Agent", Role::Agent),
+                ("request.headers.Referer", Role::Referer),
                 ("duration", Role::Seconds),
             ],
             Logged::End,
@@ -165,6 +192,8 @@ impl Fields {
                 ("x_forwarded_for", Role::Client),
                 ("downstream_remote_address", Role::Client),
                 ("authority", Role::Host),
+                ("user_agent", Role::Agent),
+                ("referer", Role::Referer),
                 ("duration", Role::Milliseconds),
             ],
             Logged::Beginning,
@@ -185,7 +214,8 @@ pub(crate) struct JsonLines {
     /// By the last part of the name, which is compared first.
     fields: Vec<Field>,
     logged: Logged,
-    unescaped: Vec<u8>,
+    /// Of the path, of who asked, and of where that came from.
+    unescaped: [Vec<u8>; 3],
 }
 
 #[derive(Debug)]
@@ -210,14 +240,18 @@ struct Found {
 impl JsonLines {
     pub(crate) fn new(fields: &Fields) -> Self {
         let named = fields.named.iter().map(|(name, role)| Field { name: name.as_bytes().into(), role: *role }).collect();
-        Self { fields: named, logged: fields.logged, unescaped: Vec::new() }
+        Self { fields: named, logged: fields.logged, unescaped: Default::default() }
     }
 
     /// A line without its end.
     pub(crate) fn read<'a>(&'a mut self, line: &'a [u8], clock: &mut Clock) -> Result<Entry<'a>, Reason> {
         let mut found = [Found::default(); ROLES.len()];
-        let whole = walk(line, &mut |names, start, end, escaped| {
+        let whole = walk(line, &mut |names, start, end, escaped, stands| {
             for (rank, field) in self.fields.iter().enumerate() {
+                // A header is a list of values; of anything else, the first of a list is not it.
+                if stands == Place::FirstOfList && !matches!(field.role, Role::Agent | Role::Referer) {
+                    continue;
+                }
                 let place = &mut found[field.role as usize];
                 if (!place.there || rank < place.rank) && is_called(&field.name, names) {
                     *place = Found { rank, start, end, there: true, escaped };
@@ -246,12 +280,17 @@ impl JsonLines {
         let asked = if value(Role::Path).is_some() { Role::Path } else { Role::Request };
         let raw = value(asked).ok_or(Reason::Request)?;
         let method_text = value(Role::Method).unwrap_or(b"GET");
-        let text: &'a [u8] = if found[asked as usize].escaped {
-            unescape(raw, &mut self.unescaped);
-            &self.unescaped
-        } else {
-            raw
+        let [of_path, of_agent, of_referer] = &mut self.unescaped;
+        let plain = |role: Role, text: &'a [u8], into: &'a mut Vec<u8>| -> &'a [u8] {
+            if !found[role as usize].escaped {
+                return text;
+            }
+            unescape(text, into);
+            into
         };
+        let text = plain(asked, raw, of_path);
+        let agent = value(Role::Agent).map(|text| plain(Role::Agent, text, of_agent));
+        let referer = value(Role::Referer).map(|text| plain(Role::Referer, text, of_referer));
         let (method, path, target) = match request(text) {
             Some(all) if asked == Role::Request => all,
             _ if is_method(method_text) => (method_text, path(text).ok_or(Reason::Request)?, text),
@@ -273,8 +312,8 @@ impl JsonLines {
             bytes,
             took_ns,
             client,
-            agent: None,
-            referer: None,
+            agent,
+            referer,
             sent: None,
             is_partial: false,
         })
@@ -311,19 +350,31 @@ fn is_called(name: &[u8], names: &[&[u8]]) -> bool {
     rest.is_empty()
 }
 
+/// Where a value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// By its name.
+    Named,
+    /// First in the list that has the name.
+    FirstOfList,
+}
+
 enum Walked {
     Whole,
     Cut,
     Broken,
 }
 
-/// Hands over every scalar that is not in a list: the names above it, where it stands, and whether it has an escape in it.
-fn walk<'a>(line: &'a [u8], tell: &mut impl FnMut(&[&'a [u8]], usize, usize, bool)) -> Walked {
+/// Hands over every scalar that is not in a list, or the first text of one: the names above it, where it stands, and whether it has an
+/// escape in it.
+fn walk<'a>(line: &'a [u8], tell: &mut impl FnMut(&[&'a [u8]], usize, usize, bool, Place)) -> Walked {
     let mut names: [&[u8]; DEPTH_MOST] = [b""; DEPTH_MOST];
     // Of what is open: whether it is a list.
     let mut lists = [false; DEPTH_MOST];
     let (mut depth, mut at, mut in_lists) = (0usize, 0usize, 0usize);
     let (mut wants_name, mut wants_value) = (false, false);
+    // Whether the last mark began a list.
+    let mut is_first = false;
     loop {
         while line.get(at).is_some_and(u8::is_ascii_whitespace) {
             at += 1;
@@ -335,6 +386,7 @@ fn walk<'a>(line: &'a [u8], tell: &mut impl FnMut(&[&'a [u8]], usize, usize, boo
         if std::mem::take(&mut wants_value) && matches!(letter, b'}' | b']' | b',') {
             return Walked::Broken;
         }
+        let was_first = std::mem::replace(&mut is_first, *letter == b'[');
         match letter {
             b'{' | b'[' => {
                 if depth == DEPTH_MOST {
@@ -378,7 +430,9 @@ fn walk<'a>(line: &'a [u8], tell: &mut impl FnMut(&[&'a [u8]], usize, usize, boo
                     (wants_name, wants_value) = (false, true);
                 } else {
                     if in_lists == 0 {
-                        tell(&names[..depth], at + 1, end, escaped);
+                        tell(&names[..depth], at + 1, end, escaped, Place::Named);
+                    } else if was_first && in_lists == 1 {
+                        tell(&names[..depth - 1], at + 1, end, escaped, Place::FirstOfList);
                     }
                     at = end + 1;
                 }
@@ -391,7 +445,7 @@ fn walk<'a>(line: &'a [u8], tell: &mut impl FnMut(&[&'a [u8]], usize, usize, boo
                     return Walked::Broken;
                 }
                 if in_lists == 0 {
-                    tell(&names[..depth], at, at + length, false);
+                    tell(&names[..depth], at, at + length, false, Place::Named);
                 }
                 at += length;
             }
