@@ -512,6 +512,26 @@ mod tests {
     }
 
     #[test]
+    fn who_asked_and_from_where_is_read_under_its_usual_names() {
+        let caddy = r#"{"ts":1700000000.5,"request":{"method":"GET","uri":"/","headers":{"Accept":["a","b"],"User-Agent":["c\u00fc\"r\\l","no"],"Referer":["https:\/\/a.example\/"]}},"status":200,"duration":0.25}"#;
+        let nginx = r#"{"time_iso8601":"2024-01-01T00:00:00Z","request":"GET / HTTP/1.1","status":"200","http_user_agent":"cü\"r\\l","http_referer":"https://a.example/"}"#;
+        let envoy = r#"{"start_time":"2024-01-01T00:00:00Z","method":"GET","path":"/","response_code":200,"user_agent":"cü\"r\\l","referer":"https://a.example/"}"#;
+        let pino = r#"{"time":1700000000500,"req":{"method":"GET","url":"/","headers":{"user-agent":"cü\"r\\l","referer":"https://a.example/"}},"res":{"statusCode":200}}"#;
+        for (fields, line) in [(Fields::caddy(), caddy), (Fields::common(), nginx), (Fields::envoy(), envoy), (Fields::common(), pino)] {
+            let mut lines = JsonLines::new(&fields);
+            let entry = lines.read(line.as_bytes(), &mut Clock::default()).unwrap();
+            assert_eq!(entry.agent.map(String::from_utf8_lossy).as_deref(), Some("cü\"r\\l"), "{line}");
+            assert_eq!(entry.referer, Some(&b"https://a.example/"[..]), "{line}");
+        }
+        let none = r#"{"ts":1700000000.5,"request":{"method":"GET","uri":"/","headers":{"User-Agent":[],"Referer":["-"]}},"status":200}"#;
+        let mut lines = JsonLines::new(&Fields::caddy());
+        let entry = lines.read(none.as_bytes(), &mut Clock::default()).unwrap();
+        assert_eq!((entry.agent, entry.referer), (None, None));
+        // What is not a header and stands in a list is not read.
+        assert_eq!(read(&Fields::common(), r#"{"time":["2024-01-01T00:00:00Z"],"path":"/"}"#), Err(Reason::Time));
+    }
+
+    #[test]
     fn what_is_cut_or_broken_is_told_apart() {
         let line = r#"{"time":"2024-01-01T00:00:00Z","method":"GET","path":"/","status":200}"#;
         assert!(read(&Fields::common(), line).is_ok());
