@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 to=$PWD/crates/import/tests/logs
 work=$(mktemp -d)
 trap 'for pid in $(cat "$work"/*.pid 2>/dev/null); do kill "$pid" 2>/dev/null || true; done; sleep 1; rm -rf "$work"' EXIT
+# Servers that are started by root read it as somebody else.
+chmod 755 "$work"
 mkdir -p "$work/www/users" "$work/www/caf$(printf '\303\251')"
 printf 'seventeen' >"$work/www/users/17"
 printf 'coffee' >"$work/www/caf$(printf '\303\251')/index.html"
