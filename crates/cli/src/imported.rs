@@ -234,7 +234,10 @@ impl Importing {
             _ if !self.strict => Ok(()),
             many => Err(Failed::new(
                 Exit::NotTrustworthy,
-                format_args!("{} not carried over, and --strict allows nothing to be left out", if many == 1 { "1 thing is".to_owned() } else { format!("{many} things are") }),
+                format_args!(
+                    "{} not carried over, and --strict allows nothing to be left out",
+                    if many == 1 { "1 thing is".to_owned() } else { format!("{many} things are") }
+                ),
                 "leave --strict out to send the rest, or make a scenario with loadline import and put in what is missing",
             )),
         }

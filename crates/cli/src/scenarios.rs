@@ -161,9 +161,9 @@ impl Scenarios {
     fn read_from(&self, path: &str, text: Option<&str>) -> Result<Rc<Scenario>, PlanErrors> {
         match text {
             // What stands in a secret's place need not be YAML.
-            Some(text) => learnt(scenario::read(path, text))
-                .map(Rc::new)
-                .map_err(|mistakes| if text.contains("***") { left_out() } else { mistakes }),
+            Some(text) => {
+                learnt(scenario::read(path, text)).map(Rc::new).map_err(|mistakes| if text.contains("***") { left_out() } else { mistakes })
+            }
             None => self.read(path),
         }
     }

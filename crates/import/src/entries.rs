@@ -188,7 +188,9 @@ mod tests {
             told[0].0,
             "POST https://a.example/x HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=b1\r\n\r\n--b1\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--b1--\r\n"
         );
-        assert!(told[1].0.contains("Content-Type: multipart/form-data; boundary=loadline-form-0000000000000000\r\n\r\n--loadline-form-0000000000000000\r\n"));
+        assert!(told[1].0.contains(
+            "Content-Type: multipart/form-data; boundary=loadline-form-0000000000000000\r\n\r\n--loadline-form-0000000000000000\r\n"
+        ));
         assert!(told[1].0.contains("filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n\r\n--"), "{}", told[1].0);
     }
 

@@ -79,8 +79,12 @@ mod tests {
 
     #[test]
     fn a_boundary_that_is_none_or_stands_in_a_value_is_another() {
-        for said in ["multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=b\u{e4}", "multipart/form-data; boundary=\"x\""]
-        {
+        for said in [
+            "multipart/form-data",
+            "multipart/form-data; boundary=",
+            "multipart/form-data; boundary=b\u{e4}",
+            "multipart/form-data; boundary=\"x\"",
+        ] {
             let (text, boundary) = written(&[part("a", "x"), part("b", "loadline-form-0000000000000000")], said);
             assert_eq!(boundary, "loadline-form-0000000000000001", "{said}");
             assert_eq!(text.matches(&format!("--{boundary}")).count(), 3, "{said}");

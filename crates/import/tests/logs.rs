@@ -119,7 +119,13 @@ fn documented_lines_of_load_balancers_are_read() {
         (
             log.as_str(),
             "alb",
-            &["200 GET / curl/7.46.0", "200 GET /a?b=c curl/7.46.0", "101 GET /chat curl/7.46.0", "502 GET /fails curl/7.46.0", "460 GET /gone curl/7.46.0"][..],
+            &[
+                "200 GET / curl/7.46.0",
+                "200 GET /a?b=c curl/7.46.0",
+                "101 GET /chat curl/7.46.0",
+                "502 GET /fails curl/7.46.0",
+                "460 GET /gone curl/7.46.0",
+            ][..],
             1,
         ),
         (istio, "envoy-json", &["418 GET /status/418 curl/7.73.0-DEV"][..], 0),

@@ -26,11 +26,19 @@ enum Times {
 
 macro_rules! log {
     ($file:literal, $asked:expr, $form:literal, $agents:ident, $times:ident) => {
-        Log { file: $file, text: include_str!(concat!("logs/", $file)), asked: $asked, form: $form, agents: Agents::$agents, times: Times::$times }
+        Log {
+            file: $file,
+            text: include_str!(concat!("logs/", $file)),
+            asked: $asked,
+            form: $form,
+            agents: Agents::$agents,
+            times: Times::$times,
+        }
     };
 }
 
-const NGINX_TIMED: &str = r#"$remote_addr [$msec] $request_method $request_uri $status $bytes_sent $request_time "$http_referer" "$http_user_agent""#;
+const NGINX_TIMED: &str =
+    r#"$remote_addr [$msec] $request_method $request_uri $status $bytes_sent $request_time "$http_referer" "$http_user_agent""#;
 
 const LOGS: &[Log] = &[
     log!("nginx-combined.log", None, "combined", Logged, NotLogged),

@@ -255,7 +255,8 @@ impl Climb {
             Choice::Listed => self.ladder.levels.iter().zip(&self.plans).map(|(level, plan)| Level::of(*level, plan)).collect(),
             Choice::Adaptive { .. } => Vec::new(),
         };
-        let series = self.plans.first().map(|plan| Series::begin(plan, &self.scenarios, stop)).transpose().map_err(|error| Failed::from(&error))?;
+        let series =
+            self.plans.first().map(|plan| Series::begin(plan, &self.scenarios, stop)).transpose().map_err(|error| Failed::from(&error))?;
         let series = series.unwrap_or_default();
         self.plans.first().and_then(|plan| too_short(plan, &self.scenarios)).into_iter().for_each(|said| screen.say(&said));
         let mut sweep = analysis::Sweep::new(files.name().to_owned(), String::new(), planned);

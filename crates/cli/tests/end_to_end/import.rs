@@ -123,13 +123,13 @@ fn a_run_with_values_is_repeated_with_the_values_given_again() {
     assert_eq!(server.counts().path("/healthz"), 3);
     let mut session = session.file("test.json", &environment("another-one"));
     let changed = session.loadline("run --from r.json --variable who=bob").exits(2);
-    changed.complains("the environment 'test.json' is not what it was").complains("give it again as it is now with --environment test.json");
+    changed
+        .complains("the environment 'test.json' is not what it was")
+        .complains("give it again as it is now with --environment test.json");
     session.loadline("run --from r.json --variable who=bob --environment test.json").exits(0);
     assert_eq!(server.counts().path("/healthz"), 4);
     session.loadline(&format!("compare r.json {base} --pairs 1 -n 2 --cooldown 0s")).exits(2).complains("--variable who=VALUE");
-    session
-        .loadline(&format!("compare r.json {base} --pairs 1 -n 2 --cooldown 0s --variable who=eve --environment test.json"))
-        .exits(4);
+    session.loadline(&format!("compare r.json {base} --pairs 1 -n 2 --cooldown 0s --variable who=eve --environment test.json")).exits(4);
     assert_eq!(server.counts().path("/healthz"), 6);
 }
 
@@ -203,7 +203,11 @@ fn a_pasted_request_is_sent_to_both_sides() {
     assert!(old.counts().path("/echo") >= 4 && new.counts().path("/echo") >= 4);
     let result = session.json(&session.files().into_iter().find(|name| name.ends_with(".compare.json")).unwrap());
     assert_eq!(result["pairs"][0]["b"]["plan"]["method"], "PUT");
-    session.loadline(&format!("compare {curl}")).exits(2).complains("has two sides").complains("compare http://old:8080 http://new:8080 -- curl");
+    session
+        .loadline(&format!("compare {curl}"))
+        .exits(2)
+        .complains("has two sides")
+        .complains("compare http://old:8080 http://new:8080 -- curl");
     session.loadline(&format!("compare s.yaml {b} {curl}")).exits(2).complains("'s.yaml' says what is sent, and so does the curl command");
     session.loadline(&format!("compare {a} {b} --strict --name x {curl}")).exits(4).complains("1 thing is not carried over");
 }

@@ -118,7 +118,10 @@ fn forms_of_a_recording_are_sent_and_what_it_does_not_hold_is_told() {
     };
     let entries = [
         entry("/note", r#", "params": [{"name": "title", "value": "it"}]"#),
-        entry("/photo", r#", "params": [{"name": "title", "value": "it"}, {"name": "photo", "fileName": "a.png", "contentType": "image/png"}]"#),
+        entry(
+            "/photo",
+            r#", "params": [{"name": "title", "value": "it"}, {"name": "photo", "fileName": "a.png", "contentType": "image/png"}]"#,
+        ),
         entry("/lost", ""),
     ];
     let har = format!(r#"{{"log": {{"creator": {{}}, "entries": [{}]}}}}"#, entries.join(","));

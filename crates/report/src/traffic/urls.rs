@@ -169,12 +169,15 @@ mod tests {
 
     #[test]
     fn where_nothing_was_sampled_values_are_made_up() {
-        let list = list(Survey::new(Asked::default(), Personal::LeftOut), &[
-            ("GET /users/17", 60),
-            ("HEAD /a/123e4567-e89b-12d3-a456-426614174000", 25),
-            ("POST /orders", 10),
-            ("GET /u/x@example.org", 5),
-        ]);
+        let list = list(
+            Survey::new(Asked::default(), Personal::LeftOut),
+            &[
+                ("GET /users/17", 60),
+                ("HEAD /a/123e4567-e89b-12d3-a456-426614174000", 25),
+                ("POST /orders", 10),
+                ("GET /u/x@example.org", 5),
+            ],
+        );
         assert!(list.contains("\n60 GET /users/{{random 1 1000}}\n25 HEAD /a/{{uuid}}\n"), "{list}");
         assert!(list.contains("may write, and its body is not in a log:\n# 10 POST /orders\n"), "{list}");
         assert!(list.contains("To be filled in: {email}") && list.contains("# 5 GET /u/{email}\n"), "{list}");
