@@ -55,9 +55,9 @@ pub struct Imported {
 
 impl Importing {
     /// Puts what the file that a draft names, if it names one, under what was typed, and a saved plan under both.
-    pub fn take(&self, mut draft: Draft, saved: Option<Draft>, voice: Voice, errors: &mut PlanErrors) -> Imported {
+    pub fn take(&self, mut draft: Draft, saved: Option<&Draft>, voice: Voice, errors: &mut PlanErrors) -> Imported {
         self.look_at_target(errors);
-        let under = |draft: Draft| match &saved {
+        let under = |draft: Draft| match saved {
             Some(saved) => saved.clone().overlaid(draft),
             None => draft,
         };
