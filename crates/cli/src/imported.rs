@@ -4,9 +4,12 @@
 //! needs to be quoted again, and no option of curl's is taken for one of ours. A file in the place of a URL is looked into; what is
 //! typed beside it goes over what it says, as flags go over a saved plan.
 //!
-//! One request is a plan like any other. Several are a scenario: they are sent one after the other by each user, with cookies and values
+//! One request is a plan like any other, unless it has checks, or values that were given to it, which no plan is to keep. Several are a
+//! scenario: they are sent one after the other by each user, with cookies and values
 //! that one takes from another, and that is what scenarios are for. So such a file is printed as one, in memory, and goes on as if it
 //! had been written by hand; secrets stand in it as they are, since it is never written down.
+//!
+//! Invariant: what is given as the value of a variable is not saved; a plan names the variable, and asks for the value when it is run again.
 
 use std::path::Path;
 
@@ -52,9 +55,9 @@ pub struct Imported {
 
 impl Importing {
     /// Puts what the file that a draft names, if it names one, under what was typed, and a saved plan under both.
-    pub fn take(&self, mut draft: Draft, saved: Option<Draft>, voice: Voice, errors: &mut PlanErrors) -> Imported {
+    pub fn take(&self, mut draft: Draft, saved: Option<&Draft>, voice: Voice, errors: &mut PlanErrors) -> Imported {
         self.look_at_target(errors);
-        let under = |draft: Draft| match &saved {
+        let under = |draft: Draft| match saved {
             Some(saved) => saved.clone().overlaid(draft),
             None => draft,
         };

@@ -79,7 +79,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let is_again = from.is_some();
     let (saved, promises) = again(from.map(|from| (from, keeping.at())), promises, &mut errors);
-    let Imported { mut draft, scenarios, left_out } = importing.take(draft, saved, manner.voice(), &mut errors);
+    let Imported { mut draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), manner.voice(), &mut errors);
     inputs::read(&mut draft, &mut errors);
     let plan = inputs::decide(draft, &scenarios, &mut errors);
     if let Some(plan) = plan.as_ref().filter(|_| is_again) {
