@@ -130,7 +130,7 @@ fn a_strip_stands_over_the_levels_of_its_chart_and_names_its_curves() {
     let both = qps_ttlb_diff(&travelled(5.0), &cached).strip.expect("journeys are drawn");
     let names: Vec<&str> = both.series.iter().map(|series| series.name.as_str()).collect();
     assert_eq!((names, both.y.title.as_str()), (vec!["checkout TPS", "cached TPS"], "TPS, journeys a second"));
-    assert_eq!(both.notes.len(), 2);
+    assert!(both.notes.is_empty(), "two notes would hide the curves");
     let one = qps_ttlb_diff(&checkout(), &cached).strip.expect("one side has journeys");
     assert_eq!((one.series.len(), one.y.title.as_str()), (1, "cached TPS, journeys a second"));
 }

@@ -276,7 +276,8 @@ fn strip_of(curves: &[Clean], levels: &[f64]) -> Option<Strip> {
         [only] => (format!("{}, journeys a second", only.name), Some(only.ink)),
         _ => ("TPS, journeys a second".to_owned(), None),
     };
-    let notes = curves.iter().filter_map(Clean::most_journeys).collect();
+    // Two would hide each other's curves in so little height; the description has both.
+    let notes = curves.iter().filter(|_| curves.len() == 1).filter_map(Clean::most_journeys).collect();
     Some(Strip { y: Axis { title, scale, ticks, start: Start::Whole, ink }, series, notes })
 }
 
