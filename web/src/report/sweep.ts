@@ -5,6 +5,7 @@ import { Flame } from "../charts/flame";
 import { Group } from "../charts/group";
 import { figure, percent, time } from "../data/numbers";
 import type { DiffPage, Point, SweepPage } from "../data/page";
+import { climbs, roots } from "./observed";
 
 type Levels = SweepPage["data"]["levels"];
 
@@ -42,7 +43,8 @@ export function sweep(page: SweepPage): HTMLElement[] {
     lines: best === null ? [] : [{ at: best, text: `best: ${figure(best)}` }],
   };
   const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
-  return [new Chart(throughput, group), new Chart(tail(x, points), group), new Chart(success(x, points), group), ...flames].map((chart) => chart.root);
+  const load = [new Chart(throughput, group), new Chart(tail(x, points), group), new Chart(success(x, points), group)];
+  return [...roots(load), ...climbs(page.data.observed, x, group, throughput.lines), ...roots(flames)];
 }
 
 function tail(x: Spec["x"], points: Point[]): Spec {
