@@ -97,7 +97,8 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let cpu: fn(&Level) -> &Vec<f64> = |level| &level.cpu_us;
     let qps: fn(&Level) -> &Vec<f64> = |level| &level.qps;
     let ours = |levels, figure| of_two(levels, Tool::Loadline, Tool::Wrk, figure);
-    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, travelling, open, resent, startup, logs } = findings;
+    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, travelling, watched, open, resent, startup, logs } =
+        findings;
 
     let time = format!("CPU time per request, {connections} connections");
     rows.extend(ratio(format!("{time}, of wrk's"), ours(plain, cpu), Some(Bar::AtMost(0.72))));
@@ -105,15 +106,18 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let in_its_place = of_two(plain, Tool::LoadlineAb, Tool::Ab, cpu);
     rows.extend(ratio(format!("{time}, `loadline ab -k`, of ab's"), in_its_place, Some(Bar::AtMost(0.6))));
     rows.extend(ratio(format!("{time}: the bare loop's, of ab's"), of_two(plain, Tool::Bare, Tool::Ab, cpu), None));
-    let time = format!("{time}, https");
-    rows.extend(ratio(format!("{time}, of wrk's"), ours(encrypted, cpu), Some(Bar::AtMost(0.80))));
-    rows.extend(floor(&time, encrypted));
-    let shared = format!("{time}, the generator's core shared with a busy loop, so that no tool ever waits for nginx");
+    let encrypted_time = format!("{time}, https");
+    rows.extend(ratio(format!("{encrypted_time}, of wrk's"), ours(encrypted, cpu), Some(Bar::AtMost(0.80))));
+    rows.extend(floor(&encrypted_time, encrypted));
+    let shared = format!("{encrypted_time}, the generator's core shared with a busy loop, so that no tool ever waits for nginx");
     rows.extend(ratio(format!("{shared}, of wrk's"), ours(encrypted_crowded, cpu), None));
     rows.extend(scripts(scripted));
     let travelled = Some(Spread::of_ratios(&templated[2].cpu_us, &templated[0].cpu_us));
     let what = "CPU time per request, a journey of five steps with two extractions and three checks, of a plain request's";
     rows.extend(ratio(what.to_owned(), travelled, Some(Bar::AtMost(2.5))));
+    let beside_none = Some(Spread::of_ratios(&watched.cpu_us, &watched.cpu_alone_us));
+    let what = format!("{time}, the server watched (`--observe auto`), of that with `--observe none`");
+    rows.extend(ratio(what, beside_none, Some(Bar::AtMost(1.01))));
     rows.extend(ratio(format!("throughput at {connections_many} connections, of wrk's"), ours(many, qps), Some(Bar::AtLeast(1.3))));
 
     let mebi = f64::from(1 << 20);
@@ -146,6 +150,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let more: Vec<f64> = filled.user_us.iter().zip(&plain.user_us).map(|(filled, plain)| filled - plain).collect();
     let what = "CPU time per request outside the kernel, a URL with `{{sequence}}` and `{{uuid}}`, more than a plain one's";
     below(what.to_owned(), &more, 2, "µs", "at most", 0.3);
+    below("processor time of watching the server, of a core".to_owned(), &watched.cost_percent, 2, "%", "under", 1.0);
     below(format!("lag at {rate}/s even, p99"), &open.lag_p99_us, 0, "µs", "at most", 150.0);
     below(format!("achieved rate at {rate}/s, off by"), &open.rate_off_percent, 3, "%", "at most", 0.1);
     let again = format!("`loadline replay` of {} lines a minute ({replay_rate}/s)", u64::from(replay_rate) * 60);

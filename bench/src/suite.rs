@@ -130,6 +130,17 @@ pub struct Steady {
     pub cpu_share: Vec<f64>,
 }
 
+/// What it costs to watch the server, round by round.
+#[derive(Debug, Clone, Default)]
+pub struct Watched {
+    /// Processor time that watching took by its own account, as a share of a core, in percent.
+    pub cost_percent: Vec<f64>,
+    /// Processor time per request in microseconds.
+    pub cpu_us: Vec<f64>,
+    /// The same where nobody watched.
+    pub cpu_alone_us: Vec<f64>,
+}
+
 /// A log sent again, over all rounds.
 #[derive(Debug, Clone, Default)]
 pub struct Resent {
@@ -191,6 +202,8 @@ pub struct Findings {
     /// Peak resident memory in bytes with users on that journey, round by round: as many as connections of the steady load, and as of
     /// the wide one.
     pub travelling: [Vec<f64>; 2],
+    /// Watching the server, or not.
+    pub watched: Watched,
     /// Open load.
     pub open: Steady,
     /// A log sent again.
@@ -231,6 +244,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
         scripted: suite.scripted(&installed)?,
         templated: suite.templated()?,
         travelling: suite.travelling()?,
+        watched: suite.watched()?,
         open: suite.open()?,
         resent: suite.resent()?,
         startup: suite.startup()?,
@@ -346,6 +360,33 @@ impl Suite<'_> {
             }
         }
         Ok(memory)
+    }
+
+    /// Under the steady load, in turns of which each round has two of both, mirrored, so that a drift favours neither.
+    fn watched(&self) -> Result<Watched> {
+        let Extent { connections, seconds, rounds, .. } = *self.extent;
+        let mut all = Watched::default();
+        for round in 0..rounds {
+            // Processor time and requests, watched and alone.
+            let mut spent = [(0, 0); 2];
+            let mut costs = Vec::new();
+            for alone in [0, 1, 1, 0].map(|turn| (turn + round) % 2) {
+                let mut command = Tool::Loadline.command(self.loadline, &self.nginx.http(), connections, seconds, None, None);
+                command.extend(["--observe", ["auto", "none"][alone]].map(str::to_owned));
+                let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
+                spent[alone].0 += usage.cpu_us;
+                spent[alone].1 += Tool::Loadline.count(&stdout).with_context(|| stderr)?.requests;
+                if alone == 0 {
+                    costs.push(watching_percent(&stdout)?);
+                }
+            }
+            let [watched, alone] = spent.map(|(cpu_us, requests)| cpu_us as f64 / requests as f64);
+            all.cost_percent.push(costs.iter().sum::<f64>() / costs.len() as f64);
+            all.cpu_us.push(watched);
+            all.cpu_alone_us.push(alone);
+            eprintln!("watching the server, round {}: {watched:.2} µs a request, and {alone:.2} µs without", round + 1);
+        }
+        Ok(all)
     }
 
     /// loadline drains what it sent, so its count and the server's are the same. The others leave requests behind at their end.
@@ -518,6 +559,14 @@ impl Suite<'_> {
         child.wait()?;
         looked
     }
+}
+
+/// What watching took of a core, as the result of a run tells it, in percent.
+fn watching_percent(stdout: &str) -> Result<f64> {
+    let result: Value = serde_json::from_str(stdout)?;
+    let watched = result["observed"].as_array().filter(|watched| !watched.is_empty()).context("nothing was watched")?;
+    let spent: f64 = watched.iter().filter_map(|one| one["cost_cpu_ns"].as_f64()).sum();
+    Ok(spent / 1e9 / result["duration_s"].as_f64().context("no duration_s")? * 100.0)
 }
 
 /// What makes a run one of journeys.

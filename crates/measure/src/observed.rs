@@ -132,7 +132,7 @@ pub const SERIES: &[Known] = &[
     known("processes", Unit::Count, "processes"),
     known("io_read", Unit::BytesPerSecond, "read from storage"),
     known("io_written", Unit::BytesPerSecond, "written towards storage"),
-    known("accept_queue", Unit::Count, "connections that were established and not yet accepted by the server"),
+    known("accept_queue", Unit::Count, "connections that were established and not yet accepted by the server; the limit is its backlog"),
     known("cgroup_cpu", Unit::Cores, "processor time of the cgroup; the limit is its quota"),
     known("cgroup_throttled", Unit::Share, "share of the quota's periods in which the cgroup had to stop"),
     known("cgroup_memory", Unit::Bytes, "memory of the cgroup, its page cache included; the limit is its own"),

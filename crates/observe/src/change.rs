@@ -29,7 +29,7 @@ pub struct Sample {
     pub cgroup: Option<CgroupSample>,
     /// Connections that wait to be accepted, on all sockets that were found.
     pub accept_queue: Option<u64>,
-    /// The most there may be (`net.core.somaxconn`); a server may ask for less.
+    /// The most there may be: what the server asked for, or where that is not known the most that it may (`net.core.somaxconn`).
     pub accept_queue_max: Option<u64>,
     /// Their machine.
     pub machine: MachineSample,

@@ -9,6 +9,9 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
+use crate::listener::Listening;
+use crate::sock_diag;
+
 /// Files of a machine, by their paths there.
 pub trait Files {
     /// The whole text; what is not UTF-8 in it is replaced.
@@ -41,6 +44,12 @@ pub trait Files {
     /// # Errors
     /// As for [`Files::text`].
     fn count(&self, folder: &str) -> io::Result<u64>;
+
+    /// The sockets that accept TCP connections in the network that this folder of `/proc` is of, where there is a shorter way to
+    /// them than by its tables.
+    fn listening(&self, _net: &str) -> Option<Vec<Listening>> {
+        None
+    }
 
     /// Whether one of the links in a folder leads to a target that is wanted.
     ///
@@ -127,6 +136,15 @@ impl Files for Folder {
 
     fn link(&self, path: &str) -> io::Result<String> {
         Ok(fs::read_link(self.at(path))?.to_string_lossy().into_owned())
+    }
+
+    fn listening(&self, net: &str) -> Option<Vec<Listening>> {
+        let network = |of: &str| fs::read_link(format!("{of}/ns/net"));
+        let is_ours = || match net.strip_suffix("/net")? {
+            "/proc" | "/proc/self" => Some(true),
+            process => Some(network(process).ok()? == network("/proc/self").ok()?),
+        };
+        (self.root.as_os_str() == "/" && is_ours()?).then(sock_diag::listening)?.ok()
     }
 
     fn count(&self, folder: &str) -> io::Result<u64> {

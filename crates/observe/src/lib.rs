@@ -20,6 +20,7 @@ mod machine;
 mod process;
 pub mod profiling;
 pub mod prometheus;
+mod sock_diag;
 pub mod ssh;
 mod subject;
 mod watcher;

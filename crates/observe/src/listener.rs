@@ -20,6 +20,8 @@ pub struct Listening {
     pub inode: u64,
     /// Connections that are established and not yet accepted.
     pub queued: u64,
+    /// How many of them it has room for; `None` where the kernel was not asked.
+    pub room: Option<u64>,
 }
 
 /// What is looked for.
@@ -93,6 +95,9 @@ fn same(a: SocketAddr, b: SocketAddr) -> bool {
 
 /// Sockets that listen stand before all others in the kernel's tables, so these are read no further.
 fn tcp(files: &dyn Files, net: &str) -> Vec<Listening> {
+    if let Some(told) = files.listening(net) {
+        return told;
+    }
     let is_listening = |line: &str| line.split_ascii_whitespace().nth(3) == Some(LISTEN);
     let tables = ["tcp", "tcp6"].map(|table| files.text_while(&format!("{net}/{table}"), &is_listening).unwrap_or_default());
     tables.iter().flat_map(|table| table.lines()).filter(|line| is_listening(line)).filter_map(row).collect()
@@ -104,7 +109,7 @@ fn row(line: &str) -> Option<Listening> {
     let mut fields = line.split_ascii_whitespace();
     let at = address(fields.nth(1)?)?;
     let queued = u64::from_str_radix(fields.nth(2)?.split_once(':')?.1, 16).ok()?;
-    Some(Listening { at: Some(at), queued, inode: fields.nth(4)?.parse().ok()? })
+    Some(Listening { at: Some(at), queued, inode: fields.nth(4)?.parse().ok()?, room: None })
 }
 
 /// An address is written as 32-bit numbers of the machine's own byte order, each in hexadecimal.
@@ -136,7 +141,7 @@ fn in_the_file_system(files: &dyn Files, net: &str, path: &str) -> Vec<Listening
         let flags = [field()?, field()?, field()?, field()?][3];
         let inode = [field()?, field()?, field()?][2];
         let accepts = u32::from_str_radix(flags, 16).ok()? & ACCEPTS != 0;
-        (accepts && rest == path).then_some(Listening { at: None, inode: inode.parse().ok()?, queued: 0 })
+        (accepts && rest == path).then_some(Listening { at: None, inode: inode.parse().ok()?, queued: 0, room: None })
     };
     table.lines().filter_map(of_line).collect()
 }
