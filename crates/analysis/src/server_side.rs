@@ -226,8 +226,11 @@ impl<'a> ServerSide<'a> {
         {
             said.push(format!("its firewall kept {:.0} % of the connections that it can", kept * 100.0));
         }
-        if let Some(queued) = self.most("accept_queue").filter(|queued| *queued >= 1.0) {
-            said.push(format!("up to {} waited to be accepted", counted(queued as u64, "connection")));
+        if let Some(queue) = self.seen.whole("accept_queue")
+            && let Some(queued) = self.most_of(queue).filter(|queued| *queued >= 1.0)
+        {
+            let room = queue.limit.map_or_else(String::new, |room| format!(", of {} that there is room for", count(room as u64)));
+            said.push(format!("up to {} waited to be accepted{room}", counted(queued as u64, "connection")));
         }
         let overflows = self.total("listen_overflows").round() as u64;
         if overflows > 0 {

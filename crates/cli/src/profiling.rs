@@ -119,7 +119,8 @@ impl Probes {
     /// # Errors
     /// If the server is out of reach.
     pub fn check(&self, plan: &Plan) -> Result<(), Failed> {
-        let failed = |why: NotFound| Failed::new(Exit::Usage, format_args!("--profile auto: {}", why.message), format_args!("{}", why.help));
+        let failed =
+            |why: NotFound| Failed::new(Exit::Usage, format_args!("--profile auto: {}", why.message), format_args!("{}", why.help));
         profiling::check(&self.asked, plan).map_err(failed)
     }
 

@@ -73,7 +73,9 @@ impl FromStr for Asked {
             ("container", _) => Err(format!(
                 "'{text}' does not hold a container's id: at least {ID_DIGITS_MIN} hexadecimal digits, as docker ps or crictl ps lists it"
             )),
-            ("prometheus", port) if is_number(port) => Err(format!("'{text}' names no host; of this machine it is prometheus:127.0.0.1:{port}")),
+            ("prometheus", port) if is_number(port) => {
+                Err(format!("'{text}' names no host; of this machine it is prometheus:127.0.0.1:{port}"))
+            }
             ("prometheus", url) => {
                 let written = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
                 let mut url = Url::parse(&written).map_err(|why| format!("'{text}' holds no URL: {why}"))?;

@@ -124,7 +124,8 @@ fn processes(before: &Sample, after: &Sample, found: &mut Found) {
             let then = then.by_thread.get(thread).cloned().unwrap_or_default();
             let ran = now.ran_ns.saturating_sub(then.ran_ns) as f64 / 1e9 / found.span;
             // Of a first look nothing is known of how it divided its time.
-            let system = now.system_ticks.zip(then.system_ticks).map(|(now, then)| now.saturating_sub(then) as f64 / TICKS_PER_SECOND / found.span);
+            let system =
+                now.system_ticks.zip(then.system_ticks).map(|(now, then)| now.saturating_sub(then) as f64 / TICKS_PER_SECOND / found.span);
             by_thread.push((ran.min(1.0), *thread, &now.name, system));
             waited += now.waited_ns.saturating_sub(then.waited_ns);
             voluntary += now.switches_voluntary.saturating_sub(then.switches_voluntary);
@@ -303,7 +304,15 @@ mod tests {
     fn each_process_and_thread_tells_what_the_kernel_spent_for_it() {
         let threaded = |system: u64, threads: &[(Pid, u64, Option<u64>)]| {
             let of = |(thread, ran_ms, system_ticks): &(Pid, u64, Option<u64>)| {
-                (*thread, ThreadSample { name: "w".to_owned(), ran_ns: ran_ms * 1_000_000, system_ticks: *system_ticks, ..ThreadSample::default() })
+                (
+                    *thread,
+                    ThreadSample {
+                        name: "w".to_owned(),
+                        ran_ns: ran_ms * 1_000_000,
+                        system_ticks: *system_ticks,
+                        ..ThreadSample::default()
+                    },
+                )
             };
             ProcessSample { by_thread: threads.iter().map(of).collect(), ..process(0, system, 0) }
         };

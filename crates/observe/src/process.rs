@@ -247,7 +247,10 @@ mod tests {
         for thread in 1..=20 {
             told.add_text(format!("/proc/1/task/{thread}/schedstat"), format!("{}000 6 7\n", thread));
             told.add_text(format!("/proc/1/task/{thread}/status"), "Name:\ta\n");
-            told.add_text(format!("/proc/1/task/{thread}/stat"), format!("{thread} (a) S 0 1 1 0 -1 0 0 0 0 0 1 {thread} 0 0 20 0 20 0 5 0 0 0"));
+            told.add_text(
+                format!("/proc/1/task/{thread}/stat"),
+                format!("{thread} (a) S 0 1 1 0 -1 0 0 0 0 0 1 {thread} 0 0 20 0 20 0 5 0 0 0"),
+            );
         }
         let seen = sample(&told, 1, 256).unwrap();
         let divided: Vec<(Pid, u64)> = seen.by_thread.iter().filter_map(|(thread, it)| Some((*thread, it.system_ticks?))).collect();

@@ -314,7 +314,8 @@ mod tests {
         let there = socket.local_addr().unwrap().to_string();
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let me = format!("pid:{}", std::process::id());
-        let asked: Vec<Asked> = [there.as_str(), gone.as_str(), me.as_str(), "pid:4194399", "auto"].map(|text| text.parse().unwrap()).into();
+        let asked: Vec<Asked> =
+            [there.as_str(), gone.as_str(), me.as_str(), "pid:4194399", "auto"].map(|text| text.parse().unwrap()).into();
         let told = doubts(&asked);
         assert_eq!(told.len(), 2, "{told:?}");
         assert!(told[0].contains(&gone) && told[0].contains("refused") && told[1].ends_with("there is no process 4194399"), "{told:?}");

@@ -272,7 +272,10 @@ mod tests {
         let error = Endpoint::open(&page(vec![body]), &["nothing".to_owned()]).err().unwrap();
         assert!(error.message.contains("'nothing'") && error.help.contains("go_goroutines"), "{error:?}");
         let named = metrics("go_goroutines 1\ngo_threads 2\nqueue 3\n");
-        assert_eq!((alike("goroutines", &named).as_str(), alike("GO", &named).as_str()), ("there is go_goroutines", "'*go*' is all of go_goroutines, go_threads"));
+        assert_eq!(
+            (alike("goroutines", &named).as_str(), alike("GO", &named).as_str()),
+            ("there is go_goroutines", "'*go*' is all of go_goroutines, go_threads")
+        );
     }
 
     #[test]

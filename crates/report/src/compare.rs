@@ -30,8 +30,8 @@ use crate::columns::wrapped;
 use crate::format::Tone;
 use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
-use crate::sweep::SweepFile;
 use crate::server_side::{self, Rows};
+use crate::sweep::SweepFile;
 use crate::{Style, profiles, story, visible};
 
 pub use words::{apart, reading};

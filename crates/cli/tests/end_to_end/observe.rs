@@ -78,7 +78,11 @@ fn what_was_seen_stands_wherever_a_result_is_read() {
     let name = format!("({})", server.pid());
     let short = "-d 1300ms --cooldown 0s --dir . --force";
     let all_of = |session: &mut Session, json: &str, markdown: &str| {
-        assert!(session.read(markdown).contains("The server's side") && session.read(markdown).contains(&name), "{}", session.read(markdown));
+        assert!(
+            session.read(markdown).contains("The server's side") && session.read(markdown).contains(&name),
+            "{}",
+            session.read(markdown)
+        );
         session.loadline(&format!("report {json}")).says("server's side").says(&name);
         session.loadline(&format!("report {json} --out html=page.html --force")).exits(0);
         let page = session.read("page.html");

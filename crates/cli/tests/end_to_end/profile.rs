@@ -256,7 +256,8 @@ fn a_profile_that_is_taken_only_at_the_end_is_doubted_at_the_beginning() {
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let line = format!("sweep {} --levels 1 -d 500ms --profile pid:4194399 --profile {nobody}", server.url("/healthz"));
     let ran = Session::new().loadline(&line);
-    ran.complains("warning: --profile pid:4194399: there is no process 4194399; it is not there now, and is asked for again at the end").complains("refused; ");
+    ran.complains("warning: --profile pid:4194399: there is no process 4194399; it is not there now, and is asked for again at the end")
+        .complains("refused; ");
 }
 
 /// Who listens is another process in every run, and nobody can name it before.

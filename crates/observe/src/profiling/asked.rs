@@ -18,7 +18,8 @@ pub enum Asked {
 }
 
 /// What can be asked for, as it stands in the help.
-pub const FORMS: &str = "the URL of Go's net/http/pprof, such as http://127.0.0.1:6060/debug/pprof/profile, pid:N, or auto for whoever listens";
+pub const FORMS: &str =
+    "the URL of Go's net/http/pprof, such as http://127.0.0.1:6060/debug/pprof/profile, pid:N, or auto for whoever listens";
 
 impl FromStr for Asked {
     type Err = String;

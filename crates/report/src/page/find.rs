@@ -12,8 +12,8 @@ use super::profiled::{self, Flame};
 use super::watched::{self, Climb};
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::find::table;
-use crate::visible::visible;
 use crate::server_side::{self, Rows};
+use crate::visible::visible;
 use crate::{Style, profiles, story};
 
 /// What the charts of a search draw.

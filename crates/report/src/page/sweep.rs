@@ -12,9 +12,9 @@ use super::profiled::{self, Flame};
 use super::watched::{self, Climb};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::chart::sweep::Ladder;
+use crate::server_side::{self, Rows};
 use crate::sweep::table::{self, Counted};
 use crate::visible::visible;
-use crate::server_side::{self, Rows};
 use crate::{Style, profiles, story};
 
 /// What the charts of a sweep draw.

@@ -138,7 +138,13 @@ pub(super) fn climbs(loads: &[(f64, Vec<&Summary>)]) -> Vec<Climb> {
                     lines.push((series, loads.iter().map(|(_, runs)| at_load(runs, asked, series)).collect()));
                 }
             }
-            let chart = chart(&drawn, number, about, "Means at each load; of memory, open files and connections that wait to be accepted the most", lines);
+            let chart = chart(
+                &drawn,
+                number,
+                about,
+                "Means at each load; of memory, open files and connections that wait to be accepted the most",
+                lines,
+            );
             all.extend(chart.map(|chart| Climb { chart, loads: places.clone() }));
         }
     }
@@ -169,7 +175,8 @@ fn drawn_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Wanted<'a>> {
             metrics.push(name);
         }
     }
-    let metric = |(at, name): (usize, &'a str)| Wanted { id: format!("metric-{at}"), title: name, names: vec![name], more: at >= METRICS_FIRST };
+    let metric =
+        |(at, name): (usize, &'a str)| Wanted { id: format!("metric-{at}"), title: name, names: vec![name], more: at >= METRICS_FIRST };
     CHARTS.iter().map(wanted).chain(metrics.into_iter().take(METRICS_MAX).enumerate().map(metric)).collect()
 }
 
@@ -198,7 +205,10 @@ fn chart(wanted: &Wanted<'_>, number: usize, about: &str, how: &str, mut lines: 
             .collect(),
     };
     let said: Vec<String> = [visible(about), told.join(". "), how.to_owned()].into_iter().filter(|part| !part.is_empty()).collect();
-    let line = |(series, values): (&Series, Vec<Option<f64>>)| Line { name: visible(series.of.as_deref().unwrap_or(&label(&series.name))), values };
+    let line = |(series, values): (&Series, Vec<Option<f64>>)| Line {
+        name: visible(series.of.as_deref().unwrap_or(&label(&series.name))),
+        values,
+    };
     Some(Chart {
         id: format!("server-{}{}", wanted.id, if number == 0 { String::new() } else { format!("-{number}") }),
         title: visible(wanted.title),
@@ -264,7 +274,10 @@ mod tests {
         }
         let courses = courses(&high);
         let ids: Vec<&str> = courses.iter().map(|course| course.chart.id.as_str()).collect();
-        assert!(["server-cpu", "server-threads", "server-lost", "server-processes", "server-metric-0-1"].iter().all(|id| ids.contains(id)), "{ids:?}");
+        assert!(
+            ["server-cpu", "server-threads", "server-lost", "server-processes", "server-metric-0-1"].iter().all(|id| ids.contains(id)),
+            "{ids:?}"
+        );
         assert!(courses.iter().all(|course| course.chart.lines.iter().all(|line| line.values.len() == course.to_ns.len())));
 
         assert!(climbs(&[(10.0, vec![&high])]).is_empty(), "one load is no ladder");
