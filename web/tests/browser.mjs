@@ -78,6 +78,7 @@ const tests = {
     for (const name of ["run.html", "sweep.html", "find.html", "compare.html", "diff.html", "plot.html", "runs.html", "searches.html"]) {
       for (const colorScheme of ["light", "dark"]) {
         const { page, close } = await open(name, { colorScheme });
+        await page.evaluate(() => document.querySelectorAll("details.more").forEach((fold) => { fold.open = true; }));
         const charts = page.locator(".chart");
         // A plot of hits is one chart of them all, and two searches have two; every other page has several.
         assert.ok(await charts.count() >= ({ "plot.html": 1, "searches.html": 2 }[name] ?? 3), name);
@@ -169,6 +170,24 @@ const tests = {
       assert.equal(await flame.locator(".call.found").count(), 2);
       assert.match(await flame.locator(".flame-result").innerText(), /^38\.\d+ % of all/);
       assert.equal(await flame.locator(".call.grew").count() > 0, name !== "run.html");
+      assert.deepEqual(complaints, []);
+      await close();
+    }
+  },
+
+  async "the server's side stands below the load, over the same seconds or levels, and the rest of it is folded"() {
+    for (const [name, load, rest] of [["run.html", "qps", "server-processes"], ["sweep.html", "throughput", "server-switches"], ["find.html", "load", "server-switches"]]) {
+      const { page, complaints, close } = await open(name);
+      const drawing = page.locator(`#${load} .drawing`);
+      await drawing.scrollIntoViewIfNeeded();
+      const box = await drawing.boundingBox();
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      assert.equal(await page.locator("#server-cpu .cursor").getAttribute("visibility"), "visible", `${name}: one cursor`);
+      assert.ok(await page.locator("#server-cpu .series path").count() >= 3, name);
+      assert.equal(await page.locator(`#${rest}`).isVisible(), false, `${name}: the rest is folded`);
+      await page.locator("#server-more > summary").click();
+      await page.locator(`#${rest} .series path`).first().waitFor();
+      assert.equal(await page.locator("#server-side").count(), 1, `${name}: the same as a table`);
       assert.deepEqual(complaints, []);
       await close();
     }

@@ -6,6 +6,7 @@
 use measure::observed::{Place, Series, Unit};
 use measure::{Observed, Summary};
 use plan::Nanos;
+use serde::Serialize;
 
 use crate::quantity::{bytes, count, counted, decimal, figure, percent};
 
@@ -13,6 +14,11 @@ use crate::quantity::{bytes, count, counted, decimal, figure, percent};
 const METRICS_SHOWN: usize = 8;
 /// A share below this is not worth a word.
 const SHARE_WORTH_SAYING: f64 = 0.01;
+/// Bytes a second that are: what a log or a few connections move is not.
+const BYTES_WORTH_SAYING: f64 = 1e6;
+/// Waiting for memory or storage is worth a word from this share of the time on, and a table of connections when it is so full.
+const PRESSURE_WORTH_SAYING: f64 = 0.05;
+const FULL_WORTH_SAYING: f64 = 0.8;
 /// Waiting for a core is worth a word when it is so many threads at once.
 const WAITING_WORTH_SAYING: f64 = 0.1;
 
@@ -179,6 +185,9 @@ impl<'a> ServerSide<'a> {
         if let Some(threads) = self.most("threads") {
             said.push(counted(threads as u64, "thread"));
         }
+        if let Some((read, written)) = self.moved("io_read", "io_written") {
+            said.push(format!("{} a second read from storage and {} written", bytes(read), bytes(written)));
+        }
         if let Some(switches) = self.mean("switches_involuntary").zip(self.mean("switches_voluntary")) {
             said.push(format!(
                 "{} switches a second because it waited and {} because it had to",
@@ -204,8 +213,24 @@ impl<'a> ServerSide<'a> {
                 said.push(format!("{} % {what}", percent((share * 1e3).round() / 10.0)));
             }
         }
-        if let Some(queued) = self.most("accept_queue").filter(|queued| *queued >= 1.0) {
-            said.push(format!("up to {} waited to be accepted", counted(queued as u64, "connection")));
+        for (name, what) in [("pressure_memory", "memory"), ("pressure_io", "storage")] {
+            if let Some(share) = self.mean(name).filter(|share| *share >= PRESSURE_WORTH_SAYING) {
+                said.push(format!("in {:.0} % of the time something on it waited for {what}", share * 100.0));
+            }
+        }
+        if let Some((received, sent)) = self.moved("network_in", "network_out") {
+            said.push(format!("its network carried {} a second in and {} out", bytes(received), bytes(sent)));
+        }
+        if let Some(kept) = self.seen.whole("conntrack").and_then(|series| Some(self.most_of(series)? / series.limit?))
+            && kept >= FULL_WORTH_SAYING
+        {
+            said.push(format!("its firewall kept {:.0} % of the connections that it can", kept * 100.0));
+        }
+        if let Some(queue) = self.seen.whole("accept_queue")
+            && let Some(queued) = self.most_of(queue).filter(|queued| *queued >= 1.0)
+        {
+            let room = queue.limit.map_or_else(String::new, |room| format!(", of {} that there is room for", count(room as u64)));
+            said.push(format!("up to {} waited to be accepted{room}", counted(queued as u64, "connection")));
         }
         let overflows = self.total("listen_overflows").round() as u64;
         if overflows > 0 {
@@ -223,6 +248,12 @@ impl<'a> ServerSide<'a> {
             said.push(format!("{} of swap in use", bytes(swap)));
         }
         (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    /// Bytes a second that came and went, on average, if that is worth a word.
+    fn moved(&self, came: &str, went: &str) -> Option<(f64, f64)> {
+        let (came, went) = (self.mean(came)?, self.mean(went)?);
+        (came + went >= BYTES_WORTH_SAYING).then_some((came, went))
     }
 
     fn metrics(&self) -> Vec<String> {
@@ -244,6 +275,62 @@ impl<'a> ServerSide<'a> {
             figure(self.mean_of(series)?),
             figure(self.most_of(series)?)
         ))
+    }
+}
+
+/// What the server did a moment ago, for whoever looks on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Now {
+    /// Cores it used.
+    pub cpu: f64,
+    /// Cores of its machine.
+    pub cores: Option<u32>,
+    /// The share of a core that its busiest thread used.
+    pub busiest_thread: Option<f64>,
+    /// Connections that wait to be accepted.
+    pub accept_queue: Option<f64>,
+    /// Resident memory in bytes.
+    pub memory_bytes: Option<f64>,
+    /// The share of its quota's periods in which it had to stop.
+    pub throttled: Option<f64>,
+    /// Busy cores of its machine.
+    pub machine_cpu: Option<f64>,
+}
+
+impl Now {
+    /// Of the last looks at everything that is watched: of the server itself where it is among them, else of the first with processes.
+    #[must_use]
+    pub fn of(latest: &[Observed]) -> Option<Self> {
+        let with_processes = latest.iter().filter(|seen| seen.whole("cpu_user").is_some());
+        let seen = with_processes.min_by_key(|seen| !(seen.asked == "auto" || seen.asked.starts_with("ssh:")))?;
+        let last = |name: &str| seen.whole(name).and_then(|series| series.values.last().copied().flatten());
+        Some(Self {
+            cpu: last("cpu_user")? + last("cpu_system")?,
+            cores: seen.cores,
+            busiest_thread: last("thread_cpu_busiest"),
+            accept_queue: last("accept_queue"),
+            memory_bytes: last("memory"),
+            throttled: last("cgroup_throttled"),
+            machine_cpu: last("machine_cpu"),
+        })
+    }
+
+    /// How many cores it uses: `1.94 of 2 cores`.
+    #[must_use]
+    pub fn used(&self) -> String {
+        let of = self.cores.map_or_else(|| " cores".to_owned(), |cores| format!(" of {}", counted(cores.into(), "core")));
+        format!("{}{of}", decimal(self.cpu, 2))
+    }
+
+    /// What else is worth a word, in those of the table: its busiest thread, connections that wait to be accepted, a quota that stops it.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        said.extend(self.busiest_thread.map(|share| format!("busiest thread {:.0} %", share * 100.0)));
+        said.extend(self.accept_queue.filter(|queued| *queued >= 1.0).map(|queued| format!("{} queued", count(queued as u64))));
+        let stopped = self.throttled.filter(|share| *share >= SHARE_WORTH_SAYING);
+        said.extend(stopped.map(|share| format!("throttled {:.0} %", share * 100.0)));
+        said
     }
 }
 
@@ -334,6 +421,39 @@ mod tests {
         ] {
             assert!(said.contains(part), "{part}: {said}");
         }
+    }
+
+    #[test]
+    fn what_storage_network_and_firewall_did_is_said_where_it_is_much() {
+        let mut run = watched();
+        let said = |run: &Summary| ServerSide::of(run)[0].lines().join("\n");
+        let words = ["read from storage", "its network carried", "waited for memory", "its firewall"];
+        assert!(words.iter().all(|word| !said(&run).contains(word)), "{}", said(&run));
+        let count = run.observed[0].to_ns.len();
+        let mut put = |name: &str, limit: Option<f64>, value: f64| {
+            let series = Series { name: name.to_owned(), of: None, unit: Unit::Number, limit, values: vec![Some(value); count] };
+            run.observed[0].series.push(series);
+        };
+        for (name, value) in [("io_read", 0.0), ("io_written", 3e6), ("network_in", 2e6), ("network_out", 9e6), ("pressure_memory", 0.25)] {
+            put(name, None, value);
+        }
+        put("conntrack", Some(100.0), 95.0);
+        let said = said(&run);
+        assert!(words.iter().all(|word| said.contains(word)) && said.contains("95 % of the connections that it can"), "{said}");
+    }
+
+    #[test]
+    fn who_looks_on_sees_the_last_moment_of_the_server() {
+        let run = watched();
+        let mut latest: Vec<Observed> = run.observed.iter().rev().map(Observed::latest).collect();
+        let now = Now::of(&latest).unwrap();
+        assert_eq!((now.used().as_str(), now.accept_queue), ("1.04 of 4 cores", Some(129.0)));
+        assert_eq!(now.remarks(), ["busiest thread 99 %", "129 queued"]);
+        // What stands behind the server is not the server.
+        latest.insert(0, Observed { asked: "pid:7".to_owned(), ..latest[1].clone() });
+        latest[0].series.iter_mut().for_each(|series| series.values = vec![Some(0.0)]);
+        assert_eq!(Now::of(&latest), Some(now));
+        assert_eq!(Now::of(&latest[1..2]), None, "a page of metrics is no server");
     }
 
     #[test]

@@ -5,9 +5,9 @@
 //!
 //! Invariant: once the load runs, nothing here ends it. What goes wrong becomes a warning of its result.
 
-use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
 use std::time::Instant;
 
+use analysis::server_side::Now;
 use clap::{ArgAction, Args};
 use measure::{Summary, Tick};
 use observe::prometheus::Endpoint;
@@ -41,7 +41,9 @@ impl Observing {
     /// Reads what is asked for. Every mistake goes to `errors`.
     pub fn decide(self, errors: &mut PlanErrors) -> Eyes {
         let mut asked = Vec::new();
-        self.observe.iter().filter_map(|text| text.strip_prefix("prometheus:")).for_each(secrets::learn_address);
+        // Whoever forgets the word before it has given the password all the same.
+        let page = |text: &&String| text.starts_with("prometheus:") || text.starts_with("http");
+        self.observe.iter().filter(page).map(|text| text.strip_prefix("prometheus:").unwrap_or(text)).for_each(secrets::learn_address);
         for text in &self.observe {
             match text.parse::<Asked>() {
                 Ok(one) if asked.contains(&one) => {}
@@ -82,6 +84,11 @@ pub struct Watch {
 impl Eyes {
     /// Nothing is watched.
     pub const CLOSED: Self = Self { asked: Vec::new(), metrics: Vec::new() };
+
+    /// Whoever listens where the load goes.
+    pub fn auto() -> Self {
+        Self { asked: vec![Asked::Auto], metrics: Vec::new() }
+    }
 
     /// Begins to watch for a run of this plan.
     ///
@@ -160,6 +167,11 @@ impl Watch {
         };
     }
 
+    /// What the server did a moment ago, if it has been seen.
+    pub fn now(&self) -> Option<Now> {
+        Now::of(&self.watcher.as_ref()?.latest())
+    }
+
     /// When the run began, as far as is known.
     pub fn origin(&self) -> Instant {
         self.origin.unwrap_or(self.opened)
@@ -186,7 +198,7 @@ impl Watch {
 fn listener(plan: &Plan) -> Option<Box<dyn Source>> {
     let here = Folder::of_this_machine();
     let me = std::process::id();
-    let subject = match Subject::listening(&here, place(plan)?, Some(me)) {
+    let subject = match Subject::listening(&here, Wanted::of(plan)?, Some(me)) {
         // The built-in API, or a test's own server: who measures would be measured.
         Ok(subject) if subject.processes().iter().any(|process| process.pid == me) => return None,
         Ok(subject) => subject,
@@ -213,29 +225,6 @@ fn source(asked: &Asked, metrics: &[String], plan: &Plan) -> Result<Option<Found
         }
     };
     Ok(Some(Found::There(Box::new(Local::new(asked.to_string(), subject)))))
-}
-
-/// Where the load goes, if that is on this machine. Behind a proxy it cannot be known where it ends.
-fn place(plan: &Plan) -> Option<Wanted> {
-    let connection = plan.connection();
-    if connection.proxy.is_some() {
-        return None;
-    }
-    if let Some(path) = &connection.unix_socket {
-        return Some(Wanted::Path(path.clone()));
-    }
-    let (host, port) = match &connection.connect_to {
-        Some(at) => (at.host.as_str(), at.port),
-        None => (plan.target().host(), plan.target().port()),
-    };
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().ok()?.filter(is_here).collect();
-    (!addresses.is_empty()).then_some(Wanted::Addresses(addresses))
-}
-
-/// Whether an address is one of this machine's own: only to those a socket can be bound.
-fn is_here(address: &SocketAddr) -> bool {
-    UdpSocket::bind((address.ip(), 0)).is_ok()
 }
 
 #[cfg(test)]
@@ -292,11 +281,5 @@ mod tests {
             assert!(told.contains(said), "{said}: {told}");
         }
         assert!(decided(&["none", "auto"], &[]).unwrap_err().contains("beside something to watch"));
-    }
-
-    #[test]
-    fn only_addresses_of_this_machine_are_here() {
-        let here = |text: &str| is_here(&text.parse().unwrap());
-        assert!(here("127.0.0.1:80") && !here("192.0.2.1:80") && !here("[2001:db8::1]:80"));
     }
 }

@@ -10,16 +10,18 @@ use std::time::Instant;
 
 use clap::{ArgAction, Args};
 use measure::Summary;
+use observe::NotFound;
 use observe::profiling::{self, Asked, FORMS, Had};
 use plan::{Plan, PlanError, PlanErrors};
 
+use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::secrets;
 
 /// Which profiles of the server are taken.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Profiling {
-    /// Take a profile of the server under this load: the URL of Go's net/http/pprof (also /heap, /mutex, /block, /goroutine), or pid:N by py-spy, Node's inspector or perf (repeatable)
+    /// Take a profile of the server under this load: the URL of Go's net/http/pprof (also /heap, /mutex, /block, /goroutine), or pid:N or auto (who listens) by py-spy, Node's inspector or perf (repeatable)
     #[arg(long, value_name = "WHAT", action = ArgAction::Append, help_heading = "Server's side")]
     profile: Vec<String>,
 
@@ -110,6 +112,22 @@ impl Probes {
     /// Whether there is nothing to take.
     pub fn is_empty(&self) -> bool {
         self.asked.is_empty()
+    }
+
+    /// Whether they can be had under this plan, before anything is sent.
+    ///
+    /// # Errors
+    /// If the server is out of reach.
+    pub fn check(&self, plan: &Plan) -> Result<(), Failed> {
+        let failed =
+            |why: NotFound| Failed::new(Exit::Usage, format_args!("--profile auto: {}", why.message), format_args!("{}", why.help));
+        profiling::check(&self.asked, plan).map_err(failed)
+    }
+
+    /// What is not there as things are: said at once where a profile is taken only at the end of a long measurement.
+    pub fn doubts(&self) -> Vec<String> {
+        let when = "it is not there now, and is asked for again at the end";
+        profiling::doubts(&self.asked).into_iter().map(|doubt| format!("warning: {}; {when}", secrets::without(&doubt))).collect()
     }
 
     /// Begins with a run of this plan.

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use analysis::quantity;
+use analysis::server_side::Now;
 use clap::Args;
 use engine::Stop;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -39,6 +40,7 @@ struct Stage {
     view: Mutex<Option<Terminal>>,
     held: Mutex<Held>,
     web: Mutex<Option<Web>>,
+    server: Mutex<Option<Now>>,
 }
 
 #[derive(Debug, Default)]
@@ -172,6 +174,7 @@ impl Screen {
     pub fn follow(&self, plan: &Plan, what: &str) -> Progress {
         let end = plan.duration().map(|_| plan.end());
         let requests = plan.requests().map(std::num::NonZeroU64::get);
+        *self.stage.server() = None;
         // One of the two is always decided; a bar over both would jump where the other ends the run first.
         let length = end.map_or(requests.unwrap_or(1), |end| end.0);
         self.bar.set_prefix(if what.is_empty() { String::new() } else { format!("{what}  ") });
@@ -186,6 +189,18 @@ impl Screen {
             web.load(plan, what);
         }
         Progress { screen: self.clone(), end, requests, warmup: plan.warmup(), ended: 0, failed: 0 }
+    }
+
+    /// What the server did a moment ago stands beside the next interval; asked for only where somebody looks.
+    pub fn server(&self, now: impl FnOnce() -> Option<Now>) {
+        let is_looked_at = !self.bar.is_hidden() || self.stage.view().is_some() || self.stage.web().is_some();
+        if is_looked_at {
+            let now = now();
+            *self.stage.server() = now;
+            if let Some(terminal) = &*self.stage.view() {
+                terminal.update(|view| view.server(now));
+            }
+        }
     }
 
     /// Shows all that was measured so far in a browser, if one is served; made only then.
@@ -240,6 +255,10 @@ impl Stage {
         self.web.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn server(&self) -> MutexGuard<'_, Option<Now>> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -277,7 +296,7 @@ impl Progress {
             terminal.update(|view| view.tick(tick));
         }
         if let Some(web) = &*self.screen.stage.web() {
-            web.tick(tick);
+            web.tick(tick, self.screen.stage.server().as_ref());
         }
     }
 
@@ -298,6 +317,7 @@ impl Progress {
             parts.push(format!("{} requests a second", grouped(tick.qps().round() as u64)));
             parts.extend(tick.tps().map(|tps| format!("{} journeys a second", quantity::decimal(tps, 1))));
         }
+        parts.extend(self.screen.stage.server().as_ref().map(|now| format!("server {}", now.used())));
         parts.push(if self.failed == 0 { "none failed".to_owned() } else { format!("{} failed", grouped(self.failed)) });
         parts.join(" · ")
     }
@@ -366,6 +386,9 @@ mod tests {
         let of_journeys = Tick { journeys, ..tick(1, 2) };
         assert_eq!(progress.line(&of_journeys), "0:02 · 0:08 left · 1,234 requests a second · 7.0 journeys a second · 68 failed");
         assert_eq!(progress.line(&tick(10, 11)), "0:11 · waiting for the last answers · 68 failed");
+        let watched = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1;
+        *progress.screen.stage.server() = Now::of(&watched.observed);
+        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 requests a second · server 1.04 of 4 cores · 68 failed");
     }
 
     #[test]

@@ -47,6 +47,7 @@ impl Single<'_> {
     /// If it cannot be carried out, or not to its end, or an output cannot be written.
     pub fn carry_out<'d>(self, drive: impl FnOnce(&Stop) -> Result<Drive<'d>, RunError>) -> Result<Exit, Failed> {
         let Self { word, plan, name, checks, mut guard, outputs, mut keeper, eyes, probes, exports, sight, manner } = self;
+        probes.check(plan)?;
         let mut server = eyes.open(plan)?;
         let stop = Stop::new();
         let screen = manner.screen_with_view(sight, word, &stop);
@@ -58,6 +59,7 @@ impl Single<'_> {
         keeper.load(plan, name);
         let probing = probes.open(plan);
         let watch = &mut |tick: &Tick, counted: Counted| {
+            screen.server(|| server.now());
             progress.tick(tick);
             exports.second(tick, &counted);
             server.tick(tick);

@@ -7,6 +7,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
+use analysis::server_side::Now;
 use engine::Stop;
 use measure::Tick;
 use plan::Plan;
@@ -70,9 +71,9 @@ impl Web {
         self.live.load(what, page::begun(plan).json());
     }
 
-    /// An interval of it.
-    pub fn tick(&self, tick: &Tick) {
-        self.live.tick(&page::tick(tick));
+    /// An interval of it, and what the server did then.
+    pub fn tick(&self, tick: &Tick, server: Option<&Now>) {
+        self.live.tick(&page::tick(tick, server));
     }
 
     /// Everything measured so far.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use analysis::quantity::{self, NONE};
+use analysis::server_side::Now;
 use measure::{Failure, Tick};
 use plan::{Nanos, Plan};
 use ratatui::Frame;
@@ -70,6 +71,8 @@ pub struct View {
     connections: u64,
     processor: f64,
     lag_max: Nanos,
+    /// What the server did a moment ago, if it is watched.
+    server: Option<Now>,
     qps: History,
     p50: History,
     p99: History,
@@ -108,6 +111,7 @@ impl View {
             connections: 0,
             processor: 0.0,
             lag_max: Nanos::ZERO,
+            server: None,
             qps: History::default(),
             p50: History::default(),
             p99: History::default(),
@@ -169,6 +173,11 @@ impl View {
         self.p99.push(quantile(0.99));
     }
 
+    /// What the server did a moment ago.
+    pub fn server(&mut self, now: Option<Now>) {
+        self.server = now;
+    }
+
     /// What the command prints stands below, its last lines.
     pub fn print(&mut self, text: &str) {
         self.printed.extend(without_colour(text).lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
@@ -193,7 +202,7 @@ impl View {
             Constraint::Length(4),
             Constraint::Length(1),
             Constraint::Length(graphs),
-            Constraint::Length(3 + u16::from(self.journeys.is_some()) + failures.len() as u16),
+            Constraint::Length(3 + u16::from(self.journeys.is_some()) + u16::from(self.server.is_some()) + failures.len() as u16),
             Constraint::Fill(1),
             Constraint::Length(2),
         ])
@@ -204,6 +213,7 @@ impl View {
         lines.extend(self.journeys_line());
         lines.push(self.in_flight_line());
         lines.extend(failures);
+        lines.extend(self.server_line());
         lines.push(self.machine_line());
         frame.render_widget(Paragraph::new(lines), health);
         self.printed(frame, printed);
@@ -292,6 +302,15 @@ impl View {
     fn in_flight_line(&self) -> Line<'_> {
         let connections = quantity::counted(self.connections, "connection");
         Line::raw(format!("  in flight  {:>VALUE$}   on {connections}", quantity::count(self.in_flight)))
+    }
+
+    /// What the server takes: of how many cores, and what waits for it.
+    fn server_line(&self) -> Option<Line<'_>> {
+        let now = self.server?;
+        let of = now.cores.map_or_else(|| "cores".to_owned(), |cores| format!("of {}", quantity::counted(cores.into(), "core")));
+        let mut said = vec![of];
+        said.extend(now.remarks());
+        Some(Line::raw(format!("  server     {:>VALUE$}   {}", quantity::decimal(now.cpu, 2), said.join(", "))))
     }
 
     /// What loadline itself takes and adds: whether the figures above are the server's.
@@ -459,6 +478,22 @@ mod tests {
         let tps = line.split_whitespace().nth(1).unwrap().replace(',', "").parse::<f64>().unwrap();
         assert!(tps > 300.0, "{shown}");
         assert!(shown.contains("q  ends the load"), "{shown}");
+    }
+
+    #[test]
+    fn what_the_server_does_stands_above_what_loadline_does() {
+        let mut view = View::new("run", Palette::Plain);
+        view.begin(&plan(Draft::default()), "");
+        let run = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1;
+        run.timeline.iter().for_each(|tick| view.tick(tick));
+        view.server(Now::of(&run.observed));
+        let shown = screen(&view, ROOM_MIN);
+        let lines: Vec<&str> = shown.lines().collect();
+        let at = lines.iter().position(|line| line.starts_with("  server")).unwrap_or_else(|| panic!("{shown}"));
+        assert!(lines[at].ends_with("1.04   of 4 cores, busiest thread 99 %, 129 queued"), "{shown}");
+        assert!(lines[at + 1].starts_with("  loadline") && shown.contains("q  ends the load"), "{shown}");
+        view.begin(&plan(Draft::default()), "next");
+        assert!(!screen(&view, ROOM_MIN).contains("server"), "of another run nothing is known yet");
     }
 
     #[test]

@@ -119,7 +119,9 @@ pub const SERIES: &[Known] = &[
     known("cpu_user", Unit::Cores, "processor time of the processes in their own code"),
     known("cpu_system", Unit::Cores, "processor time the kernel spent for them"),
     known("process_cpu", Unit::Cores, "both, of one process"),
+    known("process_cpu_system", Unit::Cores, "of that, what the kernel spent for it"),
     known("thread_cpu", Unit::Cores, "both, of one of the busiest threads"),
+    known("thread_cpu_system", Unit::Cores, "of that, what the kernel spent for it"),
     known("thread_cpu_busiest", Unit::Cores, "both, of whichever thread used most in that interval"),
     known("run_queue_wait", Unit::Count, "threads that were ready to run and got no core, on average"),
     known("switches_voluntary", Unit::PerSecond, "times a thread gave its core back to wait for something"),
@@ -180,6 +182,22 @@ impl Observed {
         self.to_ns.is_empty()
     }
 
+    /// The last interval by itself, of what was seen of everything together: for whoever looks on.
+    #[must_use]
+    pub fn latest(&self) -> Self {
+        let last = |series: &Series| Series { values: series.values.last().copied().into_iter().collect(), ..series.empty() };
+        Self {
+            asked: self.asked.clone(),
+            about: self.about.clone(),
+            place: self.place,
+            cores: self.cores,
+            from_ns: self.from_ns.last().copied().into_iter().collect(),
+            to_ns: self.to_ns.last().copied().into_iter().collect(),
+            series: self.series.iter().filter(|series| series.of.is_none()).map(last).collect(),
+            ..Self::default()
+        }
+    }
+
     /// Adds an interval. Values of series that are new leave a gap before them, and series without a value have one here.
     pub fn add(&mut self, from: Nanos, to: Nanos, values: impl IntoIterator<Item = Value>) {
         let before = self.to_ns.len();
@@ -212,6 +230,13 @@ impl Observed {
         for series in &mut self.series {
             series.values = series.values.chunks(2).map(|pair| mean(pair.iter().copied()).map(rounded)).collect();
         }
+    }
+}
+
+impl Series {
+    /// The same without a value.
+    fn empty(&self) -> Self {
+        Self { name: self.name.clone(), of: self.of.clone(), unit: self.unit, limit: self.limit, values: Vec::new() }
     }
 }
 
@@ -279,6 +304,10 @@ mod tests {
         let each: Vec<_> = seen.each("process_cpu").map(|series| series.values.clone()).collect();
         assert_eq!(each, [[None, Some(0.5), None], [None, None, Some(0.25)]]);
         assert!(seen.series.iter().all(|series| series.values.len() == seen.to_ns.len()));
+        let latest = seen.latest();
+        assert_eq!((latest.to_ns.as_slice(), latest.series.len()), (&[Nanos::from_secs(3)][..], 1), "{latest:?}");
+        assert_eq!(latest.whole("cpu_user").unwrap().values, [None]);
+        assert!(Observed::default().latest().is_empty());
     }
 
     #[test]

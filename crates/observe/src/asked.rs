@@ -73,6 +73,9 @@ impl FromStr for Asked {
             ("container", _) => Err(format!(
                 "'{text}' does not hold a container's id: at least {ID_DIGITS_MIN} hexadecimal digits, as docker ps or crictl ps lists it"
             )),
+            ("prometheus", port) if is_number(port) => {
+                Err(format!("'{text}' names no host; of this machine it is prometheus:127.0.0.1:{port}"))
+            }
             ("prometheus", url) => {
                 let written = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
                 let mut url = Url::parse(&written).map_err(|why| format!("'{text}' holds no URL: {why}"))?;
@@ -85,10 +88,39 @@ impl FromStr for Asked {
                 Ok(Self::Prometheus(url))
             }
             ("ssh", to) => Remote::read(to).map(Self::Ssh).ok_or_else(|| number("host such as ssh:root@web1")),
-            _ => Err(format!("'{text}' is not one of {FORMS}")),
+            _ => Err(match meant(text) {
+                Some(meant) => format!("'{text}' does not say what it is: {meant}"),
+                None => format!("'{text}' is not one of {FORMS}"),
+            }),
         }
     }
 }
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What someone may have meant who left out the word before the colon.
+fn meant(text: &str) -> Option<String> {
+    if is_number(text) {
+        return Some(format!("a process is pid:{text}, and whoever listens on a port port:{text}"));
+    }
+    if text.starts_with("http://") || text.starts_with("https://") {
+        return Some(format!("a page of metrics is prometheus:{text}"));
+    }
+    if text.starts_with('/') {
+        return Some(format!("a cgroup is cgroup:{text}"));
+    }
+    let (host, port) = text.rsplit_once(':').unwrap_or((text, ""));
+    if text.contains('@') {
+        return Some(format!("another machine is ssh:{text}"));
+    }
+    (is_number(port) && !host.is_empty() && !host.contains(':') && !KINDS.contains(&host))
+        .then(|| format!("a page of metrics is prometheus:{text}, and whoever listens on a port of this machine port:{port}"))
+}
+
+/// The words before the colon.
+const KINDS: [&str; 8] = ["auto", "none", "pid", "port", "cgroup", "container", "prometheus", "ssh"];
 
 impl Remote {
     fn read(text: &str) -> Option<Self> {
@@ -176,7 +208,14 @@ mod tests {
             ("ssh:-oProxyCommand=evil", "no host"),
             ("ssh:user@", "no host"),
             ("ssh:a b", "no host"),
-            ("nonsense:1", "is not one of"),
+            ("nonsense", "is not one of"),
+            ("auto:1", "is not one of"),
+            ("8080", "pid:8080, and whoever listens on a port port:8080"),
+            ("localhost:9100", "prometheus:localhost:9100, and whoever listens on a port of this machine port:9100"),
+            ("http://localhost:9100", "prometheus:http://localhost:9100"),
+            ("/system.slice/nginx.service", "cgroup:/system.slice/nginx.service"),
+            ("me@web1", "ssh:me@web1"),
+            ("prometheus:9100", "prometheus:127.0.0.1:9100"),
         ] {
             let error = text.parse::<Asked>().expect_err(text);
             assert!(error.contains(said), "{text}: {error}");

@@ -109,7 +109,7 @@ fn processes(before: &Sample, after: &Sample, found: &mut Found) {
     };
     let (mut user, mut system, mut from_children) = (0, 0, 0u64);
     let (mut waited, mut voluntary, mut involuntary) = (0u64, 0u64, 0u64);
-    let mut by_thread: Vec<(f64, Pid, &str)> = Vec::new();
+    let mut by_thread: Vec<(f64, Pid, &str, Option<f64>)> = Vec::new();
     let mut storage: [Option<u64>; 2] = [None, None];
     for (identity, now) in &after.processes {
         let then = earlier(identity, now);
@@ -118,11 +118,15 @@ fn processes(before: &Sample, after: &Sample, found: &mut Found) {
         system += used[1];
         from_children += now.stat.children_ticks.saturating_sub(then.stat.children_ticks);
         let of = Some(format!("{} {}", now.stat.name, identity.pid));
-        found.put("process_cpu", of, (used[0] + used[1]) as f64 / TICKS_PER_SECOND / found.span, None);
+        found.put("process_cpu", of.clone(), (used[0] + used[1]) as f64 / TICKS_PER_SECOND / found.span, None);
+        found.put("process_cpu_system", of, used[1] as f64 / TICKS_PER_SECOND / found.span, None);
         for (thread, now) in &now.by_thread {
             let then = then.by_thread.get(thread).cloned().unwrap_or_default();
             let ran = now.ran_ns.saturating_sub(then.ran_ns) as f64 / 1e9 / found.span;
-            by_thread.push((ran.min(1.0), *thread, &now.name));
+            // Of a first look nothing is known of how it divided its time.
+            let system =
+                now.system_ticks.zip(then.system_ticks).map(|(now, then)| now.saturating_sub(then) as f64 / TICKS_PER_SECOND / found.span);
+            by_thread.push((ran.min(1.0), *thread, &now.name, system));
             waited += now.waited_ns.saturating_sub(then.waited_ns);
             voluntary += now.switches_voluntary.saturating_sub(then.switches_voluntary);
             involuntary += now.switches_involuntary.saturating_sub(then.switches_involuntary);
@@ -152,8 +156,12 @@ fn processes(before: &Sample, after: &Sample, found: &mut Found) {
             .iter()
             .enumerate()
             .take_while(|(at, it)| *at < THREADS_EACH && (by_thread.len() <= THREADS_EACH || it.0 >= THREAD_WORTH_A_SERIES));
-        for (_, (ran, thread, name)) in worth {
-            found.put("thread_cpu", Some(format!("{name} {thread}")), *ran, Some(1.0));
+        for (_, (ran, thread, name, system)) in worth {
+            let of = format!("{name} {thread}");
+            if let Some(system) = system {
+                found.put("thread_cpu_system", Some(of.clone()), system.min(*ran), Some(1.0));
+            }
+            found.put("thread_cpu", Some(of), *ran, Some(1.0));
         }
         found.put("run_queue_wait", None, waited as f64 / 1e9 / found.span, None);
         found.put("switches_voluntary", None, voluntary as f64 / found.span, None);
@@ -290,6 +298,31 @@ mod tests {
         assert_eq!((of(&values, "memory"), of(&values, "processes")), (2_000.0, 2.0));
         let each: Vec<_> = values.iter().filter(|it| it.name == "process_cpu").map(|it| (it.of.clone().unwrap(), it.value)).collect();
         assert_eq!(each, [("app 1".to_owned(), 0.75), ("app 2".to_owned(), 0.25)]);
+    }
+
+    #[test]
+    fn each_process_and_thread_tells_what_the_kernel_spent_for_it() {
+        let threaded = |system: u64, threads: &[(Pid, u64, Option<u64>)]| {
+            let of = |(thread, ran_ms, system_ticks): &(Pid, u64, Option<u64>)| {
+                (
+                    *thread,
+                    ThreadSample {
+                        name: "w".to_owned(),
+                        ran_ns: ran_ms * 1_000_000,
+                        system_ticks: *system_ticks,
+                        ..ThreadSample::default()
+                    },
+                )
+            };
+            ProcessSample { by_thread: threads.iter().map(of).collect(), ..process(0, system, 0) }
+        };
+        let before = sample(10, &[(1, 5, threaded(0, &[(1, 0, Some(0)), (2, 0, None), (3, 0, Some(0))]))]);
+        let after = sample(11, &[(1, 5, threaded(60, &[(1, 500, Some(40)), (2, 300, Some(20)), (3, 5, Some(1))]))]);
+        let found = values(&before, &after);
+        let each = |name: &str| found.iter().filter(|it| it.name == name).map(|it| (it.of.clone().unwrap(), it.value)).collect::<Vec<_>>();
+        assert_eq!(each("process_cpu_system"), [("app 1".to_owned(), 0.6)]);
+        // Of one it was not known before; and ticks are coarse, so that a part is never more than the whole.
+        assert_eq!(each("thread_cpu_system"), [("w 1".to_owned(), 0.4), ("w 3".to_owned(), 0.005)]);
     }
 
     #[test]

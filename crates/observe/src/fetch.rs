@@ -52,6 +52,29 @@ impl Limits {
     };
 }
 
+/// Whether somebody accepts connections there.
+///
+/// # Errors
+/// In words, if nobody does.
+pub fn reach(url: &Url, within: Duration) -> Result<(), String> {
+    connected(url, Instant::now() + within).map(drop)
+}
+
+/// A connection to the first address that accepts one.
+fn connected(url: &Url, deadline: Instant) -> Result<TcpStream, String> {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let port = url.port_or_known_default().unwrap_or(80);
+    let mut last = format!("{host} has no address");
+    let addresses = (host, port).to_socket_addrs().map_err(|why| format!("{host} cannot be looked up: {}", plainly(&why)))?;
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, left(deadline)) {
+            Ok(stream) => return Ok(stream),
+            Err(why) => last = format!("{address}: {}", plainly(&why)),
+        }
+    }
+    Err(last)
+}
+
 impl Client {
     /// For a page of metrics.
     ///
@@ -105,25 +128,14 @@ impl Client {
     /// In words, if it cannot be had.
     pub fn read_bytes(&self) -> Result<Vec<u8>, String> {
         let deadline = Instant::now() + self.limits.time;
-        let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        let port = self.url.port_or_known_default().unwrap_or(80);
-        let mut last = format!("{host} has no address");
-        let addresses = (host, port).to_socket_addrs().map_err(|why| format!("{host} cannot be looked up: {}", plainly(&why)))?;
-        for address in addresses {
-            match TcpStream::connect_timeout(&address, left(deadline)) {
-                Ok(stream) => {
-                    return match &self.tls {
-                        None => self.exchange(Timed { stream, deadline }),
-                        Some((config, name)) => {
-                            let connection = ClientConnection::new(config.clone(), name.clone()).map_err(|why| why.to_string())?;
-                            self.exchange(StreamOwned::new(connection, Timed { stream, deadline }))
-                        }
-                    };
-                }
-                Err(why) => last = format!("{address}: {}", plainly(&why)),
+        let stream = connected(&self.url, deadline)?;
+        match &self.tls {
+            None => self.exchange(Timed { stream, deadline }),
+            Some((config, name)) => {
+                let connection = ClientConnection::new(config.clone(), name.clone()).map_err(|why| why.to_string())?;
+                self.exchange(StreamOwned::new(connection, Timed { stream, deadline }))
             }
         }
-        Err(last)
     }
 
     fn exchange(&self, mut stream: impl Read + Write) -> Result<Vec<u8>, String> {

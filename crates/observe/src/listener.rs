@@ -4,7 +4,9 @@
 //! how `ss -ltnp` finds them, and it needs no program and no rights beyond seeing the process's files. A server with workers has
 //! the socket open in each of them; they are all found, and [`crate::family`] makes one tree of them.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
+
+use plan::Plan;
 
 use crate::files::Files;
 use crate::process::Pid;
@@ -31,6 +33,32 @@ pub enum Wanted {
     Port(u16),
     /// The socket with this path.
     Path(String),
+}
+
+impl Wanted {
+    /// Where the load of this plan goes, if that is on this machine. Behind a proxy it cannot be known where it ends.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let connection = plan.connection();
+        if connection.proxy.is_some() {
+            return None;
+        }
+        if let Some(path) = &connection.unix_socket {
+            return Some(Self::Path(path.clone()));
+        }
+        let (host, port) = match &connection.connect_to {
+            Some(at) => (at.host.as_str(), at.port),
+            None => (plan.target().host(), plan.target().port()),
+        };
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().ok()?.filter(is_here).collect();
+        (!addresses.is_empty()).then_some(Self::Addresses(addresses))
+    }
+}
+
+/// Whether an address is one of this machine's own: only to those a socket can be bound.
+fn is_here(address: &SocketAddr) -> bool {
+    UdpSocket::bind((address.ip(), 0)).is_ok()
 }
 
 /// The state of a socket that listens (`TCP_LISTEN`, include/net/tcp_states.h).
@@ -224,6 +252,18 @@ mod tests {
         assert_eq!(inodes(to("127.0.0.1:81")), [0u64; 0]);
         assert_eq!(inodes(Wanted::Port(8080)), [501, 502]);
         assert_eq!(listening(&machine(), "/proc/net", &to("127.0.0.1:8080"))[0].queued, 3);
+    }
+
+    #[test]
+    fn only_addresses_of_this_machine_are_here() {
+        let here = |text: &str| is_here(&text.parse().unwrap());
+        assert!(here("127.0.0.1:80") && !here("192.0.2.1:80") && !here("[2001:db8::1]:80"));
+        let of = |url: &str| {
+            let draft = plan::Draft { url: Some(url.to_owned()), threads: "1".parse().ok(), ..plan::Draft::default() };
+            Wanted::of(&Plan::try_from(draft).unwrap())
+        };
+        assert_eq!(of("http://127.0.0.1:9/"), Some(Wanted::Addresses(vec!["127.0.0.1:9".parse().unwrap()])));
+        assert_eq!(of("http://192.0.2.1/"), None);
     }
 
     #[test]

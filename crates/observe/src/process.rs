@@ -15,6 +15,9 @@ pub type Pid = u32;
 /// Processor times in `/proc` are counted in hundredths of a second on every machine that runs Linux (USER_HZ, proc(5)).
 pub const TICKS_PER_SECOND: f64 = 100.0;
 
+/// Of so many threads it is known how they divided their time: as many as a result keeps.
+const THREADS_DIVIDED: usize = 8;
+
 /// A process at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProcessSample {
@@ -62,6 +65,8 @@ pub struct ThreadSample {
     pub name: String,
     /// On a core so far, in nanoseconds.
     pub ran_ns: u64,
+    /// Of that in the kernel, in [`TICKS_PER_SECOND`]; known of those that ran longest.
+    pub system_ticks: Option<u64>,
     /// Ready for one so far, in nanoseconds.
     pub waited_ns: u64,
     /// Gave its core back so often.
@@ -124,12 +129,14 @@ pub fn sample(files: &dyn Files, pid: Pid, threads_max: usize) -> io::Result<Pro
             ThreadSample {
                 name: told.lines().find_map(|line| line.strip_prefix("Name:")).unwrap_or_default().trim().to_owned(),
                 ran_ns: times.next().unwrap_or(0),
+                system_ticks: None,
                 waited_ns: times.next().unwrap_or(0),
                 switches_voluntary: keyed(&told, "voluntary_ctxt_switches:").unwrap_or(0),
                 switches_involuntary: keyed(&told, "nonvoluntary_ctxt_switches:").unwrap_or(0),
             },
         );
     }
+    divide(files, pid, &stat, &mut by_thread);
     Ok(ProcessSample {
         resident_bytes: keyed(&status, "VmRSS:").map(|kib| kib * 1024),
         files: files.count(&format!("/proc/{pid}/fd")).ok(),
@@ -139,6 +146,22 @@ pub fn sample(files: &dyn Files, pid: Pid, threads_max: usize) -> io::Result<Pro
         by_thread,
         stat,
     })
+}
+
+/// How the threads that ran longest divided their time: it is one file more for each, but for one that is alone.
+fn divide(files: &dyn Files, pid: Pid, stat: &Stat, by_thread: &mut BTreeMap<Pid, ThreadSample>) {
+    if by_thread.len() == 1 && stat.threads == 1 {
+        by_thread.values_mut().for_each(|thread| thread.system_ticks = Some(stat.system_ticks));
+        return;
+    }
+    let mut busiest: Vec<(u64, Pid)> = by_thread.iter().map(|(thread, seen)| (seen.ran_ns, *thread)).collect();
+    busiest.sort_unstable_by(|a, b| b.cmp(a));
+    for (_, thread) in busiest.into_iter().take(THREADS_DIVIDED) {
+        let told = files.text(&format!("/proc/{pid}/task/{thread}/stat")).ok().and_then(|line| Stat::read(&line));
+        if let Some((seen, told)) = by_thread.get_mut(&thread).zip(told) {
+            seen.system_ticks = Some(told.system_ticks);
+        }
+    }
 }
 
 /// How many files a process may have open.
@@ -215,6 +238,23 @@ mod tests {
         enough.store(true, std::sync::atomic::Ordering::Relaxed);
         busy.join().unwrap();
         assert!(sample(&here, u32::MAX - 1, 1_000).is_err());
+    }
+
+    #[test]
+    fn the_threads_that_ran_longest_tell_how_they_divided_their_time() {
+        let mut told = Recorded::default();
+        told.add_text("/proc/1/stat", "1 (a) S 0 1 1 0 -1 0 0 0 0 0 1 2 0 0 20 0 20 0 5 0 0 0");
+        for thread in 1..=20 {
+            told.add_text(format!("/proc/1/task/{thread}/schedstat"), format!("{}000 6 7\n", thread));
+            told.add_text(format!("/proc/1/task/{thread}/status"), "Name:\ta\n");
+            told.add_text(
+                format!("/proc/1/task/{thread}/stat"),
+                format!("{thread} (a) S 0 1 1 0 -1 0 0 0 0 0 1 {thread} 0 0 20 0 20 0 5 0 0 0"),
+            );
+        }
+        let seen = sample(&told, 1, 256).unwrap();
+        let divided: Vec<(Pid, u64)> = seen.by_thread.iter().filter_map(|(thread, it)| Some((*thread, it.system_ticks?))).collect();
+        assert_eq!(divided, (13..=20).map(|thread| (thread, u64::from(thread))).collect::<Vec<_>>());
     }
 
     #[test]

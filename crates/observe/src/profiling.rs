@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 use measure::Profiled;
 use plan::{Nanos, Plan};
 
+use crate::listener::Wanted;
+use crate::subject::NotFound;
+
 pub use asked::{Asked, FORMS};
 
 /// Of the run, this share is left out at its beginning and at its end.
@@ -69,6 +72,31 @@ impl Slot {
     pub fn end(self) -> Duration {
         self.begin + Duration::from_secs(self.seconds)
     }
+}
+
+/// Whether what is asked for can be had of the server that this plan loads, as far as is known before the load.
+///
+/// # Errors
+/// If the server is out of reach.
+pub fn check(asked: &[Asked], plan: &Plan) -> Result<(), NotFound> {
+    if asked.contains(&Asked::Auto) && Wanted::of(plan).is_none() {
+        return Err(NotFound {
+            message: recorder::ELSEWHERE.to_owned(),
+            help: "give the address of its profiles, such as --profile http://HOST:6060, or run loadline where the server is".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// What could not be taken if the load began now, in words: for whoever is to wait long for a profile.
+#[must_use]
+pub fn doubts(asked: &[Asked]) -> Vec<String> {
+    let doubt = |one: &Asked| match one {
+        Asked::Endpoint(endpoint) => endpoint.reach().err(),
+        Asked::Pid(pid) => recorder::is_there(*pid).err(),
+        Asked::Auto => None,
+    };
+    asked.iter().filter_map(|one| Some(told(one, &doubt(one)?))).collect()
 }
 
 /// A profile as it was taken.
@@ -136,7 +164,7 @@ impl Profiling {
             _ if asked.is_empty() => {}
             Ok(slot) => {
                 profiling.slot = Some(slot);
-                profiling.taking = asked.iter().map(|one| Taking::start(one.clone(), slot, begun)).collect();
+                profiling.taking = asked.iter().map(|one| Taking::start(one.clone(), plan, slot, begun)).collect();
             }
             Err(why) => profiling.warnings.extend(asked.iter().map(|one| told(one, &why))),
         }
@@ -194,21 +222,23 @@ fn empty(kind: &str, asked: &Asked) -> &'static str {
             "it is empty: nothing waited, or the program does not count it, which takes runtime.SetMutexProfileFraction or \
              runtime.SetBlockProfileRate in it"
         }
-        (_, Asked::Pid(_)) => "it is empty: the process used no processor time while it was taken",
+        (_, Asked::Pid(_) | Asked::Auto) => "it is empty: the process used no processor time while it was taken",
         _ => "it is empty: nothing was spent while it was taken; does the load go to this process?",
     }
 }
 
 impl Taking {
-    fn start(asked: Asked, slot: Slot, begun: Instant) -> Self {
+    fn start(asked: Asked, plan: &Plan, slot: Slot, begun: Instant) -> Self {
         let (stop, stopped) = mpsc::channel();
         let (finished, done) = mpsc::channel();
         let what = asked.clone();
+        let wanted = if asked == Asked::Auto { Wanted::of(plan) } else { None };
         let work = move || {
             let stopped = Stopped(stopped);
             let taken = match &what {
                 Asked::Endpoint(endpoint) => endpoint.take(slot, begun, &stopped),
                 Asked::Pid(pid) => recorder::take(*pid, slot, begun, &stopped),
+                Asked::Auto => recorder::take_of_listener(wanted, slot, begun, &stopped),
             };
             let _ = finished.send(taken);
         };
@@ -276,6 +306,19 @@ mod tests {
             assert_eq!(requests.recv().unwrap(), "GET /debug/pprof/profile?seconds=1 HTTP/1.0");
         }
         profiling.stop(origin)
+    }
+
+    #[test]
+    fn what_is_not_there_is_doubted_before_the_load() {
+        let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+        let there = socket.local_addr().unwrap().to_string();
+        let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let me = format!("pid:{}", std::process::id());
+        let asked: Vec<Asked> =
+            [there.as_str(), gone.as_str(), me.as_str(), "pid:4194399", "auto"].map(|text| text.parse().unwrap()).into();
+        let told = doubts(&asked);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].contains(&gone) && told[0].contains("refused") && told[1].ends_with("there is no process 4194399"), "{told:?}");
     }
 
     #[test]

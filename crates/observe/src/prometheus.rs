@@ -119,13 +119,7 @@ impl Endpoint {
         let endpoint = Self { asked, client, wanted, before: None, warnings: Vec::new(), warned: false, kept: 0 };
         for pattern in &endpoint.wanted {
             if !found.iter().any(|metric| pattern.holds(metric)) {
-                let mut names: Vec<&str> = found.iter().map(|metric| metric.name.as_str()).collect();
-                names.dedup();
-                names.truncate(NAMES_TOLD);
-                return Err(NotFound {
-                    message: format!("no metric there is called '{}'", pattern.0),
-                    help: format!("there are, among others: {}", names.join(", ")),
-                });
+                return Err(NotFound { message: format!("no metric there is called '{}'", pattern.0), help: alike(&pattern.0, &found) });
             }
         }
         Ok(endpoint)
@@ -152,6 +146,26 @@ impl Endpoint {
         }
         chosen
     }
+}
+
+/// Which names are most like one that is missing, and how they are asked for.
+fn alike(wanted: &str, found: &[Metric]) -> String {
+    let mut names: Vec<&str> = found.iter().map(|metric| metric.name.as_str()).collect();
+    names.dedup();
+    let part = wanted.trim_matches('*').to_lowercase();
+    let like: Vec<&str> = names.iter().copied().filter(|name| !part.is_empty() && name.to_lowercase().contains(&part)).collect();
+    if let Some(first) = like.first() {
+        return match like.len() {
+            1 => format!("there is {first}"),
+            _ => format!("'*{part}*' is all of {}", told(like)),
+        };
+    }
+    format!("there are, among others: {}", told(names))
+}
+
+fn told(mut names: Vec<&str>) -> String {
+    names.truncate(NAMES_TOLD);
+    names.join(", ")
 }
 
 /// So many names of metrics are told to whoever asked for one that is missing.
@@ -257,6 +271,11 @@ mod tests {
         assert!(asked.warnings()[0].contains("--metric"));
         let error = Endpoint::open(&page(vec![body]), &["nothing".to_owned()]).err().unwrap();
         assert!(error.message.contains("'nothing'") && error.help.contains("go_goroutines"), "{error:?}");
+        let named = metrics("go_goroutines 1\ngo_threads 2\nqueue 3\n");
+        assert_eq!(
+            (alike("goroutines", &named).as_str(), alike("GO", &named).as_str()),
+            ("there is go_goroutines", "'*go*' is all of go_goroutines, go_threads")
+        );
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl Ssh {
     pub fn open(remote: &Remote, port: u16, program: &Program) -> Result<Self, NotFound> {
         let asked = Asked::Ssh(remote.clone()).to_string();
         let mut wire = Wire::open(remote, program)?;
-        let lost = |why: String| NotFound { message: why, help: format!("try it: ssh {} true", remote.to) };
+        let lost = |why: String| NotFound { message: why, help: by_hand(remote) };
         let mut files = wire.everything().map_err(lost)?;
         let mut subject = Subject::listening(&files, Wanted::Port(port), None).map_err(|why| NotFound {
             message: format!("on {}: {}", remote.to, why.message),
@@ -169,7 +169,7 @@ impl Wire {
                 message: format!("{} has no /proc/uptime", remote.to),
                 help: "only machines running Linux can be watched so".to_owned(),
             }),
-            Err(why) => Err(NotFound { message: why, help: format!("try it: ssh -o BatchMode=yes {} true", remote.to) }),
+            Err(why) => Err(NotFound { message: why, help: by_hand(remote) }),
         }
     }
 
@@ -220,6 +220,12 @@ impl Wire {
         }
         Ok(())
     }
+}
+
+/// What to type to see the same without loadline.
+fn by_hand(Remote { to, port }: &Remote) -> String {
+    let port = port.map_or_else(String::new, |port| format!("-p {port} "));
+    format!("try it: ssh -o BatchMode=yes {port}{to} true")
 }
 
 /// A line of a terminal that reads a password may not be longer than 4,096; shells take more, but not all take much more.
@@ -281,7 +287,7 @@ mod tests {
         let denied = here(&folder, "echo 'Warning: added' >&2; echo 'me@there: Permission denied (publickey).' >&2; exit 255");
         let error = Ssh::open(&remote(), 80, &denied).err().unwrap();
         assert_eq!(error.message, "ssh: me@there: Permission denied (publickey).");
-        assert!(error.help.contains("BatchMode"), "{error:?}");
+        assert_eq!(error.help, "try it: ssh -o BatchMode=yes -p 2222 me@there true");
         let missing = Program::at(folder.path().join("nothing"));
         assert!(Ssh::open(&remote(), 80, &missing).err().unwrap().message.contains("cannot be started"));
     }

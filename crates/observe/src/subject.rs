@@ -323,7 +323,8 @@ impl Subject {
         let mut counts = Vec::new();
         for Identity { pid, .. } in &self.family {
             texts.extend(
-                ["status", "io", "limits", "cgroup", "task/*/schedstat", "task/*/status"].map(|file| format!("/proc/{pid}/{file}")),
+                ["status", "io", "limits", "cgroup", "task/*/schedstat", "task/*/status", "task/*/stat"]
+                    .map(|file| format!("/proc/{pid}/{file}")),
             );
             counts.push(format!("/proc/{pid}/fd"));
         }

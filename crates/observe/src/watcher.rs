@@ -9,6 +9,7 @@
 //!
 //! Times are kept on the watcher's own clock and put on the run's when it is over: when the run began is known only by its ticks.
 
+use std::collections::BTreeSet;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -109,6 +110,16 @@ impl Watcher {
         };
         self.watching.push(Watching::start(Observed { asked: asked.to_owned(), ..Observed::default() }, find, self.begun));
         self
+    }
+
+    /// What the last look at each saw, for whoever looks on; nothing of what was not seen yet.
+    #[must_use]
+    pub fn latest(&self) -> Vec<Observed> {
+        let last = |watching: &Watching| {
+            let seen = lock(&watching.seen);
+            Observed { asked: watching.asked.clone(), cores: seen.described.cores, ..seen.observed.latest() }
+        };
+        self.watching.iter().map(last).filter(|seen| !seen.is_empty()).collect()
     }
 
     /// Looks a last time, and says what was seen of a run that began at `origin`: from that moment on, until now.
@@ -263,6 +274,11 @@ fn kept(mut observed: Observed) -> Observed {
             keep
         });
     }
+    // What is said of a part belongs to the whole.
+    for (whole, part) in [("process_cpu", "process_cpu_system"), ("thread_cpu", "thread_cpu_system")] {
+        let kept: BTreeSet<Option<String>> = observed.each(whole).map(|series| series.of.clone()).collect();
+        observed.series.retain(|series| series.name != part || kept.contains(&series.of));
+    }
     observed
 }
 
@@ -319,6 +335,7 @@ mod tests {
         let origin = Instant::now();
         let watcher = Watcher::start(vec![Box::new(Fake { looks: 0, failing: false, hangs: None })]);
         until("a first look and a while after it", || lock(&watcher.watching[0].seen).looks > 0 && origin.elapsed() > 2 * SPAN_MIN);
+        assert!(watcher.latest().iter().all(|seen| seen.asked == "fake" && seen.to_ns.len() == 1), "{:?}", watcher.latest());
         let Outcome { observed, warnings } = watcher.stop(origin);
         assert_eq!(warnings, ["--observe fake: odd"]);
         let seen = &observed[0];
@@ -426,8 +443,11 @@ mod tests {
             limit: None,
             value: f64::from(number % 30),
         };
-        observed.add(Nanos::ZERO, Nanos::SECOND, (0..40).map(thread));
+        let part = |number: u32| Value { name: "thread_cpu_system".into(), ..thread(number) };
+        observed.add(Nanos::ZERO, Nanos::SECOND, (0..40).flat_map(|number| [thread(number), part(number)]));
         let kept = kept(observed);
+        let of = |name: &str| kept.each(name).map(|series| series.of.clone()).collect::<BTreeSet<_>>();
+        assert_eq!(of("thread_cpu"), of("thread_cpu_system"));
         let mut values: Vec<f64> = kept.each("thread_cpu").map(|series| series.values[0].unwrap()).collect();
         values.sort_by(f64::total_cmp);
         assert_eq!(values, [22.0, 23.0, 24.0, 25.0, 26.0, 27.0, 28.0, 29.0]);

@@ -244,8 +244,44 @@ fn watched(run: &Summary, random: &mut Random) -> Observed {
     seen
 }
 
+/// The same server, as busy for three seconds as a share of its four cores tells, with so many connections.
+fn seen_at(busy: f64, connections: f64) -> Observed {
+    let mut seen = Observed {
+        asked: "auto".to_owned(),
+        about: "gunicorn (812) and 4 more processes".to_owned(),
+        place: Place::ThisMachine,
+        cores: Some(4),
+        cost_cpu_ns: 9_000_000,
+        ..Observed::default()
+    };
+    let value = |name: &'static str, limit: Option<f64>, value: f64| {
+        let unit = SERIES.iter().find(|known| known.name == name).map_or(Unit::Number, |known| known.unit);
+        Value { name: name.into(), of: None, unit, limit, value }
+    };
+    for second in 0..3 {
+        let values = [
+            value("cpu_user", Some(4.0), 2.8 * busy),
+            value("cpu_system", Some(4.0), 0.9 * busy),
+            value("thread_cpu_busiest", Some(1.0), busy),
+            value("machine_cpu", Some(4.0), 3.7 * busy + 0.3),
+            value("run_queue_wait", None, 1.5 * busy * busy),
+            value("accept_queue", Some(4_096.0), (connections - 60.0).max(0.0) / 4.0),
+            value("memory", None, 210e6 + connections * 4e4),
+            value("switches_voluntary", None, 9_000.0 * busy),
+            value("switches_involuntary", None, 2_000.0 * busy * busy),
+            value("files", Some(1_024.0), 40.0 + connections),
+        ];
+        seen.add(Nanos::from_secs(second), Nanos::from_secs(second + 1), values);
+    }
+    seen
+}
+
 /// A run in which every text that comes from outside is hostile.
 fn hostile(mut run: Summary) -> Summary {
+    for seen in &mut run.observed {
+        seen.about = HOSTILE.to_owned();
+        seen.series.iter_mut().filter_map(|series| series.of.as_mut()).for_each(|of| *of += HOSTILE);
+    }
     for failure in &mut run.failures {
         if let Some(example) = &mut failure.example {
             example.text = HOSTILE.to_owned();
@@ -296,6 +332,7 @@ fn climbed(name: &str) -> Sweep {
                 let example = fixture("failures_of_every_side").failures.into_iter().find(|it| it.class == Failure::RecvReset);
                 summary.failures = example.map(|it| measure::FailureCount { count: failed, ..it }).into_iter().collect();
             }
+            summary.observed = vec![seen_at(qps / 48_000.0, n)];
             sweep.trials.push(Trial { level: level(users), repetition, summary });
         }
     }
@@ -398,6 +435,7 @@ fn offered(rate: f64, seconds: f64, random: &mut Random) -> Summary {
     run.generator.cpu_share_busiest = 0.12;
     (run.response_time, run.response_time_succeeded, run.service_time) = (all.clone(), all.clone(), all);
     run.timeline.clear();
+    run.observed = vec![seen_at((rate / 860.0).min(1.0), rate / 40.0)];
     run
 }
 
@@ -426,6 +464,7 @@ fn compared(a: &str, b: &str, tail: f64, pairs: u32, random: &mut Random) -> Res
             }
             run.timeline = ticks;
             (run.response_time, run.response_time_succeeded, run.service_time) = (all.clone(), all.clone(), all);
+            run.observed = vec![seen_at(0.5 * tail, 40.0)];
             if a == HOSTILE { hostile(run) } else { run }
         };
         let (one, other) = (side(1.0), side(tail));

@@ -30,6 +30,7 @@ use crate::columns::wrapped;
 use crate::format::Tone;
 use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
+use crate::server_side::{self, Rows};
 use crate::sweep::SweepFile;
 use crate::{Style, profiles, story, visible};
 
@@ -385,6 +386,13 @@ pub fn conclusion(compared: &Compared, style: &Style) -> String {
             let _ = writeln!(text, "  {}", style.paint(tone, &line));
         }
     }
+    let sides = server_side::sides(compared);
+    if let Some(rows) = Rows::of_sides(&sides) {
+        text += &rows.text();
+    }
+    if let Some(cost) = server_side::cost(&sides) {
+        wrapped(&cost, style.columns() - 2).iter().for_each(|line| text += &format!("  {line}\n"));
+    }
     let taken = profiles::of_comparison(compared);
     for (sentence, table) in profiles::told_of(&taken) {
         text.push('\n');
@@ -595,6 +603,13 @@ pub(crate) fn markdown(compared: &Compared) -> String {
     }
     if !compared.shifts.is_empty() {
         say(&format!("![Shift by percentile]({}_shift.svg)\n", crate::sweep::markdown::file_link(&compared.name)));
+    }
+    let sides = server_side::sides(compared);
+    if let Some(rows) = Rows::of_sides(&sides) {
+        say(&rows.markdown());
+        if let Some(cost) = server_side::cost(&sides) {
+            say(&format!("{cost}\n"));
+        }
     }
     let grown = profiles::markdown(&profiles::of_comparison(compared));
     if !grown.is_empty() {

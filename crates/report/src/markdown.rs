@@ -7,6 +7,7 @@ use std::io;
 
 use analysis::gate::Verdict;
 use analysis::quantity::{self, NONE, count, nanos, share, time};
+use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances};
 use measure::{Histogram, Summary};
@@ -64,6 +65,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     for sentence in crate::limits::markdown(&reading.bottleneck) {
         writeln!(out, "\n> {sentence}")?;
     }
+    server_side(summary, out)?;
     profiled(reading, out)?;
     for disturbance in disturbances(&reading.validity) {
         writeln!(out, "\n> {disturbance}")?;
@@ -80,6 +82,19 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
         visible::markdown(&machine.processor),
         quantity::counted(machine.cores.into(), "core")
     )
+}
+
+/// What the server's side showed, where it was watched.
+fn server_side(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
+    for side in ServerSide::of(summary) {
+        let lines = side.lines();
+        let Some((name, said)) = lines.split_first() else { continue };
+        writeln!(out, "\nThe server's side: {}.\n", visible::markdown(name))?;
+        for line in said {
+            writeln!(out, "- {}", visible::markdown(line))?;
+        }
+    }
+    Ok(())
 }
 
 /// Where the server spent what it spent.

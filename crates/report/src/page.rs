@@ -21,6 +21,7 @@ mod traffic;
 mod trend;
 mod two;
 mod two_searches;
+mod watched;
 
 use serde::Serialize;
 

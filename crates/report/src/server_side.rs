@@ -1,65 +1,212 @@
-//! The server's side of many runs as one small table: what it used at each load.
+//! The server's side of many runs as one small table: what it used at each load, or on each side of a comparison.
 //!
 //! Where throughput stops growing, one of these columns says why: a thread at 100 %, a queue that fills, a quota.
 
-use analysis::quantity::{NONE, bytes, count, decimal};
+use analysis::Sweep;
+use analysis::found::Found;
+use analysis::quantity::{NONE, bytes, count, decimal, time};
 use analysis::server_side::{LevelSide, ServerSide, server_of};
 use measure::Summary;
 
 use crate::columns::Columns;
+use crate::compare::{Compared, Pair};
+use crate::find::table::rate;
 use crate::visible;
 
-/// The table with a line above it, indented by two; nothing where no server was seen. A row for each load: what it is called and
-/// all its runs.
+/// Runs under the name of what they have in common: a load, or a side.
+pub(crate) type Loads<'a> = Vec<(String, Vec<&'a Summary>)>;
+
+/// The server's side, a row for each load or side.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Rows {
+    /// Whom it is about, as of the first run in which each was seen.
+    pub(crate) about: String,
+    /// What the columns are called; the first, which holds names, is called nothing.
+    pub(crate) heads: Vec<&'static str>,
+    /// A cell for each head.
+    pub(crate) cells: Vec<Vec<String>>,
+}
+
+/// The levels of a sweep with their runs.
+pub(crate) fn levels(sweep: &Sweep) -> Loads<'_> {
+    let runs = |level| sweep.trials.iter().filter(|trial| trial.level == level).map(|trial| &trial.summary).collect();
+    sweep.rows().into_iter().map(|row| (row.level.to_string(), runs(row.level))).collect()
+}
+
+/// The trials of a search, each by itself: it may have measured the same rate twice, with a minute between.
+pub(crate) fn trials(found: &Found) -> Loads<'_> {
+    found.trials.iter().map(|trial| (format!("{}/s", rate(trial.rate)), vec![&trial.summary])).collect()
+}
+
+/// The server's side of a ladder as text; nothing where no server was seen.
 #[must_use]
-pub fn table(head: &str, loads: &[(String, Vec<&Summary>)]) -> String {
-    let runs = || loads.iter().flat_map(|(_, runs)| runs).copied();
-    let Some(asked) = server_of(runs()) else { return String::new() };
-    let about = runs().find_map(|run| ServerSide::asked(run, asked)).map(|side| side.seen.about.clone()).unwrap_or_default();
-    let sides: Vec<(&str, Option<LevelSide>)> = loads.iter().map(|(name, runs)| (name.as_str(), LevelSide::of(runs, asked))).collect();
-    let throttled = sides.iter().any(|(_, side)| side.and_then(|side| side.throttled).is_some());
-    let mut heads = vec![head, "CPU", "busiest thread", "waiting", "memory", "queued", "overflows", "machine CPU"];
-    if throttled {
-        heads.push("throttled");
+pub fn of_sweep(sweep: &Sweep) -> String {
+    Rows::of_loads(&levels(sweep)).map_or_else(String::new, |rows| rows.text())
+}
+
+/// The same of a search.
+#[must_use]
+pub fn of_search(found: &Found) -> String {
+    Rows::of_loads(&trials(found)).map_or_else(String::new, |rows| rows.text())
+}
+
+/// Both sides of a comparison, by the pairs that count.
+pub(crate) fn sides(compared: &Compared) -> Loads<'_> {
+    let side = |name: &str, run: fn(&Pair) -> &Summary| (name.to_owned(), compared.sound().map(run).collect());
+    vec![side("A", |pair| &pair.a), side("B", |pair| &pair.b)]
+}
+
+/// Two runs as the sides that they are.
+pub(crate) fn two<'a>(a: &'a Summary, b: &'a Summary) -> Loads<'a> {
+    vec![("A".to_owned(), vec![a]), ("B".to_owned(), vec![b])]
+}
+
+/// What a request costs the server on both sides, in a sentence; `None` unless both were seen.
+pub(crate) fn cost(sides: &[(String, Vec<&Summary>)]) -> Option<String> {
+    let each = |runs: &[&Summary]| {
+        let asked = server_of(runs.iter().copied())?;
+        let used = runs.iter().map(|run| Some(ServerSide::asked(run, asked)?.cpu()? / run.qps)).filter(|it| it.is_none_or(f64::is_finite));
+        measure::observed::mean(used)
+    };
+    let [(_, a), (_, b)] = sides else { return None };
+    let (a, b) = (each(a)?, each(b)?);
+    (a > 0.0 && b > 0.0).then(|| {
+        let change = (b / a - 1.0) * 100.0;
+        let size = decimal(change.abs(), usize::from(change.abs() < 9.95));
+        let change = match change {
+            _ if change.abs() < 0.5 => "as much".to_owned(),
+            _ if change < 0.0 => format!("{size} % less"),
+            _ => format!("{size} % more"),
+        };
+        format!("For a request the server used {} of processor time in A and {} in B: {change}.", time(a * 1e9), time(b * 1e9))
+    })
+}
+
+impl Rows {
+    /// A row for each load. It is the same server at all of them, since a row about something else would be none.
+    pub(crate) fn of_loads(loads: &[(String, Vec<&Summary>)]) -> Option<Self> {
+        let asked = server_of(loads.iter().flat_map(|(_, runs)| runs).copied())?;
+        let about = loads.iter().flat_map(|(_, runs)| runs).find_map(|run| about(run, asked))?;
+        let sides = loads.iter().map(|(name, runs)| (name.clone(), LevelSide::of(runs, asked))).collect();
+        Some(Self::of(about, sides))
     }
-    let mut columns = Columns::new(&heads);
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
-    for (name, side) in &sides {
-        let cell = |figure: Option<String>| figure.unwrap_or_else(|| NONE.to_owned());
-        let of = |figure: fn(&LevelSide) -> Option<f64>| side.as_ref().and_then(figure);
-        let mut cells = vec![
-            (*name).to_owned(),
-            cell(of(|side| Some(side.cpu)).map(|cpu| decimal(cpu, 2))),
-            cell(of(|side| side.busiest_thread).map(percent)),
-            cell(of(|side| side.waiting).map(|waiting| decimal(waiting, 2))),
-            cell(of(|side| side.memory_bytes).map(bytes)),
-            cell(of(|side| side.accept_queue).map(|queued| count(queued as u64))),
-            cell(of(|side| Some(side.overflows)).map(|lost| count(lost.round() as u64))),
-            cell(of(|side| side.machine_cpu).map(|busy| decimal(busy, 2))),
-        ];
-        if throttled {
-            cells.push(cell(of(|side| side.throttled).map(percent)));
+
+    /// A row for each side, each about the server of its own.
+    pub(crate) fn of_sides(sides: &[(String, Vec<&Summary>)]) -> Option<Self> {
+        let mut named = Vec::new();
+        let mut rows = Vec::new();
+        for (name, runs) in sides {
+            let asked = server_of(runs.iter().copied());
+            named.extend(asked.and_then(|asked| Some(format!("{name}: {}", runs.iter().find_map(|run| about(run, asked))?))));
+            rows.push((name.clone(), asked.and_then(|asked| LevelSide::of(runs, asked))));
         }
-        columns.row(&cells);
+        (!named.is_empty()).then(|| Self::of(named.join("; "), rows))
     }
-    let lines: String = columns.lines().into_iter().map(|line| format!("  {line}\n")).collect();
-    format!("\n  The server's side: {}\n{lines}", visible(&about))
+
+    fn of(about: String, sides: Vec<(String, Option<LevelSide>)>) -> Self {
+        let throttled = sides.iter().any(|(_, side)| side.and_then(|side| side.throttled).is_some());
+        let mut heads = vec!["", "CPU", "busiest thread", "waiting", "memory", "queued", "overflows", "machine CPU"];
+        if throttled {
+            heads.push("throttled");
+        }
+        let share = |share: f64| format!("{:.0} %", share * 100.0);
+        let row = |(name, side): (String, Option<LevelSide>)| {
+            let cell = |figure: Option<String>| figure.unwrap_or_else(|| NONE.to_owned());
+            let of = |figure: fn(&LevelSide) -> Option<f64>| side.as_ref().and_then(figure);
+            let mut cells = vec![
+                name,
+                cell(of(|side| Some(side.cpu)).map(|cpu| decimal(cpu, 2))),
+                cell(of(|side| side.busiest_thread).map(share)),
+                cell(of(|side| side.waiting).map(|waiting| decimal(waiting, 2))),
+                cell(of(|side| side.memory_bytes).map(bytes)),
+                cell(of(|side| side.accept_queue).map(|queued| count(queued as u64))),
+                cell(of(|side| Some(side.overflows)).map(|lost| count(lost.round() as u64))),
+                cell(of(|side| side.machine_cpu).map(|busy| decimal(busy, 2))),
+            ];
+            if throttled {
+                cells.push(cell(of(|side| side.throttled).map(share)));
+            }
+            cells
+        };
+        Self { about, heads, cells: sides.into_iter().map(row).collect() }
+    }
+
+    /// As lines with one above them, indented by two.
+    pub(crate) fn text(&self) -> String {
+        let mut columns = Columns::new(&self.heads);
+        self.cells.iter().for_each(|cells| columns.row(cells));
+        let lines: String = columns.lines().into_iter().map(|line| format!("  {line}\n")).collect();
+        format!("\n  The server's side: {}\n{lines}", visible(&self.about))
+    }
+
+    /// As a section of Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let rule = "---:|".repeat(self.heads.len() - 1);
+        let head = format!("## The server's side\n\n{}\n\n| {} |\n|---|{rule}\n", visible::markdown(&self.about), self.heads.join(" | "));
+        let table = self.cells.iter().fold(head, |table, cells| table + &format!("| {} |\n", cells.join(" | ")));
+        format!("{table}\n{}\n", Self::LEGEND)
+    }
+
+    /// What the columns are, for whoever reads them apart from the guide.
+    pub(crate) const LEGEND: &str = "CPU: cores the server used. Busiest thread: share of a core, at most. Waiting: its threads that were ready \
+                                     and got no core. Memory and queued: at most; queued are connections that waited to be accepted, overflows \
+                                     those lost since too many did. Machine CPU: busy cores of its machine.";
+}
+
+/// What is watched, by the first run in which it was seen.
+fn about(run: &Summary, asked: &str) -> Option<String> {
+    ServerSide::asked(run, asked).map(|side| side.seen.about.clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::fixtures;
+    use measure::{Observed, fixtures};
+
+    fn run(wanted: &str) -> Summary {
+        fixtures::summaries().into_iter().find(|(name, _)| *name == wanted).map(|(_, run)| run).unwrap()
+    }
 
     #[test]
     fn a_row_for_each_load_and_no_table_for_a_server_that_was_not_seen() {
-        let all = fixtures::summaries();
-        let run = |wanted: &str| all.iter().find(|(name, _)| *name == wanted).map(|(_, run)| run).unwrap();
         let (seen, unseen) = (run("a_server_that_was_watched"), run("closed_all_well"));
-        assert_eq!(table("users", &[("50".to_owned(), vec![unseen])]), "");
-        let text = table("users", &[("50".to_owned(), vec![unseen]), ("200".to_owned(), vec![seen, seen])]);
+        assert_eq!(Rows::of_loads(&[("50".to_owned(), vec![&unseen])]), None);
+        let rows = Rows::of_loads(&[("50".to_owned(), vec![&unseen]), ("200".to_owned(), vec![&seen, &seen])]).unwrap();
+        let text = rows.text();
         let lines: Vec<&str> = text.trim().lines().collect();
         assert_eq!(lines.len(), 4, "{text}");
         assert!(lines[0].contains("app (812)") && lines[2].contains('–') && lines[3].contains("129"), "{text}");
+        let table = rows.markdown();
+        assert!(table.starts_with("## The server's side\n\napp (812)") && table.contains("\n| 200 | "), "{table}");
+    }
+
+    #[test]
+    fn each_side_is_about_the_server_of_its_own() {
+        // Both servers are watched in every run, and each run loads one of them.
+        let loaded = |port: u16| {
+            let mut run = run("a_server_that_was_watched");
+            let mut plan = serde_json::to_value(&run.plan).unwrap();
+            plan["url"] = serde_json::json!(format!("http://127.0.0.1:{port}/"));
+            run.plan = serde_json::from_value(plan).unwrap();
+            let one = run.observed[0].clone();
+            let watched = |port: u16| Observed { asked: format!("port:{port}"), about: format!("app at {port}"), ..one.clone() };
+            run.observed = [8_081, 8_082].map(watched).into();
+            run
+        };
+        let (a, b) = (loaded(8_081), loaded(8_082));
+        let rows = Rows::of_sides(&[("A".to_owned(), vec![&a]), ("B".to_owned(), vec![&b])]).unwrap();
+        assert_eq!((rows.about.as_str(), rows.cells.len()), ("A: app at 8081; B: app at 8082", 2));
+        assert_eq!(Rows::of_sides(&[("A".to_owned(), vec![&run("closed_all_well")])]), None);
+    }
+
+    #[test]
+    fn what_a_request_costs_is_told_where_both_were_seen() {
+        let (a, mut b) = (run("a_server_that_was_watched"), run("a_server_that_was_watched"));
+        assert!(cost(&two(&a, &b)).unwrap().ends_with("in B: as much."));
+        b.qps *= 2.0;
+        let said = cost(&two(&a, &b)).unwrap();
+        assert!(said.starts_with("For a request the server used ") && said.ends_with("in B: 50 % less."), "{said}");
+        assert!(cost(&two(&b, &a)).unwrap().ends_with("in B: 100 % more."));
+        assert_eq!(cost(&two(&a, &run("closed_all_well"))), None);
     }
 }

@@ -2,7 +2,7 @@
 //
 // A request holds a connection of the pool while the database works for it. If all are taken, the next request waits, and neither the
 // server nor the database shows any load: the pool is the limit that is hardest to see. Its size can be chosen here, and /metrics tells
-// how often and for how long requests waited for a connection.
+// how often and for how long requests waited for a connection. Go's profiler answers at /debug/pprof/.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"net/http/pprof"
 	"strconv"
 	"time"
 
@@ -58,6 +59,8 @@ func main() {
 	routes.HandleFunc("GET /notes", a.count)
 	routes.HandleFunc("POST /notes", a.write)
 	routes.HandleFunc("GET /metrics", a.metrics)
+	routes.HandleFunc("GET /debug/pprof/", pprof.Index)
+	routes.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	log.Fatal(http.ListenAndServe(*listen, routes))
 }
 

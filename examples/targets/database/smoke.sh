@@ -7,3 +7,4 @@ loaded '/notes/{{random 1 10000}}'
 loaded /notes --json '{"text":"note {{sequence}}"}'
 answers 200 GET /notes "\"notes\":$((10000 + requests))"
 answers 200 GET /metrics 'pool_connections_max 4'
+answers 200 GET /debug/pprof/ goroutine

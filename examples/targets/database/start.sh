@@ -25,6 +25,6 @@ until pg_isready --quiet --host="$state" --username=notes; do
 done
 psql --quiet --no-psqlrc --host="$state" --username=notes --dbname=postgres --set=ON_ERROR_STOP=1 --file="$here/schema.sql"
 echo "$postgres" > postgres.pid
-echo "notes: http://127.0.0.1:$port/notes/1, /slow/1, /metrics; PostgreSQL is process $postgres, psql -h $state -U notes postgres"
+echo "notes: http://127.0.0.1:$port/notes/1, /slow/1, /metrics, /debug/pprof/; PostgreSQL is process $postgres, psql -h $state -U notes postgres"
 "$kept/database" -listen "127.0.0.1:$port" -database "host=$state user=notes dbname=postgres" -pool "${POOL:-4}" &
 stay "$postgres" $!

@@ -3,5 +3,5 @@
 source "$(dirname "$0")/../recipe.sh"
 
 go_program nethttp
-echo "net/http: http://127.0.0.1:$port/healthz"
+echo "net/http: http://127.0.0.1:$port/healthz, /debug/pprof/"
 exec "$kept/nethttp" -listen "127.0.0.1:$port"

@@ -47,8 +47,21 @@ export interface Tick {
   cpu_ns: number;
   lag_max_ns: number;
   response_time: { mean_ns: number | null; max_ns: number | null; quantiles: Record<string, number | null> };
+  /** What the server did a moment before, if it is watched. */
+  server?: Server;
   /** Of a scenario. */
   journeys?: { started: number; completed: number; succeeded: number; broke_off: number };
+}
+
+/** The server at a moment: cores, shares of one, connections that wait, bytes. */
+export interface Server {
+  cpu: number;
+  cores: number | null;
+  busiest_thread: number | null;
+  accept_queue: number | null;
+  memory_bytes: number | null;
+  throttled: number | null;
+  machine_cpu: number | null;
 }
 
 /** All intervals, a list for each key. */
@@ -147,10 +160,15 @@ export interface Observed {
   title: string;
   about: string;
   unit: "cores" | "share" | "count" | "per_second" | "bytes" | "bytes_per_second" | "number";
+  /** Whether it stands folded below the others; a page written by an earlier version does not say. */
+  more?: boolean;
   from_ns: number[];
   to_ns: number[];
   lines: { name: string; values: (number | null)[] }[];
 }
+
+/** The same with a figure for each load of a ladder. */
+export type Climb = Omit<Observed, "from_ns" | "to_ns"> & { loads: number[] };
 
 export interface Point {
   level: number;
@@ -170,6 +188,8 @@ export type SweepPage = Common<"sweep", {
   runs: [number, number][];
   fit: { name: string; points: [number, number, number, number][] } | null;
   best: number | null;
+  /** What was seen of the server's side at each level; a page written by an earlier version has none. */
+  observed?: Climb[];
   profiles?: Profile[];
 }>;
 
@@ -185,6 +205,7 @@ export type FindPage = Common<"find", {
   rated: "requests" | "journeys";
   rates: Rate[];
   trials: { rate: number; seconds: number; purpose: string; outcome: "holds" | "breaks" | "does not count" }[];
+  observed?: Climb[];
   profiles?: Profile[];
 }>;
 

@@ -5,6 +5,7 @@ import { Flame } from "../charts/flame";
 import { Group } from "../charts/group";
 import { count, figure, time } from "../data/numbers";
 import type { FindPage, Rate, SearchesPage } from "../data/page";
+import { climbs, roots } from "./observed";
 
 /** Rates that span more than this are shown by their proportions. */
 const WIDE = 20;
@@ -62,7 +63,7 @@ export function find(page: FindPage): HTMLElement[] {
     ],
   };
   const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
-  return [new Chart(load, group), new Chart(latency, group), new Chart(search), ...flames].map((chart) => chart.root);
+  return [...roots([new Chart(load, group), new Chart(latency, group), new Chart(search)]), ...climbs(page.data.observed, x, group, lines), ...roots(flames)];
 }
 
 const ticked = (purposes: string[]) => purposes.map((purpose, index) => ({ at: index + 1, label: `${index + 1} ${purpose}` }));

@@ -3,8 +3,9 @@
 import { Chart, type Axis, type Ink, type Spec } from "../charts/chart";
 import { Flame } from "../charts/flame";
 import { Group } from "../charts/group";
-import { bytes, clock, count, figure, percent, time } from "../data/numbers";
+import { clock, count, figure, percent, time } from "../data/numbers";
 import { push, type Observed, type RunPage, type Tick, type Timeline } from "../data/page";
+import { axis, folded, lines, roots } from "./observed";
 import { histogram, percentiles, samples } from "./times";
 
 export interface Drawn { charts: HTMLElement[]; update(...ticks: Tick[]): void }
@@ -17,13 +18,18 @@ export function run(page: RunPage): Drawn {
     new Chart(histogram("latency", "How long requests took", `How many of ${samples(times[0])} took how long, on a logarithmic axis.`, times)),
     new Chart(percentiles("percentile-curve", "Times by percentile, to the last nines", "Each step to the right is one more nine: the far end is the slowest request of all.", times)),
   ];
-  const server = (page.data.observed ?? []).map((seen) => new Chart(observed(page, seen), over_time));
+  const server = folded(page.data.observed ?? [], (seen) => new Chart(observed(page, seen), over_time));
   const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
+  const watched = new Watched();
   return {
-    charts: [...courses, ...server, ...shapes, ...flames].map((chart) => chart.root),
+    charts: [...roots(courses), ...server, ...roots(shapes), ...roots(flames)],
     update(...ticks) {
-      for (const tick of ticks) push(timeline, tick);
+      for (const tick of ticks) {
+        push(timeline, tick);
+        watched.push(tick);
+      }
       courses.forEach((chart, index) => { const spec = COURSES[index]; if (spec) chart.update(spec(page)); });
+      watched.draw(page, over_time, courses.at(-1)?.root);
     },
   };
 }
@@ -124,26 +130,39 @@ function in_flight(page: RunPage): Spec {
   });
 }
 
-const INKS: readonly Ink[] = ["a", "b", "c", "d", "e"];
-const UNITS: Record<Observed["unit"], { title: string; show: (value: number) => string; scale?: number }> = {
-  cores: { title: "cores", show: figure },
-  share: { title: "share", show: percent, scale: 100 },
-  count: { title: "at once", show: figure },
-  per_second: { title: "a second", show: figure },
-  bytes: { title: "bytes", show: bytes },
-  bytes_per_second: { title: "bytes a second", show: bytes },
-  number: { title: "value", show: figure },
-};
-
 /** What was seen of the server's side, over the same seconds. */
 function observed(page: RunPage, seen: Observed): Spec {
   const x = seen.from_ns.map((from, index) => (from + (seen.to_ns[index] ?? from)) / 2e9);
-  const { title, show, scale = 1 } = UNITS[seen.unit];
-  return course(page, {
-    id: seen.id, title: seen.title, about: seen.about,
-    left: { title, show, zero: true },
-    series: seen.lines.map((line, index) => ({ name: line.name, ink: INKS[index] ?? "faint", kind: "line", x, y: line.values.map((value) => (value === null ? null : value * scale)) })),
-  });
+  return course(page, { id: seen.id, title: seen.title, about: seen.about, left: axis(seen), series: lines(seen, x) });
+}
+
+/** The server while the run goes on: a chart that is there once something was seen. */
+class Watched {
+  private chart: Chart | null = null;
+  private readonly seen: Observed = {
+    id: "server-cpu", title: "Processor of the server", about: "Cores that the server used, its busiest thread, and all that its machine had to do, as they were last looked at.", unit: "cores", from_ns: [], to_ns: [],
+    lines: [{ name: "server", values: [] }, { name: "busiest thread", values: [] }, { name: "machine cpu", values: [] }],
+  };
+
+  push(tick: Tick): void {
+    if (!tick.server) return;
+    this.seen.from_ns.push(tick.from_ns);
+    this.seen.to_ns.push(tick.to_ns);
+    const { cpu, busiest_thread, machine_cpu } = tick.server;
+    [cpu, busiest_thread, machine_cpu].forEach((value, index) => this.seen.lines[index]?.values.push(value));
+  }
+
+  /** Below the chart that stands above it. */
+  draw(page: RunPage, group: Group, above: HTMLElement | undefined): void {
+    if (this.seen.to_ns.length === 0) return;
+    const spec = observed(page, this.seen);
+    if (this.chart) {
+      this.chart.update(spec);
+    } else {
+      this.chart = new Chart(spec, group);
+      above?.after(this.chart.root);
+    }
+  }
 }
 
 function health(page: RunPage): Spec {

@@ -5,6 +5,7 @@ import { Flame } from "../charts/flame";
 import { Group } from "../charts/group";
 import { figure, percent, time } from "../data/numbers";
 import type { DiffPage, Point, SweepPage } from "../data/page";
+import { climbs, roots } from "./observed";
 
 type Levels = SweepPage["data"]["levels"];
 
@@ -42,8 +43,8 @@ export function sweep(page: SweepPage): HTMLElement[] {
     lines: best === null ? [] : [{ at: best, text: `best: ${figure(best)}` }],
   };
   const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
-  const specs = [throughput, ...journeys(x, points), tail(x, points), success(x, points)];
-  return [...specs.map((spec) => new Chart(spec, group)), ...flames].map((chart) => chart.root);
+  const load = [throughput, ...journeys(x, points), tail(x, points), success(x, points)].map((spec) => new Chart(spec, group));
+  return [...roots(load), ...climbs(page.data.observed, x, group, throughput.lines), ...roots(flames)];
 }
 
 const tps = (point: Point) => point.tps ?? null;

@@ -233,10 +233,11 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let mut compared = Compared::new(name, a, b, pairs.get(), margins, noise.cloned());
     compared.differences = differences;
     compared.promises = promises;
-    let looked = sides.iter().zip([first_a, first_b]).zip(["A", "B"]).map(|((side, plan), letter)| {
+    let looked = sides.iter().zip([first_a, first_b]).zip(["A", "B"]).zip(&probes).map(|(((side, plan), letter), probes)| {
         // A server with a command is not there yet.
         let there = side.subject.command.is_none();
-        look(side, plan).and_then(|()| if there { eyes.check(plan) } else { Ok(()) }).map_err(|failed| of_side(letter, &failed))
+        let seen = || if there { eyes.check(plan) } else { Ok(()) };
+        look(side, plan).and_then(|()| probes.check(plan)).and_then(|()| seen()).map_err(|failed| of_side(letter, &failed))
     });
     let hindered: Vec<Failed> = looked.filter_map(Result::err).collect();
     if let Some(first) = hindered.first() {
@@ -246,6 +247,10 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "compare", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
+    let doubted = sides.iter().zip(&probes).filter(|(side, _)| side.subject.command.is_none());
+    let mut doubts: Vec<String> = doubted.flat_map(|(_, probes)| probes.doubts()).collect();
+    doubts.dedup();
+    doubts.iter().for_each(|doubt| screen.say(doubt));
     if pairs.get() < PAIRS_MIN as u32 {
         screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
     }
@@ -740,6 +745,7 @@ impl Measuring<'_> {
         let mut watch = self.eyes.open_again(plan);
         let probing = probes.open(plan);
         let seen = &mut |tick: &Tick, _| {
+            self.screen.server(|| watch.now());
             progress.tick(tick);
             watch.tick(tick);
         };

@@ -181,11 +181,12 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     }
     importing.look(&left_out)?;
     load.check_machine()?;
-    load.first.as_ref().map_or(Ok(()), |plan| eyes.check(plan))?;
+    load.first.as_ref().map_or(Ok(()), |plan| eyes.check(plan).and_then(|()| probes.check(plan)))?;
 
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "find", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
+    probes.doubts().iter().for_each(|doubt| screen.say(doubt));
     let found = Found { checks, rated: load.rated(), ..Found::new(files.name().to_owned(), &slos, settings, search.answer()) };
     if load.thinking > Nanos::ZERO {
         screen.say(&format!("a journey pauses for about {} in all: each trial is loaded for so long before it measures", load.thinking));
@@ -566,9 +567,7 @@ impl Course {
             text += &broken(&said, style.width);
         }
         text += &format!("\n{}", broken(&table::legend(&self.found), style.width));
-        let loads: Vec<(String, Vec<&Summary>)> =
-            self.found.trials.iter().map(|trial| (format!("{}/s", table::rate(trial.rate)), vec![&trial.summary])).collect();
-        text += &server_side::table("", &loads);
+        text += &server_side::of_search(&self.found);
         text += &limits(&analysis::bottleneck::of_search(&self.found), style.width);
         text += &profiled(&report::profiles::of_search(&self.found), style.width);
         self.say(&text);
@@ -679,6 +678,7 @@ impl Course {
         self.exports.load(&plan, &what);
         let mut server = self.eyes.open_again(&plan);
         let mut summary = self.run(&plan, &what, Some(&self.exports), &mut |tick| {
+            self.screen.server(|| server.now());
             server.tick(tick);
             seen.push(tick.clone());
             let may_end = tick.to >= EARLY_FROM && tick.to < plan.end() && early.is_none();
@@ -779,6 +779,7 @@ impl Course {
             let mut server = self.eyes.open_again(&plan);
             let probing = self.probes.open(&plan);
             let mut summary = self.run(&plan, &what, None, &mut |tick| {
+                self.screen.server(|| server.now());
                 server.tick(tick);
                 ControlFlow::Continue(())
             })?;

@@ -26,6 +26,7 @@ use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::inputs::{self, plainly};
 use crate::keeping::{At, Keeper, Keeping};
+use crate::observing::Eyes;
 use crate::promises::{Aborts, Guard as Watchman, Promises};
 use crate::saved::Saved;
 use crate::scenarios::Scenarios;
@@ -411,8 +412,10 @@ impl Decided {
         keeper.begin();
         keeper.load(&plan, name);
         let _ = told.send(Ok(()));
+        let mut server = Eyes::auto().open_again(&plan);
         let watch = &mut |tick: &Tick, counted: Counted| {
-            live.tick(&page::tick(tick));
+            live.tick(&page::tick(tick, server.now().as_ref()));
+            server.tick(tick);
             keeper.second(counted);
             if guard.tick(tick) {
                 stop.raise();
@@ -423,6 +426,9 @@ impl Decided {
             Err(mut error) => (error.measured.take().map(|summary| *summary), Some(secrets::without(&error.message))),
         };
         keeper.load_is_over();
+        if let Some(summary) = &mut measured {
+            server.close(summary);
+        }
         let aborted_by = guard.came_true();
         let ended = match &mut measured {
             None => {

@@ -19,7 +19,7 @@ use engine::net::Network;
 use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
 use export::{Exports, Ready};
 use history::Kind;
-use measure::{Counted, Ending, Summary, Tick};
+use measure::{Counted, Ending, Tick};
 use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Random, Rung, Stage, Target, Timetable};
 use report::server_side;
 use report::sweep::table;
@@ -110,7 +110,8 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "sweep", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
-    climb.fitted(asked)?.watched_by(eyes)?.profiled_by(probes).carry_out(&files, (keeper, ready), manner, &screen, &stop)
+    probes.doubts().iter().for_each(|doubt| screen.say(doubt));
+    climb.fitted(asked)?.watched_by(eyes)?.profiled_by(probes)?.carry_out(&files, (keeper, ready), manner, &screen, &stop)
 }
 
 /// What the best level is to keep.
@@ -234,8 +235,12 @@ impl Climb {
     }
 
     /// The same with profiles of the server at its end.
-    pub fn profiled_by(self, probes: Probes) -> Self {
-        Self { probes, ..self }
+    ///
+    /// # Errors
+    /// If they cannot be had.
+    pub fn profiled_by(self, probes: Probes) -> Result<Self, Failed> {
+        self.plans.first().map_or(Ok(()), |plan| probes.check(plan))?;
+        Ok(Self { probes, ..self })
     }
 
     /// Measures level by level: a row on standard output and all files after each, the conclusion at the end.
@@ -392,8 +397,9 @@ impl Ascent<'_> {
         self.keeper.load(plan, saved::level(level, repetition));
         self.exports.load(plan, &format!("{level}, round {repetition}"));
         let mut server = self.climb.eyes.open_again(plan);
-        let (keeper, exports) = (&self.keeper, &self.exports);
+        let (keeper, exports, screen) = (&self.keeper, &self.exports, self.screen);
         let watch = &mut |tick: &Tick, counted: Counted| {
+            screen.server(|| server.now());
             progress.tick(tick);
             exports.second(tick, &counted);
             server.tick(tick);
@@ -457,7 +463,9 @@ impl Ascent<'_> {
             let mut progress = self.screen.follow(&plan, &format!("{level}, with a profile"));
             let mut server = self.climb.eyes.open_again(&plan);
             let probing = self.climb.probes.open(&plan);
+            let screen = self.screen;
             let watch = &mut |tick: &Tick, _: Counted| {
+                screen.server(|| server.now());
                 progress.tick(tick);
                 server.tick(tick);
             };
@@ -648,8 +656,7 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     if let Some(used) = CeilingUse::greatest(sweep.trials.iter().map(|trial| &trial.summary)) {
         text += &broken(&format!("At its highest, loadline {}.", used.in_words()), width);
     }
-    let loads: Vec<(String, Vec<&Summary>)> = rows.iter().map(|row| (row.level.to_string(), runs_of(sweep, row.level))).collect();
-    text += &server_side::table("", &loads);
+    text += &server_side::of_sweep(sweep);
     text += &limits(&analysis::bottleneck::of_sweep(sweep), width);
     text + &profiled(&report::profiles::of_sweep(sweep), width)
 }
@@ -691,11 +698,6 @@ fn journey_warnings(sweep: &analysis::Sweep) -> Vec<&str> {
 pub fn limits(findings: &[Finding], width: u16) -> String {
     let said: String = report::limits::sentences(findings).iter().map(|sentence| broken(sentence, width)).collect();
     if said.is_empty() { said } else { format!("\n{said}") }
-}
-
-/// Every run at a level.
-fn runs_of(sweep: &analysis::Sweep, level: Level) -> Vec<&Summary> {
-    sweep.trials.iter().filter(|trial| trial.level == level).map(|trial| &trial.summary).collect()
 }
 
 /// Prose in lines of at most so many columns, indented by two. A figure and its unit stay together.

@@ -72,6 +72,36 @@ fn what_is_watched_stands_in_the_order_of_the_flags_and_the_table_is_about_the_t
 }
 
 #[test]
+fn what_was_seen_stands_wherever_a_result_is_read() {
+    let mut session = Session::new();
+    let (server, url) = demo(&mut session);
+    let name = format!("({})", server.pid());
+    let short = "-d 1300ms --cooldown 0s --dir . --force";
+    let all_of = |session: &mut Session, json: &str, markdown: &str| {
+        assert!(
+            session.read(markdown).contains("The server's side") && session.read(markdown).contains(&name),
+            "{}",
+            session.read(markdown)
+        );
+        session.loadline(&format!("report {json}")).says("server's side").says(&name);
+        session.loadline(&format!("report {json} --out html=page.html --force")).exits(0);
+        let page = session.read("page.html");
+        assert!(page.contains("\"id\":\"server-side\"") && page.contains(&name), "{json}");
+        page
+    };
+    measured(session.loadline(&format!("run {url}/healthz -c 1 -d 1300ms --out json=r.json --out markdown=r.md")));
+    let page = all_of(&mut session, "r.json", "r.md");
+    assert!(page.contains("\"id\":\"server-cpu\"") && page.contains("\"id\":\"server-cores\""));
+    session.loadline(&format!("sweep {url}/healthz --levels 1,2 --name s {short}"));
+    assert!(all_of(&mut session, "s.json", "s.md").contains("\"loads\":[1.0,2.0]"), "it is drawn against the load");
+    session.loadline(&format!("find {url}/healthz --slo 'p90 < 2s' --rate-max 40/s --quick --budget 20s --name f --dir . --force"));
+    assert!(all_of(&mut session, "f.find.json", "f.find.md").contains("\"loads\":["));
+    let ran = session.loadline(&format!("compare {url}/healthz?a {url}/healthz?b -c 1 --pairs 1 --name c {short}"));
+    ran.says("The server's side: A: ").says("For a request the server used ");
+    all_of(&mut session, "c.compare.json", "c.compare.md");
+}
+
+#[test]
 fn a_server_that_dies_in_the_middle_is_told_and_the_run_goes_on() {
     let mut session = Session::new();
     let (server, url) = demo(&mut session);

@@ -250,6 +250,48 @@ fn a_comparison_tells_what_one_side_does_more_of() {
     session.loadline("compare http://h/ http://g/ --profile a=pid:x").exits(2).complains("no process number");
 }
 
+#[test]
+fn a_profile_that_is_taken_only_at_the_end_is_doubted_at_the_beginning() {
+    let server = server();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let line = format!("sweep {} --levels 1 -d 500ms --profile pid:4194399 --profile {nobody}", server.url("/healthz"));
+    let ran = Session::new().loadline(&line);
+    ran.complains("warning: --profile pid:4194399: there is no process 4194399; it is not there now, and is asked for again at the end")
+        .complains("refused; ");
+}
+
+/// Who listens is another process in every run, and nobody can name it before.
+#[test]
+fn auto_profiles_whoever_listens_also_where_a_comparison_starts_the_servers_itself() {
+    let script = r"app 1 2.0: cpu-clock:u: \n\t 55d0 work+0x1c (/app)\n\n";
+    let perf = format!("#!/bin/sh\nif [ \"$1\" = script ]; then printf '{script}'; else echo \"$@\" >> {{}}; fi");
+    let session = Session::new();
+    let asked = session.path("asked");
+    let mut session = session.file("perf", &perf.replace("{}", &asked.display().to_string()));
+    fs::set_permissions(session.path("perf"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = session.path(".").display().to_string();
+    session = session.env("PATH", &path);
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let command = format!("{} demo --serve 127.0.0.1:{port}; true", env!("CARGO_BIN_EXE_loadline"));
+    let line = format!(
+        "compare --a '{command}' --b '{command}' --url http://127.0.0.1:{port}/healthz -c 1 --pairs 1 -d 2s --warmup 0s --cooldown 0s \
+         --name it --dir . --profile auto"
+    );
+    session.loadline(&line).says("Profiles, after the pairs");
+    let result = session.json("it.compare.json");
+    let profiled = result["profiled"].as_array().unwrap();
+    assert_eq!(profiled.len(), 2, "{result}");
+    for side in profiled {
+        assert_eq!(side["summary"]["profiles"][0]["asked"], "auto", "{}", side["summary"]["warnings"]);
+    }
+    // One server and then another, each by its own number.
+    let told = session.read("asked");
+    let pids: Vec<&str> = told.lines().map(|line| line.split_once("--pid ").unwrap().1.split(' ').next().unwrap()).collect();
+    assert!(pids.len() == 2 && pids[0] != pids[1], "{told}");
+    let far = session.loadline("run http://192.0.2.1/ -d 2s --profile auto");
+    far.exits(2).complains("--profile auto: the load goes to another machine").complains("--profile http://HOST:6060");
+}
+
 /// Where a program is: on the path, or where `scripts/profilers.sh` puts it. That it is nowhere is said.
 fn program(name: &str) -> Option<PathBuf> {
     let own = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../profilers/bin");

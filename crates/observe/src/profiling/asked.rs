@@ -13,21 +13,30 @@ pub enum Asked {
     Endpoint(Endpoint),
     /// Of a process, by what its runtime offers.
     Pid(Pid),
+    /// The same of whoever listens where the load goes, if that is on this machine.
+    Auto,
 }
 
 /// What can be asked for, as it stands in the help.
-pub const FORMS: &str = "the URL of Go's net/http/pprof, such as http://127.0.0.1:6060/debug/pprof/profile, or pid:N";
+pub const FORMS: &str =
+    "the URL of Go's net/http/pprof, such as http://127.0.0.1:6060/debug/pprof/profile, pid:N, or auto for whoever listens";
 
 impl FromStr for Asked {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.strip_prefix("pid:") {
-            Some(number) => match number.parse() {
+        if let Some(number) = text.strip_prefix("pid:") {
+            return match number.parse() {
                 Ok(pid) if pid > 0 => Ok(Self::Pid(pid)),
-                _ => Err(format!("'{text}' has no process number after the colon")),
-            },
-            None => Endpoint::read(text).map(Self::Endpoint),
+                _ => Err(format!("'{text}' has no process number after the colon; auto is whoever listens where the load goes")),
+            };
+        }
+        match text {
+            "auto" => Ok(Self::Auto),
+            // A host of that name would be a surprise.
+            "pid" => Err("'pid' has no process number: it is pid:N, or auto for whoever listens where the load goes".to_owned()),
+            "none" => Err("'none' is what happens without --profile".to_owned()),
+            _ => Endpoint::read(text).map(Self::Endpoint),
         }
     }
 }
@@ -38,7 +47,7 @@ impl Asked {
     pub fn ending(&self) -> &'static str {
         match self {
             Self::Endpoint(_) => "pprof",
-            Self::Pid(_) => "profile",
+            Self::Pid(_) | Self::Auto => "profile",
         }
     }
 }
@@ -48,6 +57,7 @@ impl fmt::Display for Asked {
         match self {
             Self::Endpoint(endpoint) => endpoint.fmt(f),
             Self::Pid(pid) => write!(f, "pid:{pid}"),
+            Self::Auto => f.write_str("auto"),
         }
     }
 }
@@ -60,6 +70,7 @@ mod tests {
     fn what_is_written_is_completed_and_printed_without_secrets() {
         for (text, shown) in [
             ("pid:812", "pid:812"),
+            ("auto", "auto"),
             ("127.0.0.1:6060", "http://127.0.0.1:6060/debug/pprof/profile"),
             ("http://localhost:6060/debug/pprof/", "http://localhost:6060/debug/pprof/profile"),
             ("http://localhost:6060/debug/pprof/heap", "http://localhost:6060/debug/pprof/heap"),
@@ -76,6 +87,9 @@ mod tests {
             ("pid:", "no process number"),
             ("pid:0", "no process number"),
             ("pid:x", "no process number"),
+            ("pid", "auto for whoever listens"),
+            ("none", "without --profile"),
+            ("6060", "127.0.0.1:6060"),
             ("ftp://host/", "no http or https URL"),
             ("http://host:6060/debug/pprof/trace", "execution trace"),
             ("http://host:6060/debug/pprof/goroutine?debug=2", "for people"),

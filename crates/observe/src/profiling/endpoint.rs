@@ -15,6 +15,9 @@ use crate::fetch::{Client, Limits};
 /// Beyond the seconds of the profile itself, an answer may take so long.
 const PATIENCE: Duration = Duration::from_secs(15);
 
+/// So long somebody may take to accept a connection before it is doubted that anybody is there.
+const PROBED: Duration = Duration::from_secs(1);
+
 /// A page that hands out a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
@@ -36,6 +39,9 @@ enum Span {
 impl Endpoint {
     /// As it is written: without a scheme it is http, without a path the profile of the processors.
     pub(super) fn read(text: &str) -> Result<Self, String> {
+        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(format!("'{text}' names no host: of this machine it is 127.0.0.1:{text}; a process is pid:{text}"));
+        }
         let written = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         let mut url = Url::parse(&written).map_err(|why| format!("'{text}' is neither pid:N nor a URL: {why}"))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
@@ -87,6 +93,11 @@ impl Endpoint {
         let began = Instant::now();
         let bytes = client.read_bytes().map_err(|why| self.explained(why))?;
         Ok(Taken { began, ended: Instant::now(), bytes: Box::new(|| Ok(bytes)) })
+    }
+
+    /// Whether anybody is there; nothing is asked.
+    pub(super) fn reach(&self) -> Result<(), String> {
+        crate::fetch::reach(&self.url, PROBED)
     }
 
     /// With what to do, where it is known.

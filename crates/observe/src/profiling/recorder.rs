@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use super::{Later, Slot, Stopped, Taken, inspector, wait};
 use crate::files::{Files, Folder};
+use crate::listener::Wanted;
 use crate::process::{Pid, Stat};
 use crate::subject::Subject;
 
@@ -36,9 +37,31 @@ enum Runtime {
     Other,
 }
 
+/// Of whoever listens where the load goes.
+pub(super) fn take_of_listener(wanted: Option<Wanted>, slot: Slot, begun: Instant, stopped: &Stopped) -> Result<Taken, String> {
+    let me = std::process::id();
+    let wanted = wanted.ok_or(ELSEWHERE)?;
+    let family = Subject::listening(&Folder::of_this_machine(), wanted, Some(me)).map_err(|why| why.message)?;
+    // Who measures is no part of a server.
+    let first = family.processes().first().ok_or("it is loadline itself that listens there")?;
+    take_of(first.pid, &family, slot, begun, stopped)
+}
+
+/// Why nobody's processes can be looked into.
+pub(super) const ELSEWHERE: &str = "the load goes to another machine, or through a proxy, and processes are profiled on this one only";
+
+/// Whether there is such a process.
+pub(super) fn is_there(pid: Pid) -> Result<(), String> {
+    Subject::of_process(&Folder::of_this_machine(), pid, None).map(drop).map_err(|why| why.message)
+}
+
 pub(super) fn take(pid: Pid, slot: Slot, begun: Instant, stopped: &Stopped) -> Result<Taken, String> {
+    let family = Subject::of_process(&Folder::of_this_machine(), pid, Some(std::process::id())).map_err(|why| why.message)?;
+    take_of(pid, &family, slot, begun, stopped)
+}
+
+fn take_of(pid: Pid, family: &Subject, slot: Slot, begun: Instant, stopped: &Stopped) -> Result<Taken, String> {
     let here = Folder::of_this_machine();
-    let family = Subject::of_process(&here, pid, Some(std::process::id())).map_err(|why| why.message)?;
     let began_ticks = Stat::of(&here, pid).map_err(|_| format!("there is no process {pid}"))?.began_ticks;
     let runtime = runtime(pid);
     wait(begun, slot.begin, stopped)?;
@@ -250,6 +273,20 @@ mod tests {
         let slot = Slot { begin: Duration::ZERO, seconds: 1 };
         let error = take(Pid::MAX - 7, slot, Instant::now(), &Stopped(stopped)).err().unwrap();
         assert!(error.contains("there is no process"), "{error}");
+    }
+
+    #[test]
+    fn who_listens_is_found_and_loadline_itself_and_other_machines_are_not_profiled() {
+        let (_stop, stopped) = std::sync::mpsc::channel();
+        let slot = Slot { begin: Duration::ZERO, seconds: 1 };
+        let stopped = Stopped(stopped);
+        let taken = |wanted| take_of_listener(wanted, slot, Instant::now(), &stopped).err().unwrap();
+        assert!(taken(None).contains("another machine"));
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = socket.local_addr().unwrap();
+        assert!(taken(Some(Wanted::Addresses(vec![at]))).contains("loadline itself"));
+        drop(socket);
+        assert!(taken(Some(Wanted::Addresses(vec![at]))).contains("no process of this machine listens"));
     }
 
     #[test]

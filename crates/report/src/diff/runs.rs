@@ -8,6 +8,7 @@ use plan::{Nanos, Random};
 
 use crate::columns::{Columns, wrapped};
 use crate::compare::apart;
+use crate::server_side::{self, Rows};
 use crate::{unlike, visible};
 
 /// As wide as the sentences below the table.
@@ -56,6 +57,11 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
             text.push_str(&format!("  {line}\n"));
         }
     }
+    let sides = server_side::two(from, to);
+    text += &Rows::of_sides(&sides).map_or_else(String::new, |rows| rows.text());
+    for line in server_side::cost(&sides).iter().flat_map(|cost| wrapped(cost, WIDTH - 2)) {
+        text.push_str(&format!("  {line}\n"));
+    }
     text + "\n  Two runs of one build differ by several percent, and how much these would was not measured: none of these differences is\n  \
             known to be more than chance. loadline compare measures in pairs, and says.\n"
 }
@@ -86,6 +92,10 @@ mod tests {
         assert!(text.contains("−50 %") && text.contains("+0 %") && text.contains("known to be more than chance"), "{text}");
         assert!(!text.contains("Not measured alike"), "{text}");
         assert!(text.contains("takes longer in 50 % of draws (50 % is no difference).\n"), "{text}");
+        assert!(!text.contains("server's side"), "{text}");
+        let watched = all.iter().find(|(name, _)| *name == "a_server_that_was_watched").map(|(_, run)| run).unwrap();
+        let both = runs(("before", watched), ("after", watched));
+        assert!(both.contains("The server's side: A: app (812)") && both.contains("in B: as much."), "{both}");
         let other = runs(("a", run), ("b", &all[1].1));
         assert!(other.contains("Not measured alike: ") && other.contains("rate"), "{other}");
     }

@@ -6,6 +6,7 @@ use analysis::found::{Found, Rated};
 use analysis::quantity::{counted, nanos};
 
 use super::table;
+use crate::server_side::{self, Rows};
 use crate::sweep::markdown::{Charts, conditions, file_link};
 use crate::{profiles, story, visible};
 
@@ -44,6 +45,9 @@ fn page(found: &Found, charts: Charts) -> String {
         say(&format!("| {} |", cells.join(" | ")));
     }
     say(&format!("\n{}\n", table::legend(found)));
+    if let Some(rows) = Rows::of_loads(&server_side::trials(found)) {
+        say(&rows.markdown());
+    }
     let grown = profiles::markdown(&profiles::of_search(found));
     if !grown.is_empty() {
         say(grown.trim_end_matches('\n'));

@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use super::profiled::{self, Flame};
 use super::times::{Times, times};
-use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, finished, written};
+use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, finished, watched, written};
 use crate::compare::{self, Compared, Side};
+use crate::server_side::{self, Rows};
 use crate::visible::visible;
 use crate::{Style, profiles, story};
 use analysis::compare::{Metric, Verdict};
@@ -64,6 +65,7 @@ fn view(compared: &Compared) -> View<Data> {
     let taken = profiles::of_comparison(compared);
     let mut remarks = compared.reading.clone();
     remarks.extend(compared.differences.iter().map(|difference| finished(&format!("the plans differ: {}", visible(difference)))));
+    remarks.extend(server_side::cost(&server_side::sides(compared)));
     remarks.extend(profiled::remarks(&taken));
     View {
         schema: SCHEMA,
@@ -74,7 +76,11 @@ fn view(compared: &Compared) -> View<Data> {
         answers: answers(compared),
         remarks,
         figures: figures(compared),
-        tables: tables(compared).into_iter().chain(profiled::growth(&taken)).collect(),
+        tables: tables(compared)
+            .into_iter()
+            .chain(watched::table("side", Rows::of_sides(&server_side::sides(compared))))
+            .chain(profiled::growth(&taken))
+            .collect(),
         text: compare::text(compared, &Style::PLAIN),
         measured_by: first.map_or_else(String::new, measured_by),
         data: Data {

@@ -4,12 +4,15 @@ use analysis::bottleneck::Finding;
 use analysis::found::{Found, Rated};
 use analysis::quantity::{NONE, counted, figure, length, percent, time};
 use analysis::search::{LimitedBy, Purpose, Standing};
+use measure::Summary;
 use plan::Nanos;
 use serde::Serialize;
 
 use super::profiled::{self, Flame};
+use super::watched::{self, Climb};
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::find::table;
+use crate::server_side::{self, Rows};
 use crate::visible::visible;
 use crate::{Style, profiles, story};
 
@@ -25,6 +28,7 @@ struct Data {
     rated: Rated,
     rates: Vec<Rate>,
     trials: Vec<Tried>,
+    observed: Vec<Climb>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     profiles: Vec<Flame>,
 }
@@ -84,6 +88,7 @@ fn view(found: &Found) -> View<Data> {
         figures: figures(found),
         tables: std::iter::once(Table::new("trials", "Trials", &heads, rows).noted(table::legend(found)))
             .chain(super::limits::table(&findings))
+            .chain(watched::table("trial", Rows::of_loads(&server_side::trials(found))))
             .chain(profiled::growth(&taken))
             .collect(),
         text: text(found),
@@ -106,9 +111,17 @@ fn view(found: &Found) -> View<Data> {
                     outcome: outcome(trial),
                 })
                 .collect(),
+            observed: observed(found),
             profiles: profiled::flames(&taken),
         },
     }
+}
+
+/// The server's side against the rates.
+fn observed(found: &Found) -> Vec<Climb> {
+    let runs = |rate: f64| found.trials.iter().filter(|trial| trial.rate == rate).map(|trial| &trial.summary).collect();
+    let loads: Vec<(f64, Vec<&Summary>)> = found.rows().into_iter().map(|row| (row.rate, runs(row.rate))).collect();
+    watched::climbs(&loads)
 }
 
 /// What every rate came to.
@@ -129,6 +142,7 @@ pub(crate) fn text(found: &Found) -> String {
     found.trials.iter().for_each(|trial| text += &format!("{}\n", table::row(found, trial, &Style::PLAIN)));
     text += "\n";
     found.sentences().iter().for_each(|sentence| text += &format!("{sentence}\n"));
+    text += &server_side::of_search(found);
     crate::limits::sentences(&analysis::bottleneck::of_search(found)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
     profiles::told_of(&profiles::of_search(found)).iter().for_each(|(sentence, table)| text += &format!("\n{sentence}\n\n{table}"));
     text

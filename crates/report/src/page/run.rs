@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use analysis::gate::Verdict;
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
-use analysis::server_side::ServerSide;
+use analysis::server_side::{Now, ServerSide};
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
-use measure::observed::{SERIES, Series, Unit};
-use measure::{Failure, Histogram, Observed, QUANTILES, Summary, Tick};
+use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
 use plan::{Load, Plan, Scheme};
 use serde::Serialize;
 
 use super::profiled::{self, Flame, SECTIONS};
 use super::times::{Times, times};
+use super::watched::{self, Course};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::reason::reason;
 use crate::visible::{excerpt, visible};
@@ -74,9 +74,10 @@ pub fn begun(plan: &Plan) -> Shown {
     })
 }
 
-/// One interval for a page that fills: the keys of a tick in a result, without the histogram behind its percentiles.
+/// One interval for a page that fills: the keys of a tick in a result, without the histogram behind its percentiles, and what the server
+/// did then, if it is watched.
 #[must_use]
-pub fn tick(tick: &Tick) -> String {
+pub fn tick(tick: &Tick, server: Option<&Now>) -> String {
     let times = &tick.response_time;
     let quantiles: BTreeMap<&str, Option<u64>> =
         [("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99)].map(|(name, q)| (name, times.known_quantile(q).map(|time| time.0))).into();
@@ -90,6 +91,9 @@ pub fn tick(tick: &Tick) -> String {
     });
     if let Some(journeys) = &tick.journeys {
         written["journeys"] = serde_json::json!(journeys);
+    }
+    if let Some(server) = server {
+        written["server"] = serde_json::json!(server);
     }
     written.to_string()
 }
@@ -105,26 +109,8 @@ struct Data {
     threads: u32,
     timeline: Timeline,
     times: Vec<Times>,
-    observed: Vec<Chart>,
+    observed: Vec<Course>,
     profiles: Vec<Flame>,
-}
-
-/// Series of the server's side that are drawn together.
-#[derive(Debug, Serialize)]
-struct Chart {
-    id: String,
-    title: String,
-    about: String,
-    unit: Unit,
-    to_ns: Vec<u64>,
-    from_ns: Vec<u64>,
-    lines: Vec<Line>,
-}
-
-#[derive(Debug, Serialize)]
-struct Line {
-    name: String,
-    values: Vec<Option<f64>>,
 }
 
 /// The ticks, a list for each of their keys: an hour of them is a third the size, and charts want lists.
@@ -188,78 +174,6 @@ impl Timeline {
     }
 }
 
-/// What is drawn of processes and machines: a title, and the figures in it that can share an axis.
-const CHARTS: &[(&str, &str, &[&str])] = &[
-    ("cpu", "Processor of the server", &["machine_cpu", "cpu_user", "cpu_system", "thread_cpu_busiest", "cgroup_cpu"]),
-    ("threads", "Busiest threads", &["thread_cpu"]),
-    ("waiting", "Waiting on the server's side", &["accept_queue", "run_queue_wait", "runnable"]),
-    ("memory", "Memory of the server", &["memory", "cgroup_memory"]),
-    (
-        "shares",
-        "Shares on the server's side",
-        &["cgroup_throttled", "steal", "iowait", "disk_busy", "pressure_cpu", "pressure_memory", "pressure_io"],
-    ),
-    ("lost", "Lost and sent again", &["listen_overflows", "listen_drops", "tcp_retransmits"]),
-];
-/// Of one chart, so many lines can be told apart.
-const LINES_MAX: usize = 5;
-/// Metrics of a page have an axis each; so many are drawn.
-const METRICS_DRAWN: usize = 6;
-
-/// Charts of the server's side; series that never were anything but nothing are left out.
-fn charts(summary: &Summary) -> Vec<Chart> {
-    let mut all = Vec::new();
-    for (number, seen) in summary.observed.iter().enumerate() {
-        let times = |at: &[plan::Nanos]| at.iter().map(|at| at.0).collect();
-        let mut put = |id: &str, title: &str, lines: Vec<&Series>| {
-            let Some(unit) = lines.first().map(|series| series.unit) else { return };
-            let about = match lines.as_slice() {
-                [one] => SERIES.iter().find(|known| known.name == one.name).map_or("as the page tells it", |known| known.about).to_owned(),
-                _ => lines
-                    .iter()
-                    .filter_map(|series| SERIES.iter().find(|known| known.name == series.name))
-                    .map(|known| format!("{}: {}", label(known.name), known.about))
-                    .collect::<BTreeSet<_>>()
-                    .into_iter()
-                    .collect::<Vec<_>>()
-                    .join(". "),
-            };
-            let line = |series: &&Series| Line {
-                name: visible(series.of.as_deref().unwrap_or(&label(&series.name))),
-                values: series.values.clone(),
-            };
-            all.push(Chart {
-                id: format!("server-{id}{}", if number == 0 { String::new() } else { format!("-{number}") }),
-                title: visible(title),
-                about: super::finished(&format!("{}. {about}", visible(&seen.about))),
-                unit,
-                from_ns: times(&seen.from_ns),
-                to_ns: times(&seen.to_ns),
-                lines: lines.iter().map(line).collect(),
-            });
-        };
-        for (id, title, names) in CHARTS {
-            put(id, title, drawn(seen, names));
-        }
-        let metrics = seen.series.iter().filter(|series| SERIES.iter().all(|known| known.name != series.name));
-        for (at, series) in metrics.take(METRICS_DRAWN).enumerate() {
-            put(&format!("metric-{at}"), &series.name, vec![series]);
-        }
-    }
-    all
-}
-
-fn drawn<'a>(seen: &'a Observed, names: &[&str]) -> Vec<&'a Series> {
-    let series = names.iter().flat_map(|name| seen.series.iter().filter(move |series| series.name == *name));
-    let mut lines: Vec<&Series> = series.filter(|series| series.values.iter().flatten().any(|value| *value > 0.0)).collect();
-    lines.truncate(LINES_MAX);
-    lines
-}
-
-fn label(name: &str) -> String {
-    name.replace('_', " ")
-}
-
 fn view(reading: &Reading<'_>, text: String) -> View<Data> {
     let summary = reading.run;
     let mut about = story::load(summary);
@@ -292,7 +206,7 @@ fn view(reading: &Reading<'_>, text: String) -> View<Data> {
                 .filter(|(_, histogram)| !histogram.is_empty())
                 .map(|(name, histogram)| times(name, histogram))
                 .collect(),
-            observed: charts(summary),
+            observed: watched::courses(summary),
             profiles: summary.profiles.iter().zip(SECTIONS).map(|(it, section)| Flame::of(section, summary, it)).collect(),
         },
     }
@@ -391,12 +305,6 @@ fn server_in_short(summary: &Summary) -> String {
     format!("the server used {}{cores}{busiest}", quantity::decimal(used, 2))
 }
 
-/// The server's side, line by line.
-fn server_side(summary: &Summary) -> Option<Table> {
-    let rows: Vec<Vec<String>> = ServerSide::of(summary).iter().flat_map(ServerSide::lines).map(|line| vec![visible(&line)]).collect();
-    (!rows.is_empty()).then(|| Table::new("server-side", "The server's side", &["what was seen"], rows))
-}
-
 fn remarks(reading: &Reading<'_>) -> Vec<String> {
     let summary = reading.run;
     let mut said = reading.noticed();
@@ -475,7 +383,7 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
     tables.extend(failures(summary));
     tables.extend(replayed(summary));
     tables.extend(super::limits::table(&reading.bottleneck));
-    tables.extend(server_side(summary));
+    tables.extend(watched::told(summary));
     tables.extend(summary.profiles.iter().zip(SECTIONS).map(|(it, section)| profiled::table(section, summary, it)));
     tables.push(phases(summary));
     tables.push(account(reading));

@@ -5,11 +5,14 @@ use analysis::curve_words::parameters;
 use analysis::knee::Best;
 use analysis::quantity::{counted, figure, percent, time};
 use analysis::{Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
+use measure::Summary;
 use serde::Serialize;
 
 use super::profiled::{self, Flame};
+use super::watched::{self, Climb};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::chart::sweep::Ladder;
+use crate::server_side::{self, Rows};
 use crate::sweep::table::{self, Counted};
 use crate::visible::visible;
 use crate::{Style, profiles, story};
@@ -23,6 +26,7 @@ struct Data {
     runs: Vec<(f64, f64)>,
     fit: Option<Fit>,
     best: Option<f64>,
+    observed: Vec<Climb>,
     profiles: Vec<Flame>,
 }
 
@@ -128,6 +132,7 @@ fn view(sweep: &Sweep) -> View<Data> {
         tables.push(Table::new("model", &title, &["parameter", "#value", "#95 % interval"], rows.collect()));
     }
     tables.extend(super::limits::table(&findings));
+    tables.extend(watched::table("level", Rows::of_loads(&server_side::levels(sweep))));
     tables.extend(profiled::growth(&taken));
     let mut warnings: Vec<String> = sweep.trials.iter().flat_map(|trial| &trial.summary.warnings).map(|it| visible(it)).collect();
     warnings.sort();
@@ -148,8 +153,15 @@ fn view(sweep: &Sweep) -> View<Data> {
         tables,
         text: text(sweep),
         measured_by: measured_by(sweep),
-        data: Data { levels: ladder.key(), points, runs, fit, best, profiles: profiled::flames(&taken) },
+        data: Data { levels: ladder.key(), points, runs, fit, best, observed: observed(sweep), profiles: profiled::flames(&taken) },
     }
+}
+
+/// The server's side against the levels.
+fn observed(sweep: &Sweep) -> Vec<Climb> {
+    let runs = |level| sweep.trials.iter().filter(|trial| trial.level == level).map(|trial| &trial.summary).collect();
+    let loads: Vec<(f64, Vec<&Summary>)> = sweep.rows().into_iter().map(|row| (row.level.value(), runs(row.level))).collect();
+    watched::climbs(&loads)
 }
 
 fn answers(said: &[(Topic, String)], curve: bool, findings: &[Finding]) -> Vec<Answer> {
@@ -212,6 +224,7 @@ pub(crate) fn text(sweep: &Sweep) -> String {
     text += "\n";
     let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows));
     said.for_each(|sentence| text += &format!("{sentence}\n"));
+    text += &server_side::of_sweep(sweep);
     crate::limits::sentences(&analysis::bottleneck::of_sweep(sweep)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
     profiles::told_of(&profiles::of_sweep(sweep)).iter().for_each(|(sentence, table)| text += &format!("\n{sentence}\n\n{table}"));
     text

@@ -10,8 +10,9 @@ use serde::Serialize;
 
 use super::run::Timeline;
 use super::times::{Times, times};
-use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, finished, written};
+use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, finished, watched, written};
 use crate::compare::signed;
+use crate::server_side::{self, Rows};
 use crate::visible::visible;
 use crate::{story, unlike};
 
@@ -56,7 +57,7 @@ fn view(a: (&str, &Summary), b: (&str, &Summary)) -> View<Data> {
         answers: answers(from, to, &unlike),
         remarks,
         figures: figures(from, to),
-        tables: vec![table(from, to)],
+        tables: std::iter::once(table(from, to)).chain(watched::table("side", Rows::of_sides(&server_side::two(from, to)))).collect(),
         text: crate::diff::runs(a, b),
         measured_by: String::new(),
         data: Data {

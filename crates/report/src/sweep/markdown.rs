@@ -11,6 +11,7 @@ use measure::Summary;
 use plan::Load;
 
 use super::table::{self, Counted};
+use crate::server_side::{self, Rows};
 use crate::{profiles, story, visible};
 
 /// The page; `scaling` is what the levels say together. Charts are linked by the names that [`super::files`] gives them.
@@ -74,6 +75,9 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
             say(&format!("| {} | {} | {} |", visible::markdown(it.about), it.value, it.interval.as_deref().unwrap_or("without end")));
         }
         say("");
+    }
+    if let Some(rows) = Rows::of_loads(&server_side::levels(sweep)) {
+        say(&rows.markdown());
     }
     let grown = profiles::markdown(&profiles::of_sweep(sweep));
     if !grown.is_empty() {
