@@ -170,6 +170,8 @@ pub struct LevelRow {
 pub struct LevelJourneys {
     /// Journeys a second that went to their end: the mean of the repetitions.
     pub tps: f64,
+    /// Answers for each journey that went to its end; `None` if none did.
+    pub requests_per_journey: Option<f64>,
     /// Journeys that ended before their last Step because of a failure.
     pub broke_off: u64,
     /// Journeys that went to their end, whenever they had begun.
@@ -196,8 +198,10 @@ pub struct LevelStep {
 impl LevelJourneys {
     /// Of the repetitions that have a scenario; `None` where none has.
     fn new(runs: &[&Summary]) -> Option<Self> {
-        let scenarios: Vec<&Scenario> = runs.iter().filter_map(|run| run.scenario.as_ref()).collect();
+        let with_journeys = || runs.iter().filter_map(|run| Some((run.qps, run.scenario.as_ref()?)));
+        let scenarios: Vec<&Scenario> = with_journeys().map(|(_, scenario)| scenario).collect();
         let first = scenarios.first()?;
+        let (qps, tps) = with_journeys().fold((0.0, 0.0), |(qps, tps), (of_run, scenario)| (qps + of_run, tps + scenario.tps));
         let journeys = || scenarios.iter().flat_map(|scenario| &scenario.journeys);
         let step = |place: usize| {
             let rows: Vec<&StepRow> = scenarios.iter().filter_map(|scenario| scenario.steps.get(place)).collect();
@@ -212,7 +216,8 @@ impl LevelJourneys {
             }
         };
         Some(Self {
-            tps: scenarios.iter().map(|scenario| scenario.tps).sum::<f64>() / scenarios.len() as f64,
+            tps: tps / scenarios.len() as f64,
+            requests_per_journey: (tps > 0.0).then(|| qps / tps),
             broke_off: journeys().map(|row| row.broke_off).sum(),
             completed: journeys().map(|row| row.completed).sum(),
             steps: (0..first.steps.len()).map(step).collect(),
@@ -448,6 +453,7 @@ pub(crate) mod tests {
         let (one, two) = (LevelRow::new(level, &[&run], &[]), LevelRow::new(level, &[&run, &run], &[]));
         let (one, two) = (one.journeys.unwrap(), two.journeys.unwrap());
         assert_eq!((two.tps, two.completed, two.broke_off), (one.tps, 2 * one.completed, 2 * one.broke_off));
+        assert_eq!((two.requests_per_journey, one.requests_per_journey), (one.requests_per_journey, Some(run.qps / one.tps)));
         assert_eq!(one.steps.iter().map(|step| step.due).sum::<u64>(), run.requests.due);
         assert_eq!(two.steps.iter().map(|step| step.failed).sum::<u64>(), 2 * run.requests.failed);
         assert!(two.steps.iter().all(|step| step.failure.is_some() == (step.failed > 0)));

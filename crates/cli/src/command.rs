@@ -35,7 +35,6 @@ use crate::exit::{Exit, Failed};
 use crate::outputs::{Styles, to_stdout};
 use crate::screen::{Screen, Sight, Voice};
 
-pub use self::import::read as read_to_import;
 pub use sweep::{broken, name_of};
 
 /// The whole command line.

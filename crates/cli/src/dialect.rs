@@ -35,6 +35,7 @@ use plan::{Draft, Nanos, Plan, PlanErrors};
 use crate::calibration::note_ceiling;
 use crate::exit::Failed;
 use crate::keeping::{Keeper, Keeping};
+use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Voice, complain, grouped};
 use crate::{inputs, interrupt, saved};
 
@@ -110,7 +111,7 @@ pub fn decide(draft: Draft) -> Result<Plan, Failed> {
     let mut errors = PlanErrors::default();
     // None of the originals knows templates.
     let draft = Draft { no_templates: true, ..draft };
-    inputs::decide(draft, &mut errors).filter(|_| errors.is_empty()).ok_or_else(|| errors.into())
+    inputs::decide(draft, &Scenarios::default(), &mut errors).filter(|_| errors.is_empty()).ok_or_else(|| errors.into())
 }
 
 /// Carries a plan out. An interruption is no error: the originals report what they have.

@@ -12,7 +12,8 @@ use plan::Plan;
 use script::{DoneArguments, Globals, Script, Source};
 use template::Ready;
 
-use crate::{filling, scenarios};
+use crate::filling;
+use crate::scenarios::Scenarios;
 
 /// A plan that is about to be carried out.
 pub struct Drive<'a> {
@@ -45,22 +46,26 @@ pub struct Driven {
 ///
 /// # Errors
 /// As the engine's; and if the script fails.
-pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-    Drive::new(plan, stop)?.run(watch, stop).map(|driven| driven.summary)
+pub fn run(plan: &Plan, scenarios: &Scenarios, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+    Drive::new(plan, scenarios, stop)?.run(watch, stop).map(|driven| driven.summary)
 }
 
 /// Loads that one command makes one after the other: what a scenario does once is done once for all of them, and its rows and numbers go
 /// on. Nothing for a plan without a scenario.
 #[derive(Default)]
-pub struct Series(Option<scenario::Series>);
+pub struct Series {
+    begun: Option<scenario::Series>,
+    scenarios: Scenarios,
+}
 
 impl Series {
     /// Goes through the setup, if there is one. All loads have the scenario of this plan.
     ///
     /// # Errors
     /// If it fails, or a file has gone.
-    pub fn begin(plan: &Plan, stop: &Stop) -> Result<Self, RunError> {
-        Ok(Self(scenarios::ready(plan)?.map(|ready| ready.begin(stop)).transpose()?))
+    pub fn begin(plan: &Plan, scenarios: &Scenarios, stop: &Stop) -> Result<Self, RunError> {
+        let begun = scenarios.ready(plan)?.map(|ready| ready.begin(stop)).transpose()?;
+        Ok(Self { begun, scenarios: scenarios.clone() })
     }
 
     /// Carries one of them out.
@@ -68,9 +73,9 @@ impl Series {
     /// # Errors
     /// As the engine's; and if the script fails.
     pub fn run(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-        let mut drive = Drive::new(plan, stop)?;
+        let mut drive = Drive::new(plan, &self.scenarios, stop)?;
         if let By::Journeys(_, series) = &mut drive.by {
-            *series = self.0.as_ref();
+            *series = self.begun.as_ref();
         }
         drive.run(watch, stop).map(|driven| driven.summary)
     }
@@ -80,21 +85,21 @@ impl Series {
     /// # Errors
     /// As [`Series::run`].
     pub fn hurry(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-        let Some(series) = &self.0 else { return run(plan, watch, stop) };
-        let ready = scenarios::ready(plan)?.map(scenario::Ready::hurried);
-        let Some(ready) = ready else { return run(plan, watch, stop) };
+        let Some(series) = &self.begun else { return run(plan, &self.scenarios, watch, stop) };
+        let ready = self.scenarios.ready(plan)?.map(scenario::Ready::hurried);
+        let Some(ready) = ready else { return run(plan, &self.scenarios, watch, stop) };
         ready.load(series, engine::prepare(plan)?, watch, stop)
     }
 
     /// Why there is nothing left to send, where a data file that ends the load has come to its end.
     pub fn has_run_out(&self) -> Option<&'static str> {
-        let series = self.0.as_ref().filter(|series| series.has_run_out());
+        let series = self.begun.as_ref().filter(|series| series.has_run_out());
         series.map(|_| "a data file has no more rows, and the load is to end with it")
     }
 
     /// Goes through the teardown, if there is one, and says what failed of it.
     pub fn end(self) -> Option<String> {
-        self.0?.end()
+        self.begun?.end()
     }
 }
 
@@ -103,9 +108,9 @@ impl<'a> Drive<'a> {
     ///
     /// # Errors
     /// If it does not load, or they name what is not there.
-    pub fn new(plan: &'a Plan, stop: &Stop) -> Result<Self, RunError> {
+    pub fn new(plan: &'a Plan, scenarios: &Scenarios, stop: &Stop) -> Result<Self, RunError> {
         refuse_replay(plan)?;
-        let by = match (Source::of(plan), scenarios::ready(plan)?) {
+        let by = match (Source::of(plan), scenarios.ready(plan)?) {
             (Some(source), _) => By::Script(Box::new(Script::load(&source, Globals::of(plan)?, stop)?)),
             (None, Some(journeys)) => By::Journeys(Box::new(journeys), None),
             (None, None) => By::filled(plan)?,
@@ -128,7 +133,8 @@ impl<'a> Drive<'a> {
     pub fn within(plan: &'a Plan, fence: &Fence) -> Result<Self, RunError> {
         refuse_replay(plan)?;
         debug_assert!(plan.script().is_none(), "a script chooses addresses that no fence sees");
-        let by = match scenarios::ready(plan)? {
+        // What comes from a browser names no files.
+        let by = match Scenarios::default().ready(plan)? {
             Some(journeys) => {
                 // Every server that a step names is looked at before anything is sent, not only when its turn has come.
                 journeys.elsewhere().into_iter().try_for_each(|other| Network::look_at(plan, other, fence))?;

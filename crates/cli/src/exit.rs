@@ -41,7 +41,7 @@ pub const MEANINGS: &[(Exit, &str)] = &[
     (Exit::NotCarriedOut, "the run could not be carried out, or not to its end"),
     (
         Exit::NotTrustworthy,
-        "measured, but not well enough to judge: the run is INVALID, or a check cannot be judged by it; import --strict left something out",
+        "measured, but not well enough to judge: the run is INVALID, or a check cannot be judged by it; with --strict, something of a file is left out",
     ),
     (Exit::OutputNotWritten, "measured, but an output could not be written"),
     (Exit::OurMistake, "a mistake of loadline itself"),

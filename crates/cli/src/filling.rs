@@ -131,6 +131,15 @@ pub fn open_all(plan: &Plan) -> Result<Vec<Arc<Data>>, PlanErrors> {
     if errors.is_empty() { Ok(files) } else { Err(errors) }
 }
 
+/// The columns of a data file.
+///
+/// # Errors
+/// What is wrong with it, and what to do.
+pub fn columns(path: &str) -> Result<Vec<String>, Vec<(String, String)>> {
+    let told = |DataError { message, help }| (message, help);
+    opened(path).map(|data| data.columns().to_vec()).map_err(|mistakes| mistakes.into_iter().map(told).collect())
+}
+
 /// A data file, opened now or before.
 fn opened(path: &str) -> Result<Arc<Data>, Vec<DataError>> {
     let known = |about: Metadata| (path.to_owned(), about.len(), about.modified().ok());

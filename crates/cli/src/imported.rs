@@ -4,20 +4,22 @@
 //! needs to be quoted again, and no option of curl's is taken for one of ours. A file in the place of a URL is looked into; what is
 //! typed beside it goes over what it says, as flags go over a saved plan.
 //!
-//! One request is a plan like any other. Several are a scenario: they are sent one after the other by each user, with cookies and values
+//! One request is a plan like any other, unless it has checks, or values that were given to it, which no plan is to keep. Several are a
+//! scenario: they are sent one after the other by each user, with cookies and values
 //! that one takes from another, and that is what scenarios are for. So such a file is printed as one, in memory, and goes on as if it
 //! had been written by hand; secrets stand in it as they are, since it is never written down.
+//!
+//! Invariant: what is given as the value of a variable is not saved; a plan names the variable, and asks for the value when it is run again.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use clap::{ArgAction, Args};
-use import::collection::{Collection, Environment, Kind, Wishes, guess, printed};
+use import::collection::{Collection, Environment, Kind, Wishes, guess};
 use plan::{Draft, PlanError, PlanErrors, Target};
 
-use crate::command::read_to_import;
+use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
-use crate::scenarios;
+use crate::scenarios::{self, Scenarios};
 use crate::screen::{Voice, complain};
 use crate::secrets;
 
@@ -35,97 +37,252 @@ pub struct Importing {
     /// The value of a variable of the file, such as baseUrl=http://127.0.0.1:8080 (repeatable)
     #[arg(long, value_name = "NAME=VALUE", action = ArgAction::Append, value_parser = pair, help_heading = "Requests of other tools")]
     variable: Vec<(String, String)>,
+
+    /// Send nothing, and end with 4, if something in the file is not carried over
+    #[arg(long, help_heading = "Requests of other tools")]
+    strict: bool,
 }
 
-/// What was said, for whoever reads the file again: it is read when a plan is decided, and when it is carried out.
-static SAID: Mutex<Option<Wishes>> = Mutex::new(None);
+/// A draft with what the file that it names says, and what was read.
+pub struct Imported {
+    /// What is decided on.
+    pub draft: Draft,
+    /// For whoever asks for the scenario again: when a plan is decided, and when it is carried out.
+    pub scenarios: Scenarios,
+    /// What is not carried over, each with its place.
+    pub left_out: Vec<String>,
+}
 
-/// Puts what the file that a draft names says, if it names one, under what was typed.
-pub fn take(mut draft: Draft, importing: Importing, voice: Voice, errors: &mut PlanErrors) -> Draft {
-    let mut wishes = wishes(&importing, errors);
-    if draft.scenario.is_some() && wishes.host.is_none() {
-        wishes.host = draft.url.clone().filter(|url| url.contains("://"));
+impl Importing {
+    /// Puts what the file that a draft names, if it names one, under what was typed, and a saved plan under both.
+    pub fn take(&self, mut draft: Draft, saved: Option<&Draft>, voice: Voice, errors: &mut PlanErrors) -> Imported {
+        self.look_at_target(errors);
+        let under = |draft: Draft| match saved {
+            Some(saved) => saved.clone().overlaid(draft),
+            None => draft,
+        };
+        if let Some(words) = pasted(&mut draft) {
+            let (pasted, left_out) = self.of_words(&words, voice, errors);
+            return Imported { draft: under(pasted.overlaid(draft)), scenarios: Scenarios::default(), left_out };
+        }
+        let stands_for_url = |url: &String| !url.contains("://") && Path::new(url).is_file();
+        let in_its_place = draft.url.clone().filter(|url| draft.scenario.is_none() && stands_for_url(url));
+        let mut named = draft.clone();
+        if let Some(path) = &in_its_place {
+            (named.scenario, named.url) = (Some(path.clone()), None);
+        }
+        named = under(named);
+        let Some(path) = named.scenario.clone() else {
+            self.complain_without_a_file(errors);
+            return Imported { draft: under(draft), scenarios: Scenarios::default(), left_out: Vec::new() };
+        };
+        named.url = self.target.clone().or(named.url);
+        let host = named.url.clone();
+        let before = errors.0.len();
+        let scenarios = self.reading(&mut named, host, &[], errors);
+        let read = if errors.0.len() == before { scenarios.requests(&path) } else { None };
+        match read {
+            // Nothing of the kind, which is told of the URL.
+            None if errors.0.len() == before && in_its_place.is_some() && !scenarios::is_file(&path) => {
+                self.complain_without_a_file(errors);
+                Imported { draft: under(draft), scenarios, left_out: Vec::new() }
+            }
+            // Its checks are not those of a plan, and a plan would keep what was given as a value.
+            Some(Ok(read))
+                if in_its_place.is_some()
+                    && self.variable.is_empty()
+                    && self.environment.is_none()
+                    && matches!(read.requests.as_slice(), [one] if one.checks.is_empty() && read.draft(one).is_ok()) =>
+            {
+                let (imported, left_out) = self.one(&read, &format!("'{path}'"), voice, errors);
+                draft.url = None;
+                Imported { draft: under(imported.overlaid(draft)), scenarios, left_out }
+            }
+            _ => {
+                let imported = self.of_scenario(named, &path, scenarios, errors);
+                self.tell(&format!("'{path}'"), &imported.left_out, voice);
+                imported
+            }
+        }
     }
-    *SAID.lock().unwrap_or_else(PoisonError::into_inner) = Some(wishes.clone());
-    if draft.script.is_none() && draft.script_arguments.first().is_some_and(|word| word == "curl") {
-        let words = std::mem::take(&mut draft.script_arguments);
-        return match Collection::of_curl(&words) {
-            Ok(read) => one(&read, "the curl command", None, draft, voice, errors),
+
+    /// The same of one side of several, whose draft is whole but for what its scenario says. What its file leaves open goes to `host`. Files
+    /// that were `read` before, for the same wishes, are not read again.
+    pub fn of_side(&self, mut draft: Draft, host: Option<String>, read: &[Scenarios], errors: &mut PlanErrors) -> Imported {
+        let Some(path) = draft.scenario.clone() else {
+            return Imported { draft, scenarios: Scenarios::default(), left_out: Vec::new() };
+        };
+        let scenarios = self.reading(&mut draft, host, read, errors);
+        self.of_scenario(draft, &path, scenarios, errors)
+    }
+
+    /// A file that says what a side sends: a scenario, or requests of another tool. `None` if it says something else, such as a result.
+    pub fn file_of_side(&self, path: &str, host: Option<String>) -> Option<Scenarios> {
+        // What is wrong with what was said is told with the side.
+        let scenarios = self.reading(&mut Draft::default(), host, &[], &mut PlanErrors::default());
+        let says = match scenarios.requests(path) {
+            // A plan that is written by hand has a method and a URL, as a target of vegeta has.
+            Some(Ok(read)) => read.kind != Kind::VegetaJson || read.requests.len() > 1,
+            Some(Err(_)) => true,
+            None => scenarios::is_file(path),
+        };
+        says.then_some(scenarios)
+    }
+
+    /// Where files' requests are sent instead of where they say.
+    pub fn target(&self) -> Option<String> {
+        self.target.clone()
+    }
+
+    /// A scenario of one's own, or one that is made of another tool's requests.
+    fn of_scenario(&self, mut draft: Draft, path: &str, scenarios: Scenarios, errors: &mut PlanErrors) -> Imported {
+        let nothing = Vec::new();
+        if errors.0.iter().any(|error| matches!(error.setting, "variable" | "environment" | "target")) {
+            // What it lacks is told, and what follows from that need not be.
+            draft.scenario = None;
+            return Imported { draft: placed(draft), scenarios, left_out: nothing };
+        }
+        match scenarios.requests(path) {
+            None => {
+                if self.environment.is_some() || !self.variable.is_empty() {
+                    errors.push(PlanError::new(
+                        "variable",
+                        format!("--variable and --environment are about a file of another tool, and '{path}' is none"),
+                        "write values under its variables, or take them from the environment with {{env NAME}}",
+                    ));
+                }
+                Imported { draft, scenarios, left_out: nothing }
+            }
+            Some(Err(error)) => {
+                errors.push(error);
+                draft.scenario = None;
+                Imported { draft: placed(draft), scenarios, left_out: nothing }
+            }
+            Some(Ok(read)) => Imported { draft, scenarios, left_out: read.all_left_out() },
+        }
+    }
+
+    /// The words of a curl command as a draft, with what is left out of it.
+    pub fn of_words(&self, words: &[String], voice: Voice, errors: &mut PlanErrors) -> (Draft, Vec<String>) {
+        match Collection::of_curl(words) {
+            Ok(read) => self.one(&read, "the curl command", voice, errors),
             Err(why) => {
                 errors.push(PlanError::new(
                     "url",
                     format!("the words after -- cannot be used: {why}"),
                     "paste a whole curl command after --",
                 ));
-                placed(draft)
+                (placed(Draft::default()), Vec::new())
             }
-        };
+        }
     }
-    let in_its_place = draft.url.clone().filter(|url| !url.contains("://") && Path::new(url).is_file());
-    let named = in_its_place.clone().or_else(|| draft.scenario.clone());
-    if let (None, Some(target)) = (&named, &importing.target) {
-        errors.push(PlanError::new(
-            "target",
-            format!("--target {target} says where a file's requests go, and no file is given"),
-            "give the URL alone, or a scenario or a file of another tool before it",
-        ));
-        return draft;
+
+    /// The files of a draft as they are read, and in the draft where the values of their variables come from.
+    fn reading(&self, draft: &mut Draft, host: Option<String>, read: &[Scenarios], errors: &mut PlanErrors) -> Scenarios {
+        let missing: Vec<&String> =
+            draft.variable_names.iter().filter(|name| !self.variable.iter().any(|(given, _)| given == *name)).collect();
+        if !missing.is_empty() {
+            let names: Vec<String> = missing.iter().map(|name| format!("'{name}'")).collect();
+            let again: Vec<String> = missing.iter().map(|name| format!("--variable {name}=VALUE")).collect();
+            let (value, was) = if names.len() == 1 { ("value of the variable", "was") } else { ("values of the variables", "were") };
+            errors.push(PlanError::new(
+                "variable",
+                format!("the {value} {} {was} left out when this plan was saved: it may be a secret", names.join(", ")),
+                format!("give {} again with {}", if names.len() == 1 { "it" } else { "them" }, again.join(" ")),
+            ));
+        }
+        let mut hold = None;
+        if let Some(named) = self.environment.as_ref().or(draft.environment.as_ref()) {
+            match environment(named) {
+                Ok((environment, sha256)) => {
+                    if self.environment.is_none() && draft.environment_sha256.is_some() && draft.environment_sha256 != sha256 {
+                        errors.push(PlanError::new(
+                            "environment",
+                            format!("the environment '{named}' is not what it was when this plan was saved"),
+                            format!("give it again as it is now with --environment {named}"),
+                        ));
+                    }
+                    hold = Some(environment);
+                    (draft.environment, draft.environment_sha256) = (Some(named.clone()), sha256);
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        if !self.variable.is_empty() {
+            draft.variable_names = self.variable.iter().map(|(name, _)| name.clone()).collect();
+            draft.variable_names.sort_unstable();
+            draft.variable_names.dedup();
+        }
+        let host = host.filter(|url| url.contains("://"));
+        let wishes = Wishes { variables: self.variable.clone(), environment: hold, host, ..Wishes::default() };
+        secrets::learn_values(hidden(&wishes));
+        let known = read.iter().find(|scenarios| scenarios.wishes() == &wishes);
+        known.cloned().unwrap_or_else(|| Scenarios::reading_with(wishes))
     }
-    let Some(path) = named else {
-        if importing.environment.is_some() || !importing.variable.is_empty() {
+
+    /// What is not carried over, said once.
+    pub fn tell(&self, shown: &str, left_out: &[String], voice: Voice) {
+        if voice == Voice::Talking || self.strict {
+            left_out.iter().for_each(|left| complain(&format!("warning: of {shown} is left out: {}", report::visible(left))));
+        }
+    }
+
+    /// With `--strict`, nothing may be left out.
+    ///
+    /// # Errors
+    /// If something is.
+    pub fn look(&self, left_out: &[String]) -> Result<(), Failed> {
+        match left_out.len() {
+            0 => Ok(()),
+            _ if !self.strict => Ok(()),
+            many => Err(Failed::new(
+                Exit::NotTrustworthy,
+                format_args!(
+                    "{} not carried over, and --strict allows nothing to be left out",
+                    if many == 1 { "1 thing is".to_owned() } else { format!("{many} things are") }
+                ),
+                "leave --strict out to send the rest, or make a scenario with loadline import and put in what is missing",
+            )),
+        }
+    }
+
+    /// Whether what `--target` says is a server.
+    pub fn look_at_target(&self, errors: &mut PlanErrors) {
+        let Some(target) = &self.target else { return };
+        match target.parse::<Target>() {
+            Ok(target) if target.path_and_query() == "/" => {}
+            Ok(parsed) => errors.push(PlanError::new(
+                "target",
+                format!("--target '{target}' has a path, and those are the file's"),
+                format!("write {}://{}", parsed.scheme(), parsed.authority()),
+            )),
+            Err(why) => {
+                errors.push(PlanError::new("target", format!("--target '{target}' {why}"), "give a server such as http://127.0.0.1:8080"));
+            }
+        }
+    }
+
+    /// Whoever speaks of a file has to give one.
+    pub fn complain_without_a_file(&self, errors: &mut PlanErrors) {
+        if let Some(target) = &self.target {
+            errors.push(PlanError::new(
+                "target",
+                format!("--target {target} says where a file's requests go, and no file is given"),
+                "give the URL alone, or a scenario or a file of another tool before it",
+            ));
+        }
+        if self.environment.is_some() || !self.variable.is_empty() {
             errors.push(PlanError::new(
                 "variable",
                 "--variable and --environment are about a file of another tool, and none is given",
                 "give the file in the place of the URL, or leave them out",
             ));
         }
-        return draft;
-    };
-    let read = read_to_import(Path::new(&path)).ok().and_then(|bytes| collection(&path, &bytes, &wishes));
-    match read {
-        // A scenario, or nothing of the kind, which is told.
-        None if scenarios::is_file(&path) => scenario(path, importing.target, draft),
-        None => draft,
-        Some(Err(error)) => {
-            errors.push(error);
-            draft.scenario = None;
-            placed(draft)
-        }
-        Some(Ok(read)) if read.requests.len() == 1 && in_its_place.is_some() && read.draft(&read.requests[0]).is_ok() => {
-            draft.url = None;
-            one(&read, &format!("'{path}'"), importing.target.as_deref(), draft, voice, errors)
-        }
-        Some(Ok(read)) => {
-            if voice == Voice::Talking {
-                read.all_left_out().iter().for_each(|left| complain(&left_out(&format!("'{path}'"), left)));
-            }
-            scenario(path, importing.target, draft)
-        }
     }
-}
-
-/// The file that stands in the place of the URL is the scenario, and what was named beside it is where it goes.
-fn scenario(path: String, target: Option<String>, mut draft: Draft) -> Draft {
-    if draft.scenario.is_none() {
-        draft.url = None;
-        draft.scenario = Some(path);
-    }
-    draft.url = target.or(draft.url);
-    draft
-}
-
-/// A scenario of the requests in a file, as text; `None` if it is no other tool's.
-///
-/// # Errors
-/// If they cannot be read, or name what has no value.
-pub fn as_scenario(path: &str, bytes: &[u8]) -> Option<Result<String, PlanErrors>> {
-    let wishes = SAID.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
-    let read = collection(path, bytes, &wishes)?;
-    Some(read.map(|read| printed(&read, path, &[])).map_err(|error| PlanErrors(vec![error])))
 }
 
 /// What a file holds, as it is sent; `None` if it is no other tool's.
-fn collection(path: &str, bytes: &[u8], wishes: &Wishes) -> Option<Result<Collection, PlanError>> {
+pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes) -> Option<Result<Collection, PlanError>> {
     // What is none of them may be a scenario, or is told to be no URL.
     let kind = guess(bytes).ok()?;
     // A scenario holds URLs too.
@@ -164,86 +321,73 @@ fn collection(path: &str, bytes: &[u8], wishes: &Wishes) -> Option<Result<Collec
     Some(Ok(read))
 }
 
-/// What was said about variables.
-fn wishes(importing: &Importing, errors: &mut PlanErrors) -> Wishes {
-    if let Some(target) = &importing.target {
-        match target.parse::<Target>() {
-            Ok(target) if target.path_and_query() == "/" => {}
-            Ok(parsed) => errors.push(PlanError::new(
-                "target",
-                format!("--target '{target}' has a path, and those are the file's"),
-                format!("write {}://{}", parsed.scheme(), parsed.authority()),
-            )),
-            Err(why) => {
-                errors.push(PlanError::new("target", format!("--target '{target}' {why}"), "give a server such as http://127.0.0.1:8080"));
-            }
-        }
-    }
-    let environment = importing.environment.as_ref().and_then(|named| match environment(named) {
-        Ok(environment) => Some(environment),
-        Err(error) => {
-            errors.push(error);
-            None
-        }
-    });
-    let hidden = importing.variable.iter().filter(|(name, _)| plan::is_secret(name)).map(|(_, value)| value.as_str());
-    secrets::learn_values(hidden);
-    Wishes { variables: importing.variable.clone(), environment, host: importing.target.clone(), ..Wishes::default() }
+/// Values that were given and are secrets, by their names or because their environment says so.
+pub fn hidden(wishes: &Wishes) -> impl Iterator<Item = &str> {
+    let given = wishes.variables.iter().filter(|(name, _)| plan::is_secret(name)).map(|(_, value)| value.as_str());
+    let values = match &wishes.environment {
+        Some(Environment::Values(values)) => values.as_slice(),
+        _ => &[],
+    };
+    let of_environment = values.iter().filter(|value| value.secret || plan::is_secret(&value.name)).filter_map(|value| value.value.plain());
+    given.chain(of_environment)
 }
 
-/// An environment by its file or its name.
+/// An environment by its file or its name, and what the file holds, in short.
 ///
 /// # Errors
 /// If the file cannot be read, or is none.
-pub fn environment(named: &str) -> Result<Environment, PlanError> {
+pub fn environment(named: &str) -> Result<(Environment, Option<String>), PlanError> {
     let help = "give the file that Postman exports of an environment, or the name of one in an export of Insomnia";
     let wrong = |why: String| PlanError::new("environment", format!("--environment '{named}' cannot be read: {why}"), help);
     let path = Path::new(named);
     let is_a_path = named.contains('/') || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     if !path.is_file() && !is_a_path {
-        return Ok(Environment::Named(named.to_owned()));
+        return Ok((Environment::Named(named.to_owned()), None));
     }
     let bytes = std::fs::read(path).map_err(|why| wrong(plainly(&why)))?;
     let environment = Environment::read(&bytes).map_err(|why| wrong(why.to_string()))?;
-    if let Environment::Values(values) = &environment {
-        let hidden = values.iter().filter(|value| value.secret || plan::is_secret(&value.name));
-        let hidden: Vec<String> = hidden.filter_map(|value| value.value.plain().map(str::to_owned)).collect();
-        secrets::learn_values(hidden.iter().map(String::as_str));
-    }
-    Ok(environment)
+    Ok((environment, Some(script::fingerprint_of(&bytes))))
 }
 
-/// The only request of a file, or of the words behind `--`.
-fn one(read: &Collection, shown: &str, target: Option<&str>, draft: Draft, voice: Voice, errors: &mut PlanErrors) -> Draft {
-    let [request] = read.requests.as_slice() else {
-        errors.push(PlanError::new(
-            "url",
-            format!("{shown} holds {} requests, and this sends one", read.requests.len()),
-            "save it to a file, and give that in the place of the URL",
-        ));
-        return placed(draft);
-    };
-    let mut imported = match read.draft(request) {
-        Ok(imported) => imported,
-        Err(why) => {
-            errors.push(PlanError::new("url", format!("{shown} cannot be run: {}", why.what), why.help));
-            return placed(draft);
+impl Importing {
+    /// The only request of a file, or of the words behind `--`, with what is left out of it.
+    fn one(&self, read: &Collection, shown: &str, voice: Voice, errors: &mut PlanErrors) -> (Draft, Vec<String>) {
+        let nothing = || (placed(Draft::default()), Vec::new());
+        let [request] = read.requests.as_slice() else {
+            errors.push(PlanError::new(
+                "url",
+                format!("{shown} holds {} requests, and this sends one", read.requests.len()),
+                "save it to a file, and give that in the place of the URL",
+            ));
+            return nothing();
+        };
+        let mut imported = match read.draft(request) {
+            Ok(imported) => imported,
+            Err(why) => {
+                errors.push(PlanError::new("url", format!("{shown} cannot be run: {}", why.what), why.help));
+                return nothing();
+            }
+        };
+        if let (Some(target), Some(url)) = (&self.target, imported.url.as_mut()) {
+            *url = format!("{}{}", target.trim_end_matches('/'), behind_host(url));
         }
-    };
-    if let (Some(target), Some(url)) = (target, imported.url.as_mut()) {
-        let authority = url.find("://").map_or(0, |at| at + 3);
-        let path = url[authority..].find('/').map_or_else(String::new, |at| url[authority + at..].to_owned());
-        *url = format!("{}{path}", target.trim_end_matches('/'));
+        secrets::learn(&imported);
+        let left_out: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
+        self.tell(shown, &left_out, voice);
+        (imported, left_out)
     }
-    secrets::learn(&imported);
-    if voice == Voice::Talking {
-        read.left_out.iter().for_each(|left| complain(&left_out(shown, &left.to_string())));
-    }
-    imported.overlaid(draft)
 }
 
-fn left_out(shown: &str, what: &str) -> String {
-    format!("warning: of {shown} is left out: {}", report::visible(what))
+/// The words of a curl command behind `--`, taken out of a draft; `None` if there are none.
+pub fn pasted(draft: &mut Draft) -> Option<Vec<String>> {
+    let is_curl = draft.script.is_none() && draft.script_arguments.first().is_some_and(|word| word == "curl");
+    is_curl.then(|| std::mem::take(&mut draft.script_arguments))
+}
+
+/// Path and query of a URL as they stand in it; empty where it has none.
+pub fn behind_host(url: &str) -> &str {
+    let authority = url.find("://").map_or(0, |at| at + 3);
+    url[authority..].find('/').map_or("", |at| &url[authority + at..])
 }
 
 /// The rest of the command line is judged as if the request had said where.

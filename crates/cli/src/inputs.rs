@@ -13,10 +13,10 @@ pub use plan::plainly;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
 
+use crate::filling;
 use crate::keeping::{At, ReadError};
 use crate::saved::Saved;
-use crate::scenarios::OwnLoad;
-use crate::{filling, scenarios};
+use crate::scenarios::{OwnLoad, Scenarios};
 
 /// Puts what stands on standard input into a draft that names it.
 pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
@@ -24,17 +24,17 @@ pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
 }
 
 /// Decides a draft on this machine and looks at everything it names. Every mistake goes to `errors`.
-pub fn decide(draft: Draft, errors: &mut PlanErrors) -> Option<Plan> {
-    decide_with(draft, OwnLoad::Whole, errors)
+pub fn decide(draft: Draft, scenarios: &Scenarios, errors: &mut PlanErrors) -> Option<Plan> {
+    decide_with(draft, scenarios, OwnLoad::Whole, errors)
 }
 
 /// The same of one load of several, whose users or rate the command says: those of a scenario do not hold.
-pub fn decide_level(draft: Draft, errors: &mut PlanErrors) -> Option<Plan> {
-    decide_with(draft, OwnLoad::AllButHowMuch, errors)
+pub fn decide_level(draft: Draft, scenarios: &Scenarios, errors: &mut PlanErrors) -> Option<Plan> {
+    decide_with(draft, scenarios, OwnLoad::AllButHowMuch, errors)
 }
 
-fn decide_with(draft: Draft, own_load: OwnLoad, errors: &mut PlanErrors) -> Option<Plan> {
-    let mut draft = scenarios::take(draft, own_load, errors);
+fn decide_with(draft: Draft, scenarios: &Scenarios, own_load: OwnLoad, errors: &mut PlanErrors) -> Option<Plan> {
+    let mut draft = scenarios.take(draft, own_load, errors);
     fill_in(&mut draft);
     look(&draft, errors);
     note_script(&mut draft, errors);
@@ -44,7 +44,7 @@ fn decide_with(draft: Draft, own_load: OwnLoad, errors: &mut PlanErrors) -> Opti
         // What is wrong with the scenario has been told.
         return None;
     }
-    scenarios::complete(plan, errors).and_then(|plan| filling::complete(plan, errors))
+    scenarios.complete(plan, errors).and_then(|plan| filling::complete(plan, errors))
 }
 
 /// Writes down what the script holds, and complains if it is another than the one a saved plan was made with.
@@ -154,7 +154,8 @@ fn look(draft: &Draft, errors: &mut PlanErrors) {
     }
 }
 
-fn readable(path: &str) -> Result<(), String> {
+/// Whether a file can be read.
+pub fn readable(path: &str) -> Result<(), String> {
     let file = File::open(path).map_err(|why| plainly(&why))?;
     match file.metadata() {
         Ok(about) if about.is_dir() => Err("it is a directory".to_owned()),

@@ -4,14 +4,17 @@
 //! those that were typed, in one place that all commands pass: what `run` can do with a scenario, the others can too. A command that
 //! makes loads of its own says how much itself, and takes the rest from the file.
 
-use std::fs;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::rc::Rc;
 
 use engine::RunError;
-use import::collection::FILE_BYTES_MAX;
+use import::collection::{Collection, FILE_BYTES_MAX, Wishes, printed};
 use plan::{Draft, Nanos, Plan, PlanError, PlanErrors, SCENARIO_TEXT};
-use scenario::{Mistake, Reach, Ready, Scenario};
+use scenario::{Mistake, Reach, Ready, Scenario, Surroundings};
 
-use crate::inputs::plainly;
+use crate::inputs::{plainly, readable};
 use crate::{filling, imported, secrets};
 
 /// A scenario is kept in memory.
@@ -67,139 +70,234 @@ pub fn stem(path: &str) -> String {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
 }
 
-/// For how long a journey of this plan pauses in all; nothing without a scenario.
-pub fn thinking(plan: &Plan) -> Nanos {
-    plan.scenario().and_then(|file| read_from(&file.path, file.text.as_deref()).ok()).map_or(Nanos::ZERO, |scenario| scenario.thinking())
+/// The files that say what users do, as one command reads them: each is read once, and what was read is what all of its loads are
+/// made of, whatever becomes of the file meanwhile.
+#[derive(Debug, Clone, Default)]
+pub struct Scenarios(Rc<Shelf>);
+
+#[derive(Debug, Default)]
+struct Shelf {
+    /// How the files of other tools are read.
+    wishes: Wishes,
+    held: RefCell<Vec<(String, Rc<Held>)>>,
+    /// Whether data files were typed, which are read in place of a scenario's own.
+    data_typed: Cell<bool>,
 }
 
-/// The settings that a draft's scenario holds; none where it has none, or one that cannot be read, which is told elsewhere.
-pub fn settings_of(draft: &Draft) -> Draft {
-    file_of(draft).and_then(|path| read(path).ok()).map_or_else(Draft::default, |scenario| scenario.draft)
+/// What a file holds.
+#[derive(Debug)]
+struct Held {
+    sha256: String,
+    /// Requests of another tool, or why they cannot be sent; `None` if it is a scenario, or nothing of the kind.
+    requests: Option<Result<Collection, PlanError>>,
+    /// What is none of another tool's requests; until it was read as a scenario.
+    bytes: RefCell<Vec<u8>>,
+    scenario: OnceCell<Result<Rc<Scenario>, PlanErrors>>,
 }
 
-/// Reads the scenario that a draft names, puts its settings under those of the draft, and writes down what it held.
-pub fn take(mut draft: Draft, own_load: OwnLoad, errors: &mut PlanErrors) -> Draft {
-    if let Some(url) = draft.url.take_if(|url| is_file(url)) {
-        match &draft.scenario {
-            Some(other) if *other != url => errors.push(PlanError::new(
-                "scenario",
-                format!("{url} and --scenario {other} both say what users do"),
-                "leave one of them out",
-            )),
-            _ => draft.scenario = Some(url),
+impl Scenarios {
+    /// With what was said about the files of other tools.
+    pub fn reading_with(wishes: Wishes) -> Self {
+        Self(Rc::new(Shelf { wishes, held: RefCell::default(), data_typed: Cell::default() }))
+    }
+
+    /// What was said about the files of other tools.
+    pub fn wishes(&self) -> &Wishes {
+        &self.0.wishes
+    }
+
+    /// The requests of another tool in a file, or why they cannot be sent; `None` if it holds none, or cannot be read.
+    pub fn requests(&self, path: &str) -> Option<Result<Collection, PlanError>> {
+        self.held(path).ok()?.requests.clone()
+    }
+
+    /// The scenario in a file; one that is made of the requests of another tool, if it holds these.
+    ///
+    /// # Errors
+    /// If it cannot be read; and all its mistakes.
+    pub fn read(&self, path: &str) -> Result<Rc<Scenario>, PlanErrors> {
+        let held = self.held(path)?;
+        held.scenario
+            .get_or_init(|| {
+                let text = match &held.requests {
+                    Some(Ok(requests)) => printed(requests, path, &[]),
+                    Some(Err(why)) => return Err(PlanErrors(vec![why.clone()])),
+                    None => {
+                        let bytes = held.bytes.take();
+                        if bytes.len() as u64 > BYTES_MAX {
+                            return Err(unreadable(path, "it is larger than 16 MiB"));
+                        }
+                        String::from_utf8(bytes).map_err(|_| unreadable(path, "it is not text in UTF-8"))?
+                    }
+                };
+                let here = Here { own_data: !self.0.data_typed.get() };
+                // Of what was made of another tool's file nobody has seen the lines.
+                let read = if held.requests.is_some() { scenario::read(path, &text) } else { scenario::read_among(path, &text, &here) };
+                learnt(read).map(Rc::new)
+            })
+            .clone()
+    }
+
+    /// What a file holds, read now or before.
+    fn held(&self, path: &str) -> Result<Rc<Held>, PlanErrors> {
+        if let Some((_, held)) = self.0.held.borrow().iter().find(|(known, _)| known == path) {
+            return Ok(held.clone());
+        }
+        let wrong = |why: io::Error| unreadable(path, &plainly(&why));
+        let file = File::open(path).map_err(wrong)?;
+        if file.metadata().map_err(wrong)?.is_dir() {
+            return Err(unreadable(path, "it is a directory"));
+        }
+        let mut bytes = Vec::new();
+        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(wrong)?;
+        if bytes.len() as u64 > FILE_BYTES_MAX {
+            return Err(unreadable(path, "it is larger than 256 MiB"));
+        }
+        let requests = imported::collection(path, &bytes, &self.0.wishes);
+        let sha256 = script::fingerprint_of(&bytes);
+        // The requests of another tool are read already, and may be a large part of memory.
+        let bytes = RefCell::new(if requests.is_some() { Vec::new() } else { bytes });
+        let held = Rc::new(Held { sha256, requests, bytes, scenario: OnceCell::new() });
+        self.0.held.borrow_mut().push((path.to_owned(), held.clone()));
+        Ok(held)
+    }
+
+    /// The scenario in a file, or in this text.
+    fn read_from(&self, path: &str, text: Option<&str>) -> Result<Rc<Scenario>, PlanErrors> {
+        match text {
+            // What stands in a secret's place need not be YAML.
+            Some(text) => {
+                learnt(scenario::read(path, text)).map(Rc::new).map_err(|mistakes| if text.contains("***") { left_out() } else { mistakes })
+            }
+            None => self.read(path),
         }
     }
-    let text = draft.scenario_text.clone();
-    let Some(path) = draft.scenario.clone().or_else(|| text.as_ref().map(|_| SCENARIO_TEXT.to_owned())) else { return draft };
-    let scenario = match read_from(&path, text.as_deref()) {
-        Ok(scenario) => scenario,
-        Err(mistakes) => {
-            mistakes.0.into_iter().for_each(|mistake| errors.push(mistake));
-            // The rest of the command line is judged as if the file had said where.
-            draft.url.get_or_insert_with(|| "http://127.0.0.1/".to_owned());
-            return draft;
-        }
-    };
-    if draft.url.is_none() && scenario.draft.url.is_none() {
-        let named = if text.is_some() { "the scenario".to_owned() } else { format!("the scenario {path}") };
-        errors.push(PlanError::new(
-            "scenario",
-            format!("{named} names no target"),
-            if text.is_some() {
-                "write target: http://127.0.0.1:8080 in it, or give a URL beside it".to_owned()
-            } else {
-                format!(
-                    "write target: http://127.0.0.1:8080 in it, or give a URL, as in loadline run http://127.0.0.1:8080 --scenario {path}"
-                )
-            },
-        ));
-        draft.url = Some("http://127.0.0.1/".to_owned());
+
+    /// For how long a journey of this plan pauses in all; nothing without a scenario.
+    pub fn thinking(&self, plan: &Plan) -> Nanos {
+        let scenario = plan.scenario().and_then(|file| self.read_from(&file.path, file.text.as_deref()).ok());
+        scenario.map_or(Nanos::ZERO, |scenario| scenario.thinking())
     }
-    if text.is_none()
-        && let Ok(now) = script::fingerprint(&path)
-    {
-        if draft.scenario_sha256.as_ref().is_some_and(|saved| *saved != now) {
+
+    /// The settings that a draft's scenario holds; none where it has none, or one that cannot be read, which is told elsewhere.
+    pub fn settings_of(&self, draft: &Draft) -> Draft {
+        self.0.data_typed.set(!draft.data_file.is_empty());
+        file_of(draft).and_then(|path| self.read(path).ok()).map_or_else(Draft::default, |scenario| scenario.draft.clone())
+    }
+
+    /// Reads the scenario that a draft names, puts its settings under those of the draft, and writes down what it held.
+    pub fn take(&self, mut draft: Draft, own_load: OwnLoad, errors: &mut PlanErrors) -> Draft {
+        if let Some(url) = draft.url.take_if(|url| is_file(url)) {
+            match &draft.scenario {
+                Some(other) if *other != url => errors.push(PlanError::new(
+                    "scenario",
+                    format!("{url} and --scenario {other} both say what users do"),
+                    "leave one of them out",
+                )),
+                _ => draft.scenario = Some(url),
+            }
+        }
+        self.0.data_typed.set(!draft.data_file.is_empty());
+        let text = draft.scenario_text.clone();
+        let Some(path) = draft.scenario.clone().or_else(|| text.as_ref().map(|_| SCENARIO_TEXT.to_owned())) else { return draft };
+        let scenario = match self.read_from(&path, text.as_deref()) {
+            Ok(scenario) => scenario,
+            Err(mistakes) => {
+                mistakes.0.into_iter().for_each(|mistake| errors.push(mistake));
+                // The rest of the command line is judged as if the file had said where.
+                draft.url.get_or_insert_with(|| "http://127.0.0.1/".to_owned());
+                return draft;
+            }
+        };
+        if draft.url.is_none() && scenario.draft.url.is_none() {
+            let named = if text.is_some() { "the scenario".to_owned() } else { format!("the scenario {path}") };
             errors.push(PlanError::new(
                 "scenario",
-                format!("the scenario '{path}' is not what it was when this plan was saved"),
-                format!("give it again as it is now with --scenario {path}"),
+                format!("{named} names no target"),
+                if text.is_some() {
+                    "write target: http://127.0.0.1:8080 in it, or give a URL beside it".to_owned()
+                } else {
+                    format!(
+                        "write target: http://127.0.0.1:8080 in it, or give a URL, as in loadline run http://127.0.0.1:8080 --scenario {path}"
+                    )
+                },
             ));
+            draft.url = Some("http://127.0.0.1/".to_owned());
         }
-        draft.scenario_sha256 = Some(now);
+        if text.is_none()
+            && let Ok(held) = self.held(&path)
+        {
+            if draft.scenario_sha256.as_ref().is_some_and(|saved| *saved != held.sha256) {
+                errors.push(PlanError::new(
+                    "scenario",
+                    format!("the scenario '{path}' is not what it was when this plan was saved"),
+                    format!("give it again as it is now with --scenario {path}"),
+                ));
+            }
+            draft.scenario_sha256 = Some(held.sha256.clone());
+        }
+        own_load.of(scenario.draft.clone(), &mut draft).overlaid(draft)
     }
-    own_load.of(scenario.draft, &mut draft).overlaid(draft)
-}
 
-/// Looks variables of the environment up, and for every column and file that a plan's scenario names.
-pub fn complete(plan: Plan, errors: &mut PlanErrors) -> Option<Plan> {
-    let Some(file) = plan.scenario() else { return Some(plan) };
-    // What is wrong with it has been told.
-    let Ok(scenario) = read_from(&file.path, file.text.as_deref()) else { return None };
-    let hidden = file.text.as_deref().map_or_else(Vec::new, scenario::hidden_in);
-    let mut take = |mistakes: PlanErrors| mistakes.0.into_iter().for_each(|mistake| errors.push(mistake));
-    let mut environment = Vec::new();
-    let mut missing = PlanErrors::default();
-    for name in scenario.environment() {
-        match std::env::var(&name) {
-            Ok(value) => environment.push((name, value)),
-            Err(_) => missing.push(PlanError::new(
-                "scenario",
-                format!("the scenario names the variable {name}, which is not in the environment"),
-                format!("set it, as in {name}=… loadline …"),
-            )),
+    /// Looks variables of the environment up, and for every column and file that a plan's scenario names.
+    pub fn complete(&self, plan: Plan, errors: &mut PlanErrors) -> Option<Plan> {
+        let Some(file) = plan.scenario() else { return Some(plan) };
+        // What is wrong with it has been told.
+        let Ok(scenario) = self.read_from(&file.path, file.text.as_deref()) else { return None };
+        let hidden = file.text.as_deref().map_or_else(Vec::new, scenario::hidden_in);
+        let mut take = |mistakes: PlanErrors| mistakes.0.into_iter().for_each(|mistake| errors.push(mistake));
+        let mut environment = Vec::new();
+        let mut missing = PlanErrors::default();
+        for name in scenario.environment() {
+            match std::env::var(&name) {
+                Ok(value) => environment.push((name, value)),
+                Err(_) => missing.push(PlanError::new(
+                    "scenario",
+                    format!("the scenario names the variable {name}, which is not in the environment"),
+                    format!("set it, as in {name}=… loadline …"),
+                )),
+            }
         }
-    }
-    if !missing.is_empty() {
-        take(missing);
-        return None;
-    }
-    secrets::learn_values(environment.iter().map(|(_, value)| value.as_str()));
-    let plan = match plan.with_environment(&|name| std::env::var(name).ok()) {
-        Ok(plan) => plan.with_environment_of(environment).concealing(scenario.secrets()).concealing(hidden),
-        Err(mistakes) => {
-            take(mistakes);
+        if !missing.is_empty() {
+            take(missing);
             return None;
         }
-    };
-    match compiled(&plan, &scenario) {
-        Ok(_) => Some(plan),
-        Err(mistakes) => {
-            take(mistakes);
-            None
+        secrets::learn_values(environment.iter().map(|(_, value)| value.as_str()));
+        let plan = match plan.with_environment(&|name| std::env::var(name).ok()) {
+            Ok(plan) => {
+                let given = imported::hidden(&self.0.wishes).map(str::to_owned);
+                plan.with_environment_of(environment).concealing(scenario.secrets()).concealing(hidden).concealing(given)
+            }
+            Err(mistakes) => {
+                take(mistakes);
+                return None;
+            }
+        };
+        match compiled(&plan, &scenario) {
+            Ok(_) => Some(plan),
+            Err(mistakes) => {
+                take(mistakes);
+                None
+            }
         }
     }
-}
 
-/// The journeys of a plan, ready to be gone through; `None` for a plan without a scenario.
-///
-/// # Errors
-/// If a file has gone, or become another, since the plan was decided.
-pub fn ready(plan: &Plan) -> Result<Option<Ready>, RunError> {
-    let Some(file) = plan.scenario() else { return Ok(None) };
-    if file.sha256.as_ref().is_some_and(|planned| script::fingerprint(&file.path).is_ok_and(|now| now != *planned)) {
-        return Err(RunError::input(
-            format!("the scenario '{}' has changed since the command began", file.path),
-            "begin again, so that all of it is measured with the same journeys",
-        ));
+    /// The journeys of a plan, ready to be gone through; `None` for a plan without a scenario.
+    ///
+    /// # Errors
+    /// If a file that it names has gone since the plan was decided.
+    pub fn ready(&self, plan: &Plan) -> Result<Option<Ready>, RunError> {
+        let Some(file) = plan.scenario() else { return Ok(None) };
+        let made = self.read_from(&file.path, file.text.as_deref()).and_then(|scenario| compiled(plan, &scenario));
+        made.map(Some).map_err(|PlanErrors(mistakes)| {
+            let errors = mistakes.into_iter().map(|mistake| RunError::input(mistake.message, mistake.help)).collect();
+            RunError::together(errors).expect("there is a mistake")
+        })
     }
-    let made = read_from(&file.path, file.text.as_deref()).and_then(|scenario| compiled(plan, &scenario));
-    made.map(Some).map_err(|PlanErrors(mistakes)| {
-        let errors = mistakes.into_iter().map(|mistake| RunError::input(mistake.message, mistake.help)).collect();
-        RunError::together(errors).expect("there is a mistake")
-    })
 }
 
 fn compiled(plan: &Plan, scenario: &Scenario) -> Result<Ready, PlanErrors> {
     Ready::new(plan, scenario, &filling::open_all(plan)?)
-}
-
-/// The scenario in a file, or in this text.
-fn read_from(path: &str, text: Option<&str>) -> Result<Scenario, PlanErrors> {
-    match text {
-        // What stands in a secret's place need not be YAML.
-        Some(text) => learnt(scenario::read(path, text)).map_err(|mistakes| if text.contains("***") { left_out() } else { mistakes }),
-        None => read(path),
-    }
 }
 
 fn left_out() -> PlanErrors {
@@ -210,35 +308,35 @@ fn left_out() -> PlanErrors {
     )])
 }
 
+fn unreadable(path: &str, why: &str) -> PlanErrors {
+    let help = "give a scenario, such as the one that loadline init writes";
+    PlanErrors(vec![PlanError::new("scenario", format!("the scenario '{path}' cannot be read: {why}"), help)])
+}
+
+/// This machine, as scenarios name it.
+struct Here {
+    /// Whether a scenario's own data files are the ones that will be read.
+    own_data: bool,
+}
+
+impl Surroundings for Here {
+    fn columns(&self, path: &str) -> Result<Option<Vec<String>>, Vec<(String, String)>> {
+        if self.own_data { filling::columns(path).map(Some) } else { Ok(None) }
+    }
+
+    fn unreadable(&self, path: &str) -> Option<String> {
+        readable(path).err()
+    }
+
+    fn is_set(&self, variable: &str) -> bool {
+        std::env::var(variable).is_ok()
+    }
+}
+
 /// What is wrong with a scenario that came from a browser: its mistakes, and whatever of this machine it names.
 pub fn mistakes_of(text: &str) -> Vec<PlanError> {
     let mistakes = scenario::read_within(SCENARIO_TEXT, text, Reach::Itself).err().unwrap_or_default();
     mistakes.iter().map(told).collect()
-}
-
-/// The scenario in a file.
-///
-/// # Errors
-/// If it cannot be read; and all its mistakes.
-pub fn read(path: &str) -> Result<Scenario, PlanErrors> {
-    let wrong = |why: String| {
-        let help = "give a scenario, such as the one that loadline init writes";
-        PlanErrors(vec![PlanError::new("scenario", format!("the scenario '{path}' cannot be read: {why}"), help)])
-    };
-    let about = fs::metadata(path).map_err(|why| wrong(plainly(&why)))?;
-    if about.is_dir() {
-        return Err(wrong("it is a directory".to_owned()));
-    }
-    if about.len() > FILE_BYTES_MAX {
-        return Err(wrong("it is larger than 256 MiB".to_owned()));
-    }
-    let bytes = fs::read(path).map_err(|why| wrong(plainly(&why)))?;
-    let text = match imported::as_scenario(path, &bytes) {
-        Some(text) => text?,
-        None if about.len() > BYTES_MAX => return Err(wrong("it is larger than 16 MiB".to_owned())),
-        None => String::from_utf8(bytes).map_err(|_| wrong("it is not text in UTF-8".to_owned()))?,
-    };
-    learnt(scenario::read(path, &text))
 }
 
 /// As it was read; its secrets are kept out of all that is said.

@@ -162,6 +162,39 @@ mod tests {
     }
 
     #[test]
+    fn a_form_of_a_recording_is_put_together_and_what_is_missing_is_marked() {
+        let entry = |posted: &str, size: i32, headers: &str| {
+            format!(
+                r#"{{"startedDateTime":"2024-01-01T00:00:00Z","request":{{"method":"POST","url":"https://a.example/x","bodySize":{size},"headers":[{headers}],"postData":{posted}}},"response":{{"status":200}}}}"#
+            )
+        };
+        let typed = r#"{"name":"Content-Type","value":"multipart/form-data; boundary=b1"}"#;
+        let recorded = [
+            entry(r#"{"mimeType":"multipart/form-data; boundary=b1","params":[{"name":"a","value":"1"}]}"#, 50, typed),
+            entry(r#"{"mimeType":"multipart/form-data","params":[{"name":"f","fileName":"a.png","contentType":"image/png"}]}"#, 50, ""),
+            entry(r#"{"mimeType":"multipart/form-data; boundary=b1"}"#, -1, typed),
+            entry("null", 99, ""),
+            entry("null", 0, ""),
+            entry(r#"{"mimeType":"image/png","encoding":"base64","text":"not base64!"}"#, 9, ""),
+        ];
+        let har = format!(r#"{{"log":{{"creator":{{}},"entries":[{}]}}}}"#, recorded.join(","));
+        let mut entries = Entries::open(har.as_bytes(), &Asked::default(), LINE_BYTES_MOST).unwrap();
+        let mut told = Vec::new();
+        while let Some(Ok(Told::Request(entry))) = entries.read() {
+            told.push((String::from_utf8_lossy(entry.sent.unwrap()).into_owned(), entry.is_partial));
+        }
+        assert_eq!(told.iter().map(|(_, is_partial)| *is_partial).collect::<Vec<_>>(), [false, true, true, true, false, true]);
+        assert_eq!(
+            told[0].0,
+            "POST https://a.example/x HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=b1\r\n\r\n--b1\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--b1--\r\n"
+        );
+        assert!(told[1].0.contains(
+            "Content-Type: multipart/form-data; boundary=loadline-form-0000000000000000\r\n\r\n--loadline-form-0000000000000000\r\n"
+        ));
+        assert!(told[1].0.contains("filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n\r\n--"), "{}", told[1].0);
+    }
+
+    #[test]
     fn a_har_and_a_damaged_archive_are_told_too() {
         let har = r#"{"log":{"creator":{},"entries":[{"startedDateTime":"2024-01-01T00:00:00.5Z","time":20,
             "request":{"method":"POST","url":"https://a.example/x?y=1","headers":[{"name":":path","value":"/x"},{"name":"X-Id","value":"7"},

@@ -31,6 +31,8 @@ pub struct Entry<'a> {
     pub referer: Option<&'a [u8]>,
     /// The whole request as it was sent, head and body, where that was captured.
     pub sent: Option<&'a [u8]>,
+    /// Whether what was captured is not all that was sent: a recording without a body, or without what was in the files of a form.
+    pub is_partial: bool,
 }
 
 impl<'a> Entry<'a> {
@@ -246,6 +248,7 @@ mod tests {
                 agent: None,
                 referer: None,
                 sent: None,
+                is_partial: false,
             };
             assert_eq!(entry.path_and_query(), sent.map(str::as_bytes), "{target}");
             assert_eq!(entry.host(), host.map(str::as_bytes), "{target}");

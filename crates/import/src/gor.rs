@@ -220,6 +220,7 @@ impl Held {
             agent: None,
             referer: None,
             sent: Some(&self.bytes),
+            is_partial: false,
         })
     }
 }

@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::collection::percent_encoded;
 use crate::entry::{Entry, Reason, is_method, path};
 use crate::layout::status;
+use crate::multipart::{self, Part};
 use crate::stamp::iso;
 
 /// Reads a document and tells its entries; ends early where it is none, with why.
@@ -49,6 +50,8 @@ struct HarRequest {
     cookies: Value,
     #[serde(default)]
     post_data: Value,
+    #[serde(default)]
+    body_size: Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -129,50 +132,94 @@ impl<'de> Visitor<'de> for Entries<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         while let Some(entry) = seq.next_element::<HarEntry>()? {
-            let sent = captured(&entry.request);
-            (self.0)(told(&entry, &sent));
+            let (sent, is_partial) = captured(&entry.request);
+            (self.0)(told(&entry, &sent, is_partial));
         }
         Ok(())
     }
 }
 
-/// The request as it may have gone over the wire.
-fn captured(request: &HarRequest) -> Vec<u8> {
+/// The request as it may have gone over the wire, and whether something of its body was not recorded.
+fn captured(request: &HarRequest) -> (Vec<u8>, bool) {
     let mut sent = format!("{} {} HTTP/1.1\r\n", request.method, request.url).into_bytes();
-    let has = |wanted: &str| pairs(&request.headers).any(|(name, _)| name.eq_ignore_ascii_case(wanted));
-    let (has_cookies, has_type) = (has("cookie"), has("content-type"));
+    let recorded = |wanted: &str| pairs(&request.headers).find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value);
+    let said = recorded("content-type").or_else(|| request.post_data["mimeType"].as_str()).unwrap_or_default();
+    let HarBody { bytes, media_type, is_partial } = HarBody::of(request, said, recorded("content-length"));
     let mut header = |name: &str, value: &str| {
         if !name.is_empty() && !name.chars().chain(value.chars()).any(char::is_control) {
             sent.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
         }
     };
-    pairs(&request.headers).for_each(|(name, value)| header(name, value));
-    if !has_cookies {
+    // The type of a body that was put together here says how.
+    let is_own = |name: &str| media_type.is_some() && name.eq_ignore_ascii_case("content-type");
+    pairs(&request.headers).filter(|(name, _)| !is_own(name)).for_each(|(name, value)| header(name, value));
+    if recorded("cookie").is_none() {
         let cookies: Vec<String> = pairs(&request.cookies).map(|(name, value)| format!("{name}={value}")).collect();
         if !cookies.is_empty() {
             header("Cookie", &cookies.join("; "));
         }
     }
-    let posted = &request.post_data;
-    let media = posted["mimeType"].as_str().unwrap_or_default();
-    let body = match posted["text"].as_str() {
-        Some(text) if posted["encoding"] == "base64" => STANDARD.decode(text).unwrap_or_default(),
-        Some(text) if !text.is_empty() => text.as_bytes().to_vec(),
-        // Fields of a form with files in it are not all there.
-        _ if media.starts_with("multipart/") => Vec::new(),
-        _ => {
+    match media_type {
+        Some(media_type) => header("Content-Type", &media_type),
+        None if recorded("content-type").is_none() && !bytes.is_empty() && !said.is_empty() => header("Content-Type", said),
+        None => {}
+    }
+    sent.extend_from_slice(b"\r\n");
+    sent.extend_from_slice(&bytes);
+    (sent, is_partial)
+}
+
+/// What followed the head, as far as it was recorded.
+struct HarBody {
+    bytes: Vec<u8>,
+    /// Its type, where that is another than was recorded.
+    media_type: Option<String>,
+    is_partial: bool,
+}
+
+impl HarBody {
+    fn of(request: &HarRequest, said: &str, length: Option<&str>) -> Self {
+        let posted = &request.post_data;
+        let whole = |bytes: Vec<u8>| Self { bytes, media_type: None, is_partial: false };
+        let text = posted["text"].as_str().unwrap_or_default();
+        if !text.is_empty() && posted["encoding"] == "base64" {
+            return STANDARD.decode(text).map_or(Self { is_partial: true, ..whole(Vec::new()) }, whole);
+        }
+        if !text.is_empty() {
+            return whole(text.as_bytes().to_vec());
+        }
+        let params = posted["params"].as_array().map_or(&[][..], Vec::as_slice);
+        let media = said.trim_start().to_ascii_lowercase();
+        if media.starts_with("multipart/form-data") && !params.is_empty() {
+            let parts: Vec<Part<'_>> = params
+                .iter()
+                .map(|param| Part {
+                    name: param["name"].as_str().unwrap_or_default(),
+                    value: param["value"].as_str().unwrap_or_default(),
+                    file_name: param["fileName"].as_str().filter(|file| !file.is_empty()),
+                    media_type: param["contentType"].as_str(),
+                })
+                .collect();
+            let (form, boundary) = multipart::written(&parts, said);
+            let is_partial = parts.iter().any(|part| part.file_name.is_some() && part.value.is_empty());
+            return Self { bytes: form.into_bytes(), media_type: Some(format!("multipart/form-data; boundary={boundary}")), is_partial };
+        }
+        // Parts of another kind than a form's are not told by names and values.
+        if !params.is_empty() && !media.starts_with("multipart/") {
             let encoded = |text: &str| percent_encoded(&plan::percent_decoded(&text.replace('+', " ")));
             let fields: Vec<String> =
                 pairs(&posted["params"]).map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
-            fields.join("&").into_bytes()
+            return whole(fields.join("&").into_bytes());
         }
-    };
-    if !has_type && !body.is_empty() && !media.is_empty() {
-        header("Content-Type", media);
+        let is_partial = is_missing(&request.body_size, length, &media);
+        Self { is_partial, ..whole(Vec::new()) }
     }
-    sent.extend_from_slice(b"\r\n");
-    sent.extend_from_slice(&body);
-    sent
+}
+
+/// Whether a request of which no body was recorded had one: its size says so, or its length, or that it is of parts.
+pub(crate) fn is_missing(body_size: &Value, length: Option<&str>, media: &str) -> bool {
+    let length = length.and_then(|length| length.trim().parse::<u64>().ok()).unwrap_or(0);
+    body_size.as_f64().is_some_and(|size| size > 0.0) || length > 0 || media.trim_start().to_ascii_lowercase().starts_with("multipart/")
 }
 
 /// A list of names and values.
@@ -180,7 +227,7 @@ fn pairs(list: &Value) -> impl Iterator<Item = (&str, &str)> {
     list.as_array().into_iter().flatten().filter_map(|pair| Some((pair["name"].as_str()?, pair["value"].as_str().unwrap_or_default())))
 }
 
-fn told<'a>(har: &'a HarEntry, sent: &'a [u8]) -> Result<Entry<'a>, Reason> {
+fn told<'a>(har: &'a HarEntry, sent: &'a [u8], is_partial: bool) -> Result<Entry<'a>, Reason> {
     let url = har.request.url.as_bytes();
     if !url.starts_with(b"http") || !is_method(har.request.method.as_bytes()) {
         return Err(Reason::Request);
@@ -195,6 +242,7 @@ fn told<'a>(har: &'a HarEntry, sent: &'a [u8]) -> Result<Entry<'a>, Reason> {
         agent: None,
         referer: None,
         sent: Some(sent),
+        is_partial,
         offset_s: stamp.offset_s,
         method: har.request.method.as_bytes(),
         path: path(url).ok_or(Reason::Request)?,
@@ -217,6 +265,7 @@ pub(crate) struct Kept {
     bytes: Option<u64>,
     took_ns: Option<i64>,
     sent: Box<[u8]>,
+    is_partial: bool,
 }
 
 impl Kept {
@@ -230,6 +279,7 @@ impl Kept {
             bytes: entry.bytes,
             took_ns: entry.took_ns,
             sent: entry.sent.unwrap_or_default().into(),
+            is_partial: entry.is_partial,
         }
     }
 
@@ -249,6 +299,7 @@ impl Kept {
             agent: None,
             referer: None,
             sent: Some(&self.sent),
+            is_partial: self.is_partial,
         }
     }
 }

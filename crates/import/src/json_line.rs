@@ -23,13 +23,17 @@ pub(crate) enum Role {
     Bytes,
     Client,
     Host,
+    /// `User-Agent`
+    Agent,
+    /// `Referer`
+    Referer,
     Seconds,
     Milliseconds,
     Microseconds,
 }
 
 /// Every role by the name `--field` gives it.
-pub(crate) const ROLES: [(&str, Role); 11] = [
+pub(crate) const ROLES: [(&str, Role); 13] = [
     ("time", Role::Time),
     ("method", Role::Method),
     ("path", Role::Path),
@@ -38,6 +42,8 @@ pub(crate) const ROLES: [(&str, Role); 11] = [
     ("bytes", Role::Bytes),
     ("client", Role::Client),
     ("host", Role::Host),
+    ("agent", Role::Agent),
+    ("referer", Role::Referer),
     ("seconds", Role::Seconds),
     ("milliseconds", Role::Milliseconds),
     ("microseconds", Role::Microseconds),
@@ -112,6 +118,25 @@ const COMMON: &[(&str, Role)] = &[
     ("http_host", Role::Host),
     ("request.host", Role::Host),
     ("RequestHost", Role::Host),
+    ("http_user_agent", Role::Agent),
+    ("user_agent", Role::Agent),
+    ("request.headers.User-Agent", Role::Agent),
+    ("req.headers.user-agent", Role::Agent),
+    ("user_agent.original", Role::Agent),
+    ("http.user_agent", Role::Agent),
+    ("httpRequest.userAgent", Role::Agent),
+    ("request_User-Agent", Role::Agent),
+    ("userAgent", Role::Agent),
+    ("useragent", Role::Agent),
+    ("agent", Role::Agent),
+    ("http_referer", Role::Referer),
+    ("referer", Role::Referer),
+    ("referrer", Role::Referer),
+    ("request.headers.Referer", Role::Referer),
+    ("req.headers.referer", Role::Referer),
+    ("http.request.referrer", Role::Referer),
+    ("httpRequest.referer", Role::Referer),
+    ("request_Referer", Role::Referer),
     ("request_time", Role::Seconds),
     ("duration_s", Role::Seconds),
     ("duration_ms", Role::Milliseconds),
@@ -146,6 +171,8 @@ impl Fields {
                 ("request.remote_ip", Role::Client),
                 ("request.remote_addr", Role::Client),
                 ("request.host", Role::Host),
+                ("request.headers.User-Agent", Role::Agent),
+                ("request.headers.Referer", Role::Referer),
                 ("duration", Role::Seconds),
             ],
             Logged::End,
@@ -165,6 +192,8 @@ impl Fields {
                 ("x_forwarded_for", Role::Client),
                 ("downstream_remote_address", Role::Client),
                 ("authority", Role::Host),
+                ("user_agent", Role::Agent),
+                ("referer", Role::Referer),
                 ("duration", Role::Milliseconds),
             ],
             Logged::Beginning,
@@ -185,7 +214,8 @@ pub(crate) struct JsonLines {
     /// By the last part of the name, which is compared first.
     fields: Vec<Field>,
     logged: Logged,
-    unescaped: Vec<u8>,
+    /// Of the path, of who asked, and of where that came from.
+    unescaped: [Vec<u8>; 3],
 }
 
 #[derive(Debug)]
@@ -210,14 +240,18 @@ struct Found {
 impl JsonLines {
     pub(crate) fn new(fields: &Fields) -> Self {
         let named = fields.named.iter().map(|(name, role)| Field { name: name.as_bytes().into(), role: *role }).collect();
-        Self { fields: named, logged: fields.logged, unescaped: Vec::new() }
+        Self { fields: named, logged: fields.logged, unescaped: Default::default() }
     }
 
     /// A line without its end.
     pub(crate) fn read<'a>(&'a mut self, line: &'a [u8], clock: &mut Clock) -> Result<Entry<'a>, Reason> {
         let mut found = [Found::default(); ROLES.len()];
-        let whole = walk(line, &mut |names, start, end, escaped| {
+        let whole = walk(line, &mut |names, start, end, escaped, stands| {
             for (rank, field) in self.fields.iter().enumerate() {
+                // A header is a list of values; of anything else, the first of a list is not it.
+                if stands == Place::FirstOfList && !matches!(field.role, Role::Agent | Role::Referer) {
+                    continue;
+                }
                 let place = &mut found[field.role as usize];
                 if (!place.there || rank < place.rank) && is_called(&field.name, names) {
                     *place = Found { rank, start, end, there: true, escaped };
@@ -246,12 +280,17 @@ impl JsonLines {
         let asked = if value(Role::Path).is_some() { Role::Path } else { Role::Request };
         let raw = value(asked).ok_or(Reason::Request)?;
         let method_text = value(Role::Method).unwrap_or(b"GET");
-        let text: &'a [u8] = if found[asked as usize].escaped {
-            unescape(raw, &mut self.unescaped);
-            &self.unescaped
-        } else {
-            raw
+        let [of_path, of_agent, of_referer] = &mut self.unescaped;
+        let plain = |role: Role, text: &'a [u8], into: &'a mut Vec<u8>| -> &'a [u8] {
+            if !found[role as usize].escaped {
+                return text;
+            }
+            unescape(text, into);
+            into
         };
+        let text = plain(asked, raw, of_path);
+        let agent = value(Role::Agent).map(|text| plain(Role::Agent, text, of_agent));
+        let referer = value(Role::Referer).map(|text| plain(Role::Referer, text, of_referer));
         let (method, path, target) = match request(text) {
             Some(all) if asked == Role::Request => all,
             _ if is_method(method_text) => (method_text, path(text).ok_or(Reason::Request)?, text),
@@ -273,9 +312,10 @@ impl JsonLines {
             bytes,
             took_ns,
             client,
-            agent: None,
-            referer: None,
+            agent,
+            referer,
             sent: None,
+            is_partial: false,
         })
     }
 }
@@ -310,19 +350,31 @@ fn is_called(name: &[u8], names: &[&[u8]]) -> bool {
     rest.is_empty()
 }
 
+/// Where a value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// By its name.
+    Named,
+    /// First in the list that has the name.
+    FirstOfList,
+}
+
 enum Walked {
     Whole,
     Cut,
     Broken,
 }
 
-/// Hands over every scalar that is not in a list: the names above it, where it stands, and whether it has an escape in it.
-fn walk<'a>(line: &'a [u8], tell: &mut impl FnMut(&[&'a [u8]], usize, usize, bool)) -> Walked {
+/// Hands over every scalar that is not in a list, or the first text of one: the names above it, where it stands, and whether it has an
+/// escape in it.
+fn walk<'a>(line: &'a [u8], tell: &mut impl FnMut(&[&'a [u8]], usize, usize, bool, Place)) -> Walked {
     let mut names: [&[u8]; DEPTH_MOST] = [b""; DEPTH_MOST];
     // Of what is open: whether it is a list.
     let mut lists = [false; DEPTH_MOST];
     let (mut depth, mut at, mut in_lists) = (0usize, 0usize, 0usize);
     let (mut wants_name, mut wants_value) = (false, false);
+    // Whether the last mark began a list.
+    let mut is_first = false;
     loop {
         while line.get(at).is_some_and(u8::is_ascii_whitespace) {
             at += 1;
@@ -334,6 +386,7 @@ fn walk<'a>(line: &'a [u8], tell: &mut impl FnMut(&[&'a [u8]], usize, usize, boo
         if std::mem::take(&mut wants_value) && matches!(letter, b'}' | b']' | b',') {
             return Walked::Broken;
         }
+        let was_first = std::mem::replace(&mut is_first, *letter == b'[');
         match letter {
             b'{' | b'[' => {
                 if depth == DEPTH_MOST {
@@ -377,7 +430,9 @@ fn walk<'a>(line: &'a [u8], tell: &mut impl FnMut(&[&'a [u8]], usize, usize, boo
                     (wants_name, wants_value) = (false, true);
                 } else {
                     if in_lists == 0 {
-                        tell(&names[..depth], at + 1, end, escaped);
+                        tell(&names[..depth], at + 1, end, escaped, Place::Named);
+                    } else if was_first && in_lists == 1 {
+                        tell(&names[..depth - 1], at + 1, end, escaped, Place::FirstOfList);
                     }
                     at = end + 1;
                 }
@@ -390,7 +445,7 @@ fn walk<'a>(line: &'a [u8], tell: &mut impl FnMut(&[&'a [u8]], usize, usize, boo
                     return Walked::Broken;
                 }
                 if in_lists == 0 {
-                    tell(&names[..depth], at, at + length, false);
+                    tell(&names[..depth], at, at + length, false, Place::Named);
                 }
                 at += length;
             }
@@ -454,6 +509,26 @@ mod tests {
     fn names_of_names_and_escapes_are_read() {
         let line = r#"{"ts":1700000000.5,"tags":["a",{"status":999}],"request":{"method":"GET","uri":"\/a\u002fb?x=1"},"status":200,"duration":0.25}"#;
         assert_eq!(read(&Fields::caddy(), line), Ok(("GET".into(), "/a/b".into(), 200, Some(250_000_000))));
+    }
+
+    #[test]
+    fn who_asked_and_from_where_is_read_under_its_usual_names() {
+        let caddy = r#"{"ts":1700000000.5,"request":{"method":"GET","uri":"/","headers":{"Accept":["a","b"],"User-Agent":["c\u00fc\"r\\l","no"],"Referer":["https:\/\/a.example\/"]}},"status":200,"duration":0.25}"#;
+        let nginx = r#"{"time_iso8601":"2024-01-01T00:00:00Z","request":"GET / HTTP/1.1","status":"200","http_user_agent":"cü\"r\\l","http_referer":"https://a.example/"}"#;
+        let envoy = r#"{"start_time":"2024-01-01T00:00:00Z","method":"GET","path":"/","response_code":200,"user_agent":"cü\"r\\l","referer":"https://a.example/"}"#;
+        let pino = r#"{"time":1700000000500,"req":{"method":"GET","url":"/","headers":{"user-agent":"cü\"r\\l","referer":"https://a.example/"}},"res":{"statusCode":200}}"#;
+        for (fields, line) in [(Fields::caddy(), caddy), (Fields::common(), nginx), (Fields::envoy(), envoy), (Fields::common(), pino)] {
+            let mut lines = JsonLines::new(&fields);
+            let entry = lines.read(line.as_bytes(), &mut Clock::default()).unwrap();
+            assert_eq!(entry.agent.map(String::from_utf8_lossy).as_deref(), Some("cü\"r\\l"), "{line}");
+            assert_eq!(entry.referer, Some(&b"https://a.example/"[..]), "{line}");
+        }
+        let none = r#"{"ts":1700000000.5,"request":{"method":"GET","uri":"/","headers":{"User-Agent":[],"Referer":["-"]}},"status":200}"#;
+        let mut lines = JsonLines::new(&Fields::caddy());
+        let entry = lines.read(none.as_bytes(), &mut Clock::default()).unwrap();
+        assert_eq!((entry.agent, entry.referer), (None, None));
+        // What is not a header and stands in a list is not read.
+        assert_eq!(read(&Fields::common(), r#"{"time":["2024-01-01T00:00:00Z"],"path":"/"}"#), Err(Reason::Time));
     }
 
     #[test]

@@ -222,6 +222,7 @@ impl Layout {
             agent: agent.filter(|it| !it.is_empty() && *it != b"-"),
             referer: referer.filter(|it| !it.is_empty() && *it != b"-"),
             sent: None,
+            is_partial: false,
             offset_s: stamp.offset_s,
             method,
             path,

@@ -19,6 +19,7 @@ mod har;
 mod json_line;
 mod layout;
 mod lines;
+mod multipart;
 mod reader;
 mod route;
 mod routed;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
-use import::{Asked, Packed, Personal, Reason, Survey, Traffic};
+use import::{Asked, Entries, LINE_BYTES_MOST, Packed, Personal, Reason, Survey, Told, Traffic};
 use proptest::prelude::*;
 
 fn surveyed(asked: Asked, log: impl Read) -> Traffic {
@@ -92,6 +92,58 @@ fn every_form_is_guessed_and_says_the_same() {
             let cut = surveyed(Asked::default(), &line.as_bytes()[..end]);
             assert!(cut.requests + cut.unread_lines() == cut.lines, "{form} {end}");
         }
+    }
+}
+
+/// Lines in the forms that the documentation of AWS and of Envoy shows: what they say of who asked, and lines without a target, without
+/// an answer, and of other protocols than HTTP.
+#[test]
+fn documented_lines_of_load_balancers_are_read() {
+    const REST: &str = r#"- - arn:aws:elasticloadbalancing:us-east-2:123456789012:targetgroup/my-targets/73e2d6bc24d8a067 "Root=1-58337262-36d228ad5d99923122bbe354" "-" "-" 0 2018-07-02T22:22:48.364000Z "forward" "-" "-" "10.0.0.1:80" "200" "-" "-""#;
+    let alb = |kind: &str, target: &str, took: &str, status: &str, request: &str| {
+        format!(
+            "{kind} 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 {target} {took} {status} 34 366 \"{request}\" \"curl/7.46.0\" {REST}\n"
+        )
+    };
+    let log = alb("http", "10.0.0.1:80", "0.000 0.001 0.000", "200 200", "GET http://www.example.com:80/ HTTP/1.1")
+        + &alb("h2", "10.0.1.252:48160", "0.086 0.048 0.037", "200 200", "GET https://www.example.com:443/a?b=c HTTP/2.0")
+        + &alb("ws", "10.0.0.140:40914", "0.001 0.003 0.000", "101 101", "GET http://10.0.0.30:80/chat HTTP/1.1")
+        // A Lambda function that failed, and a client that went away before a target was chosen.
+        + &alb("http", "-", "0.000 0.001 0.000", "502 -", "GET http://www.example.com:80/fails HTTP/1.1")
+        + &alb("http", "-", "-1 -1 -1", "460 -", "GET http://www.example.com:80/gone HTTP/1.1")
+        // What was no request of HTTP.
+        + &alb("http", "-", "-1 -1 -1", "400 -", "- http://www.example.com:80- -");
+    let istio = r#"{"authority":"httpbin:8000","bytes_received":0,"bytes_sent":135,"connection_termination_details":null,"downstream_local_address":"10.44.1.27:80","downstream_remote_address":"10.44.1.23:37652","duration":3,"method":"GET","path":"/status/418","protocol":"HTTP/1.1","request_id":"85298dd5-a8ee-9c8e-9b7c-a5e9f3c7f1de","requested_server_name":"outbound_.8000_._.httpbin.foo.svc.cluster.local","response_code":418,"response_code_details":"via_upstream","response_flags":"-","route_name":"default","start_time":"2020-11-25T21:26:18.409Z","upstream_cluster":"inbound|8000||","upstream_host":"10.44.1.27:80","upstream_service_time":"1","user_agent":"curl/7.73.0-DEV","x_forwarded_for":null}"#;
+    let envoy = r#"[2016-04-15T20:17:00.310Z] "POST /api/v1/locations HTTP/2" 204 - 154 0 226 100 "10.0.35.28" "nsq2http" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "locations" "tcp://10.0.2.1:80""#;
+    for (log, form, expected, unread) in [
+        (
+            log.as_str(),
+            "alb",
+            &[
+                "200 GET / curl/7.46.0",
+                "200 GET /a?b=c curl/7.46.0",
+                "101 GET /chat curl/7.46.0",
+                "502 GET /fails curl/7.46.0",
+                "460 GET /gone curl/7.46.0",
+            ][..],
+            1,
+        ),
+        (istio, "envoy-json", &["418 GET /status/418 curl/7.73.0-DEV"][..], 0),
+        (envoy, "envoy", &["204 POST /api/v1/locations nsq2http"][..], 0),
+    ] {
+        let mut entries = Entries::open(log.as_bytes(), &Asked::default(), LINE_BYTES_MOST).unwrap();
+        assert_eq!(entries.form(), Some(form));
+        let (mut told, mut noise) = (Vec::new(), 0);
+        while let Some(read) = entries.read() {
+            match read.unwrap() {
+                Told::Request(entry) => {
+                    let words = [entry.method, entry.path_and_query().unwrap(), entry.agent.unwrap_or_default()];
+                    told.push(format!("{} {}", entry.status, words.map(String::from_utf8_lossy).join(" ")));
+                }
+                Told::Unread(..) => noise += 1,
+            }
+        }
+        assert_eq!((told.as_slice(), noise), (expected.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>().as_slice(), unread), "{form}");
     }
 }
 

@@ -189,6 +189,22 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario_text: Option<String>,
 
+    /// Which environment gave the variables of another tool's file their values: its own file, or a name in that one.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
+
+    /// What the environment's file held when the plan was made: its SHA-256, in hexadecimal.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment_sha256: Option<String>,
+
+    /// Variables of another tool's file that were given a value. The values may be secrets and are not saved, so they are given again
+    /// with the plan.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variable_names: Vec<String>,
+
     /// The log that is replayed, where one is; its times take the place of the rate's.
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -354,6 +370,10 @@ impl Draft {
             data_order: over.data_order.or(self.data_order),
             data_end: over.data_end.or(self.data_end),
             no_templates: over.no_templates || self.no_templates,
+            // What was said of the file's variables belongs to that file.
+            environment_sha256: if new_scenario || over.environment.is_some() { over.environment_sha256 } else { self.environment_sha256 },
+            environment: if new_scenario { over.environment } else { over.environment.or(self.environment) },
+            variable_names: if new_scenario { over.variable_names } else { list(self.variable_names, over.variable_names) },
             scenario_sha256: if new_scenario { over.scenario_sha256 } else { self.scenario_sha256 },
             scenario_text: if new_scenario { over.scenario_text } else { self.scenario_text },
             scenario: if new_scenario { over.scenario } else { self.scenario },

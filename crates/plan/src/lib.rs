@@ -31,8 +31,8 @@ pub use given::Given;
 pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};
 pub use load::{Load, Pause, Spacing, Warmup};
 pub use plan::{
-    Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, SCENARIO_TEXT, ScenarioFile, ScriptFile, Tls, TlsVersion,
-    Verification,
+    Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, SCENARIO_TEXT, SaidOfVariables, ScenarioFile, ScriptFile, Tls,
+    TlsVersion, Verification,
 };
 pub use random::Random;
 pub use replay::{Replay, Speed};

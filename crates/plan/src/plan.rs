@@ -46,6 +46,19 @@ pub struct ScenarioFile {
     pub sha256: Option<String>,
     /// What it says, where it came as text: then there is no file, and the path is only what messages call it.
     pub text: Option<String>,
+    /// What was said about its variables, where it is another tool's file.
+    pub said: SaidOfVariables,
+}
+
+/// Where the values of a file's variables came from. The values themselves may be secrets, and are no part of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SaidOfVariables {
+    /// The environment that holds: a file of its own, or a name in the file.
+    pub environment: Option<String>,
+    /// What the environment's file held: its SHA-256, in hexadecimal.
+    pub environment_sha256: Option<String>,
+    /// Variables that were given a value by name.
+    pub names: Vec<String>,
 }
 
 /// What messages call a scenario that came as text.
@@ -517,6 +530,9 @@ impl TryFrom<Draft> for Plan {
             scenario,
             scenario_sha256,
             scenario_text,
+            environment,
+            environment_sha256,
+            variable_names,
             replay,
             follow,
             timeout,
@@ -563,8 +579,14 @@ impl TryFrom<Draft> for Plan {
             }
         }
         let scenario = match (scenario, scenario_text) {
-            (Some(path), _) => Some(ScenarioFile { path, sha256: scenario_sha256, text: None }),
-            (None, Some(text)) => Some(ScenarioFile { path: SCENARIO_TEXT.to_owned(), sha256: None, text: Some(text) }),
+            (Some(path), _) => {
+                let said = SaidOfVariables { environment, environment_sha256, names: variable_names };
+                Some(ScenarioFile { path, sha256: scenario_sha256, text: None, said })
+            }
+            (None, Some(text)) => {
+                let path = SCENARIO_TEXT.to_owned();
+                Some(ScenarioFile { path, sha256: None, text: Some(text), said: SaidOfVariables::default() })
+            }
             (None, None) => None,
         };
 
@@ -1308,11 +1330,12 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
         let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, filling, replay } = plan;
-        let (scenario, scenario_sha256, scenario_text) = match scenario {
-            None => (None, None, None),
-            Some(ScenarioFile { text: Some(text), .. }) => (None, None, Some(secret::text_without(&text, &filling.concealed))),
-            Some(ScenarioFile { path, sha256, text: None }) => (Some(path), sha256, None),
+        let (scenario, scenario_sha256, scenario_text, said) = match scenario {
+            None => (None, None, None, SaidOfVariables::default()),
+            Some(ScenarioFile { text: Some(text), said, .. }) => (None, None, Some(secret::text_without(&text, &filling.concealed)), said),
+            Some(ScenarioFile { path, sha256, text: None, said }) => (Some(path), sha256, None, said),
         };
+        let SaidOfVariables { environment, environment_sha256, names: variable_names } = said;
         let Connection {
             timeout,
             connect_timeout,
@@ -1420,6 +1443,9 @@ impl From<Plan> for Draft {
             scenario,
             scenario_sha256,
             scenario_text,
+            environment,
+            environment_sha256,
+            variable_names,
             replay,
             header,
             data,

@@ -257,9 +257,13 @@ impl Found {
     }
 }
 
-/// Where in a body the values of secrets stand, as the bytes from and to: of fields of JSON, and of a form in URL encoding.
+/// Where in a body the values of secrets stand, as the bytes from and to: of fields of JSON, and of a form in URL encoding or of several
+/// parts.
 #[must_use]
 pub fn secret_values(text: &str) -> Vec<(usize, usize)> {
+    if let Some(places) = form_values(text) {
+        return places;
+    }
     let mut places = Vec::new();
     let trimmed = text.trim_start();
     if !trimmed.starts_with(['{', '[']) {
@@ -291,6 +295,29 @@ pub fn secret_values(text: &str) -> Vec<(usize, usize)> {
         }
     }
     places
+}
+
+/// The same of a form of several parts (RFC 7578), which begins with its boundary; `None` of any other body.
+fn form_values(text: &str) -> Option<Vec<(usize, usize)>> {
+    let boundary = text.lines().next().filter(|line| line.starts_with("--") && line.len() > 2)?.trim_end();
+    if !text.contains("form-data") {
+        return None;
+    }
+    let mut places = Vec::new();
+    let mut at = 0;
+    for part in text.split(boundary) {
+        let begins = at;
+        at += part.len() + boundary.len();
+        // Behind the head of the part stands an empty line.
+        let gaps = ["\r\n\r\n", "\n\n"].into_iter().filter_map(|gap| Some((part.find(gap)?, gap.len())));
+        let Some((head, gap)) = gaps.min() else { continue };
+        let name = part[..head].split_once(" name=\"").and_then(|(_, rest)| rest.split('"').next());
+        if name.is_some_and(is_secret) {
+            let value = part[head + gap..].trim_end_matches(['\r', '\n']);
+            places.push((begins + head + gap, begins + head + gap + value.len()));
+        }
+    }
+    Some(places)
 }
 
 /// What stands between quotation marks.
@@ -457,6 +484,10 @@ mod tests {
             (r#"{"session": {"id": 7}}"#, r#"{"session": {"id": 7}}"#),
             ("plain text, token: none", "plain text, token: none"),
             (r#"{"password""#, r#"{"password""#),
+            (
+                "--b1\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhunter22\r\n--b1\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nkept\r\n--b1--\r\n",
+                "--b1\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n***\r\n--b1\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nkept\r\n--b1--\r\n",
+            ),
         ] {
             assert_eq!(body_without(body), without);
             assert_eq!(is_body_without(&body_without(body)), body != without, "{body}");

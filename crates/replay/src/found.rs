@@ -20,6 +20,8 @@ pub type Examples = Vec<String>;
 
 /// So many of each are kept.
 const EXAMPLES: usize = 2;
+/// Of requests whose bodies are not whole.
+const PARTIAL_SHOWN: usize = 10;
 /// Methods that are told apart.
 const METHODS_MOST: usize = 32;
 /// Hosts that are told apart.
@@ -67,6 +69,10 @@ pub struct Found {
     pub sent: u64,
     /// Those of them that may change something, and whose bodies no log holds.
     pub bodiless: u64,
+    /// Those of them of whose bodies something was not recorded, such as what was in the files of a form.
+    pub partial: u64,
+    /// The first of those, each by place and name.
+    pub partial_first: Examples,
     /// Lines that begin before the one above them.
     pub backwards: u64,
     /// The first and the last moment of a request that is sent, and of any, in nanoseconds since 1970.
@@ -103,6 +109,8 @@ pub fn look(logs: Vec<Log>, options: Options) -> Result<Found, (String, io::Erro
         hosts: BTreeMap::new(),
         sent: 0,
         bodiless: 0,
+        partial: 0,
+        partial_first: Vec::new(),
         backwards: 0,
         span_ns: (i64::MAX, i64::MIN),
         whole_span_ns: (i64::MAX, i64::MIN),
@@ -209,6 +217,13 @@ impl Found {
             self.routed.note(entry.method, entry.path);
             file.sent += 1;
             self.bodiless += u64::from(entry.sent.is_none() && !is_safe(entry.method));
+            if entry.is_partial {
+                self.partial += 1;
+                if self.partial_first.len() < PARTIAL_SHOWN {
+                    let named = [entry.method, b" ", entry.path].concat();
+                    self.partial_first.push(format!("{}: entry {number}: {}", file.name, import::example(&named, Personal::LeftOut)));
+                }
+            }
             self.backwards += u64::from(entry.start_ns < above_ns);
             above_ns = entry.start_ns;
             (least_ns, most_ns) = (least_ns.min(entry.start_ns), most_ns.max(entry.start_ns));

@@ -191,6 +191,7 @@ mod tests {
             agent: None,
             referer: None,
             sent: sent.map(str::as_bytes),
+            is_partial: false,
         }
     }
 

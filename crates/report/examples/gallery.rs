@@ -4,7 +4,7 @@
 //! renders ordinary sweeps and awkward ones, as PNG and SVG.
 
 use report::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
-use report::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
+use report::chart::sweep::{Ladder, SweepCurve, SweepPoint, Travelled, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
 use report::chart::{Axis, Chart, Dash, Ink, Marks, Note, Series, Side, Start, ticks};
 use report::png::Density;
 use std::path::Path;
@@ -53,6 +53,7 @@ fn sweep(name: &str, rows: &[Row]) -> SweepCurve {
                 qps,
                 ttlb_ms: Some(ttlb).filter(|ttlb| *ttlb > 0.0),
                 success_percent,
+                journeys: None,
                 generator_limited: false,
             })
             .collect(),
@@ -98,6 +99,17 @@ fn charts() -> Vec<(&'static str, Chart)> {
             (50_000.0, 900_000.0, 60_000.0, 100.0),
         ],
     );
+    let mut journeys = sweep("a shop's journeys", &DEFAULT);
+    let mut others = sweep("a shop's journeys, cached", &better);
+    for (curve, each) in [(&mut journeys, 5.0), (&mut others, 5.02)] {
+        for point in &mut curve.points {
+            point.journeys = Some(Travelled { tps: point.qps / each, requests_each: Some(each) });
+        }
+    }
+    let mut few = sweep("a long visit", &DEFAULT[3..4]);
+    few.points[0].journeys = Some(Travelled { tps: 9.65, requests_each: Some(3_001.0) });
+    let mut none = sweep("no journey ended", &DEFAULT);
+    none.points.iter_mut().for_each(|point| point.journeys = Some(Travelled { tps: 0.0, requests_each: None }));
     let dead = sweep("dead", &[(1.0, 0.0, 0.0, 0.0), (10.0, 0.0, 0.0, 0.0), (100.0, 0.0, 0.0, 0.0)]);
     let mut long = sweep("checkout", &DEFAULT);
     long.name = format!("a name that somebody let run on and on {}", "and on ".repeat(20));
@@ -123,6 +135,7 @@ fn charts() -> Vec<(&'static str, Chart)> {
             qps: 20_000.0 * (1.0 - (-f64::from(step) / 12.0).exp()),
             ttlb_ms: Some(0.8 + f64::from(step * step) / 400.0),
             success_percent: 100.0,
+            journeys: None,
             generator_limited: false,
         })
         .collect();
@@ -153,6 +166,10 @@ fn charts() -> Vec<(&'static str, Chart)> {
         ("long_qps_ttlb", qps_ttlb(&long)),
         ("long_diff_qps_ttlb", qps_ttlb_diff(&long, &huge)),
         ("offered_qps_ttlb", qps_ttlb(&offered)),
+        ("journeys_qps_ttlb", qps_ttlb(&journeys)),
+        ("journeys_diff_qps_ttlb", qps_ttlb_diff(&journeys, &others)),
+        ("journeys_single_qps_ttlb", qps_ttlb(&few)),
+        ("journeys_none_qps_ttlb", qps_ttlb(&none)),
         ("dense_qps_ttlb", qps_ttlb(&dense)),
         ("dense_successrate", success_rate(&dense)),
         ("fitted", fitted(&default)),
@@ -282,6 +299,7 @@ fn over_time() -> Chart {
         x: axis("Seconds since the start", x, x_ticks),
         y: axis("Requests a second", y, y_ticks),
         y2: None,
+        strip: None,
         series: vec![Series {
             name: "QPS".to_owned(),
             side: Side::Left,

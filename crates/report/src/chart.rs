@@ -40,6 +40,8 @@ pub struct Chart {
     pub y: Axis,
     /// The axis on the right, if any series needs one.
     pub y2: Option<Axis>,
+    /// What belongs to the same places along the bottom and is of another size.
+    pub strip: Option<Strip>,
     /// What is drawn, in this order.
     pub series: Vec<Series>,
     /// What is pointed out.
@@ -65,6 +67,18 @@ impl Chart {
     pub fn png(&self, density: Density) -> Vec<u8> {
         png::png(&self.scene(), density)
     }
+}
+
+/// A low picture below the chart, over the same bottom axis and with an axis of its own. Where it has several series, they stand
+/// beside the title of that axis; the legend of the chart does not have them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strip {
+    /// Its axis, on the left.
+    pub y: Axis,
+    /// What is drawn; all of it belongs to that axis.
+    pub series: Vec<Series>,
+    /// What is pointed out.
+    pub notes: Vec<Note>,
 }
 
 /// One axis: what it measures, how, and its marks.

@@ -23,7 +23,7 @@ use crate::dat::{self, DatError};
 use crate::json::ReadError;
 use crate::png::Density;
 use crate::sweep::{self, SweepFile};
-use crate::unlike;
+use crate::{story, unlike};
 
 pub use runs::{runs, runs_unlike};
 pub use searches::{search_is_invalid, searches, searches_unlike};
@@ -58,6 +58,7 @@ pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
                 ttlb_ms: row.ttlb_ms,
                 // Old files count errors against requests, and can fall below nothing.
                 success_percent: row.success_percent.max(0.0),
+                journeys: None,
                 generator_limited: false,
             })
             .collect();
@@ -75,19 +76,38 @@ pub fn invalid_levels(text: &str) -> Vec<String> {
     invalid.map(|(level, validity)| format!("{level} ({})", validity.why())).collect()
 }
 
-/// Heads and widths, in order.
-const COLUMNS: [(&str, usize); 10] = [
-    ("users", 9),
-    ("QPS A", 10),
-    ("QPS B", 10),
-    ("B/A", 6),
-    ("TTLB A", 9),
-    ("TTLB B", 9),
-    ("B/A", 6),
-    ("success A", 10),
-    ("success B", 10),
-    ("B/A", 6),
-];
+/// Heads and widths behind the level, in order.
+const COLUMNS: [(&str, usize); 9] =
+    [("QPS A", 10), ("QPS B", 10), ("B/A", 6), ("TTLB A", 9), ("TTLB B", 9), ("B/A", 6), ("success A", 10), ("success B", 10), ("B/A", 6)];
+/// Of journeys, where either side has some.
+const TPS: [(&str, usize); 3] = [("TPS A", 9), ("TPS B", 9), ("B/A", 6)];
+/// So many columns stand before these.
+const BEFORE_TPS: usize = 4;
+
+fn columns(a: &SweepCurve, b: &SweepCurve) -> Vec<(&'static str, usize)> {
+    let head = if a.ladder == b.ladder { a.ladder.head() } else { "level" };
+    let mut columns = vec![(head, 9)];
+    columns.extend(COLUMNS);
+    if has_journeys(a, b) {
+        columns.splice(BEFORE_TPS..BEFORE_TPS, TPS);
+    }
+    columns
+}
+
+fn has_journeys(a: &SweepCurve, b: &SweepCurve) -> bool {
+    a.points.iter().chain(&b.points).any(|point| point.journeys.is_some())
+}
+
+/// The heads of [`level_cells`], but for that of the remarks.
+pub(crate) fn heads(a: &SweepCurve, b: &SweepCurve) -> Vec<&'static str> {
+    columns(a, b).into_iter().map(|(head, _)| head).collect()
+}
+
+/// What the columns mean, in words.
+pub(crate) fn legend(a: &SweepCurve, b: &SweepCurve) -> String {
+    let tps = if has_journeys(a, b) { " TPS: journeys a second that went to their end." } else { "" };
+    format!("QPS: requests a second.{tps} TTLB: mean response time, to the last byte. B/A above 1: B is more.")
+}
 
 /// The table: every level that either side has, ascending; QPS, mean TTLB and success rate of A and B, and B/A of each.
 #[must_use]
@@ -97,15 +117,12 @@ pub fn table(a: &SweepCurve, b: &SweepCurve) -> String {
         lines.push(format!("  A counts {}, B {}: levels of the same number are not the same load.", counts(a.ladder), counts(b.ladder)));
         lines.push(String::new());
     }
-    let heads = COLUMNS.map(|(head, _)| match (head, a.ladder, b.ladder) {
-        ("users", a, b) if a == b => a.head().to_owned(),
-        ("users", ..) => "level".to_owned(),
-        _ => head.to_owned(),
-    });
-    lines.push(line(&heads, ""));
-    lines.extend(rows(a, b).map(|(cells, remark)| line(&cells, &remark)));
+    let columns = columns(a, b);
+    let heads: Vec<String> = columns.iter().map(|(head, _)| (*head).to_owned()).collect();
+    lines.push(line(&columns, &heads, ""));
+    lines.extend(rows(a, b).map(|(cells, remark)| line(&columns, &cells, &remark)));
     lines.push(String::new());
-    lines.push("  QPS: requests a second. TTLB: mean response time, to the last byte. B/A above 1: B is more.".to_owned());
+    lines.push(format!("  {}", legend(a, b)));
     lines.join("\n") + "\n"
 }
 
@@ -114,8 +131,9 @@ pub(crate) fn level_cells(a: &SweepCurve, b: &SweepCurve) -> Vec<Vec<String>> {
     rows(a, b).map(|(cells, remark)| cells.into_iter().chain([remark]).collect()).collect()
 }
 
-fn rows(a: &SweepCurve, b: &SweepCurve) -> impl Iterator<Item = ([String; 10], String)> {
-    levels(a, b).map(|(level, of_a, of_b)| row(level, of_a, of_b))
+fn rows(a: &SweepCurve, b: &SweepCurve) -> impl Iterator<Item = (Vec<String>, String)> {
+    let with_journeys = has_journeys(a, b);
+    levels(a, b).map(move |(level, of_a, of_b)| row(level, of_a, of_b, with_journeys))
 }
 
 /// Every level that either side has, ascending, with what each measured there.
@@ -140,7 +158,7 @@ const fn counts(ladder: Ladder) -> &'static str {
 /// What a column compares.
 type Figure = fn(&SweepPoint) -> Option<f64>;
 
-fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>) -> ([String; 10], String) {
+fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>, with_journeys: bool) -> (Vec<String>, String) {
     let shown =
         |point: Option<SweepPoint>, of: Figure, say: fn(f64) -> String| point.as_ref().and_then(of).map_or_else(|| NONE.to_owned(), say);
     let ratio = |of: Figure| {
@@ -151,7 +169,7 @@ fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>) -> ([String; 10
         (|point| Some(point.qps), |point| point.ttlb_ms, |point| Some(point.success_percent));
     let millis: fn(f64) -> String = |ms| time(ms * 1e6);
     let share: fn(f64) -> String = |value| format!("{} %", percent(value));
-    let cells = [
+    let mut cells = vec![
         figure(level),
         shown(a, qps, figure),
         shown(b, qps, figure),
@@ -163,6 +181,10 @@ fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>) -> ([String; 10
         shown(b, success, share),
         ratio(success),
     ];
+    if with_journeys {
+        let tps: Figure = |point| point.journeys.map(|journeys| journeys.tps);
+        cells.splice(BEFORE_TPS..BEFORE_TPS, [shown(a, tps, story::rate), shown(b, tps, story::rate), ratio(tps)]);
+    }
     let limited = |point: Option<SweepPoint>| point.is_some_and(|point| point.generator_limited);
     let mut remarks = Vec::new();
     match (a, b) {
@@ -179,9 +201,9 @@ fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>) -> ([String; 10
     (cells, remarks.join("; "))
 }
 
-fn line(cells: &[String; 10], remark: &str) -> String {
+fn line(columns: &[(&str, usize)], cells: &[String], remark: &str) -> String {
     let mut line = String::new();
-    for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
+    for (cell, (_, width)) in cells.iter().zip(columns) {
         line.push_str(&format!(" {cell:>width$}"));
     }
     if remark.is_empty() { line } else { format!("{line}   {remark}") }

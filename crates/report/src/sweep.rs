@@ -12,7 +12,7 @@ use analysis::scaling::Curve;
 use analysis::{Level, LevelRow, SWEEP_SCHEMA, Scaling, Stopped, Sweep, Trial, Validity, scaling};
 use serde::Serialize;
 
-use crate::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
+use crate::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, Travelled, qps_ttlb, success_rate};
 use crate::dat::{self, DatRow};
 use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
@@ -161,6 +161,7 @@ pub fn curve(sweep: &Sweep) -> SweepCurve {
                 qps: row.qps,
                 ttlb_ms: row.ttlb_mean_ns.map(|ns| ns / 1e6),
                 success_percent: row.success_percent,
+                journeys: row.journeys.as_ref().map(Travelled::of),
                 generator_limited: row.generator_limit.is_some(),
             })
             .collect(),

@@ -2,13 +2,13 @@
 
 use proptest::prelude::*;
 use report::chart::scene::Shape;
-use report::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
+use report::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, Travelled, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
 use report::chart::ticks::Growth;
 use report::chart::{Chart, Dash, Fill, Ink, Marks, Note, Point, Series, Side, Start};
 use report::png::Density;
 
 fn point(level: f64, qps: f64, ttlb_ms: f64, success_percent: f64) -> SweepPoint {
-    SweepPoint { level, qps, ttlb_ms: Some(ttlb_ms), success_percent, generator_limited: false }
+    SweepPoint { level, qps, ttlb_ms: Some(ttlb_ms), success_percent, journeys: None, generator_limited: false }
 }
 
 fn curve(name: &str, points: Vec<SweepPoint>) -> SweepCurve {
@@ -82,6 +82,65 @@ fn a_model_is_drawn_with_its_band_and_named_in_the_legend() {
     assert!(chart.description.contains("Fitted: worker pool of about 8."), "{}", chart.description);
     assert_eq!(qps_ttlb(&checkout()).series.len(), 2, "without a model nothing is drawn of one");
     assert_eq!(qps_ttlb_diff(&alone, &checkout()).series.len(), 4, "two curves are compared as measured");
+}
+
+/// The same requests as parts of journeys, of so many each.
+fn travelled(requests_each: f64) -> SweepCurve {
+    let mut curve = checkout();
+    for point in &mut curve.points {
+        point.journeys = Some(Travelled { tps: point.qps / requests_each, requests_each: Some(requests_each) });
+    }
+    curve
+}
+
+#[test]
+fn journeys_stand_in_a_strip_of_their_own_scale_below_their_requests() {
+    for requests_each in [5.0, 3_001.0] {
+        let chart = qps_ttlb(&travelled(requests_each));
+        let strip = chart.strip.as_ref().expect("journeys are drawn");
+        assert_eq!((chart.title.as_str(), strip.y.title.as_str()), ("QPS, TPS & TTLB: checkout", "TPS, journeys a second"));
+        let highest = 51_010.0 / requests_each;
+        let place = strip.y.scale.place(highest);
+        assert!((0.5..1.0).contains(&place), "{requests_each}: the highest TPS stands at {place} of the strip");
+        let Note::Value { text, x, .. } = &strip.notes[0] else { panic!("{:?}", strip.notes) };
+        assert!(*x == 200.0 && text.starts_with("highest TPS ") && text.contains(" at 200, of "), "{text}");
+        assert_eq!(chart.y, qps_ttlb(&checkout()).y, "requests keep their axis");
+        assert!(chart.description.contains("At 200 users: QPS 51,010, TPS "), "{}", chart.description);
+        assert!(chart.description.contains("requests each."), "{}", chart.description);
+    }
+    let chart = qps_ttlb(&travelled(5.0));
+    assert_eq!(texts(&chart), texts(&qps_ttlb(&checkout())), "what is pointed out of requests stays");
+    assert_eq!(qps_ttlb(&checkout()).strip, None);
+    assert_eq!(success_rate(&travelled(5.0)).strip, None);
+    let (_, _, pixels) = decoded(&chart.png(Density::DOCUMENT));
+    let colour = Ink::Green.colour();
+    let found = pixels.iter().filter(|pixel| **pixel == [colour.0, colour.1, colour.2]).count();
+    assert!(found > 2_000, "{found} pixels");
+}
+
+#[test]
+fn a_strip_stands_over_the_levels_of_its_chart_and_names_its_curves() {
+    let labels = |chart: &Chart| chart.scene().shapes.iter().filter(|shape| matches!(shape, Shape::Text { .. })).count();
+    let (with, without) = (qps_ttlb(&travelled(5.0)), qps_ttlb(&checkout()));
+    let strip = with.strip.as_ref().unwrap();
+    let more = labels(&with) - labels(&without);
+    assert_eq!(more, 1 + strip.y.ticks.len() + strip.notes.len(), "its title, its ticks, its note, and no level twice");
+    let mut cached = travelled(5.0);
+    cached.name = "cached".to_owned();
+    let both = qps_ttlb_diff(&travelled(5.0), &cached).strip.expect("journeys are drawn");
+    let names: Vec<&str> = both.series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!((names, both.y.title.as_str()), (vec!["checkout TPS", "cached TPS"], "TPS, journeys a second"));
+    assert!(both.notes.is_empty(), "two notes would hide the curves");
+    let one = qps_ttlb_diff(&checkout(), &cached).strip.expect("one side has journeys");
+    assert_eq!((one.series.len(), one.y.title.as_str()), (1, "cached TPS, journeys a second"));
+}
+
+#[test]
+fn levels_without_a_whole_journey_point_nothing_out() {
+    let mut none = travelled(5.0);
+    none.points.iter_mut().for_each(|point| point.journeys = Some(Travelled { tps: 0.0, requests_each: None }));
+    let strip = qps_ttlb(&none).strip.expect("no journey is a figure too");
+    assert!(strip.notes.is_empty() && strip.y.ticks.len() > 2);
 }
 
 #[test]
@@ -289,8 +348,17 @@ fn any_value() -> impl Strategy<Value = f64> {
 }
 
 fn any_curve() -> impl Strategy<Value = SweepCurve> {
-    let point = (any_value(), any_value(), proptest::option::of(any_value()), any_value(), any::<bool>()).prop_map(
-        |(level, qps, ttlb_ms, success_percent, generator_limited)| SweepPoint { level, qps, ttlb_ms, success_percent, generator_limited },
+    let journeys = (any_value(), proptest::option::of(any_value())).prop_map(|(tps, requests_each)| Travelled { tps, requests_each });
+    let journeys = proptest::option::of(journeys);
+    let point = (any_value(), any_value(), proptest::option::of(any_value()), any_value(), journeys, any::<bool>()).prop_map(
+        |(level, qps, ttlb_ms, success_percent, journeys, generator_limited)| SweepPoint {
+            level,
+            qps,
+            ttlb_ms,
+            success_percent,
+            journeys,
+            generator_limited,
+        },
     );
     let fit = proptest::collection::vec((any_value(), any_value(), any_value(), any_value()), 0..9)
         .prop_map(|points| Fit { name: "made up".to_owned(), points });
@@ -328,7 +396,7 @@ proptest! {
             for nonsense in ["NaN", "inf", "–"] {
                 prop_assert!(!numbers.contains(nonsense), "{} in {}", nonsense, chart.title);
             }
-            for axis in [Some(&chart.y), chart.y2.as_ref()].into_iter().flatten() {
+            for axis in [Some(&chart.y), chart.y2.as_ref(), chart.strip.as_ref().map(|strip| &strip.y)].into_iter().flatten() {
                 prop_assert!(axis.ticks.iter().filter(|tick| tick.label.is_some()).count() >= 2);
             }
         }

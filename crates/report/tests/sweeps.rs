@@ -284,6 +284,18 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
     let lines: Vec<&str> = failed.lines().filter(|line| line.contains("20 users")).collect();
     assert!(lines.len() == 2 && lines[0].contains("buy · POST /login") && lines[1].contains("buy · order"), "{failed}");
     assert!(sweep::table::legend(&rows).contains("TPS: journeys a second that went to their end."));
+    let curve = sweep::curve(&sweep);
+    for (point, row) in curve.points.iter().zip(&rows) {
+        let (drawn, counted) = (point.journeys.unwrap(), row.journeys.as_ref().unwrap());
+        assert_eq!((drawn.tps, drawn.requests_each), (counted.tps, counted.requests_per_journey));
+    }
+    let shown: serde_json::Value = serde_json::from_str(report::page::sweep(&sweep).json()).unwrap();
+    let tps = shown["data"]["points"][0]["tps"].as_f64().unwrap();
+    assert!((tps / rows[0].journeys.as_ref().unwrap().tps - 1.0).abs() < 1e-9, "{tps}");
+    let figures: Vec<&str> = shown["figures"].as_array().unwrap().iter().filter_map(|figure| figure["name"].as_str()).collect();
+    assert_eq!(figures[..2], ["highest QPS", "highest TPS"]);
+    let plain = report::page::sweep(&made_up()).json().to_owned();
+    assert!(!plain.contains("\"tps\"") && !plain.contains("highest TPS") && !plain.contains("requests_per_journey"), "{plain}");
     let page = sweep::markdown::without_charts(&sweep);
     for part in ["| users | QPS | TPS | ± |", "| level | step | requests | failed | most often |", "each user goes on when"] {
         assert!(page.contains(part), "{part}:\n{page}");
@@ -305,6 +317,18 @@ fn a_ladder_of_journey_rates_says_so_everywhere() {
     let curve = sweep::curve(&sweep);
     assert_eq!(curve.ladder, Ladder::JourneyRate);
     assert!(diff::table(&curve, &curve).contains("begun/s"), "{}", diff::table(&curve, &curve));
+    // Journeys stand beside requests where either side has some, and a side without them has none.
+    let both = diff::table(&curve, &sweep::curve(&offered()));
+    let head = both.lines().find(|line| line.contains("QPS A")).unwrap();
+    let heads: Vec<&str> = head.split_whitespace().collect();
+    assert_eq!(heads[..11], ["level", "QPS", "A", "QPS", "B", "B/A", "TPS", "A", "TPS", "B", "B/A"], "{both}");
+    assert!(both.contains("TPS: journeys a second that went to their end."), "{both}");
+    assert!(!diff::table(&sweep::curve(&offered()), &sweep::curve(&offered())).contains("TPS"));
+    let mut bytes = Vec::new();
+    diff::json::sweeps(&[curve.clone(), sweep::curve(&offered())], [None, None], &mut bytes).unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let with_journeys = told["levels"].as_array().unwrap().iter().find(|row| row["tps"]["a"].is_number()).expect("a level of journeys");
+    assert!(with_journeys["tps"]["b"].is_null() && with_journeys["qps"]["a"].as_f64() > with_journeys["tps"]["a"].as_f64());
     assert!(diff::table(&curve, &sweep::curve(&offered())).contains("A counts journeys begun a second, B requests offered a second"));
     let text = report::page::sweep(&sweep).json().to_owned();
     assert!(text.contains("\"levels\":\"journeys\"") && text.contains("20 journeys/s"), "{text}");

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use engine::protocol::http1::Asked;
 use measure::{JourneyCounts, StepCounts, Tally};
-use plan::template::{Template, is_templated};
+use plan::template::{Piece, Template, is_templated};
 use plan::{Mark, Nanos, Plan, PlanError, PlanErrors, Random, Target};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
@@ -456,19 +456,14 @@ impl Compiling<'_> {
         let path = marked(&step.path);
         templates.push((&step.path, Place::Url));
         let query = match &step.auth {
-            Some(Auth::Query(name, value)) => {
-                let mut pair = Vec::new();
-                step::body::write_percent_encoded(name, &mut pair);
-                pair.push(b'=');
-                Some((String::from_utf8(pair).unwrap_or_default() + &marked(value), value))
-            }
+            Some(Auth::Query(name, value)) => Some((percent_encoded(name) + "=", query_encoded(value))),
             _ => None,
         };
         let path = match &query {
             None => path,
-            Some((pair, value)) => {
+            Some((name, value)) => {
                 templates.push((value, Place::Url));
-                format!("{path}{}{pair}", if path.contains('?') { '&' } else { '?' })
+                format!("{path}{}{name}{}", if path.contains('?') { '&' } else { '?' }, marked(value))
             }
         };
         let target = match base.join(&path) {
@@ -679,13 +674,27 @@ fn fixed_text(text: &Text) -> Option<Vec<u8>> {
 
 /// The fixed text of a field as forms are encoded.
 fn form_encoded(value: &Template) -> Template {
-    use plan::template::Piece;
+    encoded(value, |text| {
+        let mut bytes = Vec::new();
+        step::body::write_form_text(text, &mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// The fixed text of a value as queries are encoded.
+fn query_encoded(value: &Template) -> Template {
+    encoded(value, percent_encoded)
+}
+
+fn percent_encoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    step::body::write_percent_encoded(text, &mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn encoded(value: &Template, encode: impl Fn(&str) -> String) -> Template {
     Template::of(value.pieces().iter().map(|piece| match piece {
-        Piece::Text(text) => {
-            let mut pair = Vec::new();
-            step::body::write_form([("", text.as_str())], &mut pair);
-            Piece::Text(String::from_utf8_lossy(&pair).trim_start_matches('=').to_owned())
-        }
+        Piece::Text(text) => Piece::Text(encode(text)),
         value @ Piece::Value(_) => value.clone(),
     }))
 }

@@ -32,7 +32,7 @@ pub use mistake::Mistake;
 pub use model::{
     Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Promise, Scenario, Step, Variable,
 };
-pub use read::{Reach, read, read_within};
+pub use read::{Reach, Surroundings, read, read_among, read_within};
 pub use ready::Ready;
 pub use series::Series;
 

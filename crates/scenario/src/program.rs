@@ -18,7 +18,7 @@ use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
 use template::{Rows, Taken, Text, Writing};
 
 use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof, Request};
-use crate::model::{Extraction, Operator};
+use crate::model::{Auth, Extraction, Operator};
 use crate::series::{Far, Progress};
 use crate::user::{BODY_BYTES_MAX, Ear, Led, Turns, User};
 
@@ -763,7 +763,8 @@ impl<const W: bool> Program for Journeys<W> {
         user.ear = ear;
         let method = user.led.as_ref().map_or(request.method.as_str(), |led| led.method.as_str());
         let begun = request.elsewhere.as_ref().unwrap_or(&compiled.home);
-        let hop = redirect::Hop { begun, from: &from, to: &to, status, method, has_cookies: request.has_cookies };
+        let key = request.step.auth.as_ref().and_then(Auth::key_header);
+        let hop = redirect::Hop { begun, from: &from, to: &to, status, method, has_cookies: request.has_cookies, key };
         let Some((mut bytes, method)) = redirect::led(&user.bytes, &hop) else { return After::Fail(Failure::RedirectTarget) };
         if compiled.cookies && !request.has_cookies && !user.jar.is_empty() {
             let mut line = Vec::new();

@@ -5,6 +5,7 @@
 
 mod load;
 mod parts;
+mod surroundings;
 mod texts;
 
 use std::collections::BTreeSet;
@@ -17,6 +18,8 @@ use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shap
 use crate::mistake::Mistake;
 use crate::model::{Auth, Item, Journey, List, Scenario, Variable};
 use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
+
+pub use surroundings::Surroundings;
 
 /// The variable that every user has: the status of its last answer.
 pub(crate) const STATUS: &str = "status";
@@ -40,6 +43,14 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, Vec<Mistake>> {
     read_within(file, text, Reach::Machine)
 }
 
+/// The same of a scenario that is carried out here: what it names and is not there is a mistake too.
+///
+/// # Errors
+/// All its mistakes, in the order of their places.
+pub fn read_among(file: &str, text: &str, surroundings: &dyn Surroundings) -> Result<Scenario, Vec<Mistake>> {
+    read_as(file, text, Reach::Machine, Some(surroundings))
+}
+
 /// What a scenario may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
@@ -54,8 +65,12 @@ pub enum Reach {
 /// # Errors
 /// All its mistakes, in the order of their places.
 pub fn read_within(file: &str, text: &str, reach: Reach) -> Result<Scenario, Vec<Mistake>> {
+    read_as(file, text, reach, None)
+}
+
+fn read_as(file: &str, text: &str, reach: Reach, surroundings: Option<&dyn Surroundings>) -> Result<Scenario, Vec<Mistake>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reading = Reading { reach, ..Reading::new(file, text) };
+    let mut reading = Reading { reach, surroundings, ..Reading::new(file, text) };
     let scenario = reading.file();
     let mut mistakes = reading.mistakes;
     mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
@@ -93,6 +108,8 @@ struct Defaults<'n> {
 struct Reading<'a> {
     file: &'a str,
     reach: Reach,
+    /// Where what it names is looked for, if it is.
+    surroundings: Option<&'a dyn Surroundings>,
     lines: Vec<&'a str>,
     text: &'a str,
     mistakes: Vec<Mistake>,
@@ -102,6 +119,10 @@ struct Reading<'a> {
     known: BTreeSet<String>,
     /// How templates call the data files.
     files: Vec<String>,
+    /// Of each, where it is and what its columns are, if that was looked at.
+    columns: Vec<Option<(String, Vec<String>)>>,
+    /// Variables of the environment that are not there, and were told.
+    unset: BTreeSet<String>,
     steps: usize,
 }
 
@@ -109,12 +130,20 @@ struct Reading<'a> {
 struct Entries<'n> {
     spot: Spot,
     entries: Vec<(&'n Word, &'n Node)>,
+    /// What misspelt keys meant. They were told, and are read as if they were right: their own mistakes are told at once with them,
+    /// and none that would only follow from their being left out.
+    meant: Vec<(&'static str, (&'n Word, &'n Node))>,
 }
 
 impl<'n> Entries<'n> {
     fn take(&mut self, name: &str) -> Option<(&'n Word, &'n Node)> {
-        let at = self.entries.iter().position(|(word, _)| word.text == name)?;
-        Some(self.entries.remove(at))
+        match self.entries.iter().position(|(word, _)| word.text == name) {
+            Some(at) => Some(self.entries.remove(at)),
+            None => {
+                let at = self.meant.iter().position(|(meant, _)| *meant == name)?;
+                Some(self.meant.remove(at).1)
+            }
+        }
     }
 
     fn value(&mut self, name: &str) -> Option<&'n Node> {
@@ -122,7 +151,7 @@ impl<'n> Entries<'n> {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.entries.iter().any(|(word, _)| word.text == name)
+        self.entries.iter().any(|(word, _)| word.text == name) || self.meant.iter().any(|(meant, _)| *meant == name)
     }
 }
 
@@ -131,12 +160,15 @@ impl<'a> Reading<'a> {
         Self {
             file,
             reach: Reach::Machine,
+            surroundings: None,
             lines: text.lines().collect(),
             text,
             mistakes: Vec::new(),
             names: vec![STATUS.to_owned()],
             known: BTreeSet::from([STATUS.to_owned()]),
             files: Vec::new(),
+            columns: Vec::new(),
+            unset: BTreeSet::new(),
             steps: 0,
         }
     }
@@ -235,35 +267,42 @@ impl<'a> Reading<'a> {
                 return None;
             }
             let known: Vec<&str> = shape.keys.iter().take(4).map(|key| key.name).collect();
-            self.wrong(
-                node.spot,
-                format!("this is {}, and a mapping is wanted here", node.kind()),
-                format!("write KEY: VALUE, with keys such as {}", known.join(", ")),
-            );
+            let help = match keyed(node, shape.keys) {
+                Some((key, value)) => format!("write {key}: {value}, with a colon and a blank between them"),
+                None => format!("write KEY: VALUE, with keys such as {}", known.join(", ")),
+            };
+            self.wrong(node.spot, format!("this is {}, and a mapping is wanted here", node.kind()), help);
             return None;
         };
-        let mut known = Vec::new();
+        let (mut known, mut meant) = (Vec::new(), Vec::new());
         for (word, node) in entries {
             if shape.keys.iter().any(|key| key.name == word.text) {
                 known.push((word, node));
-                continue;
+            } else if let Some(near) = self.unknown(word, shape.keys) {
+                meant.push((near, (word, node)));
             }
-            self.unknown(word, shape.keys);
         }
-        Some(Entries { spot: node.spot, entries: known })
+        meant.retain(|(near, _)| known.iter().all(|(word, _)| word.text != *near));
+        Some(Entries { spot: node.spot, entries: known, meant })
     }
 
-    fn unknown(&mut self, word: &Word, keys: &[Key]) {
+    /// Tells of a key that there is not, and gives the one that was probably meant.
+    fn unknown(&mut self, word: &Word, keys: &'static [Key]) -> Option<&'static str> {
         if matches!(word.text.as_str(), "include" | "includes" | "import" | "imports" | "extends" | "$ref") {
             let help = "a scenario is one file and includes no others: what several have in common stands in each of them";
             self.wrong(word.spot, format!("the key '{}' is unknown here", word.text), help);
-            return;
+            return None;
         }
-        let help = match nearest(&word.text, keys.iter().map(|key| key.name)) {
+        let near = nearest(&word.text, keys.iter().map(|key| key.name));
+        let help = match near {
             Some(near) => format!("did you mean '{near}'?"),
-            None => format!("keys here are {}", keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")),
+            None => match called_here(&word.text).filter(|name| keys.iter().any(|key| key.name == *name)) {
+                Some(name) => format!("here it is called '{name}'"),
+                None => format!("keys here are {}", keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")),
+            },
         };
         self.wrong(word.spot, format!("the key '{}' is unknown here", word.text.escape_debug()), help);
+        near
     }
 
     /// Every name that a variable has somewhere in the file.
@@ -313,6 +352,13 @@ impl<'a> Reading<'a> {
             if self.names.len() > OTHERS_MAX {
                 self.wrong(spot, format!("the scenario has more than {OTHERS_MAX} variables"), "make several scenarios of it");
             }
+        }
+    }
+
+    /// The same where it may have a name already: below a misspelt key it has none.
+    fn ensure_named(&mut self, spot: Spot, name: &str) {
+        if !self.names.iter().any(|known| known == name) {
+            self.name_variable(spot, name);
         }
     }
 
@@ -369,8 +415,11 @@ impl<'a> Reading<'a> {
                     format!("give one another name, as in {name}2={path}"),
                 );
             } else {
-                draft.data_file.push(format!("{name}={}", self.beside(path)));
+                let path = self.beside(path);
+                draft.data_file.push(format!("{name}={path}"));
                 self.files.push(name);
+                let columns = self.columns_of(node.spot, &path);
+                self.columns.push(columns);
             }
         }
         for (key, setting) in [("data_order", "data-order"), ("data_end", "data-end")] {
@@ -400,6 +449,7 @@ impl<'a> Reading<'a> {
     fn variables(&mut self, node: &Node) -> Vec<Variable> {
         let mut variables = Vec::new();
         for (word, node) in self.named(node) {
+            self.ensure_named(word.spot, &word.text);
             if let Some(value) = self.template(node) {
                 variables.push(Variable { place: self.place(&word.text), value });
             }
@@ -478,6 +528,7 @@ impl<'a> Reading<'a> {
         let mut found = Vec::new();
         match kinds[..] {
             [] if entries.has("path") => {
+                self.presume(&mut entries);
                 let (word, _) = entries.take("path").expect("it is there");
                 self.wrong(word.spot, "'path' needs 'method'", "write - get: /path, or method: and path:");
                 return;
@@ -492,8 +543,8 @@ impl<'a> Reading<'a> {
                 return;
             }
             [] => {
-                if pause.is_none() && !entries.entries.is_empty() {
-                    let (word, _) = entries.entries[0];
+                if let (None, Some((word, _))) = (&pause, entries.entries.first().copied()) {
+                    self.presume(&mut entries);
                     self.wrong(word.spot, "this step sends nothing", "write what it sends, such as - get: /, or a pause: 2s");
                     return;
                 }
@@ -514,6 +565,7 @@ impl<'a> Reading<'a> {
                 }
             }
             [first, second, ..] => {
+                self.presume(&mut entries);
                 let (word, _) = entries.take(second).expect("it is there");
                 self.wrong(word.spot, format!("'{first}' and '{second}' in one step"), "begin a step of its own with -");
                 return;
@@ -533,6 +585,13 @@ impl<'a> Reading<'a> {
         } else {
             items.append(&mut found);
             items.extend(pause.map(Item::Pause));
+        }
+    }
+
+    /// What a step that cannot be read would extract has a value from here on: else each use of it would be a mistake too.
+    fn presume(&mut self, entries: &mut Entries<'_>) {
+        if let Some(node) = entries.value("extract") {
+            self.extractions(node);
         }
     }
 
@@ -596,7 +655,11 @@ impl<'a> Reading<'a> {
             }
             _ => {
                 let Some(mut each) = self.shape(node, &FOR_EACH) else { return };
-                let name = each.value("variable").and_then(|node| self.plain(node));
+                let name = each.value("variable").and_then(|node| Some((node.spot, self.plain(node)?)));
+                let name = name.map(|(spot, name)| {
+                    self.ensure_named(spot, &name);
+                    name
+                });
                 let list = match each.value("in") {
                     Some(node @ Node { value: Value::List(nodes), .. }) => {
                         if nodes.is_empty() {
@@ -717,6 +780,46 @@ impl<'a> Reading<'a> {
             _ => path.to_owned(),
         }
     }
+}
+
+/// A key and its value that stand together as one text: `get /a`, or `get:/a`, which YAML takes for one word.
+fn keyed<'n>(node: &'n Node, keys: &[Key]) -> Option<(&'static str, &'n str)> {
+    let Value::Scalar { text, .. } = &node.value else { return None };
+    let (word, value) = text.split_at(text.find([':', ' '])?);
+    let value = value.trim_start_matches([':', ' ']);
+    let key = keys.iter().find(|key| key.name.eq_ignore_ascii_case(word))?;
+    (!value.is_empty() && !value.contains('\n') && value.len() <= KEYED_BYTES_MAX).then_some((key.name, value))
+}
+
+/// Of a longer text it is not shown what it could have been.
+const KEYED_BYTES_MAX: usize = 60;
+
+/// What other tools call something that has another name here.
+fn called_here(word: &str) -> Option<&'static str> {
+    let name = match word.to_ascii_lowercase().replace(['_', '-'], "").as_str() {
+        "think" | "thinktime" | "wait" | "sleep" | "delay" => "pause",
+        "capture" | "captures" | "save" | "store" | "set" => "extract",
+        "expect" | "assert" | "asserts" | "assertions" | "validate" | "tests" => "checks",
+        "loop" | "times" | "count" => "repeat",
+        "foreach" | "for" => "for_each",
+        "choose" | "random" | "oneof" => "pick",
+        "when" | "condition" => "if",
+        "url" | "uri" | "request" => "get",
+        "followredirects" | "follow" => "redirects",
+        "formdata" => "multipart",
+        "data" | "payload" => "body",
+        "scenarios" | "flows" => "journeys",
+        "flow" | "requests" | "tasks" => "steps",
+        "host" | "baseurl" | "server" | "base" => "target",
+        "vars" | "env" => "variables",
+        "feeder" | "feeders" | "csv" | "payloads" | "datafile" => "data",
+        "before" | "beforeall" => "setup",
+        "after" | "afterall" => "teardown",
+        "vus" | "concurrency" | "threads" => "users",
+        "rps" | "qps" | "arrivalrate" | "stages" | "phases" => "rate",
+        _ => return None,
+    };
+    Some(name)
 }
 
 #[cfg(test)]

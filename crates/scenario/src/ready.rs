@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::{Fence, Prepared, RunError, Stop};
 use measure::{Counted, Summary, Tick};
 use plan::{Load, Plan, PlanErrors, Target};
-use template::{Data, Rows};
+use template::{Data, Rows, too_few_rows};
 
 use crate::compiled::{Compiled, compile};
 use crate::model::{Item, Scenario};
@@ -39,11 +39,14 @@ impl Ready {
                 None
             }
         };
+        let short = too_few_rows(plan, files);
         let mut single = |name: &str, items: &[Item]| {
             if items.is_empty() { None } else { take(compile(scenario, plan, files, Some((name, items)))) }
         };
         let (setup, teardown) = (single("setup", &scenario.setup), single("teardown", &scenario.teardown));
-        match take(compile(scenario, plan, files, None)) {
+        let compiled = take(compile(scenario, plan, files, None));
+        short.into_iter().for_each(|mistake| errors.push(mistake));
+        match compiled {
             Some(journeys) if errors.is_empty() => {
                 Ok(Self { plan: plan.clone(), files: files.to_vec(), fence: Fence::open(), journeys, setup, teardown })
             }
@@ -183,7 +186,8 @@ fn carry_out(
     let all = Arc::new(Mutex::new(Farewells::default()));
     let told = all.clone();
     let going_on = move || (far.clone(), progress.clone());
-    let rows = move |share| Rows::new(&opened, order, seed, share, taken);
+    let users = plan.connections_max().get().into();
+    let rows = move |share| Rows::new(&opened, order, seed, share, users, taken);
     let measured = if wanders {
         let journeys =
             move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, going_on(), told.clone());

@@ -18,6 +18,8 @@ use crate::compiled::compile;
 use crate::program::{Coming, Farewells, Journeys};
 use crate::series::Progress;
 
+mod words;
+
 /// A request as the server saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Seen {
@@ -102,8 +104,9 @@ fn run_with(server: &Simulation, text: &str, files: &[Arc<Data>]) -> Ran {
     let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
     let filling = plan.filling();
     let all = Arc::new(Mutex::new(Farewells::default()));
+    let users = plan.connections_max().get().into();
     let (summary, broken) = {
-        let rows = |share| Rows::new(files, (filling.order, filling.end), plan.seed(), share, 0);
+        let rows = |share| Rows::new(files, (filling.order, filling.end), plan.seed(), share, users, 0);
         let made = |share| (compiled.clone(), coming.clone(), rows(share), plan.seed(), share, all.clone());
         if compiled.wanders {
             server.carry_out(&plan, |share| {
@@ -474,6 +477,38 @@ fn rows_run_out_as_the_scenario_says() {
     let Ran { summary, broken, .. } = run_with(&server, &text("error"), &files);
     assert_eq!((summary.requests.succeeded, log.borrow().len()), (3, 3));
     assert!(broken.unwrap().message.contains("has run out after 3 rows"));
+}
+
+#[test]
+fn a_user_keeps_its_row_and_every_user_needs_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("users.csv");
+    fs::write(&path, "name\nada\nbob\ncy\n").unwrap();
+    let path = path.display().to_string();
+    let text = |users: u32| {
+        format!(
+            "load: {{users: {users}, requests: 60}}\ndata: ['users={path}']\ndata_order: per-user\nsteps: [{{get: '/{{{{users.name}}}}'}}]\n"
+        )
+    };
+    // In memory, and where the file is too large for that.
+    for memory_bytes_max in [usize::MAX, 0] {
+        let files = [Arc::new(Data::open_within(&path, memory_bytes_max).unwrap_or_else(|_| panic!()))];
+        let (server, log) = serving(|_| plain(10, ""));
+        let Ran { summary, broken, .. } = run_with(&server, &text(3), &files);
+        assert_eq!((summary.requests.succeeded, broken), (60, None));
+        let mut seen: Vec<(_, String)> = log.borrow().iter().map(|seen| (seen.connection, seen.line.clone())).collect();
+        seen.sort();
+        seen.dedup();
+        let mut lines: Vec<String> = seen.into_iter().map(|(_, line)| line).collect();
+        lines.sort();
+        assert_eq!(lines, ["GET /ada", "GET /bob", "GET /cy"], "a row to each connection, and no other");
+    }
+    let scenario = crate::read("s.yaml", &text(4)).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+    let draft = Draft { scenario: Some("s.yaml".to_owned()), url: Some("http://a.test/".to_owned()), ..scenario.draft.clone() };
+    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
+    let files = [Arc::new(Data::open(&path).unwrap_or_else(|_| panic!()))];
+    let told = crate::Ready::new(&plan, &scenario, &files).err().expect("two users would share a row").to_string();
+    assert!(told.contains("has 3 rows, and with data_order: per-user each of 4 users needs one of its own"), "{told}");
 }
 
 #[test]

@@ -53,12 +53,17 @@ impl Source {
 /// # Errors
 /// If the file cannot be read.
 pub fn fingerprint(path: &str) -> std::io::Result<String> {
+    fs::read(path).map(|held| fingerprint_of(&held))
+}
+
+/// The same of what was read already.
+pub fn fingerprint_of(held: &[u8]) -> String {
     use std::fmt::Write as _;
-    let digest = ring::digest::digest(&ring::digest::SHA256, &fs::read(path)?);
-    Ok(digest.as_ref().iter().fold(String::new(), |mut text, byte| {
+    let digest = ring::digest::digest(&ring::digest::SHA256, held);
+    digest.as_ref().iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
-    }))
+    })
 }
 
 /// A script that was loaded.

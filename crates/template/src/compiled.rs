@@ -368,7 +368,7 @@ impl<'a> Pieces<'a> {
                 let read = Data::open(path).map_err(|mistakes| {
                     for DataError { message, help } in mistakes {
                         // It is told as the files that are named by that flag are.
-                        let message = message.replacen("--data-file", "the file", 1);
+                        let message = message.replacen("the data file", "the file", 1);
                         self.errors.push(wrong(format!("{message} (of {{{{weighted {path}}}}})"), &help));
                     }
                 });

@@ -82,9 +82,9 @@ impl Data {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_within(path: &str, memory_bytes_max: usize) -> Result<Self, Vec<DataError>> {
-        let wrong = |why: String, help: &str| vec![DataError { message: format!("--data-file {path} {why}"), help: help.to_owned() }];
+        let wrong = |why: String, help: &str| vec![DataError { message: format!("the data file {path} {why}"), help: help.to_owned() }];
         let in_line = |wrong: &Wrong| DataError {
-            message: format!("--data-file {path}, line {}: {}", wrong.line, wrong.why),
+            message: format!("the data file {path}, line {}: {}", wrong.line, wrong.why),
             help: "give CSV with the names of its columns in the first line, or a JSON object a line".to_owned(),
         };
         let unreadable = |why: &io::Error| wrong(format!("cannot be read: {}", plainly(why)), "check the path");
@@ -190,7 +190,7 @@ impl Data {
     /// If there is none of that name, with the one that was probably meant.
     pub fn column(&self, name: &str) -> Result<usize, DataError> {
         self.columns.iter().position(|column| column == name).ok_or_else(|| DataError {
-            message: format!("--data-file {} has no column '{}'", self.path, name.escape_debug()),
+            message: format!("the data file {} has no column '{}'", self.path, name.escape_debug()),
             help: match nearest(name, self.columns.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean '{near}'?"),
                 None => format!("it has {}", shown(&self.columns)),
@@ -216,7 +216,7 @@ impl Data {
         let times = if waits == 1 { "once".to_owned() } else { format!("{waits} times") };
         (waits > 0).then(|| {
             format!(
-                "rows of --data-file {} were not read in time: requests waited for them {times}, {waited} in all, and answers that came meanwhile \
+                "rows of the data file {} were not read in time: requests waited for them {times}, {waited} in all, and answers that came meanwhile \
                  look later than they were; take rows in order, of a file that was shuffled before (shuf), or send less",
                 self.path
             )
@@ -276,7 +276,7 @@ impl Reader<'_> {
     /// Adds the fields of a row.
     pub(crate) fn read(&mut self, row: u64, into: &mut Fields) -> Result<(), String> {
         let Rows::File(index) = &self.data.rows else { return self.data.add_row(row, into) };
-        let told = |why: &str| format!("row {} of --data-file {} cannot be used: {why}", row + 1, self.data.path);
+        let told = |why: &str| format!("row {} of the data file {} cannot be used: {why}", row + 1, self.data.path);
         let (mut records, mut next) = match self.at.take() {
             // What lies between is read over, unless a place nearer to the row is known.
             Some((records, next)) if next <= row && row - next < index.stride.max(READ_OVER_MAX) => (records, next),

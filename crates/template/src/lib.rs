@@ -9,6 +9,7 @@
 mod compiled;
 mod data;
 mod feed;
+mod kept;
 mod program;
 mod record;
 mod rows;
@@ -16,6 +17,7 @@ mod text;
 mod write;
 
 pub use data::{Data, DataError, MEMORY_BYTES_MAX};
+pub use kept::too_few_rows;
 pub use program::Ready;
 pub use record::Fields;
 pub use rows::{Rows, Taken};

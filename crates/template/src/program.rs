@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
 use measure::{Counted, Summary, Tick};
-use plan::{Load, Plan, PlanError, PlanErrors, Random, RowOrder, Share, Target, Turns};
+use plan::{Plan, PlanErrors, Random, RowOrder, Share, Target, Turns};
 
 use crate::compiled::{Compiled, Content, compile};
 use crate::data::Data;
 use crate::feed::{Next, Order, Source};
+use crate::kept::{Kept, too_few_rows};
 use crate::record::Fields;
 use crate::write::{Writing, digits, write};
 
@@ -35,6 +36,8 @@ struct Shared {
     order: RowOrder,
     orders: Vec<Order>,
     seed: u64,
+    /// So many keep a row of their own, where users do.
+    users: u64,
     /// Whether all routes lead to the plan's own server.
     at_home: bool,
 }
@@ -48,15 +51,7 @@ impl Ready {
         let filling = plan.filling();
         let compiled = compile(plan, files);
         let mut errors = PlanErrors::default();
-        if let (RowOrder::PerUser, Load::Closed { users, .. }) = (filling.order, plan.load()) {
-            for data in files.iter().filter(|data| data.count() < users.get().into()) {
-                errors.push(PlanError::new(
-                    "data-order",
-                    format!("--data-file {} has {} rows, which is fewer than --connections {users}", data.path(), data.count()),
-                    format!("give at most --connections {}, or take rows in-order or random", data.count()),
-                ));
-            }
-        }
+        too_few_rows(plan, files).into_iter().for_each(|error| errors.push(error));
         let routes = match compiled {
             Ok(routes) if errors.is_empty() => routes,
             Ok(_) => return Err(errors),
@@ -90,6 +85,7 @@ impl Ready {
             order: filling.order,
             orders: (0..).zip(files).map(order).collect(),
             seed: plan.seed(),
+            users: plan.connections_max().get().into(),
             at_home: routes.iter().all(|route| route.target.same_origin(plan.target())),
             routes,
         };
@@ -140,6 +136,7 @@ struct Filled<const WANDERS: bool> {
     /// How many were chosen.
     chosen: Cell<u64>,
     sources: RefCell<Vec<Source>>,
+    kept: Kept,
     body: RefCell<Vec<u8>>,
     scratch: RefCell<Vec<u8>>,
     stopped: Cell<bool>,
@@ -160,6 +157,7 @@ impl<const WANDERS: bool> Filled<WANDERS> {
     fn new(shared: Arc<Shared>, share: Share) -> Self {
         let sources = shared.files.iter().zip(&shared.orders).map(|(data, order)| Source::new(data.clone(), *order, share)).collect();
         Self {
+            kept: Kept::new(&shared.files, shared.order, share, shared.users),
             shared,
             share,
             chosen: Cell::new(0),
@@ -186,7 +184,7 @@ impl<const WANDERS: bool> Filled<WANDERS> {
     fn ran_out(&self, file: usize) -> Broken {
         let data = &self.shared.files[file];
         Broken {
-            message: format!("--data-file {} has run out after {} rows", data.path(), data.count()),
+            message: format!("the data file {} has run out after {} rows", data.path(), data.count()),
             help: "give it more rows, or --data-end wrap, or --data-end stop".to_owned(),
         }
     }
@@ -207,9 +205,9 @@ impl<const W: bool> Program for Filled<W> {
     fn user(&self, number: u64) -> User {
         let mut user = User { bytes: Vec::new(), route: 0, kept: Vec::new(), wrong: None, ear: () };
         if self.shared.order == RowOrder::PerUser {
-            for data in &self.shared.files {
+            for file in 0..self.shared.files.len() {
                 let mut row = Fields::default();
-                if let Err(why) = data.add_row(number % data.count(), &mut row) {
+                if let Err(why) = self.kept.hand_over(file, number, &mut row) {
                     user.wrong = Some(why);
                 }
                 user.kept.push(row);
@@ -361,7 +359,7 @@ mod tests {
             ("zero.csv", "weight,path\n0,/a\n", "", "no row with a weight above 0"),
         ] {
             let told = told(name, content, group);
-            assert!(told.contains(part) && !told.contains("--data-file"), "{name}: {told}");
+            assert!(told.contains(part) && !told.contains("the data file"), "{name}: {told}");
         }
         assert_eq!(told("words.csv", "word\na\n", ""), "");
     }
@@ -520,7 +518,7 @@ mod tests {
             "'/nowhere/x'",
             "no column 'di'",
             "NOT_THERE",
-            "has 1 rows, which is fewer than --connections 50",
+            "has 1 row, which is fewer than --connections 50",
         ] {
             assert!(said.contains(part), "{part}:\n{said}");
         }

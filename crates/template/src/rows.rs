@@ -9,6 +9,7 @@ use plan::{DataEnd, RowOrder, Share};
 
 use crate::data::Data;
 use crate::feed::{Next, Order, Source};
+use crate::kept::Kept;
 use crate::record::Fields;
 
 /// What one worker takes rows from.
@@ -16,6 +17,7 @@ pub struct Rows {
     files: Vec<Arc<Data>>,
     sources: Vec<Source>,
     order: RowOrder,
+    kept: Kept,
 }
 
 /// What came of taking rows.
@@ -32,21 +34,21 @@ pub enum Taken {
 }
 
 impl Rows {
-    /// Of these files, for one worker; after as many rows as loads before this one have `taken`.
+    /// Of these files, for one worker of a load of so many users; after as many rows as loads before this one have `taken`.
     #[must_use]
-    pub fn new(files: &[Arc<Data>], (order, end): (RowOrder, DataEnd), seed: u64, share: Share, taken: u64) -> Self {
+    pub fn new(files: &[Arc<Data>], (order, end): (RowOrder, DataEnd), seed: u64, share: Share, users: u64, taken: u64) -> Self {
         let orders = (0..).zip(files).map(|(file, data)| Order { order, end, seed, file, count: data.count(), taken });
         let sources = files.iter().zip(orders).map(|(data, order)| Source::new(data.clone(), order, share)).collect();
-        Self { files: files.to_vec(), sources, order }
+        Self { files: files.to_vec(), sources, order, kept: Kept::new(files, order, share, users) }
     }
 
     /// Copies the rows of the journey with this number to a user; to be called with the numbers of the worker's share, in order.
     pub fn take(&mut self, number: u64, user: u64, rows: &mut Vec<Fields>) -> Taken {
         rows.resize(self.files.len(), Fields::default());
-        for ((data, source), row) in self.files.iter().zip(&mut self.sources).zip(rows) {
+        for (file, ((data, source), row)) in self.files.iter().zip(&mut self.sources).zip(rows).enumerate() {
             if self.order == RowOrder::PerUser {
                 if row.count() == 0
-                    && let Err(why) = data.add_row(user % data.count(), row)
+                    && let Err(why) = self.kept.hand_over(file, user, row)
                 {
                     return Taken::Failed(why);
                 }

@@ -43,8 +43,25 @@ export function sweep(page: SweepPage): HTMLElement[] {
     lines: best === null ? [] : [{ at: best, text: `best: ${figure(best)}` }],
   };
   const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
-  const load = [new Chart(throughput, group), new Chart(tail(x, points), group), new Chart(success(x, points), group)];
+  const load = [throughput, ...journeys(x, points), tail(x, points), success(x, points)].map((spec) => new Chart(spec, group));
   return [...roots(load), ...climbs(page.data.observed, x, group, throughput.lines), ...roots(flames)];
+}
+
+const tps = (point: Point) => point.tps ?? null;
+const travelled = (points: readonly Point[]) => points.some((point) => point.tps !== undefined);
+
+/** A journey is of several requests: journeys have a chart of their own, or they would lie on the floor of the requests'. */
+export function journeys(x: Spec["x"], points: readonly Point[]): Spec[] {
+  if (!travelled(points)) return [];
+  return [{
+    id: "journeys", title: "Journeys", about: "Journeys a second that went to their end (TPS), and how many requests were answered for each of them.", x,
+    left: { title: "journeys a second", show: figure, zero: true }, right: { title: "requests a journey", show: figure, zero: true },
+    series: [
+      { name: "TPS", ink: "c", kind: "line", x: at(points), y: points.map(tps) },
+      { name: "requests a journey", ink: "e", kind: "line", dashed: true, axis: "right", x: at(points), y: points.map((point) => point.requests_per_journey ?? null) },
+      { name: "measured", ink: "c", kind: "points", x: at(points), y: points.map(tps), hollow: points.map((point) => point.generator_limited) },
+    ],
+  }];
 }
 
 function tail(x: Spec["x"], points: Point[]): Spec {
@@ -88,6 +105,7 @@ export function diff(page: DiffPage): HTMLElement[] {
   const from = least(all);
   const specs: Spec[] = [
     { id: "throughput", title: "Throughput of both", about: "Requests a second that succeeded, by level.", x, left: { title: "requests a second", show: figure, zero: true }, series: both((point) => point.qps) },
+    ...(travelled(all) ? [{ id: "journeys", title: "Journeys of both", about: "Journeys a second that went to their end (TPS), by level.", x, left: { title: "journeys a second", show: figure, zero: true }, series: both(tps) }] : []),
     { id: "ttlb", title: "Response time of both", about: "Mean time to the last byte, by level.", x, left: { title: "mean TTLB", show: time, zero: true, switchable: true }, series: both((point) => point.ttlb_mean_ns) },
     { id: "success", title: "Success rate of both", about: from > 0 ? `Requests that succeeded. The axis begins at ${from} %.` : "Requests that succeeded.", x, left: { title: "succeeded", show: percent, from, to: 100 + (100 - from) * 0.04 }, series: both((point) => point.success_percent) },
   ];

@@ -22,6 +22,7 @@ use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::outputs::to_stdout;
+use crate::scenarios::Scenarios;
 use crate::screen::Screen;
 use crate::{inputs, interrupt};
 
@@ -251,13 +252,13 @@ fn remember(kept: &Calibration) -> Result<Exit, Failed> {
 
 /// One run; `None` if the user wants to end.
 fn run(draft: Draft, what: &str, screen: &Screen, stop: &Stop) -> Result<Option<Summary>, Failed> {
-    let mut errors = PlanErrors::default();
-    let Some(plan) = inputs::decide(draft, &mut errors) else { return Err(errors.into()) };
+    let (mut errors, scenarios) = (PlanErrors::default(), Scenarios::default());
+    let Some(plan) = inputs::decide(draft, &scenarios, &mut errors) else { return Err(errors.into()) };
     if stop.urgency() > Urgency::None {
         return Ok(None);
     }
     let mut progress = screen.follow(&plan, what);
-    let run = drive::run(&plan, &mut |tick, _| progress.tick(tick), stop).map_err(|error| Failed::from(&error))?;
+    let run = drive::run(&plan, &scenarios, &mut |tick, _| progress.tick(tick), stop).map_err(|error| Failed::from(&error))?;
     Ok((run.ended.how != Ending::Interrupted).then_some(run))
 }
 

@@ -9,26 +9,37 @@ use report::{load_of, visible};
 
 use super::print;
 use crate::exit::{Exit, Failed};
-use crate::{inputs, scenarios};
+use crate::imported::{Imported, Importing};
+use crate::inputs;
+use crate::screen::Voice;
 
 /// Which.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// The scenario
+    /// The scenario, or requests that another tool keeps
     #[arg(value_name = "FILE")]
     file: String,
+
+    #[command(flatten)]
+    importing: Importing,
 }
 
 /// Looks it through.
 pub fn carry_out(check: Check) -> Result<Exit, Failed> {
-    let Check { file } = check;
-    let scenario = scenarios::read(&file)?;
+    let Check { file, importing } = check;
     let mut errors = PlanErrors::default();
+    let named = Draft { scenario: Some(file.clone()), ..Draft::default() };
+    let Imported { draft, scenarios, left_out } = importing.take(named, None, Voice::Talking, &mut errors);
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    let scenario = scenarios.read(&file)?;
     // A scenario may leave it to the command line where it goes.
-    let names_no_target = scenario.draft.url.is_none();
-    let url = names_no_target.then(|| "http://127.0.0.1/".to_owned());
-    let plan = inputs::decide(Draft { url, scenario: Some(file.clone()), ..Draft::default() }, &mut errors);
+    let names_no_target = draft.url.is_none() && scenario.draft.url.is_none();
+    let url = draft.url.clone().or_else(|| names_no_target.then(|| "http://127.0.0.1/".to_owned()));
+    let plan = inputs::decide(Draft { url, ..draft }, &scenarios, &mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
+    importing.look(&left_out)?;
     let journeys = scenario.journeys.len();
     let steps = scenario.steps().len();
     let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };

@@ -32,19 +32,21 @@ use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::files::{Files, Filing};
+use crate::imported::{Imported, Importing};
 use crate::inputs::{self, Again};
 use crate::keeping::{At, Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Existing, Renderings, out_help};
 use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
-use crate::screen::{Screen, Sight, complain};
-use crate::{interrupt, scenarios, secrets, step_summary};
+use crate::scenarios::Scenarios;
+use crate::screen::{Screen, Sight, Voice, complain};
+use crate::{imported, interrupt, secrets, step_summary};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, a scenario, or a plan or a result (JSON) that is run again")),
+    mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, a scenario, requests of another tool, or a plan or a result (JSON) that is run again")),
     mut_arg("script_arguments", |arg| arg.index(3)),
     mut_arg("name", |arg| arg.help("Begin the names of all files with this [default: from both sides]")),
     mut_arg("out", |arg| arg.help(out_help(COMPARE_FORMATS))),
@@ -56,7 +58,7 @@ pub struct Compare {
     #[command(flatten)]
     draft: Draft,
 
-    /// The side in question: a URL, a scenario, or a plan or a result (JSON) that is run again
+    /// The side in question: a URL, a scenario, requests of another tool, or a plan or a result (JSON) that is run again
     #[arg(index = 2, value_name = "B")]
     other: Option<String>,
 
@@ -87,6 +89,9 @@ pub struct Compare {
     /// Rest for this long between runs [default: 500ms]
     #[arg(long, value_name = "TIME", help_heading = "Comparison")]
     cooldown: Option<Given<Nanos>>,
+
+    #[command(flatten)]
+    importing: Importing,
 
     #[command(flatten)]
     filing: Filing,
@@ -148,7 +153,7 @@ const ORDER_STREAM: u64 = 0x0DE2;
 /// Compares, and says what it found.
 pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let Compare {
-        mut draft,
+        draft,
         other,
         a,
         b,
@@ -157,6 +162,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         pairs,
         margin,
         cooldown,
+        importing,
         filing,
         promises,
         keeping,
@@ -174,9 +180,24 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
     let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
     let margin = margin.map(|margin| given("margin", Some(margin), Margin(0.0), "give a share, such as --margin 3%", &mut errors));
+    importing.look_at_target(&mut errors);
+    let (mut draft, [a_at, b_at, served_at], mut left_out) = pasted(draft, [other, served_at], &importing, manner.voice(), &mut errors);
     inputs::read(&mut draft, &mut errors);
     let promises = promises.read(&mut errors);
-    let Some(sides) = sides(draft, other, [a, b], served_at, &keeping.at(), &mut errors) else { return Err(errors.into()) };
+    if [&a_at, &b_at, &served_at].iter().all(|address| address.is_none()) && !errors.is_empty() {
+        return Err(errors.into());
+    }
+    let Some(mut sides) = sides(Draft { url: a_at, ..draft }, b_at, [a, b], served_at, (&importing, &keeping.at()), &mut errors) else {
+        return Err(errors.into());
+    };
+    // The same file on both sides leaves the same out.
+    let mut told: Vec<&str> = Vec::new();
+    for side in &mut sides {
+        let Some(path) = side.draft.scenario.as_deref().filter(|path| !told.contains(path)) else { continue };
+        importing.tell(&format!("'{path}'"), &side.left_out, manner.voice());
+        left_out.append(&mut side.left_out);
+        told.push(path);
+    }
     let seed = seed_of(&sides);
     let plans = plans(&sides, pairs, seed, &mut errors);
     let alike_only = filing.existing() == Existing::Keep;
@@ -203,6 +224,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let files = filing.files(&name, ENDINGS, &mut errors);
     let outs = filing.renderings(COMPARE_FORMATS, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
+    importing.look(&left_out)?;
 
     let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.0));
     let known = Calibration::kept();
@@ -267,11 +289,14 @@ pub fn with_itself(
     errors: &mut PlanErrors,
 ) -> Result<Option<WithItself>, Failed> {
     inputs::read(&mut draft, errors);
-    lasting(&mut draft);
+    let scenarios = Scenarios::default();
+    lasting(&mut draft, &scenarios);
     let name = draft.url.clone().unwrap_or_default();
     let sides = [0, 1].map(|_| Prepared {
         subject: Subject { name: name.clone(), command: None },
         draft: draft.clone(),
+        scenarios: scenarios.clone(),
+        left_out: Vec::new(),
         from_file: false,
         invalid: None,
     });
@@ -322,7 +347,7 @@ fn plans(sides: &[Prepared; 2], pairs: NonZeroU32, seed: u64, errors: &mut PlanE
             // What the seed was given as is looked at with everything else.
             let seed =
                 if matches!(side.draft.seed, Some(Given::Wrong { .. })) { side.draft.seed.clone() } else { Some(Given::Value(seed)) };
-            let plan = inputs::decide(Draft { seed, ..side.draft.clone() }, errors)?;
+            let plan = inputs::decide(Draft { seed, ..side.draft.clone() }, &side.scenarios, errors)?;
             if side.from_file {
                 inputs::look_for_redacted(&plan, errors);
             }
@@ -356,9 +381,44 @@ fn of_side(letter: &str, failed: &Failed) -> Failed {
 struct Prepared {
     subject: Subject,
     draft: Draft,
+    /// What its files hold.
+    scenarios: Scenarios,
+    /// What of these is not carried over.
+    left_out: Vec<String>,
     from_file: bool,
     /// Why the figures of the result it comes from are not the server's.
     invalid: Option<String>,
+}
+
+/// The request of a pasted curl command in the draft, if there is one, and the addresses: of A, of B, and of both commands. An address
+/// without a path says which server is asked for what the command asks for.
+fn pasted(
+    mut draft: Draft,
+    [other, served_at]: [Option<String>; 2],
+    importing: &Importing,
+    voice: Voice,
+    errors: &mut PlanErrors,
+) -> (Draft, [Option<String>; 3], Vec<String>) {
+    let words = imported::pasted(&mut draft);
+    let mut addresses = [draft.url.take(), other, served_at];
+    let Some(words) = words else { return (draft, addresses, Vec::new()) };
+    let before = errors.0.len();
+    let (request, left_out) = importing.of_words(&words, voice, errors);
+    let asked = request.url.clone().unwrap_or_default();
+    let usage = "write loadline compare http://old:8080 http://new:8080 -- curl …";
+    if addresses.iter().all(Option::is_none) && errors.0.len() == before {
+        errors.push(PlanError::new("compare", "the curl command names one address, and a comparison has two sides", usage));
+    }
+    for address in addresses.iter_mut().flatten() {
+        if !address.contains("://") {
+            let message = format!("'{address}' says what is sent, and so does the curl command");
+            errors.push(PlanError::new("compare", message, format!("{usage}, or leave the command out")));
+        } else if matches!(imported::behind_host(address), "" | "/") {
+            *address = format!("{}{}", address.trim_end_matches('/'), imported::behind_host(&asked));
+        }
+    }
+    // Wherever it leads is said by the sides.
+    (Draft { url: None, ..request }.overlaid(draft), addresses, left_out)
 }
 
 /// What the two sides are. Every mistake goes to `errors`.
@@ -367,7 +427,7 @@ fn sides(
     other: Option<String>,
     commands: [Option<String>; 2],
     served_at: Option<String>,
-    at: &At,
+    (importing, at): (&Importing, &At),
     errors: &mut PlanErrors,
 ) -> Option<[Prepared; 2]> {
     let usage = "loadline compare http://old:8080/ http://new:8080/, or --a 'command' --b 'command' --url http://127.0.0.1:8080/";
@@ -377,18 +437,22 @@ fn sides(
     };
     match (draft.url.clone(), other, commands, served_at) {
         (None, None, [Some(a), Some(b)], Some(url)) => {
-            let mut draft = Draft { url: Some(url), ..draft };
+            look_without_files(&draft, importing, errors);
+            let draft = Draft { url: Some(url.clone()), ..draft };
+            let Imported { mut draft, scenarios, left_out } = importing.of_side(draft, Some(url), &[], errors);
             draft.warmup.get_or_insert(Given::Value(Warmup::Lasting(WARMUP_AFTER_START)));
-            lasting(&mut draft);
+            lasting(&mut draft, &scenarios);
             let side = |command: String| Prepared {
                 subject: Subject { name: command.clone(), command: Some(command) },
                 draft: draft.clone(),
+                scenarios: scenarios.clone(),
+                left_out: left_out.clone(),
                 from_file: false,
                 invalid: None,
             };
             Some([side(a), side(b)])
         }
-        (Some(a), Some(b), [None, None], None) => targets(draft, [a, b], at, errors),
+        (Some(a), Some(b), [None, None], None) => targets(draft, [a, b], (importing, at), errors),
         (None, None, [None, None], None) => wrong("nothing is given to compare"),
         (_, _, [Some(_), Some(_)], None) => wrong("--a and --b do not say where the commands serve"),
         (None, None, ..) => wrong("a comparison takes --a, --b and --url together"),
@@ -397,52 +461,83 @@ fn sides(
     }
 }
 
-/// Two addresses, two results or plans, or one of each; then the address gets the settings of the result.
-fn targets(draft: Draft, names: [String; 2], at: &At, errors: &mut PlanErrors) -> Option<[Prepared; 2]> {
+/// What is said of files where the sides are none.
+fn look_without_files(draft: &Draft, importing: &Importing, errors: &mut PlanErrors) {
+    match (&draft.scenario, importing.target()) {
+        (None, _) => importing.complain_without_a_file(errors),
+        (Some(_), Some(target)) => errors.push(PlanError::new(
+            "target",
+            format!("--target {target} says where a file's requests go, and here the sides say that"),
+            "leave it out",
+        )),
+        (Some(_), None) => {}
+    }
+}
+
+/// What a side is that is no address.
+enum File {
+    /// A scenario, or requests of another tool.
+    Scenario,
+    /// A result, or a plan.
+    Saved,
+}
+
+/// Two addresses, two files, or one of each; then the address gets the settings of the file.
+fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At), errors: &mut PlanErrors) -> Option<[Prepared; 2]> {
     let is_file = |name: &str| !name.contains("://") && (name.starts_with('@') || name.ends_with(".json") || Path::new(name).is_file());
     let over = Draft { url: None, ..draft };
-    let mut saved = Vec::new();
+    // Where a file leaves open who is asked.
+    let host = importing.target().or_else(|| names.iter().find(|name| name.contains("://")).cloned());
+    let mut files: Vec<Option<(File, Again)>> = Vec::new();
+    let mut read: Vec<Scenarios> = Vec::new();
     for name in &names {
-        if scenarios::is_file(name) {
-            // It says where, how much and what, as a plan does, and is read when the plans are made.
-            saved.push(Some(Again {
-                draft: Draft { scenario: Some(name.clone()), ..Draft::default() },
-                checks: Vec::new(),
-                invalid: None,
-            }));
+        let named = || Draft { scenario: Some(name.clone()), ..Draft::default() };
+        if let Some(scenarios) = (!name.contains("://")).then(|| importing.file_of_side(name, host.clone())).flatten() {
+            // It says where, how much and what, as a plan does.
+            read.push(scenarios);
+            files.push(Some((File::Scenario, Again { draft: named(), checks: Vec::new(), invalid: None })));
             continue;
         }
-        saved.push(match is_file(name).then(|| inputs::saved(name, at)) {
+        files.push(match is_file(name).then(|| inputs::saved(name, at)) {
             Some(Err(error)) => {
                 errors.push(PlanError { setting: "compare", message: error.message.replacen("--from ", "", 1), help: error.help });
                 return None;
             }
-            Some(Ok(saved)) => Some(saved),
+            Some(Ok(saved)) => Some((File::Saved, saved)),
             None => None,
         });
     }
-    let base = saved.iter().flatten().next().map_or_else(Draft::default, |saved| saved.draft.clone());
-    let mut sides = names.into_iter().zip(saved).map(|(name, saved)| {
-        let is_a_file = saved.is_some();
-        let from_file = is_a_file && !scenarios::is_file(&name);
-        let invalid = saved.as_ref().and_then(|saved| saved.invalid.clone());
-        let mut draft = match saved {
-            Some(saved) => saved.draft.overlaid(over.clone()),
+    if files.iter().all(Option::is_none) {
+        look_without_files(&over, importing, errors);
+    }
+    let base = files.iter().flatten().next().map_or_else(Draft::default, |(_, again)| again.draft.clone());
+    let mut sides = names.into_iter().zip(files).map(|(name, file)| {
+        let is_a_file = file.is_some();
+        let from_file = matches!(file, Some((File::Saved, _)));
+        let invalid = file.as_ref().and_then(|(_, again)| again.invalid.clone());
+        let draft = match file {
+            Some((_, again)) => {
+                let draft = again.draft.overlaid(over.clone());
+                Draft { url: importing.target().or(draft.url), ..draft }
+            }
             None => Draft { url: Some(name.clone()), ..base.clone().overlaid(over.clone()) },
         };
-        lasting(&mut draft);
+        let side_s_own = draft.url.clone().filter(|_| from_file);
+        let Imported { mut draft, scenarios, left_out } = importing.of_side(draft, host.clone().or(side_s_own), &read, errors);
+        read.push(scenarios.clone());
+        lasting(&mut draft, &scenarios);
         // Written down as every URL is: without its secrets.
         let name = if is_a_file { name } else { name.parse::<plan::Target>().map_or(name, |target| target.to_string()) };
-        Prepared { subject: Subject { name, command: None }, draft, from_file, invalid }
+        Prepared { subject: Subject { name, command: None }, draft, scenarios, left_out, from_file, invalid }
     });
     Some([sides.next()?, sides.next()?])
 }
 
 /// Ends the run after the default time unless something else does.
-fn lasting(draft: &mut Draft) {
+fn lasting(draft: &mut Draft, scenarios: &Scenarios) {
     let ends = |rate: &Given<Timetable>| matches!(rate, Given::Value(timetable) if timetable.length().is_some());
     let stages_end = draft.rate.as_ref().is_some_and(ends);
-    let own = scenarios::settings_of(draft);
+    let own = scenarios.settings_of(draft);
     let own_end = own.duration.is_some() || own.requests.is_some() || own.rate.is_some_and(|rate| ends(&rate));
     if draft.requests.is_none() && !stages_end && !(own_end && draft.rate.is_none()) {
         draft.duration.get_or_insert(Given::Value(DURATION));
@@ -464,7 +559,7 @@ fn suggested(sides: &[Prepared; 2]) -> String {
         _ => None,
     };
     let file = |side: &Prepared| Path::new(&side.subject.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let is_named = |side: &Prepared| side.from_file || scenarios::is_file(&side.subject.name);
+    let is_named = |side: &Prepared| side.from_file || side.draft.scenario.as_ref() == Some(&side.subject.name);
     let path = |side: &Prepared| if is_named(side) { file(side) } else { url(side).map(|url| name_of(&url)) };
     let host = |side: &Prepared| url(side)?.parse::<plan::Target>().ok().map(|target| name_of(&format!("http://a/{}", target.authority())));
     let query = |side: &Prepared| {
@@ -654,7 +749,7 @@ impl Measuring<'_> {
             progress.tick(tick);
             watch.tick(tick);
         };
-        let ran = drive::run(plan, seen, self.stop).map(|mut summary| {
+        let ran = drive::run(plan, &self.sides[side].scenarios, seen, self.stop).map(|mut summary| {
             let began = watch.origin();
             watch.close(&mut summary);
             probing.close(began, ["a ", "b "][side], &mut summary);

@@ -21,6 +21,7 @@ use crate::inputs::plainly;
 use crate::interrupt;
 use crate::keeping::Keeper;
 use crate::outputs::{Existing, to_stdout};
+use crate::scenarios::Scenarios;
 
 /// See it at work, or leave the API running.
 #[derive(Debug, Args)]
@@ -94,7 +95,7 @@ fn show(dir: &std::path::Path, manner: Manner) -> Result<Exit, Failed> {
         say(&format!("\n  {}\n", act.about))?;
         let draft = Draft { url: Some(server.url(act.path_and_query)), duration: given(LEVEL_LASTS), ..Draft::default() };
         let ladder = LadderDraft { levels: given(LEVELS), cooldown: given(COOLDOWN), ..LadderDraft::default() };
-        let Some(climb) = Climb::decide(draft, ladder, &mut errors) else { return Err(errors.into()) };
+        let Some(climb) = Climb::decide(draft, ladder, Scenarios::default(), &mut errors) else { return Err(errors.into()) };
         let exit = climb.fitted(Asked::Nothing)?.carry_out(files, (Keeper::NOTHING, Ready::default()), manner, &screen, &stop)?;
         // What a busy machine did to a demonstration is said in it, and no reason to end it.
         if !matches!(exit, Exit::Done | Exit::NotTrustworthy) {

@@ -35,12 +35,13 @@ use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
-use crate::imported::{self, Importing};
+use crate::imported::{Imported, Importing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Renderings, out_help};
 use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
+use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, scenarios, secrets, step_summary};
 
@@ -50,6 +51,9 @@ use crate::{inputs, interrupt, scenarios, secrets, step_summary};
 pub struct Find {
     #[command(flatten)]
     draft: Draft,
+
+    #[command(flatten)]
+    importing: Importing,
 
     /// A promise to keep: a percentile of response time such as 'p99 < 50ms', or 'failed < 0.1%' (repeatable)
     #[arg(long, value_name = "PROMISE", action = ArgAction::Append, help_heading = "Search")]
@@ -129,11 +133,26 @@ const EARLY_FROM: Nanos = Nanos::from_secs(3);
 
 /// Searches, and says what it found.
 pub fn carry_out(find: Find) -> Result<Exit, Failed> {
-    let Find { draft, slo, budget, quick, publish, rate_max, filing, promises, keeping, exporting, observing, profiling, sight, manner } =
-        find;
+    let Find {
+        draft,
+        importing,
+        slo,
+        budget,
+        quick,
+        publish,
+        rate_max,
+        filing,
+        promises,
+        keeping,
+        exporting,
+        observing,
+        profiling,
+        sight,
+        manner,
+    } = find;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
-    let draft = imported::take(draft, Importing::default(), manner.voice(), &mut errors);
+    let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
     let name = filing.name_or(|| name_for(&draft, "find"));
     let slos = promised(&slo, &mut errors);
     let checks = promises.read(&mut errors);
@@ -143,7 +162,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         (false, false) => Preset::Usual,
     };
     let settings = settings(&slos, Wishes { preset, budget, rate_max }, &draft, &mut errors);
-    let load = OpenLoad::decide(draft, &slos, &settings, &mut errors);
+    let load = OpenLoad::decide(draft, scenarios, &slos, &settings, &mut errors);
     let search = Search::new(settings.clone()).map_err(|mistakes| {
         // A promise that cannot be read has been complained of, and is missing here for no other reason.
         let mistakes = mistakes.iter().filter(|it| **it != Mistake::NoPromise || slo.is_empty());
@@ -160,6 +179,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     if !errors.is_empty() {
         return Err(errors.into());
     }
+    importing.look(&left_out)?;
     load.check_machine()?;
     load.first.as_ref().map_or(Ok(()), |plan| eyes.check(plan).and_then(|()| probes.check(plan)))?;
 
@@ -332,6 +352,7 @@ fn refused(mistake: &Mistake, preset: Preset) -> PlanError {
 /// What every trial has in common, from which each is made.
 struct OpenLoad {
     draft: Draft,
+    scenarios: Scenarios,
     /// The first trial, for whatever is the same in all of them.
     first: Option<Plan>,
     /// For how long a journey pauses in all: so long it takes until the load of a trial is steady.
@@ -342,7 +363,7 @@ struct OpenLoad {
 
 impl OpenLoad {
     /// Looks at everything that is the same in every trial. Every mistake goes to `errors`.
-    fn decide(mut draft: Draft, slos: &[Slo], settings: &Settings, errors: &mut PlanErrors) -> Option<Self> {
+    fn decide(mut draft: Draft, scenarios: Scenarios, slos: &[Slo], settings: &Settings, errors: &mut PlanErrors) -> Option<Self> {
         let mut without = |setting: &'static str, given: Option<String>, why: &str, help: &str| {
             if let Some(given) = given {
                 errors.push(PlanError::new(setting, format!("--{setting} {given} {why}"), help));
@@ -373,7 +394,7 @@ impl OpenLoad {
             "is for users who wait for their answers, and a search sends at a rate",
             "leave it out",
         );
-        let own = scenarios::settings_of(&draft);
+        let own = scenarios.settings_of(&draft);
         draft.timeout = draft.timeout.or(own.timeout);
         draft.warmup = draft.warmup.or(own.warmup);
         let longest = slos.iter().filter_map(|slo| slo.limit().map(|limit| (limit, slo))).max_by_key(|(limit, _)| *limit);
@@ -392,10 +413,10 @@ impl OpenLoad {
             _ => {}
         }
         inputs::read(&mut draft, errors);
-        let mut load = Self { draft, first: None, thinking: Nanos::ZERO, probes: Cell::new(0) };
+        let mut load = Self { draft, scenarios, first: None, thinking: Nanos::ZERO, probes: Cell::new(0) };
         let before = errors.0.len();
         load.first = load.plan(settings.first_rate, settings.ramp_s, Purpose::Ramp, settings, settings.seed, errors);
-        load.thinking = load.first.as_ref().map_or(Nanos::ZERO, scenarios::thinking);
+        load.thinking = load.first.as_ref().map_or(Nanos::ZERO, |plan| load.scenarios.thinking(plan));
         (errors.0.len() == before).then_some(load)
     }
 
@@ -425,7 +446,7 @@ impl OpenLoad {
         }
         // Whether the server is there at all was seen before the search; if it goes away, that is a result.
         draft.no_preflight |= seed != settings.seed;
-        inputs::decide_level(draft, errors)
+        inputs::decide_level(draft, &self.scenarios, errors)
     }
 
     fn has_scenario(&self) -> bool {
@@ -453,7 +474,7 @@ impl OpenLoad {
             draft.timeout = Some(Given::Value(timeout.min(PROBE_TIMEOUT)));
         }
         let mut errors = PlanErrors::default();
-        inputs::decide_level(draft, &mut errors).ok_or_else(|| errors.into())
+        inputs::decide_level(draft, &self.scenarios, &mut errors).ok_or_else(|| errors.into())
     }
 }
 
@@ -484,7 +505,7 @@ impl Course {
     fn carry_out(mut self, ready: Ready, manner: Manner) -> Result<Exit, Failed> {
         let style = manner.styles().stdout;
         if let Some(first) = &self.load.first {
-            self.series = Series::begin(first, &self.stop).map_err(|error| Failed::from(&error))?;
+            self.series = Series::begin(first, &self.load.scenarios, &self.stop).map_err(|error| Failed::from(&error))?;
         }
         let unloaded = match self.unloaded() {
             Ok(unloaded) => unloaded,

@@ -17,6 +17,7 @@ use crate::imported::{self, pair};
 use crate::inputs::plainly;
 use crate::keeping::At;
 use crate::outputs::{Existing, look, to_stdout, whole};
+use crate::secrets;
 
 /// Files, and what becomes of them.
 #[derive(Debug, Args)]
@@ -127,7 +128,9 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
         }
     };
     let environment = environment.and_then(|named| imported::environment(&named).map_err(|error| errors.push(error)).ok());
+    let environment = environment.map(|(environment, _)| environment);
     let wishes = Wishes { variables: variable, environment, host: None, server: openapi_server, only, except };
+    secrets::learn_values(imported::hidden(&wishes));
     let read = Collection::read(kind, bytes, &wishes).map_err(|why| {
         wrong(format!("{shown} cannot be read as {}: {why}", kind.about()), "look at the file there, or say what it is with --from")
     });
@@ -175,7 +178,7 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
 ///
 /// # Errors
 /// If it cannot be read, or is larger than what is read.
-pub fn read(path: &Path) -> Result<Vec<u8>, Failed> {
+fn read(path: &Path) -> Result<Vec<u8>, Failed> {
     let unreadable = |why: &io::Error| {
         Failed::new(Exit::Usage, format_args!("{} cannot be read: {}", shown(path), plainly(why)), "give a file, or - for standard input")
     };

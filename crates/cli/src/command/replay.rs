@@ -22,6 +22,7 @@ use crate::observing::Observing;
 use crate::outputs::{Existing, Out, Outputs};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
+use crate::scenarios::Scenarios;
 use crate::screen::{Sight, Voice, complain};
 use crate::single::Single;
 use crate::{inputs, saved, secrets};
@@ -291,7 +292,7 @@ fn decide(replay: &Replay, errors: &mut PlanErrors) -> Option<(Draft, Options, V
     if tried.url.as_ref().is_some_and(|url| url.parse::<Target>().is_err()) {
         tried.url = Some("http://127.0.0.1/".to_owned());
     }
-    let tried = inputs::decide(tried, errors)?;
+    let tried = inputs::decide(tried, &Scenarios::default(), errors)?;
     options.seed = tried.seed();
     if let plan::Load::Open { spacing, .. } = tried.load() {
         options.spacing = *spacing;
@@ -353,7 +354,7 @@ fn look(draft: Draft, options: Options, names: &[String]) -> Result<(Found, Plan
     if let Some(error) = telling::nothing(&found) {
         return Err(PlanErrors(vec![error]).into());
     }
-    let plan = inputs::decide(with_load(draft, found.per_second(), found.length()), &mut errors);
+    let plan = inputs::decide(with_load(draft, found.per_second(), found.length()), &Scenarios::default(), &mut errors);
     plan.map(|plan| (found, plan)).ok_or_else(|| errors.into())
 }
 

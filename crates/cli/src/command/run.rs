@@ -5,14 +5,14 @@
 
 use clap::{ArgAction, Args};
 use history::Kind;
-use plan::{Draft, Plan, PlanErrors};
+use plan::{Draft, PlanErrors};
 use report::FORMATS;
 
 use super::Manner;
 use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
-use crate::imported::{self, Importing};
+use crate::imported::{Imported, Importing};
 use crate::keeping::{At, Keeping};
 use crate::observing::Observing;
 use crate::outputs::{Existing, Out, Outputs};
@@ -77,8 +77,14 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let Run { draft, importing, promises, aborts, from, name, keeping, exporting, observing, profiling, out, force, sight, manner } = run;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
-    let draft = imported::take(draft, importing, manner.voice(), &mut errors);
-    let (plan, promises) = decide(draft, promises, from.map(|from| (from, keeping.at())), &mut errors);
+    let is_again = from.is_some();
+    let (saved, promises) = again(from.map(|from| (from, keeping.at())), promises, &mut errors);
+    let Imported { mut draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), manner.voice(), &mut errors);
+    inputs::read(&mut draft, &mut errors);
+    let plan = inputs::decide(draft, &scenarios, &mut errors);
+    if let Some(plan) = plan.as_ref().filter(|_| is_again) {
+        inputs::look_for_redacted(plan, &mut errors);
+    }
     let checks = promises.read(&mut errors);
     let guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
@@ -89,28 +95,23 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     sight.check(&mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
+    importing.look(&left_out)?;
 
     let single = Single { word: "run", plan: &plan, name, checks, guard, outputs, keeper, eyes, probes, exports: ready, sight, manner };
-    single.carry_out(|stop| Drive::new(&plan, stop))
+    single.carry_out(|stop| Drive::new(&plan, &scenarios, stop))
 }
 
-/// The plan, if it can be decided, and what it is held against.
-fn decide(draft: Draft, promises: Promises, from: Option<(String, At)>, errors: &mut PlanErrors) -> (Option<Plan>, Promises) {
-    let again = from.is_some();
-    let (mut draft, promises) = match from.map(|(from, at)| inputs::saved(&from, &at)) {
-        None => (draft, promises),
-        Some(Ok(saved)) => (saved.draft.overlaid(draft), promises.or(saved.checks)),
+/// What is run again, if it can be read, and what it is held against. Every mistake goes to `errors`.
+fn again(from: Option<(String, At)>, promises: Promises, errors: &mut PlanErrors) -> (Option<Draft>, Promises) {
+    match from.map(|(from, at)| inputs::saved(&from, &at)) {
+        None => (None, promises),
+        Some(Ok(saved)) => (Some(saved.draft), promises.or(saved.checks)),
         Some(Err(error)) => {
             errors.push(error);
-            return (None, promises);
+            // The rest of the command line is judged as if it had said where.
+            (Some(Draft { url: Some("http://127.0.0.1/".to_owned()), ..Draft::default() }), promises)
         }
-    };
-    inputs::read(&mut draft, errors);
-    let plan = inputs::decide(draft, errors);
-    if again && let Some(plan) = &plan {
-        inputs::look_for_redacted(plan, errors);
     }
-    (plan, promises)
 }
 
 /// From the table of formats, so that none is missing.

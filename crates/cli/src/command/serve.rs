@@ -29,6 +29,7 @@ use crate::keeping::{At, Keeper, Keeping};
 use crate::observing::Eyes;
 use crate::promises::{Aborts, Guard as Watchman, Promises};
 use crate::saved::Saved;
+use crate::scenarios::Scenarios;
 use crate::screen::{Voice, complain};
 use crate::{interrupt, saved, scenarios, secrets};
 
@@ -266,7 +267,7 @@ impl Cabinet {
         let Asked { plan: draft, check, abort_on, name, tag, note } = asked.clone();
         let refused = refused(&draft);
         let plan = if refused.is_empty() {
-            inputs::decide(draft, &mut errors)
+            inputs::decide(draft, &Scenarios::default(), &mut errors)
         } else {
             refused.into_iter().for_each(|error| errors.push(error));
             // The other mistakes are told too, and nothing that is named is looked at.
@@ -287,6 +288,9 @@ impl Cabinet {
                 scenario: None,
                 scenario_sha256: None,
                 scenario_text: None,
+                environment: None,
+                environment_sha256: None,
+                variable_names: Vec::new(),
                 data_text: None,
                 data_file: Vec::new(),
                 data_order: None,
@@ -299,7 +303,7 @@ impl Cabinet {
                 key: None,
                 ..draft
             };
-            let _ = inputs::decide(others, &mut errors);
+            let _ = inputs::decide(others, &Scenarios::default(), &mut errors);
             None
         };
         let checks = Promises::of(check).read(&mut errors);
@@ -351,6 +355,7 @@ fn refused(draft: &Draft) -> Vec<PlanError> {
         ("unix-socket", draft.unix_socket.is_some()),
         ("urls", draft.urls.is_some()),
         ("scenario", draft.scenario.is_some() || draft.scenario_sha256.is_some() || draft.url.as_deref().is_some_and(scenarios::is_file)),
+        ("environment", draft.environment.is_some() || draft.environment_sha256.is_some() || !draft.variable_names.is_empty()),
         ("data-file", !draft.data_file.is_empty()),
     ];
     for (setting, _) in files.into_iter().filter(|(_, given)| *given) {

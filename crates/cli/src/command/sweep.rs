@@ -31,12 +31,13 @@ use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
-use crate::imported::{self, Importing};
+use crate::imported::{Imported, Importing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
 use crate::outputs::{Renderings, out_help};
 use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
+use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, saved, scenarios, secrets, step_summary};
 
@@ -46,6 +47,9 @@ use crate::{inputs, interrupt, saved, scenarios, secrets, step_summary};
 pub struct Sweep {
     #[command(flatten)]
     draft: Draft,
+
+    #[command(flatten)]
+    importing: Importing,
 
     #[command(flatten)]
     ladder: LadderDraft,
@@ -84,16 +88,16 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, manner } = sweep;
+    let Sweep { draft, importing, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, manner } = sweep;
     secrets::learn(&draft);
     let mut errors = PlanErrors::default();
-    let draft = imported::take(draft, Importing::default(), manner.voice(), &mut errors);
+    let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = filing.name_or(|| name_for(&draft, "sweep"));
     let slo = wished(slo, &mut errors);
     let checks = promises.read(&mut errors);
     let outs = filing.renderings(SWEEP_FORMATS, &mut errors);
-    let climb = Climb::decide(draft, ladder, &mut errors).map(|climb| Climb { slo, checks, outs, ..climb });
+    let climb = Climb::decide(draft, ladder, scenarios, &mut errors).map(|climb| Climb { slo, checks, outs, ..climb });
     let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
     let eyes = observing.decide(&mut errors);
     let probes = profiling.decide(&mut errors);
@@ -101,6 +105,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let files = filing.files(&name, ENDINGS, &mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
+    importing.look(&left_out)?;
 
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "sweep", &stop);
@@ -137,6 +142,7 @@ pub struct Climb {
     plans: Vec<Plan>,
     /// What every level is made from.
     draft: Draft,
+    scenarios: Scenarios,
     slo: Vec<Check>,
     /// What every level is held against.
     checks: Vec<Check>,
@@ -150,7 +156,7 @@ pub struct Climb {
 
 impl Climb {
     /// Decides every level. Every mistake goes to `errors`.
-    pub fn decide(mut draft: Draft, ladder: LadderDraft, errors: &mut PlanErrors) -> Option<Self> {
+    pub fn decide(mut draft: Draft, ladder: LadderDraft, scenarios: Scenarios, errors: &mut PlanErrors) -> Option<Self> {
         if let (Some(connections), None) = (&draft.connections, &ladder.rates) {
             errors.push(PlanError::new(
                 "connections",
@@ -173,7 +179,7 @@ impl Climb {
         // A mistake beside the level is the same on every level, and enough is said when it is said once.
         let before = errors.0.len();
         for level in levels {
-            plans.push(inputs::decide_level(at(&draft, *level), errors)?);
+            plans.push(inputs::decide_level(at(&draft, *level), &scenarios, errors)?);
             if errors.0.len() > before {
                 return None;
             }
@@ -183,6 +189,7 @@ impl Climb {
                 ladder,
                 plans,
                 draft,
+                scenarios,
                 slo: Vec::new(),
                 checks: Vec::new(),
                 outs: Renderings::none(),
@@ -191,7 +198,7 @@ impl Climb {
             }),
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
-                inputs::decide_level(draft, errors);
+                inputs::decide_level(draft, &scenarios, errors);
                 None
             }
         }
@@ -253,9 +260,10 @@ impl Climb {
             Choice::Listed => self.ladder.levels.iter().zip(&self.plans).map(|(level, plan)| Level::of(*level, plan)).collect(),
             Choice::Adaptive { .. } => Vec::new(),
         };
-        let series = self.plans.first().map(|plan| Series::begin(plan, stop)).transpose().map_err(|error| Failed::from(&error))?;
+        let series =
+            self.plans.first().map(|plan| Series::begin(plan, &self.scenarios, stop)).transpose().map_err(|error| Failed::from(&error))?;
         let series = series.unwrap_or_default();
-        self.plans.first().and_then(too_short).into_iter().for_each(|said| screen.say(&said));
+        self.plans.first().and_then(|plan| too_short(plan, &self.scenarios)).into_iter().for_each(|said| screen.say(&said));
         let mut sweep = analysis::Sweep::new(files.name().to_owned(), String::new(), planned);
         sweep.slo.clone_from(&self.slo);
         sweep.checks.clone_from(&self.checks);
@@ -345,7 +353,7 @@ impl Ascent<'_> {
 
     /// One level after the other, each where it says most after those before it.
     fn search(&mut self, levels_max: NonZeroU32) {
-        let Climb { ladder, plans, draft, .. } = self.climb;
+        let Climb { ladder, plans, draft, scenarios, .. } = self.climb;
         let Some(highest) = ladder.levels.last() else { return };
         let seed = plans.first().map_or(0, Plan::seed);
         for place in 1..=levels_max.get() {
@@ -353,7 +361,7 @@ impl Ascent<'_> {
             let chosen = plan::Level::Users(users);
             // Every level of users is as sound as the lowest, which was decided before the first request.
             let mut errors = PlanErrors::default();
-            let Some(plan) = inputs::decide_level(at(draft, chosen), &mut errors) else {
+            let Some(plan) = inputs::decide_level(at(draft, chosen), scenarios, &mut errors) else {
                 self.sweep.stopped = Some(Stopped::cut_short(&errors.to_string()));
                 return;
             };
@@ -451,7 +459,7 @@ impl Ascent<'_> {
                 return;
             }
             let mut errors = PlanErrors::default();
-            let Some(plan) = inputs::decide_level(at(&self.climb.draft, level.into()), &mut errors) else { return };
+            let Some(plan) = inputs::decide_level(at(&self.climb.draft, level.into()), &self.climb.scenarios, &mut errors) else { return };
             let mut progress = self.screen.follow(&plan, &format!("{level}, with a profile"));
             let mut server = self.climb.eyes.open_again(&plan);
             let probing = self.climb.probes.open(&plan);
@@ -666,8 +674,8 @@ pub fn profiled(taken: &[report::profiles::Taken<'_>], width: u16) -> String {
 }
 
 /// What is to be said of levels that end before a journey does.
-fn too_short(plan: &Plan) -> Option<String> {
-    let (lasting, thinking) = (plan.duration()?, scenarios::thinking(plan));
+fn too_short(plan: &Plan, scenarios: &Scenarios) -> Option<String> {
+    let (lasting, thinking) = (plan.duration()?, scenarios.thinking(plan));
     (thinking >= lasting).then(|| {
         format!(
             "a journey pauses for about {thinking} in all, and a level lasts {lasting}: only its first steps will be seen; give a longer -d"

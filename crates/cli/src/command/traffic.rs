@@ -108,7 +108,8 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
     let mut survey = Survey::new(asked, if keep_personal { Personal::Kept } else { Personal::LeftOut });
-    if paths_file.is_some() {
+    // What routes were asked for goes into a scenario's table and into a list of URLs.
+    if paths_file.is_some() || out.iter().any(|out| out.is_of("urls")) {
         survey = survey.with_targets();
     }
     for (name, source) in opened {

@@ -258,6 +258,7 @@ fn point(row: &DatRow) -> SweepPoint {
         qps: row.qps,
         ttlb_ms: row.ttlb_ms,
         success_percent: row.success_percent.max(0.0),
+        journeys: None,
         generator_limited: false,
     }
 }

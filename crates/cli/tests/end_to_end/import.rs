@@ -96,6 +96,123 @@ fn values_of_a_collection_stand_in_an_environment() {
 }
 
 #[test]
+fn a_run_with_values_is_repeated_with_the_values_given_again() {
+    let server = server();
+    let environment = |token: &str| {
+        format!(
+            "{{\"name\": \"test\", \"values\": [{{\"key\": \"baseUrl\", \"value\": \"{}\", \"enabled\": true}}, {{\"key\": \"token\", \"value\": \"{token}\", \"type\": \"secret\"}}]}}",
+            server.url("").trim_end_matches('/')
+        )
+    };
+    let mut session = Session::new().file("shop.json", SHOP).file("test.json", &environment("s3cr3t-t0ken"));
+    session.loadline("run shop.json -n 2 -c 1 --environment test.json --variable who=annabelle --out json=r.json").exits(0);
+    let saved = session.read("r.json");
+    assert!(saved.contains("\"variable_names\"") && saved.contains("test.json"), "{saved}");
+    assert!(!saved.contains("annabelle") && !saved.contains("s3cr3t-t0ken"), "values may be secrets: {saved}");
+    for from in ["r.json", "@last"] {
+        let ran = session.loadline(&format!("run --from {from} -n 2")).exits(2);
+        ran.complains("the value of the variable 'who' was left out when this plan was saved").complains("--variable who=VALUE");
+    }
+    assert_eq!(server.counts().path("/healthz"), 1, "nothing is sent without them");
+    session.loadline("run --from r.json --variable who=bob --out json=again.json").exits(0).complains_of_nothing();
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/pick")), (2, 2));
+    // What was repeated can be repeated.
+    session.loadline("run --from again.json -q").exits(2).complains("'who'");
+    let base = server.url("");
+    session.loadline(&format!("run --from again.json --variable who=bob --target {} -q", base.trim_end_matches('/'))).exits(0);
+    assert_eq!(server.counts().path("/healthz"), 3);
+    let mut session = session.file("test.json", &environment("another-one"));
+    let changed = session.loadline("run --from r.json --variable who=bob").exits(2);
+    changed
+        .complains("the environment 'test.json' is not what it was")
+        .complains("give it again as it is now with --environment test.json");
+    session.loadline("run --from r.json --variable who=bob --environment test.json").exits(0);
+    assert_eq!(server.counts().path("/healthz"), 4);
+    session.loadline(&format!("compare r.json {base} --pairs 1 -n 2 --cooldown 0s")).exits(2).complains("--variable who=VALUE");
+    session.loadline(&format!("compare r.json {base} --pairs 1 -n 2 --cooldown 0s --variable who=eve --environment test.json")).exits(4);
+    assert_eq!(server.counts().path("/healthz"), 6);
+}
+
+#[test]
+fn a_single_request_with_values_keeps_them_out_of_the_plan() {
+    let server = server();
+    let one = r#"{"info": {"name": "One", "schema": "v2.1.0"}, "item": [{"name": "One", "request": {"url": "{{baseUrl}}/healthz?who={{who}}"}}]}"#;
+    let mut session = Session::new().file("one.json", one);
+    let base = server.url("");
+    let line = format!("run one.json -n 2 -c 1 --variable baseUrl={} --variable who=annabelle", base.trim_end_matches('/'));
+    session.loadline(&format!("{line} --out json=r.json")).exits(0);
+    assert!(!session.read("r.json").contains("annabelle"));
+    session.loadline("run --from r.json").exits(2).complains("'baseUrl', 'who'").complains("--variable baseUrl=VALUE --variable who=VALUE");
+    assert_eq!(server.counts().path("/healthz"), 2);
+}
+
+#[test]
+fn a_description_that_was_sent_to_a_target_is_sent_there_again() {
+    let server = server();
+    let openapi = "openapi: 3.1.0\nservers: [{url: /}]\npaths:\n  /healthz: {get: {responses: {'200': {description: ok}}}}\n";
+    let mut session = Session::new().file("openapi.yaml", openapi);
+    let base = server.url("");
+    session.loadline(&format!("run openapi.yaml --target {} -n 2 -c 1 --out json=r.json", base.trim_end_matches('/'))).exits(0);
+    session.loadline("run --from r.json -n 3").exits(0).complains_of_nothing();
+    assert_eq!(server.counts().path("/healthz"), 5);
+}
+
+/// A collection of which something is not carried over.
+const SCRIPTED: &str = r#"{"info": {"name": "Shop", "schema": "v2.1.0"}, "item": [
+    {"name": "One", "request": {"url": "{{baseUrl}}/healthz"}, "event": [{"listen": "test", "script": {"exec": ["pm.sendRequest('x');"]}}]},
+    {"name": "Two", "request": {"url": "{{baseUrl}}/pick"}}]}"#;
+
+#[test]
+fn what_is_left_out_is_told_once_by_every_command_and_none_of_it_with_strict() {
+    let server = server();
+    let base = server.url("");
+    let base = base.trim_end_matches('/');
+    let mut session = Session::new().file("shop.json", SCRIPTED).file("other.json", SCRIPTED);
+    let said = "warning: of 'shop.json' is left out: One: of the test script 'pm.sendRequest('x');'";
+    for (line, exit) in [
+        (format!("run shop.json --target {base} -n 2 --force"), 0),
+        (format!("sweep shop.json --target {base} --levels 1,2 -n 4 --cooldown 0s --force"), 0),
+        (format!("check shop.json --target {base}"), 0),
+        (format!("compare shop.json {base} --target {base} --pairs 1 -n 4 --cooldown 0s --force"), 4),
+        (format!("compare {base} {base}/ --scenario shop.json --pairs 1 -n 4 --cooldown 0s --force"), 4),
+    ] {
+        let ran = session.loadline(&line).exits(exit);
+        assert_eq!(ran.stderr.matches("is left out").count(), 1, "{line}: {}", ran.stderr);
+        ran.complains(said);
+        let sent = server.counts().path("/healthz");
+        // It is told whatever else is.
+        let quiet = if line.starts_with("check") { "" } else { "-q" };
+        session.loadline(&format!("{line} --strict {quiet}")).exits(4).complains(said).complains("1 thing is not carried over");
+        assert_eq!(server.counts().path("/healthz"), sent, "{line}");
+    }
+    // Of two files, what each leaves out.
+    let ran = session.loadline(&format!("compare shop.json other.json --target {base} --pairs 1 -n 4 --cooldown 0s --name two")).exits(4);
+    assert_eq!(ran.stderr.matches("is left out").count(), 2, "{}", ran.stderr);
+    ran.complains("of 'other.json' is left out").says("The plans differ: scenario");
+}
+
+#[test]
+fn a_pasted_request_is_sent_to_both_sides() {
+    let (old, new) = (server(), server());
+    let mut session = Session::new();
+    let bare = |url: String| url.trim_end_matches('/').to_owned();
+    let (a, b) = (bare(old.url("")), bare(new.url("")));
+    let curl = "-- curl 'https://shop.test/echo?a=1' -X PUT -d x --retry 3";
+    let ran = session.loadline(&format!("compare {a} {b}/ --pairs 1 -n 4 --cooldown 0s {curl}")).exits(4);
+    ran.complains("warning: of the curl command is left out: the command line: the option --retry 3");
+    assert!(old.counts().path("/echo") >= 4 && new.counts().path("/echo") >= 4);
+    let result = session.json(&session.files().into_iter().find(|name| name.ends_with(".compare.json")).unwrap());
+    assert_eq!(result["pairs"][0]["b"]["plan"]["method"], "PUT");
+    session
+        .loadline(&format!("compare {curl}"))
+        .exits(2)
+        .complains("has two sides")
+        .complains("compare http://old:8080 http://new:8080 -- curl");
+    session.loadline(&format!("compare s.yaml {b} {curl}")).exits(2).complains("'s.yaml' says what is sent, and so does the curl command");
+    session.loadline(&format!("compare {a} {b} --strict --name x {curl}")).exits(4).complains("1 thing is not carried over");
+}
+
+#[test]
 fn a_description_of_an_api_is_sent_where_it_is_served() {
     let server = server();
     let openapi = "openapi: 3.1.0\nservers: [{url: /}]\npaths:\n  /healthz: {get: {responses: {'200': {description: ok}}}}\n  /pick: {get: {responses: {'200': {description: ok}}}}\n";

@@ -107,6 +107,42 @@ fn what_is_sent_is_what_was_asked_for() {
 }
 
 #[test]
+fn forms_of_a_recording_are_sent_and_what_it_does_not_hold_is_told() {
+    let recorder = Recorder::start(Duration::ZERO, 200);
+    let entry = |path: &str, params: &str| {
+        format!(
+            r#"{{"startedDateTime": "2026-03-01T10:00:00Z", "request": {{"method": "POST", "url": "https://shop.example{path}", "bodySize": 90,
+                "headers": [{{"name": "Content-Type", "value": "multipart/form-data; boundary=b1"}}],
+                "postData": {{"mimeType": "multipart/form-data; boundary=b1"{params}}}}}, "response": {{"status": 200}}}}"#
+        )
+    };
+    let entries = [
+        entry("/note", r#", "params": [{"name": "title", "value": "it"}]"#),
+        entry(
+            "/photo",
+            r#", "params": [{"name": "title", "value": "it"}, {"name": "photo", "fileName": "a.png", "contentType": "image/png"}]"#,
+        ),
+        entry("/lost", ""),
+    ];
+    let har = format!(r#"{{"log": {{"creator": {{}}, "entries": [{}]}}}}"#, entries.join(","));
+    let mut session = Session::new().file("session.har", &har);
+    let mut ran = session.loadline(&format!("replay session.har {} --writes -c 1 --no-save", recorder.url)).exits(0);
+    for words in [
+        "2 requests without something of their bodies, which the recording does not hold:",
+        "session.har: entry 2: POST /photo",
+        "session.har: entry 3: POST /lost",
+    ] {
+        ran = tells(ran, words);
+    }
+    let raw = recorder.raw();
+    let note = raw.iter().find(|request| request.starts_with("POST /note ")).unwrap();
+    assert!(note.contains("Content-Type: multipart/form-data; boundary=b1\r\n"), "{note}");
+    assert!(note.contains("--b1\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nit\r\n--b1--\r\n"), "{note}");
+    let lost = raw.iter().find(|request| request.starts_with("POST /lost ")).unwrap();
+    assert!(lost.contains("Content-Length: 0\r\n"), "{lost}");
+}
+
+#[test]
 fn times_are_those_of_the_log() {
     let server = server();
     // In bursts of five within ten milliseconds, at moments that no rate has.

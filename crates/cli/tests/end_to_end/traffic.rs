@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::recorder::Recorder;
-use crate::session::Session;
+use crate::session::{Session, server};
 
 const LINE: &str = r#"192.0.2.1 - - [01/Mar/2016:00:36:41 +0100] "GET /users/17?token=s3cr3t HTTP/1.1" 200 612 "-" "curl/8""#;
 
@@ -144,6 +144,20 @@ fn shop_log() -> String {
 
 fn line_of(request: &str) -> &str {
     request.lines().next().unwrap_or_default().trim_end_matches(" HTTP/1.1")
+}
+
+#[test]
+fn a_list_of_urls_of_a_log_asks_for_what_the_log_asked_for() {
+    let server = server();
+    let mut session = Session::new().file("access.log", &shop_log());
+    session.loadline("traffic access.log --out urls=urls.txt").exits(0);
+    let list = session.read("urls.txt");
+    assert!(list.contains("# 100 POST /v1/orders") && !list.contains("s3cr3t") && !list.contains("{{"), "{list}");
+    assert_eq!(list.lines().filter(|line| line.contains(" GET /users/")).count(), 10, "{list}");
+    session.loadline(&format!("run {} --urls urls.txt -n 500 -c 2 --no-save", server.url(""))).exits(0);
+    let users: u64 = (0..30).map(|id| server.counts().path(&format!("/users/{id}"))).sum();
+    assert!((130..=270).contains(&users), "two in five of 500: {users}");
+    session.loadline("traffic access.log --keep-personal --out urls=-").exits(0).says("100 GET /me?token=s3cr3t");
 }
 
 #[test]

@@ -5,9 +5,12 @@
 //! is slow. Answers are skipped while the document is read, so that a recording of a gigabyte of pictures needs no memory for them.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::curl::{basic, credentials_apart};
 use super::{Auth, Body, Collection, Field, FieldValue, Kind, ReadError, Request, Text, is_method, shortened};
+use crate::har::is_missing;
+use crate::multipart::{self, Part};
 
 #[derive(Deserialize)]
 struct Document {
@@ -45,6 +48,8 @@ struct Sent {
     cookies: Vec<Pair>,
     #[serde(default)]
     post_data: Option<Posted>,
+    #[serde(default)]
+    body_size: Value,
 }
 
 #[derive(Deserialize)]
@@ -60,7 +65,7 @@ struct Pair {
     content_type: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Posted {
     #[serde(default)]
@@ -93,9 +98,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Collection, ReadError> {
             continue;
         }
         let mut request = Request { method: sent.method, url: Text::literal(sent.url), place: place.clone(), ..Request::default() };
+        let mut length = None;
         let own_host = host(request.url.plain().unwrap_or_default()).to_owned();
         for header in sent.headers {
             let value = header.value.unwrap_or_default();
+            if header.name.eq_ignore_ascii_case("content-length") {
+                length = Some(value.clone());
+            }
             // The host follows from the URL, unless it is another.
             if header.name.eq_ignore_ascii_case("host") && value == own_host {
                 continue;
@@ -114,14 +123,27 @@ pub(super) fn read(bytes: &[u8]) -> Result<Collection, ReadError> {
             collection.leave_out(format!("the WebSocket '{}'", shortened(&request.url.written())), &place, "loadline speaks HTTP");
             continue;
         }
-        if let Some(posted) = sent.post_data {
-            body(posted, &place, &mut request, &mut collection);
+        let posted = sent.post_data.unwrap_or_default();
+        let said = posted.mime_type.clone().unwrap_or_default();
+        body(posted, &place, &mut request, &mut collection);
+        let media = request.header("content-type").and_then(Text::plain).unwrap_or(&said).to_ascii_lowercase();
+        let is_told = collection.left_out.last().is_some_and(|left| left.place == place);
+        if request.body == Body::None && !is_told && is_missing(&sent.body_size, length.as_deref(), &media) {
+            let why = "it is not in the recording, and the request goes without; save it to a file and name that in the scenario";
+            collection.leave_out(NO_BODY, &place, why);
+            // Parts have a boundary, and there are none.
+            if media.starts_with("multipart/") {
+                request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+            }
         }
         credentials_apart(&mut request);
         collection.requests.push(request);
     }
     Ok(collection)
 }
+
+/// What is left out of a request whose body nobody wrote down.
+const NO_BODY: &str = "the body";
 
 fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -133,32 +155,17 @@ fn body(posted: Posted, place: &str, request: &mut Request, collection: &mut Col
     let media = posted.mime_type.unwrap_or_default();
     let params = posted.params.unwrap_or_default();
     if posted.encoding.is_some_and(|encoding| encoding == "base64") {
-        collection.leave_out("the body", place, "it is not text; save it to a file and name that in the scenario");
+        collection.leave_out(NO_BODY, place, "it is not text; save it to a file and name that in the scenario");
         return;
     }
-    if media.starts_with("multipart/form-data") && !params.is_empty() {
-        let mut fields = Vec::new();
-        for param in params {
-            let value = match param.file_name.filter(|name| !name.is_empty()) {
-                Some(path) => {
-                    collection.leave_out(
-                        format!("what was in the file '{}'", shortened(&path)),
-                        place,
-                        "recordings do not hold it; put a file of this name beside the scenario",
-                    );
-                    FieldValue::File { path, media_type: param.content_type }
-                }
-                None => FieldValue::Text(param.value.unwrap_or_default().into()),
-            };
-            fields.push(Field { name: param.name, value });
-        }
-        // The boundary is another each time.
-        request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-        request.body = Body::Form(fields);
+    let is_form = media.trim_start().to_ascii_lowercase().starts_with("multipart/form-data");
+    if is_form && !params.is_empty() {
+        form(&params, &media, place, request, collection);
         return;
     }
     let text = posted.text.unwrap_or_default();
-    if text.is_empty() && !params.is_empty() {
+    // Parts of another kind than a form's are not told by names and values.
+    if text.is_empty() && !params.is_empty() && !media.trim_start().to_ascii_lowercase().starts_with("multipart/") {
         let pairs = params.into_iter().map(|param| {
             (
                 Text::literal(plan::percent_decoded(&param.name)),
@@ -173,6 +180,44 @@ fn body(posted: Posted, place: &str, request: &mut Request, collection: &mut Col
         }
         request.body = Body::Raw(Text::literal(text));
     }
+}
+
+/// A form of several parts. What was in a file is in few recordings; where it is, the bytes of the form are put together here.
+fn form(params: &[Pair], media: &str, place: &str, request: &mut Request, collection: &mut Collection) {
+    let is_file = |param: &Pair| param.file_name.as_ref().is_some_and(|name| !name.is_empty());
+    let holds = |param: &Pair| param.value.as_ref().is_some_and(|value| !value.is_empty());
+    for param in params.iter().filter(|param| is_file(param) && !holds(param)) {
+        collection.leave_out(
+            format!("what was in the file '{}'", shortened(param.file_name.as_deref().unwrap_or_default())),
+            place,
+            "recordings do not hold it; put a file of this name beside the scenario",
+        );
+    }
+    // The boundary is another each time.
+    request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+    if params.iter().any(|param| is_file(param) && holds(param)) {
+        let parts: Vec<Part<'_>> = params
+            .iter()
+            .map(|param| Part {
+                name: &param.name,
+                value: param.value.as_deref().unwrap_or_default(),
+                file_name: param.file_name.as_deref().filter(|name| !name.is_empty()),
+                media_type: param.content_type.as_deref(),
+            })
+            .collect();
+        let (text, boundary) = multipart::written(&parts, media);
+        request.headers.push(("Content-Type".to_owned(), Text::literal(format!("multipart/form-data; boundary={boundary}"))));
+        request.body = Body::Raw(Text::literal(text));
+        return;
+    }
+    let fields = params.iter().map(|param| {
+        let value = match param.file_name.as_ref().filter(|name| !name.is_empty()) {
+            Some(path) => FieldValue::File { path: path.clone(), media_type: param.content_type.clone() },
+            None => FieldValue::Text(param.value.clone().unwrap_or_default().into()),
+        };
+        Field { name: param.name.clone(), value }
+    });
+    request.body = Body::Form(fields.collect());
 }
 
 #[cfg(test)]
@@ -221,6 +266,32 @@ mod tests {
                 "entry 5: the WebSocket 'https://shop.example.com/live'"
             ]
         );
+    }
+
+    /// Forms as browsers and proxies write them down: by their fields, with what was in a file, and not at all.
+    const UPLOADS: &str = r#"{"log": {"entries": [
+        {"request": {"method": "POST", "url": "https://shop.example.com/note", "bodySize": 70, "headers": [{"name": "Content-Type", "value": "multipart/form-data; boundary=b1"}],
+           "postData": {"mimeType": "multipart/form-data; boundary=b1", "params": [{"name": "title", "value": "it"}, {"name": "note", "fileName": "a.txt", "contentType": "text/plain", "value": "two\r\nlines"}]}}},
+        {"request": {"method": "POST", "url": "https://shop.example.com/photo", "bodySize": -1, "headers": [{"name": "content-type", "value": "Multipart/Form-Data; boundary=b2"}],
+           "postData": {"mimeType": "Multipart/Form-Data; boundary=b2"}}},
+        {"request": {"method": "PUT", "url": "https://shop.example.com/blob", "bodySize": 4096, "headers": [{"name": "Content-Type", "value": "application/octet-stream"}]}},
+        {"request": {"method": "PUT", "url": "https://shop.example.com/size", "headers": [{"name": "Content-Length", "value": "12"}]}},
+        {"request": {"method": "POST", "url": "https://shop.example.com/batch", "headers": [],
+           "postData": {"mimeType": "multipart/mixed; boundary=b3", "text": "", "params": [{"name": "a", "value": "b"}]}}},
+        {"request": {"method": "POST", "url": "https://shop.example.com/logout", "bodySize": 0, "headers": [{"name": "Content-Length", "value": "0"}], "postData": {"mimeType": "", "text": ""}}}
+      ]}}"#;
+
+    #[test]
+    fn a_form_is_sent_by_its_fields_and_what_nobody_wrote_down_is_told() {
+        let read = Collection::read(Kind::Har, UPLOADS.as_bytes(), &Wishes::default()).unwrap();
+        let form = "--b1\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nit\r\n--b1\r\nContent-Disposition: form-data; name=\"note\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\ntwo\r\nlines\r\n--b1--\r\n";
+        assert_eq!(read.requests[0].body, Body::Raw(form.into()));
+        assert_eq!(read.requests[0].header("content-type"), Some(&"multipart/form-data; boundary=b1".into()));
+        assert!(read.requests[1..].iter().all(|request| request.body == Body::None));
+        assert!(read.requests[1].header("content-type").is_none(), "a type of parts without any");
+        assert!(read.requests[2].header("content-type").is_some());
+        let left: Vec<String> = read.left_out.iter().map(|left| format!("{}: {}", left.place, left.what)).collect();
+        assert_eq!(left, ["entry 2: the body", "entry 3: the body", "entry 4: the body", "entry 5: the body"]);
     }
 
     #[test]

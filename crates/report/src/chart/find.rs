@@ -172,6 +172,7 @@ pub fn offered_load(curve: &LoadCurve) -> Chart {
             start: Start::Whole,
             ink: Some(Ink::Vermillion),
         }),
+        strip: None,
         series,
         notes,
         hollow: Some("hollow: the load generator was the limit".to_owned()),

@@ -2,13 +2,14 @@
 //!
 //! The legend stands in a row above the data and the titles of the axes lie flat at the top of them: both never cover a
 //! value and are read without turning the head, which a legend in a corner and a title on its side cannot promise.
-//! Margins follow from the widths of the labels that are really there.
+//! Margins follow from the widths of the labels that are really there. A strip takes its height from the chart: places along
+//! the bottom stand above each other, and the picture stays as large as any.
 
 use super::font::{Typeface, Weight};
 use super::place::{Area, Ground};
 use super::scene::{Colour, Path, Scene, Shape, Stroke};
 use super::ticks::{self, Tick};
-use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start};
+use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start, Strip};
 
 const WIDTH: f64 = 1_200.0;
 const HEIGHT: f64 = 750.0;
@@ -35,6 +36,8 @@ const MARKER_RADIUS_MIN: f64 = 2.5;
 const NESTED_RADIUS: f64 = 3.6;
 const TICK_LENGTH: f64 = 6.0;
 const SAMPLE_WIDTH: f64 = 46.0;
+/// Of a strip, from its highest tick to its lowest.
+const STRIP_HEIGHT: f64 = 104.0;
 /// Least free room between two labels of the bottom axis.
 const LABEL_GAP: f64 = 14.0;
 
@@ -48,24 +51,44 @@ pub(crate) fn scene(chart: &Chart) -> Scene {
         axis.ticks.iter().filter_map(|tick| tick.label.as_deref()).map(|label| sheet.width(label, TEXT_SIZE)).fold(0.0, f64::max)
     };
     let beside = TICK_LENGTH + 8.0;
+    let bottom = HEIGHT - EDGE - 2.1 * TEXT_SIZE * LINE_HEIGHT;
+    let of_strip = chart.strip.as_ref().map_or(0.0, |strip| widest(&strip.y, &sheet));
     let plot = Area {
-        left: EDGE + widest(&chart.y, &sheet) + beside,
-        top: titles + 18.0,
+        left: EDGE + widest(&chart.y, &sheet).max(of_strip) + beside,
+        top: titles + TITLE_GAP,
         right: match &chart.y2 {
             Some(axis) => WIDTH - EDGE - widest(axis, &sheet) - beside,
             None => WIDTH - EDGE - 8.0,
         },
-        bottom: HEIGHT - EDGE - 2.1 * TEXT_SIZE * LINE_HEIGHT,
+        bottom: if chart.strip.is_some() { bottom - STRIP_HEIGHT - TITLE_GAP - 2.0 * TEXT_SIZE } else { bottom },
     };
-    let frame = Frame { chart, plot };
+    let strip = chart.strip.as_ref().map(|strip| Frame {
+        x: &chart.x,
+        y: &strip.y,
+        y2: None,
+        series: &strip.series,
+        notes: &strip.notes,
+        plot: Area { top: bottom - STRIP_HEIGHT, bottom, ..plot },
+        foot: Foot::Labelled,
+    });
+    let frame = Frame {
+        x: &chart.x,
+        y: &chart.y,
+        y2: chart.y2.as_ref(),
+        series: &chart.series,
+        notes: &chart.notes,
+        plot,
+        foot: if strip.is_some() { Foot::Bare } else { Foot::Labelled },
+    };
     sheet.axis_titles(&frame, titles);
-    sheet.grid_and_axes(&frame);
-    let mut ground = frame.ground();
-    sheet.bands(&frame, &mut ground);
-    sheet.place_lines(&frame, &mut ground);
-    sheet.lines(&frame, &mut ground);
-    sheet.markers(&frame, &mut ground);
-    sheet.notes(&frame, &mut ground);
+    if let (Some(strip), Some(Strip { y, series, .. })) = (&strip, &chart.strip) {
+        sheet.strip_title(y, series, strip.plot.top - TITLE_GAP);
+        sheet.values(strip);
+    }
+    sheet.values(&frame);
+    if let Some(text) = &chart.empty {
+        sheet.across_the_middle(text, frame.plot);
+    }
     Scene {
         width: WIDTH as u32,
         height: HEIGHT as u32,
@@ -75,21 +98,36 @@ pub(crate) fn scene(chart: &Chart) -> Scene {
     }
 }
 
-/// The chart and the part of the picture its values are drawn in.
+/// Between the title of an axis and its highest place.
+const TITLE_GAP: f64 = 18.0;
+
+/// What is drawn over one bottom axis, and the part of the picture for it.
 struct Frame<'a> {
-    chart: &'a Chart,
+    x: &'a Axis,
+    y: &'a Axis,
+    y2: Option<&'a Axis>,
+    series: &'a [Series],
+    notes: &'a [Note],
     plot: Area,
+    foot: Foot,
+}
+
+/// Whether the bottom axis says what its places are, or what stands below it does.
+#[derive(Clone, Copy, PartialEq)]
+enum Foot {
+    Labelled,
+    Bare,
 }
 
 impl Frame<'_> {
     fn x(&self, value: f64) -> f64 {
-        self.plot.left + self.chart.x.scale.place(value) * (self.plot.right - self.plot.left)
+        self.plot.left + self.x.scale.place(value) * (self.plot.right - self.plot.left)
     }
 
     fn y(&self, value: f64, side: Side) -> f64 {
-        let axis = match (side, &self.chart.y2) {
+        let axis = match (side, self.y2) {
             (Side::Right, Some(axis)) => axis,
-            _ => &self.chart.y,
+            _ => self.y,
         };
         self.plot.bottom - axis.scale.place(value) * (self.plot.bottom - self.plot.top)
     }
@@ -243,29 +281,59 @@ impl Sheet {
         }
     }
 
+    /// Everything of a frame but the titles of its axes.
+    fn values(&mut self, frame: &Frame) {
+        self.grid_and_axes(frame);
+        let mut ground = frame.ground();
+        self.bands(frame, &mut ground);
+        self.place_lines(frame, &mut ground);
+        self.lines(frame, &mut ground);
+        self.markers(frame, &mut ground);
+        self.notes(frame, &mut ground);
+    }
+
+    /// The title of a strip's axis, and behind it its series, where there are several to tell apart.
+    fn strip_title(&mut self, axis: &Axis, series: &[Series], y: f64) {
+        const BETWEEN: f64 = 26.0;
+        let room = (WIDTH - 2.0 * EDGE) / 2.0;
+        let title = self.typeface.shortened(&axis.title, Weight::Regular, TEXT_SIZE, room);
+        self.text(&title, TEXT_SIZE, Anchor::Start, (EDGE, y), axis.ink.map_or(INK_TEXT, Ink::text_colour));
+        if series.len() < 2 {
+            return;
+        }
+        let mut x = EDGE + self.width(&title, TEXT_SIZE) + BETWEEN;
+        let each = (WIDTH - EDGE - x) / series.len() as f64 - SAMPLE_WIDTH - 10.0 - BETWEEN;
+        for series in series {
+            let name = self.typeface.shortened(&series.name, Weight::Regular, TEXT_SIZE, each);
+            self.sample(series, (x, y - TEXT_SIZE * 0.36));
+            x += SAMPLE_WIDTH + 10.0;
+            self.text(&name, TEXT_SIZE, Anchor::Start, (x, y), INK_TEXT);
+            x += self.width(&name, TEXT_SIZE) + BETWEEN;
+        }
+    }
+
     fn axis_titles(&mut self, frame: &Frame, y: f64) {
-        let chart = frame.chart;
         let half = (WIDTH - 2.0 * EDGE) / 2.0 - 20.0;
         let room = |alone: bool| {
             if alone { 2.0 * half } else { half }
         };
         let colour = |axis: &Axis| axis.ink.map_or(INK_TEXT, Ink::text_colour);
         let fitted = |sheet: &Self, text: &str, room: f64| sheet.typeface.shortened(text, Weight::Regular, TEXT_SIZE, room);
-        let left = fitted(self, &chart.y.title, room(chart.y2.is_none()));
-        self.text(&left, TEXT_SIZE, Anchor::Start, (EDGE, y), colour(&chart.y));
-        if let Some(axis) = &chart.y2 {
+        let left = fitted(self, &frame.y.title, room(frame.y2.is_none()));
+        self.text(&left, TEXT_SIZE, Anchor::Start, (EDGE, y), colour(frame.y));
+        if let Some(axis) = frame.y2 {
             let right = fitted(self, &axis.title, half);
             self.text(&right, TEXT_SIZE, Anchor::End, (WIDTH - EDGE, y), colour(axis));
         }
-        let bottom = fitted(self, &chart.x.title, room(true));
+        let bottom = fitted(self, &frame.x.title, room(true));
         let middle = (frame.plot.left + frame.plot.right) / 2.0;
         self.text(&bottom, TEXT_SIZE, Anchor::Middle, (middle, HEIGHT - EDGE + 2.0), INK_TEXT);
     }
 
     fn grid_and_axes(&mut self, frame: &Frame) {
-        let (chart, plot) = (frame.chart, frame.plot);
-        let x_ticks = ticks::thinned(&chart.x.ticks, |value| frame.x(value), |label| self.width(label, TEXT_SIZE), LABEL_GAP);
-        for tick in &chart.y.ticks {
+        let plot = frame.plot;
+        let x_ticks = ticks::thinned(&frame.x.ticks, |value| frame.x(value), |label| self.width(label, TEXT_SIZE), LABEL_GAP);
+        for tick in &frame.y.ticks {
             let y = frame.y(tick.value, Side::Left);
             if tick.label.is_some() && y < plot.bottom - 0.5 {
                 let line = Path::line(&[(plot.left, y), (plot.right, y)]);
@@ -283,13 +351,13 @@ impl Sheet {
             let length = if label.is_some() { TICK_LENGTH } else { 4.0 };
             let mark = Path::line(&[(x, plot.bottom), (x, plot.bottom + length)]);
             self.stroke(mark, INK_AXIS, 1.2, &[]);
-            if let Some(label) = label {
+            if let (Some(label), Foot::Labelled) = (label, frame.foot) {
                 let y = plot.bottom + TICK_LENGTH + TEXT_SIZE * 1.25;
                 self.text(label, TEXT_SIZE, Anchor::Middle, (x, y), INK_TEXT);
             }
         }
-        let right = chart.y2.as_ref().map(|axis| (axis, Side::Right));
-        for (axis, side) in std::iter::once((&chart.y, Side::Left)).chain(right) {
+        let right = frame.y2.map(|axis| (axis, Side::Right));
+        for (axis, side) in std::iter::once((frame.y, Side::Left)).chain(right) {
             let colour = axis.ink.map_or(INK_TEXT, Ink::text_colour);
             let (edge, outwards, anchor) = match side {
                 Side::Left => (plot.left, -1.0, Anchor::End),
@@ -310,10 +378,10 @@ impl Sheet {
 
     /// The lines of the axes, the left one broken when it is cut.
     fn axis_lines(&mut self, frame: &Frame) {
-        let (chart, plot) = (frame.chart, frame.plot);
+        let plot = frame.plot;
         let bottom = Path::line(&[(plot.left, plot.bottom), (plot.right, plot.bottom)]);
         self.stroke(bottom, INK_AXIS, 1.2, &[]);
-        let sides = [Some((&chart.y, plot.left)), chart.y2.as_ref().map(|axis| (axis, plot.right))];
+        let sides = [Some((frame.y, plot.left)), frame.y2.map(|axis| (axis, plot.right))];
         for (axis, x) in sides.into_iter().flatten() {
             let mut points = vec![(x, plot.bottom)];
             if axis.start == Start::Cut {
@@ -326,7 +394,7 @@ impl Sheet {
     }
 
     fn bands(&mut self, frame: &Frame, ground: &mut Ground) {
-        for series in &frame.chart.series {
+        for series in frame.series {
             let Marks::Band { points } = &series.marks else {
                 continue;
             };
@@ -344,7 +412,7 @@ impl Sheet {
 
     /// The lines of notes that point out a place along the bottom axis.
     fn place_lines(&mut self, frame: &Frame, ground: &mut Ground) {
-        for note in &frame.chart.notes {
+        for note in frame.notes {
             let Note::Place { x, ink, .. } = note else {
                 continue;
             };
@@ -356,7 +424,7 @@ impl Sheet {
     }
 
     fn lines(&mut self, frame: &Frame, ground: &mut Ground) {
-        for series in &frame.chart.series {
+        for series in frame.series {
             let dash = match &series.marks {
                 Marks::Points { dash, .. } | Marks::Line { dash, .. } => *dash,
                 Marks::Band { .. } => continue,
@@ -373,7 +441,7 @@ impl Sheet {
 
     fn markers(&mut self, frame: &Frame, ground: &mut Ground) {
         let mut earlier: Vec<(f64, f64)> = Vec::new();
-        for series in &frame.chart.series {
+        for series in frame.series {
             let Marks::Points { points, marker, .. } = &series.marks else {
                 continue;
             };
@@ -422,7 +490,7 @@ impl Sheet {
     fn notes(&mut self, frame: &Frame, ground: &mut Ground) {
         let room = (frame.plot.right - frame.plot.left) * 0.8;
         let height = NOTE_SIZE * 1.4;
-        for note in &frame.chart.notes {
+        for note in frame.notes {
             let (Note::Value { text, ink, .. } | Note::Place { text, ink, .. }) = note;
             let colour = ink.text_colour();
             let text = self.typeface.shortened(text, Weight::Regular, NOTE_SIZE, room);
@@ -440,13 +508,11 @@ impl Sheet {
             };
             self.label(&text, &area, colour);
         }
-        if let Some(text) = &frame.chart.empty {
-            self.across_the_middle(text, frame.plot, room);
-        }
     }
 
-    fn across_the_middle(&mut self, text: &str, plot: Area, room: f64) {
+    fn across_the_middle(&mut self, text: &str, plot: Area) {
         const SIZE: f64 = 22.0;
+        let room = (plot.right - plot.left) * 0.8;
         let text = self.typeface.shortened(text, Weight::Regular, SIZE, room);
         let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
         let width = self.width(&text, SIZE) + 24.0;

@@ -71,6 +71,7 @@ pub fn shift(compared: &Compared) -> Chart {
         },
         y: Axis { title: "Change from A to B, % (above 0: B is slower)".to_owned(), scale, ticks, start: Start::Whole, ink: None },
         y2: None,
+        strip: None,
         series: vec![
             series("what does not matter (margin)", Ink::Green, Marks::Band { points: band }),
             series("no change", Ink::Black, Marks::Line { points: vec![(first, Some(0.0)), (last, Some(0.0))], dash: Dash::Dashed }),

@@ -4,12 +4,16 @@
 //! to fail. So throughput and response time share one picture over the same levels, the success rate has its own, and the
 //! answers are written into them: the level with the highest QPS and the first level with failures. Levels at which the
 //! load generator was the limit are hollow, because there the picture shows the generator and not the server.
+//!
+//! Of a scenario both are asked for, requests and journeys (QPS and TPS). A journey is of five requests or of three thousand: on one
+//! axis its curve would lie on the floor, and multiplied to fit it would be a second QPS. So journeys have a strip of their own below,
+//! over the same levels, with how many requests one has.
 
-use analysis::{Level, quantity};
+use analysis::{Level, LevelJourneys, quantity};
 
 use super::font::{Typeface, Weight};
 use super::ticks::{self, Growth};
-use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start, number};
+use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start, Strip, number};
 
 /// A ladder of loads and what was measured at each.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,11 +112,28 @@ pub struct SweepPoint {
     pub ttlb_ms: Option<f64>,
     /// Requests that succeeded, in percent of those that fell due.
     pub success_percent: f64,
+    /// Of a scenario, its journeys.
+    pub journeys: Option<Travelled>,
     /// Whether the load generator was the limit, and the server might have done more.
     pub generator_limited: bool,
 }
 
-/// QPS (left) and mean TTLB (right) by level.
+/// The journeys of one level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Travelled {
+    /// Journeys a second that went to their end.
+    pub tps: f64,
+    /// Answers for each of these; `None` if there were none.
+    pub requests_each: Option<f64>,
+}
+
+impl Travelled {
+    pub(crate) const fn of(journeys: &LevelJourneys) -> Self {
+        Self { tps: journeys.tps, requests_each: journeys.requests_per_journey }
+    }
+}
+
+/// QPS (left) and mean TTLB (right) by level, and TPS below where there are journeys.
 pub fn qps_ttlb(curve: &SweepCurve) -> Chart {
     qps_ttlb_of(&[Clean::of(curve, curve.name.clone(), 0)])
 }
@@ -122,7 +143,7 @@ pub fn success_rate(curve: &SweepCurve) -> Chart {
     success_rate_of(&[Clean::of(curve, curve.name.clone(), 0)])
 }
 
-/// QPS and mean TTLB of two sweeps by level. A level that only one of them has is a gap in the line of the other.
+/// QPS and mean TTLB of two sweeps by level, and TPS below where either has journeys. A level that only one of them has is a gap in the line of the other.
 pub fn qps_ttlb_diff(a: &SweepCurve, b: &SweepCurve) -> Chart {
     qps_ttlb_of(&pair(a, b))
 }
@@ -203,10 +224,15 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
             ink: curve.note_ink(),
         })
     }));
+    let strip = strip_of(curves, &levels);
+    let (title, what) = match strip {
+        None => ("QPS & TTLB", "QPS and mean TTLB"),
+        Some(_) => ("QPS, TPS & TTLB", "QPS, TPS and mean TTLB"),
+    };
     Chart {
-        title: titled("QPS & TTLB", curves),
+        title: titled(title, curves),
         subtitle: subtitle(curves),
-        description: description("QPS and mean TTLB", curves),
+        description: description(what, curves),
         x: x_axis(curves, &levels),
         y: Axis {
             title: "QPS, requests a second (solid)".to_owned(),
@@ -225,11 +251,34 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
             start: Start::Whole,
             ink: alone.then_some(Ink::Vermillion),
         }),
+        strip,
         series,
         notes,
         hollow: Some(HOLLOW.to_owned()),
         empty: if levels.is_empty() { Some(NOTHING.to_owned()) } else { (!any_success).then(|| ALL_FAILED.to_owned()) },
     }
+}
+
+/// Journeys by level, where any curve has some.
+fn strip_of(curves: &[Clean], levels: &[f64]) -> Option<Strip> {
+    let highest = curves.iter().flat_map(|curve| curve.values(Clean::tps)).reduce(f64::max)?;
+    let (scale, ticks) = ticks::low_from_zero(highest);
+    let series: Vec<Series> = curves
+        .iter()
+        .filter(|curve| curve.values(Clean::tps).next().is_some())
+        .map(|curve| {
+            let (ink, marker) = if curves.len() == 1 { (Ink::Green, Marker::Diamond) } else { (curve.ink, curve.marker) };
+            let marks = Marks::Points { points: curve.points(levels, Clean::tps), marker, dash: Dash::Solid };
+            Series { name: curve.entry("TPS"), side: Side::Left, ink, marks }
+        })
+        .collect();
+    let (title, ink) = match &series[..] {
+        [only] => (format!("{}, journeys a second", only.name), Some(only.ink)),
+        _ => ("TPS, journeys a second".to_owned(), None),
+    };
+    // Two would hide each other's curves in so little height; the description has both.
+    let notes = curves.iter().filter(|_| curves.len() == 1).filter_map(Clean::most_journeys).collect();
+    Some(Strip { y: Axis { title, scale, ticks, start: Start::Whole, ink }, series, notes })
 }
 
 /// The fit as it can be drawn: where the curve is alone and the values are sound. A band far above the highest measurement
@@ -293,6 +342,7 @@ fn success_rate_of(curves: &[Clean]) -> Chart {
         x: x_axis(curves, &levels),
         y: Axis { title, scale, ticks, start: if cut.is_some() { Start::Cut } else { Start::Whole }, ink: None },
         y2: None,
+        strip: None,
         series,
         notes,
         hollow: Some(HOLLOW.to_owned()),
@@ -317,6 +367,8 @@ struct Clean<'a> {
 struct Measured {
     level: f64,
     qps: Option<f64>,
+    tps: Option<f64>,
+    requests_each: Option<f64>,
     ttlb: Option<f64>,
     success: Option<f64>,
     fill: Fill,
@@ -350,6 +402,8 @@ impl<'a> Clean<'a> {
                 Some(Measured {
                     level: sound(point.level)?,
                     qps: sound(point.qps),
+                    tps: point.journeys.and_then(|journeys| sound(journeys.tps)),
+                    requests_each: point.journeys.and_then(|journeys| journeys.requests_each).and_then(sound),
                     ttlb: point.ttlb_ms.and_then(sound),
                     success: sound(point.success_percent).map(|percent| percent.min(100.0)),
                     fill: if point.generator_limited { Fill::Hollow } else { Fill::Solid },
@@ -366,6 +420,10 @@ impl<'a> Clean<'a> {
 
     fn qps(measured: &Measured) -> Option<f64> {
         measured.qps
+    }
+
+    fn tps(measured: &Measured) -> Option<f64> {
+        measured.tps
     }
 
     fn ttlb(measured: &Measured) -> Option<f64> {
@@ -447,6 +505,19 @@ impl<'a> Clean<'a> {
             )),
             ink: self.note_ink(),
         })
+    }
+
+    /// The level with the highest TPS, and of how many requests its journeys were.
+    fn most_journeys(&self) -> Option<Note> {
+        let with_any = self.measured.iter().filter_map(|measured| Some((measured, measured.tps.filter(|tps| *tps > 0.0)?)));
+        // Of equals the first.
+        let (measured, tps) = with_any.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+        let what = if self.measured.len() > 1 { "highest TPS" } else { "TPS" };
+        let each = measured
+            .requests_each
+            .map_or_else(String::new, |each| format!(", of {} request{} each", number::figure(each), if each == 1.0 { "" } else { "s" }));
+        let text = self.said(&format!("{what} {} at {}{each}", number::figure(tps), self.level_words(measured.level)));
+        Some(Note::Value { x: measured.level, y: tps, side: Side::Left, text, ink: self.note_ink() })
     }
 
     /// The TTLB in words when there is only one level, and so no line to read it from.
@@ -548,9 +619,10 @@ fn description(what: &str, curves: &[Clean]) -> String {
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "not measured".to_owned());
         for measured in curve.measured.iter().take(DESCRIBED_MAX) {
             sentences.push(format!(
-                "At {} {unit}: QPS {}, mean TTLB {}, success {}{}.",
+                "At {} {unit}: QPS {}{}, mean TTLB {}, success {}{}.",
                 number::figure(measured.level),
                 or_none(measured.qps.map(number::figure)),
+                measured.tps.map_or_else(String::new, |tps| format!(", TPS {}", number::figure(tps))),
                 or_none(measured.ttlb.map(|ms| format!("{} ms", number::figure(ms)))),
                 or_none(measured.success.map(|share| format!("{} %", number::percent(share)))),
                 match measured.fill {
@@ -562,8 +634,13 @@ fn description(what: &str, curves: &[Clean]) -> String {
         if curve.measured.len() > DESCRIBED_MAX {
             sentences.push(format!("And {} more levels.", curve.measured.len() - DESCRIBED_MAX));
         }
-        if let Some(Note::Value { text, .. }) = curve.peak() {
-            sentences.push(format!("In short: {text}."));
+        let peaks: Vec<String> = [curve.peak(), curve.most_journeys()]
+            .into_iter()
+            .flatten()
+            .filter_map(|note| if let Note::Value { text, .. } = note { Some(text) } else { None })
+            .collect();
+        if !peaks.is_empty() {
+            sentences.push(format!("In short: {}.", peaks.join("; ")));
         }
         if let Some(fit) = curve.curve.fit.as_ref().filter(|_| curves.len() == 1) {
             sentences.push(format!("Fitted: {}.", fit.name));

@@ -84,10 +84,18 @@ const STEPS: [(f64, f64); 9] =
 const HEADROOM: f64 = 0.09;
 /// How many intervals an axis from zero may have.
 const INTERVALS: std::ops::RangeInclusive<u32> = 4..=8;
+/// The same for one of little height.
+const LOW_INTERVALS: std::ops::RangeInclusive<u32> = 2..=3;
 
 /// An axis from zero that holds `max` with room above it.
 pub fn from_zero(max: f64) -> (Scale, Vec<Tick>) {
     let intervals = INTERVALS.min_by(|&a, &b| cost(max, a).total_cmp(&cost(max, b))).unwrap_or(5);
+    in_steps(max, intervals)
+}
+
+/// The same for an axis of little height, with fewer ticks.
+pub fn low_from_zero(max: f64) -> (Scale, Vec<Tick>) {
+    let intervals = LOW_INTERVALS.min_by(|&a, &b| cost(max, a).total_cmp(&cost(max, b))).unwrap_or(2);
     in_steps(max, intervals)
 }
 
@@ -291,6 +299,15 @@ mod tests {
         assert_eq!(labels(&ticks), ["0", "10,000", "20,000", "30,000", "40,000", "50,000", "60,000"]);
         assert_eq!(scale.to(), 60_000.0);
         assert_eq!(labels(&from_zero(0.3).1)[..3], ["0", "0.05", "0.10"]);
+    }
+
+    #[test]
+    fn an_axis_of_little_height_has_few_labels() {
+        assert_eq!(labels(&low_from_zero(10_202.0).1), ["0", "4,000", "8,000", "12,000"]);
+        for max in [0.0, 0.004, 9.65, 118.0, 2_500.0, f64::NAN] {
+            let (scale, ticks) = low_from_zero(max);
+            assert!((3..=4).contains(&ticks.len()) && scale.from() == 0.0 && (max.is_nan() || scale.to() > max), "{max}");
+        }
     }
 
     #[test]

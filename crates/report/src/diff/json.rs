@@ -162,6 +162,9 @@ struct Row {
     /// What the number counts on that side; null where it lacks the level.
     counts: Pair<&'static str>,
     qps: Both,
+    /// Of scenarios; absent where neither side has journeys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tps: Option<Both>,
     ttlb_mean_ns: Both,
     success_percent: Both,
     generator_limited: Pair<bool>,
@@ -212,6 +215,11 @@ fn row(level: f64, (ladder_a, a): (Ladder, Option<SweepPoint>), (ladder_b, b): (
         level,
         counts: Pair { a: counts(ladder_a, a), b: counts(ladder_b, b) },
         qps: figure(|point| Some(point.qps)),
+        tps: [a, b]
+            .iter()
+            .flatten()
+            .any(|point| point.journeys.is_some())
+            .then(|| figure(|point| point.journeys.map(|journeys| journeys.tps))),
         ttlb_mean_ns: figure(|point| point.ttlb_ms.map(|ms| ms * 1e6)),
         success_percent: figure(|point| Some(point.success_percent)),
         generator_limited: Pair { a: limited(a), b: limited(b) },
@@ -260,6 +268,7 @@ mod tests {
                     qps: *qps,
                     ttlb_ms: Some(2.0),
                     success_percent: 100.0,
+                    journeys: None,
                     generator_limited: false,
                 })
                 .collect(),

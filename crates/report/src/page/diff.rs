@@ -8,7 +8,7 @@ use super::sweep::Point;
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
 use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint};
 use crate::compare::signed;
-use crate::diff::{judged, level_cells, table};
+use crate::diff::{heads, judged, legend, level_cells, table};
 use crate::visible::visible;
 
 /// What the charts draw of both.
@@ -34,8 +34,8 @@ pub fn diff(a: &SweepCurve, b: &SweepCurve, sweeps: [Option<&Sweep>; 2]) -> Show
 fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View<Data> {
     let judged = judged(from, to);
     let ladder = if a.ladder == b.ladder { a.ladder } else { Ladder::Users };
-    let head = format!("#{}", ladder.head());
-    let heads = [head.as_str(), "#QPS A", "#QPS B", "#B/A", "#TTLB A", "#TTLB B", "#B/A", "#success A", "#success B", "#B/A", ""];
+    let heads: Vec<String> = heads(a, b).into_iter().map(|head| format!("#{head}")).chain([String::new()]).collect();
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     View {
         schema: SCHEMA,
         kind: Kind::Diff,
@@ -45,10 +45,7 @@ fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View
         answers: answers(a, b, &judged, ladder),
         remarks: Vec::new(),
         figures: figures(a, b),
-        tables: vec![
-            Table::new("levels", "Level by level", &heads, level_cells(a, b))
-                .noted("QPS: requests a second. TTLB: mean response time, to the last byte. B/A above 1: B is more."),
-        ],
+        tables: vec![Table::new("levels", "Level by level", &heads, level_cells(a, b)).noted(legend(a, b))],
         text: table(a, b) + &judged,
         measured_by: String::new(),
         data: Data { levels: ladder.key(), sides: [drawn("A", a), drawn("B", b)] },
@@ -70,6 +67,8 @@ fn drawn(name: &str, curve: &SweepCurve) -> Drawn {
             ttlb_mean_ns: point.ttlb_ms.map(|ms| ms * 1e6),
             ttlb_p99_ns: None,
             success_percent: point.success_percent,
+            tps: point.journeys.map(|journeys| journeys.tps),
+            requests_per_journey: point.journeys.and_then(|journeys| journeys.requests_each),
             generator_limited: point.generator_limited,
         })
         .collect();

@@ -38,6 +38,11 @@ pub(super) struct Point {
     pub(super) ttlb_mean_ns: Option<f64>,
     pub(super) ttlb_p99_ns: Option<u64>,
     pub(super) success_percent: f64,
+    /// Of a scenario: journeys a second that went to their end, and answers for each of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tps: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) requests_per_journey: Option<f64>,
     pub(super) generator_limited: bool,
 }
 
@@ -93,6 +98,8 @@ fn view(sweep: &Sweep) -> View<Data> {
             ttlb_mean_ns: row.ttlb_mean_ns,
             ttlb_p99_ns: row.ttlb_p99.map(|p99| p99.0),
             success_percent: row.success_percent,
+            tps: row.journeys.as_ref().map(|journeys| journeys.tps),
+            requests_per_journey: row.journeys.as_ref().and_then(|journeys| journeys.requests_per_journey),
             generator_limited: row.generator_limit.is_some(),
         })
         .collect();
@@ -185,6 +192,11 @@ fn figures(points: &[Point], best: Option<f64>, ladder: Ladder) -> Vec<Figure> {
     let mut figures = Vec::new();
     if let Some(top) = points.iter().max_by(|a, b| a.qps.total_cmp(&b.qps)) {
         figures.push(Figure::new("highest QPS", figure(top.qps), format!("at {}", ladder.in_words(top.level))));
+    }
+    let travelled = points.iter().filter_map(|point| Some((point, point.tps?)));
+    if let Some((top, tps)) = travelled.max_by(|a, b| a.1.total_cmp(&b.1)) {
+        let each = top.requests_per_journey.map_or_else(String::new, |each| format!(", {} requests a journey", figure(each)));
+        figures.push(Figure::new("highest TPS", figure(tps), format!("at {}{each}", ladder.in_words(top.level))));
     }
     if let Some(point) = best.and_then(|best| points.iter().find(|point| point.level == best)) {
         figures.push(Figure::new("best level", ladder.in_words(point.level), format!("{} QPS", figure(point.qps))));

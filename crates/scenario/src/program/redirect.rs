@@ -19,11 +19,13 @@ pub(crate) struct Hop<'a> {
     pub(crate) method: &'a str,
     /// Whether the step names its cookies itself, so that none are written.
     pub(crate) has_cookies: bool,
+    /// The header that holds a key which says who the user is, if there is one.
+    pub(crate) key: Option<&'a str>,
 }
 
 /// The bytes that follow a redirect and their method; `None` if the request cannot be read.
 pub(crate) fn led(request: &[u8], hop: &Hop<'_>) -> Option<(Vec<u8>, String)> {
-    let Hop { begun, from, to, status, method, has_cookies } = *hop;
+    let Hop { begun, from, to, status, method, has_cookies, key } = *hop;
     let at_home = to.same_origin(begun);
     let end = request.windows(4).position(|window| window == b"\r\n\r\n")?;
     let (head, body) = (&request[..end], &request[end + 4..]);
@@ -37,7 +39,8 @@ pub(crate) fn led(request: &[u8], hop: &Hop<'_>) -> Option<(Vec<u8>, String)> {
     for line in lines {
         let (name, _) = line.split_at(line.iter().position(|byte| *byte == b':')?);
         let name = std::str::from_utf8(name).ok()?.to_ascii_lowercase();
-        let is_secret = matches!(name.as_str(), "authorization" | "cookie");
+        let is_secret = matches!(name.as_str(), "authorization" | "cookie" | "x-amz-security-token")
+            || key.is_some_and(|key| key.eq_ignore_ascii_case(&name));
         let is_dropped = becomes_get && name.starts_with("content-") || !at_home && is_secret || name == "cookie" && !has_cookies;
         if is_dropped {
             continue;
@@ -82,17 +85,17 @@ mod tests {
     use super::*;
 
     const FIRST: &[u8] =
-        b"POST /login HTTP/1.1\r\nHost: a.test\r\nCookie: old=1\r\nAuthorization: x\r\nContent-Type: t\r\nContent-Length: 3\r\n\r\na=1";
+        b"POST /login HTTP/1.1\r\nHost: a.test\r\nCookie: old=1\r\nAuthorization: x\r\nx-key: k\r\nContent-Type: t\r\nContent-Length: 3\r\n\r\na=1";
 
     fn text(status: u16, to: &str) -> String {
         let (home, to): (Target, Target) = ("http://a.test/login".parse().unwrap(), to.parse().unwrap());
-        let hop = Hop { begun: &home, from: &home, to: &to, status, method: "POST", has_cookies: false };
+        let hop = Hop { begun: &home, from: &home, to: &to, status, method: "POST", has_cookies: false, key: Some("X-Key") };
         String::from_utf8(led(FIRST, &hop).unwrap().0).unwrap()
     }
 
     #[test]
     fn a_post_becomes_a_get_without_a_body_and_without_old_cookies() {
-        assert_eq!(text(303, "http://a.test/home"), "GET /home HTTP/1.1\r\nHost: a.test\r\nAuthorization: x\r\n\r\n");
+        assert_eq!(text(303, "http://a.test/home"), "GET /home HTTP/1.1\r\nHost: a.test\r\nAuthorization: x\r\nx-key: k\r\n\r\n");
         assert!(text(307, "http://a.test/home").ends_with("Content-Length: 3\r\n\r\na=1"));
     }
 

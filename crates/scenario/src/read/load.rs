@@ -17,6 +17,12 @@ impl Reading<'_> {
         {
             self.wrong(word.spot, "'users' and 'connections' are two words for one thing", "keep one of them");
         }
+        if entries.has("rate")
+            && let Some((word, _)) = entries.take("users")
+        {
+            let message = "'users' and 'rate' are two kinds of load: users who wait for their answers, or arrivals that do not";
+            self.wrong(word.spot, message, "keep one of them; with a rate, connections: 50 is the most journeys at once");
+        }
         let mut settings = Map::new();
         for key in LOAD.keys {
             let Some(node) = entries.value(key.name) else { continue };
@@ -39,7 +45,13 @@ impl Reading<'_> {
                         Some(Json::String(stages.join(", ")))
                     }
                     _ => self.plain(node).map(|text| match setting {
-                        "cacert" | "cert" | "key" | "unix_socket" => Json::String(self.beside(&text)),
+                        "cacert" | "cert" | "key" | "unix_socket" => {
+                            let path = self.beside(&text);
+                            if setting != "unix_socket" {
+                                self.look_for(node.spot, &path);
+                            }
+                            Json::String(path)
+                        }
                         _ => Json::String(text),
                     }),
                 },
@@ -55,7 +67,7 @@ impl Reading<'_> {
                     for error in wrong.0.into_iter().filter(|error| error.setting == flag && !is_about_others(&flag)) {
                         // The place is pointed at here, where an error about a flag shows its text again.
                         let message = error.message.lines().next().unwrap_or_default().replacen(&format!("--{flag}"), key.name, 1);
-                        self.wrong(node.spot, message, error.help.replace("--", ""));
+                        self.wrong(node.spot, message, in_its_words(&error.help, &flag, key.name));
                     }
                     settings.insert(setting.to_owned(), value);
                 }
@@ -65,7 +77,40 @@ impl Reading<'_> {
     }
 }
 
+/// What to do, as the file writes it: `--duration 30s` is `duration: 30s` there. `flag` is called `key`.
+fn in_its_words(help: &str, flag: &str, key: &str) -> String {
+    let mut pieces = help.split("--");
+    let mut said = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, rest) = piece.split_at(piece.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-').unwrap_or(piece.len()));
+        said += &if name == flag { key.to_owned() } else { name.replace('-', "_") };
+        let is_value = |letter: char| letter.is_ascii_digit() || letter.is_ascii_uppercase() || letter == '\'';
+        match rest.strip_prefix(' ').filter(|value| value.starts_with(is_value)) {
+            Some(value) => said += &format!(": {value}"),
+            None => said += rest,
+        }
+    }
+    said
+}
+
 /// Settings that mean nothing alone.
 fn is_about_others(flag: &str) -> bool {
     matches!(flag, "cert" | "key" | "arrivals" | "pause")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_is_said_as_the_file_writes_it() {
+        for (help, said) in [
+            ("give at least one, such as --connections 50", "give at least one, such as users: 50"),
+            ("give --connect-timeout 5s, or leave --insecure out", "give connect_timeout: 5s, or leave insecure out"),
+            ("give --connections, or --rate '5/s'", "give users, or rate: '5/s'"),
+            ("give it", "give it"),
+        ] {
+            assert_eq!(in_its_words(help, "connections", "users"), said);
+        }
+    }
 }

@@ -83,6 +83,7 @@ impl Reading<'_> {
     fn place_of(&mut self, node: &Node) -> Option<(Template, Option<Target>)> {
         let template = self.template(node)?;
         let Value::Scalar { text, .. } = &node.value else { return None };
+        self.single_braces(node, text);
         if text.starts_with('/') && !text.starts_with("//") {
             return Some((template, None));
         }
@@ -168,8 +169,12 @@ impl Reading<'_> {
                     if let Some(node) = file {
                         self.reaches_out(node.spot, "this names a file of the machine that serves");
                     }
-                    match file.and_then(|node| self.plain(node)) {
-                        Some(path) => Body::File(self.beside(&path)),
+                    match file.and_then(|node| Some((node.spot, self.plain(node)?))) {
+                        Some((spot, path)) => {
+                            let path = self.beside(&path);
+                            self.look_for(spot, &path);
+                            Body::File(path)
+                        }
                         None => {
                             self.wrong(node.spot, "no file is named", "write body: {file: PATH}");
                             Body::Empty
@@ -193,16 +198,16 @@ impl Reading<'_> {
                             if let Some(node) = path {
                                 self.reaches_out(node.spot, "this names a file of the machine that serves");
                             }
+                            let spot = path.map_or(node.spot, |node| node.spot);
                             let path = path.and_then(|node| self.plain(node));
                             let media_type = entries.value("type").and_then(|node| self.plain(node));
                             let Some(path) = path else {
                                 self.wrong(node.spot, "no file is named", "write {file: PATH}, and type: MEDIA if it matters");
                                 continue;
                             };
-                            FieldValue::File {
-                                path: self.beside(&path),
-                                media_type: media_type.unwrap_or_else(|| "application/octet-stream".to_owned()),
-                            }
+                            let path = self.beside(&path);
+                            self.look_for(spot, &path);
+                            FieldValue::File { path, media_type: media_type.unwrap_or_else(|| "application/octet-stream".to_owned()) }
                         }
                         _ => match self.template(node) {
                             Some(text) => FieldValue::Text(text),
@@ -392,9 +397,10 @@ impl Reading<'_> {
         }
     }
 
-    fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
+    pub(super) fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
         let mut found = Vec::new();
         for (word, node) in self.named(node) {
+            self.ensure_named(word.spot, &word.text);
             if let Some(extraction) = self.extraction(&word.text, node) {
                 found.push(extraction);
             }
@@ -475,6 +481,11 @@ impl Reading<'_> {
 }
 
 impl Auth {
+    /// The header that holds a key of its own, which is nobody else's to know.
+    pub(crate) fn key_header(&self) -> Option<&str> {
+        if let Self::Header(name, _) = self { Some(name) } else { None }
+    }
+
     /// The header that says it, if it is one.
     pub(crate) fn header(&self) -> Option<(String, Template)> {
         let worded = |word: &str, template: &Template| {

@@ -95,6 +95,7 @@ fn what_is_no_scenario_is_told() {
         ("steps: [{pause: 1s, headers: {A: b}}]", "means nothing beside 'pause'"),
         ("data_order: random\nsteps: [{get: /}]", "there is none"),
         ("load: {users: 1, connections: 2}\nsteps: [{get: /}]", "two words for one thing"),
+        ("load: {users: 1, rate: 5/s}\nsteps: [{get: /}]", "1:8: 'users' and 'rate' are two kinds of load"),
         ("steps: [{get: /, json: '{\"a\": }'}]", "shop.yaml:1:"),
     ] {
         assert!(mistakes(text).contains(part), "{text}: {}", mistakes(text));
@@ -278,6 +279,183 @@ fn a_scenario_of_somebody_else_names_nothing_outside_itself() {
     assert_eq!(lines, [2, 2, 3, 4, 6, 7, 9, 11], "{places:#?}");
     assert!(mistakes.iter().all(|mistake| mistake.message.ends_with(", and is not taken from a browser")), "{places:#?}");
     assert!(read_within("s.yaml", "target: http://a.test\nsteps: [{get: '/{{uuid}}'}]\n", Reach::Itself).is_ok());
+}
+
+#[test]
+fn a_condition_that_would_always_or_never_hold_is_told() {
+    for (condition, place, message, help) in [
+        ("'{{status}} = 200'", "5:9", "compares nothing", "compare with =="),
+        ("'{{status}} === 200'", "5:21", "in a way that there is not", "compare with =="),
+        ("'{{status}} !== 200'", "5:21", "in a way that there is not", ""),
+        ("'{{status}} => 200'", "5:22", "in a way that there is not", ""),
+        ("'{{status}} == 200 && {{id}} == 1'", "5:28", "a single comparison", "put a second if:"),
+        ("'{{status}} == 200 or {{status}} == 201'", "5:28", "a single comparison", "two steps"),
+        ("status == 200", "5:9", "is always the same", "write '{{status}} == 200'"),
+        ("id", "5:9", "is always the same", "write '{{id}}'"),
+        ("'200 < 5'", "5:9", "is always the same", "compare something"),
+    ] {
+        let told =
+            mistakes(&format!("steps:\n  - get: /\n    extract:\n      id: json $.id\n  - if: {condition}\n    steps: [{{get: /}}]\n"));
+        assert!(told.contains(&format!("shop.yaml:{place}: ")) && told.contains(message) && told.contains(help), "{condition}: {told}");
+    }
+    for condition in
+        ["'{{status}} == rock and roll'", "'{{status}}'", "' {{status}} '", "'{{status}} == \"a && b\"'", "'200 <= {{status}}'"]
+    {
+        assert_eq!(mistakes(&format!("steps:\n  - if: {condition}\n    steps: [{{get: /}}]\n")), "", "{condition}");
+    }
+}
+
+#[test]
+fn a_variable_in_other_braces_is_told() {
+    for (path, place, shown) in
+        [("/a/${id}", "4:13", "'${id}'"), ("/a/{id}/b", "4:13", "'{id}'"), ("'/{{id}}?x=#{ id }'", "4:21", "'#{ id }'")]
+    {
+        let told = mistakes(&format!("steps:\n  - get: /\n    extract: {{id: json $.id}}\n  - get: {path}\n"));
+        assert!(told.contains(&format!("shop.yaml:{place}: {shown} would be sent")) && told.contains("write {{id}}"), "{path}: {told}");
+    }
+    assert_eq!(mistakes("steps: [{get: '/{other}/$x{y'}]"), "", "a path may hold braces");
+}
+
+#[test]
+fn a_key_without_its_blank_is_shown_with_it() {
+    for (step, help) in
+        [("get /a", "write get: /a,"), ("get:/a", "write get: /a,"), ("POST /b", "write post: /b,"), ("hello", "write KEY: VALUE")]
+    {
+        let told = mistakes(&format!("steps:\n  - {step}\n"));
+        assert!(told.contains("shop.yaml:2:5: this is a text") && told.contains(help), "{step}: {told}");
+    }
+}
+
+/// A machine with a data file, a picture and one variable.
+struct Machine;
+
+impl Surroundings for Machine {
+    fn columns(&self, path: &str) -> Result<Option<Vec<String>>, Vec<(String, String)>> {
+        match path {
+            "at/users.csv" => Ok(Some(vec!["id".to_owned(), "name".to_owned()])),
+            "at/unseen.csv" => Ok(None),
+            "at/ragged.csv" => {
+                Err([2, 5].map(|line| (format!("the data file {path}, line {line}: it has 1 field"), "mend it".to_owned())).to_vec())
+            }
+            _ => Err(vec![(format!("the data file {path} cannot be read: there is no such file"), "check the path".to_owned())]),
+        }
+    }
+
+    fn unreadable(&self, path: &str) -> Option<String> {
+        (path != "at/photo.png").then(|| "there is no such file".to_owned())
+    }
+
+    fn is_set(&self, variable: &str) -> bool {
+        variable == "TOKEN"
+    }
+}
+
+#[test]
+fn what_is_not_there_has_its_place_beside_all_other_mistakes() {
+    let text = "\
+target: http://a.test
+load: {users: 1, cacert: ca.pem}
+data: [users.csv, nowhere.csv, ragged.csv, unseen.csv]
+steps:
+  - get: /{{users.nmae}}/{{users.name}}/{{unseen.any}}
+    headers: {A: '{{env TOKEN}}', B: '{{env TOKNE}} {{base64 (env TOKNE)}}'}
+    chekcs: {status: 200}
+  - post: /{{file words.txt}}
+    body: {file: gone.bin}
+  - post: /upload?{{nowhere.x}}
+    multipart: {ok: {file: photo.png}, no: {file: photo.gif}}
+  - get: '{{weighted paths.csv}}'
+";
+    let found = read_among("at/shop.yaml", text, &Machine).unwrap_err();
+    let told: Vec<(usize, usize, &str)> = found.iter().map(|mistake| (mistake.line, mistake.column, mistake.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (2, 26, "the file 'at/ca.pem' cannot be read: there is no such file"),
+            (3, 19, "the data file at/nowhere.csv cannot be read: there is no such file"),
+            (3, 32, "the data file at/ragged.csv, line 2: it has 1 field"),
+            (3, 32, "the data file at/ragged.csv, line 5: it has 1 field"),
+            (5, 19, "the data file at/users.csv has no column 'nmae'"),
+            (6, 45, "the variable TOKNE is not in the environment"),
+            (7, 5, "the key 'chekcs' is unknown here"),
+            (8, 19, "the file 'words.txt' cannot be read: there is no such file"),
+            (9, 18, "the file 'at/gone.bin' cannot be read: there is no such file"),
+            (11, 51, "the file 'at/photo.gif' cannot be read: there is no such file"),
+            (12, 22, "the file 'at/paths.csv' cannot be read: there is no such file"),
+        ]
+    );
+    assert_eq!(found[4].help, "did you mean 'name'?");
+    let sound = "data: [users.csv]\nsteps: [{get: '/{{users.id}}', headers: {A: '{{env TOKEN}}'}}]\n";
+    assert!(read_among("at/shop.yaml", sound, &Machine).is_ok());
+    // Whoever only reads is not told what there is.
+    assert!(read("at/shop.yaml", "data: [nowhere.csv]\nsteps: [{get: '/{{nowhere.x}}'}]\n").is_ok());
+}
+
+#[test]
+fn a_misspelt_key_is_read_as_the_one_that_was_meant() {
+    let text = "\
+tagret: http://a.test/x
+varaibles: {size: '5'}
+steps:
+  - gett: /a/{{size}}
+    extarct: {id: jsno $.id, token: json $.token}
+  - reapeat: many
+    setps: [{psot: '/b/{{id}}/{{token}}', hedaers: {'A B': c}}]
+  - foreach: {variabel: card, in: [1, 2]}
+    steps: [{get: '/c/{{card}}'}]
+  - fetch: /d
+";
+    let told = mistakes(text);
+    let messages: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("error: shop.yaml:")).collect();
+    assert_eq!(
+        messages,
+        [
+            "1:1: the key 'tagret' is unknown here",
+            "1:9: the target 'http://a.test/x' has a path",
+            "2:1: the key 'varaibles' is unknown here",
+            "4:5: the key 'gett' is unknown here",
+            "5:5: the key 'extarct' is unknown here",
+            "5:19: 'jsno' is no way to find a value",
+            "6:5: the key 'reapeat' is unknown here",
+            "6:14: 'many' is not a whole number",
+            "7:5: the key 'setps' is unknown here",
+            "7:14: the key 'psot' is unknown here",
+            "7:43: the key 'hedaers' is unknown here",
+            "7:53: 'A B' is no name of a header",
+            "8:5: the key 'foreach' is unknown here",
+            "8:15: the key 'variabel' is unknown here",
+            "10:5: the key 'fetch' is unknown here",
+        ],
+        "{told}"
+    );
+}
+
+#[test]
+fn words_of_other_tools_are_answered_with_those_of_this_one() {
+    for (text, help) in [
+        ("steps: [{get: /, think: 2s}]", "here it is called 'pause'"),
+        ("steps: [{get: /, capture: {}}]", "here it is called 'extract'"),
+        ("steps: [{get: /, expect: {status: 200}}]", "here it is called 'checks'"),
+        ("base_url: http://a.test\nsteps: [{get: /}]", "here it is called 'target'"),
+        ("scenarios: []\nsteps: [{get: /}]", "here it is called 'journeys'"),
+        ("load: {vus: 5}\nsteps: [{get: /}]", "here it is called 'users'"),
+        ("steps: [{url: /}]", "here it is called 'get'"),
+        // A word is only of use where there is such a key.
+        ("load: {think_time: 5s}\nsteps: [{get: /}]", "here it is called 'pause'"),
+        ("variables: {a: b}\nsteps: [{get: /, extract: {a: {jsonpath: $.a}}}]", "keys here are json"),
+    ] {
+        assert!(mistakes(text).contains(help), "{text}: {}", mistakes(text));
+    }
+}
+
+#[test]
+fn what_a_step_that_cannot_be_read_takes_out_is_not_missed_after_it() {
+    for step in
+        ["{get: /a, post: /b, extract: {id: json $.id}}", "{name: a, extract: {id: json $.id}}", "{path: /a, extract: {id: json $.id}}"]
+    {
+        let told = mistakes(&format!("steps:\n  - {step}\n  - get: /b/{{{{id}}}}\n"));
+        assert_eq!(told.matches("error: ").count(), 1, "{step}: {told}");
+    }
 }
 
 /// What holds of every text: nothing panics, mistakes have a place and are short, and what is read needs no more looking at.

@@ -60,6 +60,14 @@ impl Reading<'_> {
                     let place = found(text, &name).map_or_else(|| spot(self, 0, text.len()), |at| spot(self, at, name.len()));
                     self.reaches_out(place, what);
                 }
+                if self.surroundings.is_some() {
+                    let mut values = Vec::new();
+                    template.each_value(&mut |value| values.push(value.clone()));
+                    let place = |reading: &Self, name: &str| {
+                        found(text, name).map_or_else(|| spot(reading, 0, text.len()), |at| spot(reading, at, name.len()))
+                    };
+                    values.iter().for_each(|value| self.look_up(value, &place));
+                }
                 for name in unset {
                     let spot = match found(text, &name) {
                         Some(at) => spot(self, at, name.len()),
@@ -117,21 +125,74 @@ impl Reading<'_> {
         let found = found.min_by_key(|(at, word, _)| (*at, std::cmp::Reverse(word.len())));
         let Some((at, word, operator)) = found else {
             if !text.contains("{{") {
-                self.wrong(
-                    node.spot,
-                    format!("'{}' is always the same", text.escape_debug()),
-                    "compare something, such as '{{status}} == 200'",
-                );
+                self.always_the_same(node, text);
                 return None;
             }
-            return self.template(node).map(|left| Condition { left, against: None });
+            let left = self.template(node)?;
+            if left.pieces().iter().any(|piece| matches!(piece, Piece::Text(fixed) if !fixed.trim().is_empty())) {
+                let message = format!("'{}' compares nothing, and so would always hold", text.escape_debug());
+                self.wrong(node.spot, message, format!("{COMPARISONS}, as in '{{{{status}}}} == 200'"));
+                return None;
+            }
+            return Some(Condition { left, against: None });
         };
-        let left = self.template_of(node, text[..at].trim());
-        let right = text[at + word.len()..].trim();
-        let right = right.strip_prefix('"').and_then(|right| right.strip_suffix('"')).unwrap_or(right);
+        let (before, after) = (text[..at].trim(), text[at + word.len()..].trim());
+        if before.ends_with('=') || after.starts_with('=') {
+            let spot = self.within(node, text, at, word.len());
+            self.wrong(spot, "this compares in a way that there is not", COMPARISONS);
+            return None;
+        }
+        let quoted = after.strip_prefix('"').and_then(|after| after.strip_suffix('"'));
+        if let (None, Some(joint)) = (quoted, joined(after)) {
+            let from = text.len() - text[at + word.len()..].trim_start().len();
+            let spot = self.within(node, text, from + joint.start, joint.len());
+            let help = "for both, put a second if: into the steps of the first; for either, write two steps with an if: of their own";
+            self.wrong(spot, "a condition is a single comparison", help);
+            return None;
+        }
+        let left = self.template_of(node, before);
+        let right = quoted.unwrap_or(after);
         let from = text.rfind(right).unwrap_or_default();
         let right = self.template_at(right, |reading, at, length| reading.within(node, text, from + at, length));
-        Some(Condition { left: left?, against: Some((operator, right?)) })
+        let (left, right) = (left?, right?);
+        if left.is_fixed() && right.is_fixed() {
+            self.always_the_same(node, text);
+            return None;
+        }
+        Some(Condition { left, against: Some((operator, right)) })
+    }
+
+    /// Complains of a condition that nothing changes, most often for want of braces.
+    fn always_the_same(&mut self, node: &Node, text: &str) {
+        let word =
+            text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_' || letter == '-')).next().unwrap_or_default();
+        let help = if self.names.iter().any(|name| name == word) {
+            format!("write '{{{{{word}}}}}{}': in braces it is the variable", &text[word.len()..])
+        } else {
+            "compare something, such as '{{status}} == 200'".to_owned()
+        };
+        self.wrong(node.spot, format!("'{}' is always the same", text.escape_debug()), help);
+    }
+
+    /// Complains of variables in the braces of other tools, which would be sent as they stand.
+    pub(super) fn single_braces(&mut self, node: &Node, text: &str) {
+        let mut from = 0;
+        while let Some(at) = text[from..].find('{').map(|at| from + at) {
+            from = at + 1;
+            if text[from..].starts_with('{') {
+                // A template, up to its end.
+                from = text[from..].find("}}").map_or(text.len(), |end| from + end + 2);
+                continue;
+            }
+            let Some(name) = text[from..].find('}').map(|end| text[from..from + end].trim()) else { return };
+            if self.names.iter().any(|known| known == name) {
+                let begins = text[..at].strip_suffix(['$', '#']).map_or(at, str::len);
+                let ends = from + text[from..].find('}').unwrap_or_default() + 1;
+                let spot = self.within(node, text, begins, ends - begins);
+                let message = format!("'{}' would be sent as it stands", text[begins..ends].escape_debug());
+                self.wrong(spot, message, format!("write {{{{{name}}}}} for the value of the variable"));
+            }
+        }
     }
 
     /// JSON written as YAML, or as text.
@@ -196,6 +257,20 @@ impl Reading<'_> {
         }
         Some(())
     }
+}
+
+/// What a condition can do.
+const COMPARISONS: &str = "compare with ==, !=, <, <=, >, >= or contains";
+
+/// Where a second comparison is joined to the first, of which this is the right side.
+fn joined(right: &str) -> Option<std::ops::Range<usize>> {
+    let at = |word: &str| outside(right, word).map(|at| at..at + word.len());
+    if let Some(place) = at("&&").or_else(|| at("||")) {
+        return Some(place);
+    }
+    // A word may be part of a text; not so where another comparison follows.
+    let place = at(" and ").or_else(|| at(" or "))?;
+    Operator::ALL.iter().any(|(word, _)| outside(&right[place.end..], word).is_some()).then_some(place.start + 1..place.end - 1)
 }
 
 /// Where a name stands between two braces.

@@ -55,6 +55,15 @@ pub fn told(found: &Found, plan: &Plan, width: u16) -> String {
     if found.bodiless > 0 {
         entry("", &format!("{} that may change something, with empty bodies: the log holds none", counted(found.bodiless, "request")));
     }
+    if found.partial > 0 {
+        let bodies = if found.partial == 1 { "its body" } else { "their bodies" };
+        entry("", &format!("{} without something of {bodies}, which the recording does not hold:", counted(found.partial, "request")));
+        found.partial_first.iter().for_each(|request| entry("", &format!("  {}", visible(request))));
+        let more = found.partial - found.partial_first.len() as u64;
+        if more > 0 {
+            entry("", &format!("  and {more} more"));
+        }
+    }
     let mut name = "left out";
     for (why, requests) in &found.left_out {
         let methods = if *why == LeftOut::Write { format!(" ({})", listed(&found.writes)) } else { String::new() };
