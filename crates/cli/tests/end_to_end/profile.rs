@@ -22,6 +22,10 @@ fn pprof(answers: &[&str]) -> (String, Receiver<String>) {
         while let Ok((mut stream, _)) = socket.accept() {
             let mut request = [0; 2_048];
             let length = stream.read(&mut request).unwrap_or(0);
+            // Who only looks whether somebody is here asks nothing.
+            if length == 0 {
+                continue;
+            }
             let line = String::from_utf8_lossy(&request[..length]).lines().next().unwrap_or_default().to_owned();
             let answer = &answers[served.min(answers.len() - 1)];
             served += 1;
