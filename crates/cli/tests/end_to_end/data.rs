@@ -144,7 +144,7 @@ fn every_mistake_is_told_before_the_run_with_its_place() {
     for (line, part) in [
         (format!("{url}{{{{users.nmae}}}} --data-file users.csv"), "did you mean 'name'?"),
         (format!("{url} --data-file users.csv"), "no template takes anything from --data-file"),
-        (format!("{url}{{{{a.b}}}} --data-file /nowhere/a.csv"), "--data-file /nowhere/a.csv cannot be read"),
+        (format!("{url}{{{{a.b}}}} --data-file /nowhere/a.csv"), "the data file /nowhere/a.csv cannot be read"),
         (format!("{url} --data-end stop"), "--data-end is about data files"),
         (format!("'{url}{{{{env NOT_THERE}}}}'"), "NOT_THERE, which is not in the environment"),
         (format!("'{url}{{{{file nowhere}}}}'"), "'nowhere' of a template cannot be read"),
