@@ -307,20 +307,21 @@ impl Sweep {
     /// One row for every level that was measured, ascending.
     #[must_use]
     pub fn rows(&self) -> Vec<LevelRow> {
-        let mut levels: Vec<Level> = Vec::new();
-        for trial in &self.trials {
-            if !levels.contains(&trial.level) {
-                levels.push(trial.level);
+        self.by_level().into_iter().map(|(level, runs)| LevelRow::new(level, &runs, &self.checks)).collect()
+    }
+
+    /// Every level with its runs, in ascending order.
+    #[must_use]
+    pub fn by_level(&self) -> Vec<(Level, Vec<&Summary>)> {
+        let mut levels: Vec<(Level, Vec<&Summary>)> = Vec::new();
+        for Trial { level, summary, .. } in &self.trials {
+            match levels.iter_mut().find(|(other, _)| other == level) {
+                Some((_, runs)) => runs.push(summary),
+                None => levels.push((*level, vec![summary])),
             }
         }
-        levels.sort_by(|a, b| a.value().total_cmp(&b.value()));
+        levels.sort_by(|(a, _), (b, _)| a.value().total_cmp(&b.value()));
         levels
-            .into_iter()
-            .map(|level| {
-                let runs: Vec<&Summary> = self.trials.iter().filter(|trial| trial.level == level).map(|trial| &trial.summary).collect();
-                LevelRow::new(level, &runs, &self.checks)
-            })
-            .collect()
     }
 }
 

@@ -5,7 +5,6 @@ use analysis::curve_words::parameters;
 use analysis::knee::Best;
 use analysis::quantity::{counted, figure, percent, time};
 use analysis::{Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
-use measure::Summary;
 use serde::Serialize;
 
 use super::profiled::{self, Flame};
@@ -159,8 +158,7 @@ fn view(sweep: &Sweep) -> View<Data> {
 
 /// The server's side against the levels.
 fn observed(sweep: &Sweep) -> Vec<Climb> {
-    let runs = |level| sweep.trials.iter().filter(|trial| trial.level == level).map(|trial| &trial.summary).collect();
-    let loads: Vec<(f64, Vec<&Summary>)> = sweep.rows().into_iter().map(|row| (row.level.value(), runs(row.level))).collect();
+    let loads: Vec<_> = sweep.by_level().into_iter().map(|(level, runs)| (level.value(), runs)).collect();
     watched::climbs(&loads)
 }
 
