@@ -480,15 +480,7 @@ impl<'a> Clean<'a> {
     }
 
     fn peak(&self) -> Option<Note> {
-        let mut best: Option<(&Measured, f64)> = None;
-        for measured in &self.measured {
-            if let Some(qps) = measured.qps
-                && qps > best.map_or(0.0, |(_, highest)| highest)
-            {
-                best = Some((measured, qps));
-            }
-        }
-        let (measured, qps) = best?;
+        let (measured, qps) = self.highest(Self::qps)?;
         Some(Note::Value {
             x: measured.level,
             y: qps,
@@ -507,11 +499,15 @@ impl<'a> Clean<'a> {
         })
     }
 
+    /// Where a value is the highest, and above zero; of equals the first.
+    fn highest(&self, of: fn(&Measured) -> Option<f64>) -> Option<(&Measured, f64)> {
+        let values = self.measured.iter().filter_map(|measured| Some((measured, of(measured).filter(|value| *value > 0.0)?)));
+        values.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    }
+
     /// The level with the highest TPS, and of how many requests its journeys were.
     fn most_journeys(&self) -> Option<Note> {
-        let with_any = self.measured.iter().filter_map(|measured| Some((measured, measured.tps.filter(|tps| *tps > 0.0)?)));
-        // Of equals the first.
-        let (measured, tps) = with_any.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+        let (measured, tps) = self.highest(Self::tps)?;
         let what = if self.measured.len() > 1 { "highest TPS" } else { "TPS" };
         let each = measured
             .requests_each

@@ -7,6 +7,8 @@
 //!
 //! Invariant: ticks are sorted, lie within their scale, and every tick of a scale can be read.
 
+use std::ops::RangeInclusive;
+
 use super::number;
 
 /// How values spread over an axis.
@@ -83,20 +85,23 @@ const STEPS: [(f64, f64); 9] =
 /// Room kept free beyond the outermost values, as a share of them, for their markers and notes.
 const HEADROOM: f64 = 0.09;
 /// How many intervals an axis from zero may have.
-const INTERVALS: std::ops::RangeInclusive<u32> = 4..=8;
+const INTERVALS: RangeInclusive<u32> = 4..=8;
 /// The same for one of little height.
-const LOW_INTERVALS: std::ops::RangeInclusive<u32> = 2..=3;
+const LOW_INTERVALS: RangeInclusive<u32> = 2..=3;
 
 /// An axis from zero that holds `max` with room above it.
 pub fn from_zero(max: f64) -> (Scale, Vec<Tick>) {
-    let intervals = INTERVALS.min_by(|&a, &b| cost(max, a).total_cmp(&cost(max, b))).unwrap_or(5);
-    in_steps(max, intervals)
+    from_zero_in(INTERVALS, max)
 }
 
 /// The same for an axis of little height, with fewer ticks.
 pub fn low_from_zero(max: f64) -> (Scale, Vec<Tick>) {
-    let intervals = LOW_INTERVALS.min_by(|&a, &b| cost(max, a).total_cmp(&cost(max, b))).unwrap_or(2);
-    in_steps(max, intervals)
+    from_zero_in(LOW_INTERVALS, max)
+}
+
+fn from_zero_in(intervals: RangeInclusive<u32>, max: f64) -> (Scale, Vec<Tick>) {
+    let fewest = *intervals.start();
+    in_steps(max, intervals.min_by(|&a, &b| cost(max, a).total_cmp(&cost(max, b))).unwrap_or(fewest))
 }
 
 /// Two axes from zero with the same number of intervals, so that one grid serves both.
