@@ -6,7 +6,6 @@
 use measure::observed::{Place, Series, Unit};
 use measure::{Observed, Summary};
 use plan::Nanos;
-use serde::Serialize;
 
 use crate::quantity::{bytes, count, counted, decimal, figure, percent};
 
@@ -58,7 +57,7 @@ impl<'a> ServerSide<'a> {
     fn is_the_target(&self, run: &Summary) -> bool {
         let asked = self.seen.asked.as_str();
         let port = run.plan.connection().connect_to.as_ref().map_or(run.plan.target().port(), |at| at.port);
-        asked == "auto" || asked.starts_with("ssh:") || asked.strip_prefix("port:").is_some_and(|text| text.parse() == Ok(port))
+        seeks_the_target(asked) || asked.strip_prefix("port:").is_some_and(|text| text.parse() == Ok(port))
     }
 
     /// Values of a series with the length of their intervals; those of the measured span, or all where none lies in it.
@@ -278,8 +277,13 @@ impl<'a> ServerSide<'a> {
     }
 }
 
+/// Whether what was asked for is whoever listens where the load goes, wherever that is.
+fn seeks_the_target(asked: &str) -> bool {
+    asked == "auto" || asked.starts_with("ssh:")
+}
+
 /// What the server did a moment ago, for whoever looks on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Now {
     /// Cores it used.
     pub cpu: f64,
@@ -289,8 +293,6 @@ pub struct Now {
     pub busiest_thread: Option<f64>,
     /// Connections that wait to be accepted.
     pub accept_queue: Option<f64>,
-    /// Resident memory in bytes.
-    pub memory_bytes: Option<f64>,
     /// The share of its quota's periods in which it had to stop.
     pub throttled: Option<f64>,
     /// Busy cores of its machine.
@@ -302,14 +304,13 @@ impl Now {
     #[must_use]
     pub fn of(latest: &[Observed]) -> Option<Self> {
         let with_processes = latest.iter().filter(|seen| seen.whole("cpu_user").is_some());
-        let seen = with_processes.min_by_key(|seen| !(seen.asked == "auto" || seen.asked.starts_with("ssh:")))?;
+        let seen = with_processes.min_by_key(|seen| !seeks_the_target(&seen.asked))?;
         let last = |name: &str| seen.whole(name).and_then(|series| series.values.last().copied().flatten());
         Some(Self {
             cpu: last("cpu_user")? + last("cpu_system")?,
             cores: seen.cores,
             busiest_thread: last("thread_cpu_busiest"),
             accept_queue: last("accept_queue"),
-            memory_bytes: last("memory"),
             throttled: last("cgroup_throttled"),
             machine_cpu: last("machine_cpu"),
         })
@@ -318,19 +319,23 @@ impl Now {
     /// How many cores it uses: `1.94 of 2 cores`.
     #[must_use]
     pub fn used(&self) -> String {
-        let of = self.cores.map_or_else(|| " cores".to_owned(), |cores| format!(" of {}", counted(cores.into(), "core")));
-        format!("{}{of}", decimal(self.cpu, 2))
+        format!("{} {}", decimal(self.cpu, 2), self.of_cores())
     }
 
-    /// What else is worth a word, in those of the table: its busiest thread, connections that wait to be accepted, a quota that stops it.
+    /// What is said beside the number of cores that it uses, in the words of the table: `of 2 cores, busiest thread 96 %, 3 queued`; of how
+    /// many cores, its busiest thread, connections that wait to be accepted, and a quota that stops it.
     #[must_use]
-    pub fn remarks(&self) -> Vec<String> {
-        let mut said = Vec::new();
+    pub fn told(&self) -> String {
+        let mut said = vec![self.of_cores()];
         said.extend(self.busiest_thread.map(|share| format!("busiest thread {:.0} %", share * 100.0)));
         said.extend(self.accept_queue.filter(|queued| *queued >= 1.0).map(|queued| format!("{} queued", count(queued as u64))));
         let stopped = self.throttled.filter(|share| *share >= SHARE_WORTH_SAYING);
         said.extend(stopped.map(|share| format!("throttled {:.0} %", share * 100.0)));
-        said
+        said.join(", ")
+    }
+
+    fn of_cores(&self) -> String {
+        self.cores.map_or_else(|| "cores".to_owned(), |cores| format!("of {}", counted(cores.into(), "core")))
     }
 }
 
@@ -447,8 +452,9 @@ mod tests {
         let run = watched();
         let mut latest: Vec<Observed> = run.observed.iter().rev().map(Observed::latest).collect();
         let now = Now::of(&latest).unwrap();
-        assert_eq!((now.used().as_str(), now.accept_queue), ("1.04 of 4 cores", Some(129.0)));
-        assert_eq!(now.remarks(), ["busiest thread 99 %", "129 queued"]);
+        assert_eq!(now.used(), "1.04 of 4 cores");
+        assert_eq!(now.told(), "of 4 cores, busiest thread 99 %, 129 queued");
+        assert!(Now { throttled: Some(0.4), ..now }.told().ends_with("129 queued, throttled 40 %"));
         // What stands behind the server is not the server.
         latest.insert(0, Observed { asked: "pid:7".to_owned(), ..latest[1].clone() });
         latest[0].series.iter_mut().for_each(|series| series.values = vec![Some(0.0)]);

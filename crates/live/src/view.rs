@@ -307,10 +307,7 @@ impl View {
     /// What the server takes: of how many cores, and what waits for it.
     fn server_line(&self) -> Option<Line<'_>> {
         let now = self.server?;
-        let of = now.cores.map_or_else(|| "cores".to_owned(), |cores| format!("of {}", quantity::counted(cores.into(), "core")));
-        let mut said = vec![of];
-        said.extend(now.remarks());
-        Some(Line::raw(format!("  server     {:>VALUE$}   {}", quantity::decimal(now.cpu, 2), said.join(", "))))
+        Some(Line::raw(format!("  server     {:>VALUE$}   {}", quantity::decimal(now.cpu, 2), now.told())))
     }
 
     /// What loadline itself takes and adds: whether the figures above are the server's.

@@ -1,7 +1,7 @@
 /** The run under way: drawn tick by tick, as it is told; stopped from here; a report once it is over. */
 
 import { clock, count, figure, percent, time } from "../data/numbers";
-import type { Page, RunPage, Server, Tick } from "../data/page";
+import type { Page, RunPage, Tick } from "../data/page";
 import { element } from "../parts/element";
 import { render, type Shown } from "../report/render";
 import { listen, state, stopTest, type State } from "./api";
@@ -78,15 +78,6 @@ function distinct(page: Page, mark: string): Page {
   } as Page;
 }
 
-/** What else is known of the server, beside the cores that it uses. */
-function of_the_server(now: Server): string {
-  return [
-    now.cores === null ? "cores" : `of ${now.cores} ${now.cores === 1 ? "core" : "cores"}`,
-    ...(now.busiest_thread === null ? [] : [`busiest thread ${percent(now.busiest_thread * 100)}`]),
-    ...(now.accept_queue !== null && now.accept_queue >= 1 ? [`${count(now.accept_queue)} queued`] : []),
-  ].join(", ");
-}
-
 /** What stands above the charts: how far it is, the latest figures, and the button that ends it. */
 class Panel {
   readonly root = element("section", { class: "panel", "aria-label": "The run under way" });
@@ -157,7 +148,7 @@ class Panel {
       one("failed", count(this.bad), all > 0 ? `${percent((this.bad * 100) / all)} of all` : "so far", this.bad > 0 ? "tone-bad" : ""),
       one("in flight", count(last.in_flight), `on ${count(last.connections)} connections`),
       one("lag", time(last.lag_max_ns), "the latest send"),
-      ...(last.server ? [one("server", figure(last.server.cpu), of_the_server(last.server))] : []),
+      ...(last.server ? [one("server", figure(last.server.cpu), last.server.told)] : []),
     );
     if (last.warmup) this.say("warming up");
     else if (this.said.textContent?.includes("warming up")) this.say("under way");

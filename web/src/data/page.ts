@@ -53,15 +53,13 @@ export interface Tick {
   journeys?: { started: number; completed: number; succeeded: number; broke_off: number };
 }
 
-/** The server at a moment: cores, shares of one, connections that wait, bytes. */
+/** The server at a moment: cores that it used, the share of one that its busiest thread did, and busy cores of its machine. */
 export interface Server {
   cpu: number;
-  cores: number | null;
   busiest_thread: number | null;
-  accept_queue: number | null;
-  memory_bytes: number | null;
-  throttled: number | null;
   machine_cpu: number | null;
+  /** What is said beside the cores. */
+  told: string;
 }
 
 /** All intervals, a list for each key. */

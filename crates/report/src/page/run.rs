@@ -93,7 +93,9 @@ pub fn tick(tick: &Tick, server: Option<&Now>) -> String {
         written["journeys"] = serde_json::json!(journeys);
     }
     if let Some(server) = server {
-        written["server"] = serde_json::json!(server);
+        written["server"] = serde_json::json!({
+            "cpu": server.cpu, "busiest_thread": server.busiest_thread, "machine_cpu": server.machine_cpu, "told": server.told(),
+        });
     }
     written.to_string()
 }
