@@ -386,13 +386,7 @@ pub fn conclusion(compared: &Compared, style: &Style) -> String {
             let _ = writeln!(text, "  {}", style.paint(tone, &line));
         }
     }
-    let sides = server_side::sides(compared);
-    if let Some(rows) = Rows::of_sides(&sides) {
-        text += &rows.text();
-    }
-    if let Some(cost) = server_side::cost(&sides) {
-        wrapped(&cost, style.columns() - 2).iter().for_each(|line| text += &format!("  {line}\n"));
-    }
+    text += &server_side::of_sides(&server_side::sides(compared), style.columns());
     let taken = profiles::of_comparison(compared);
     for (sentence, table) in profiles::told_of(&taken) {
         text.push('\n');

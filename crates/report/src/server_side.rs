@@ -8,7 +8,7 @@ use analysis::quantity::{NONE, bytes, count, decimal, time};
 use analysis::server_side::{LevelSide, ServerSide, server_of};
 use measure::Summary;
 
-use crate::columns::Columns;
+use crate::columns::{Columns, wrapped};
 use crate::compare::{Compared, Pair};
 use crate::find::table::rate;
 use crate::visible;
@@ -29,8 +29,7 @@ pub(crate) struct Rows {
 
 /// The levels of a sweep with their runs.
 pub(crate) fn levels(sweep: &Sweep) -> Loads<'_> {
-    let runs = |level| sweep.trials.iter().filter(|trial| trial.level == level).map(|trial| &trial.summary).collect();
-    sweep.rows().into_iter().map(|row| (row.level.to_string(), runs(row.level))).collect()
+    sweep.by_level().into_iter().map(|(level, runs)| (level.to_string(), runs)).collect()
 }
 
 /// The trials of a search, each by itself: it may have measured the same rate twice, with a minute between.
@@ -59,6 +58,15 @@ pub(crate) fn sides(compared: &Compared) -> Loads<'_> {
 /// Two runs as the sides that they are.
 pub(crate) fn two<'a>(a: &'a Summary, b: &'a Summary) -> Loads<'a> {
     vec![("A".to_owned(), vec![a]), ("B".to_owned(), vec![b])]
+}
+
+/// Both sides as text, with what a request costs on each; nothing where no server was seen.
+pub(crate) fn of_sides(sides: &[(String, Vec<&Summary>)], width: usize) -> String {
+    let mut text = Rows::of_sides(sides).map_or_else(String::new, |rows| rows.text());
+    for line in cost(sides).iter().flat_map(|cost| wrapped(cost, width - 2)) {
+        text += &format!("  {line}\n");
+    }
+    text
 }
 
 /// What a request costs the server on both sides, in a sentence; `None` unless both were seen.

@@ -8,7 +8,7 @@ use plan::{Nanos, Random};
 
 use crate::columns::{Columns, wrapped};
 use crate::compare::apart;
-use crate::server_side::{self, Rows};
+use crate::server_side;
 use crate::{unlike, visible};
 
 /// As wide as the sentences below the table.
@@ -57,11 +57,7 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
             text.push_str(&format!("  {line}\n"));
         }
     }
-    let sides = server_side::two(from, to);
-    text += &Rows::of_sides(&sides).map_or_else(String::new, |rows| rows.text());
-    for line in server_side::cost(&sides).iter().flat_map(|cost| wrapped(cost, WIDTH - 2)) {
-        text.push_str(&format!("  {line}\n"));
-    }
+    text += &server_side::of_sides(&server_side::two(from, to), WIDTH);
     text + "\n  Two runs of one build differ by several percent, and how much these would was not measured: none of these differences is\n  \
             known to be more than chance. loadline compare measures in pairs, and says.\n"
 }

@@ -65,7 +65,8 @@ fn view(compared: &Compared) -> View<Data> {
     let taken = profiles::of_comparison(compared);
     let mut remarks = compared.reading.clone();
     remarks.extend(compared.differences.iter().map(|difference| finished(&format!("the plans differ: {}", visible(difference)))));
-    remarks.extend(server_side::cost(&server_side::sides(compared)));
+    let sides = server_side::sides(compared);
+    remarks.extend(server_side::cost(&sides));
     remarks.extend(profiled::remarks(&taken));
     View {
         schema: SCHEMA,
@@ -78,7 +79,7 @@ fn view(compared: &Compared) -> View<Data> {
         figures: figures(compared),
         tables: tables(compared)
             .into_iter()
-            .chain(watched::table("side", Rows::of_sides(&server_side::sides(compared))))
+            .chain(watched::table("side", Rows::of_sides(&sides)))
             .chain(profiled::growth(&taken))
             .collect(),
         text: compare::text(compared, &Style::PLAIN),
