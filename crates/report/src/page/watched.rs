@@ -4,6 +4,7 @@
 //! right below the load, and the others stand folded below these. Against the load each series is one figure a level: what does
 //! not follow the load is not driven by it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use analysis::server_side::ServerSide;
@@ -51,45 +52,47 @@ struct Line {
 }
 
 /// What is drawn in one chart: figures that can share an axis.
-struct Drawn {
-    id: &'static str,
-    title: &'static str,
-    names: &'static [&'static str],
+struct Drawn<'a> {
+    id: Cow<'a, str>,
+    title: &'a str,
+    names: Vec<&'a str>,
     more: bool,
 }
 
-const fn first(id: &'static str, title: &'static str, names: &'static [&'static str]) -> Drawn {
-    Drawn { id, title, names, more: false }
+fn first(id: &'static str, title: &'static str, names: &[&'static str]) -> Drawn<'static> {
+    Drawn { id: id.into(), title, names: names.to_vec(), more: false }
 }
 
-const fn more(id: &'static str, title: &'static str, names: &'static [&'static str]) -> Drawn {
-    Drawn { id, title, names, more: true }
+fn more(id: &'static str, title: &'static str, names: &[&'static str]) -> Drawn<'static> {
+    Drawn { more: true, ..first(id, title, names) }
 }
 
 /// Of processes and machines. Every series of [`SERIES`] stands in one of them.
-const CHARTS: &[Drawn] = &[
-    first("cpu", "Processor of the server", &["machine_cpu", "cpu_user", "cpu_system", "thread_cpu_busiest", "cgroup_cpu"]),
-    first("threads", "Busiest threads", &["thread_cpu"]),
-    first("waiting", "Waiting on the server's side", &["accept_queue", "run_queue_wait", "runnable", "load"]),
-    first("memory", "Memory of the server", &["memory", "cgroup_memory"]),
-    first(
-        "shares",
-        "Shares on the server's side",
-        &["cgroup_throttled", "steal", "iowait", "disk_busy", "pressure_cpu", "pressure_memory", "pressure_io"],
-    ),
-    first("lost", "Lost and sent again", &["listen_overflows", "listen_drops", "tcp_retransmits"]),
-    more("processes", "Processes of the server", &["process_cpu"]),
-    more("processes-system", "Processes of the server, in the kernel", &["process_cpu_system"]),
-    more("threads-system", "Busiest threads, in the kernel", &["thread_cpu_system"]),
-    more("cores", "Cores of the machine", &["core_cpu"]),
-    more("switches", "Switches of threads", &["switches_voluntary", "switches_involuntary"]),
-    more("open", "Open files, threads and processes", &["files", "threads", "processes"]),
-    more("connections", "TCP connections of the machine", &["tcp_established", "tcp_time_wait", "conntrack"]),
-    more("storage", "Storage", &["io_read", "io_written", "disk_read", "disk_written"]),
-    more("network", "Network of the machine", &["network_in", "network_out", "loopback"]),
-    more("machine-memory", "Memory of the machine", &["machine_memory", "swap"]),
-    more("pressure", "What waited in the cgroup", &["cgroup_pressure_cpu", "cgroup_pressure_memory", "cgroup_pressure_io"]),
-];
+fn charts() -> Vec<Drawn<'static>> {
+    vec![
+        first("cpu", "Processor of the server", &["machine_cpu", "cpu_user", "cpu_system", "thread_cpu_busiest", "cgroup_cpu"]),
+        first("threads", "Busiest threads", &["thread_cpu"]),
+        first("waiting", "Waiting on the server's side", &["accept_queue", "run_queue_wait", "runnable", "load"]),
+        first("memory", "Memory of the server", &["memory", "cgroup_memory"]),
+        first(
+            "shares",
+            "Shares on the server's side",
+            &["cgroup_throttled", "steal", "iowait", "disk_busy", "pressure_cpu", "pressure_memory", "pressure_io"],
+        ),
+        first("lost", "Lost and sent again", &["listen_overflows", "listen_drops", "tcp_retransmits"]),
+        more("processes", "Processes of the server", &["process_cpu"]),
+        more("processes-system", "Processes of the server, in the kernel", &["process_cpu_system"]),
+        more("threads-system", "Busiest threads, in the kernel", &["thread_cpu_system"]),
+        more("cores", "Cores of the machine", &["core_cpu"]),
+        more("switches", "Switches of threads", &["switches_voluntary", "switches_involuntary"]),
+        more("open", "Open files, threads and processes", &["files", "threads", "processes"]),
+        more("connections", "TCP connections of the machine", &["tcp_established", "tcp_time_wait", "conntrack"]),
+        more("storage", "Storage", &["io_read", "io_written", "disk_read", "disk_written"]),
+        more("network", "Network of the machine", &["network_in", "network_out", "loopback"]),
+        more("machine-memory", "Memory of the machine", &["machine_memory", "swap"]),
+        more("pressure", "What waited in the cgroup", &["cgroup_pressure_cpu", "cgroup_pressure_memory", "cgroup_pressure_io"]),
+    ]
+}
 /// Of one chart, so many lines can be told apart.
 const LINES_MAX: usize = 5;
 /// Metrics of a page have an axis each; so many stand beside the other charts, and so many at all.
@@ -166,8 +169,7 @@ fn at_load(runs: &[&Summary], asked: &str, wanted: &Series) -> Option<f64> {
 }
 
 /// The charts for series of these names: those of processes and machines, and one for each metric of a page.
-fn drawn_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Wanted<'a>> {
-    let wanted = |drawn: &Drawn| Wanted { id: drawn.id.to_owned(), title: drawn.title, names: drawn.names.to_vec(), more: drawn.more };
+fn drawn_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Drawn<'a>> {
     let is_metric = |name: &&str| SERIES.iter().all(|known| known.name != *name);
     let mut metrics: Vec<&str> = Vec::new();
     for name in names.filter(is_metric) {
@@ -175,22 +177,19 @@ fn drawn_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Wanted<'a>> {
             metrics.push(name);
         }
     }
-    let metric =
-        |(at, name): (usize, &'a str)| Wanted { id: format!("metric-{at}"), title: name, names: vec![name], more: at >= METRICS_FIRST };
-    CHARTS.iter().map(wanted).chain(metrics.into_iter().take(METRICS_MAX).enumerate().map(metric)).collect()
+    let metric = |(at, name): (usize, &'a str)| Drawn {
+        id: format!("metric-{at}").into(),
+        title: name,
+        names: vec![name],
+        more: at >= METRICS_FIRST,
+    };
+    charts().into_iter().chain(metrics.into_iter().take(METRICS_MAX).enumerate().map(metric)).collect()
 }
 
-struct Wanted<'a> {
-    id: String,
-    title: &'a str,
-    names: Vec<&'a str>,
-    more: bool,
-}
-
-fn chart(wanted: &Wanted<'_>, number: usize, about: &str, how: &str, mut lines: Vec<(&Series, Vec<Option<f64>>)>) -> Option<Chart> {
+fn chart(drawn: &Drawn<'_>, number: usize, about: &str, how: &str, mut lines: Vec<(&Series, Vec<Option<f64>>)>) -> Option<Chart> {
     let sum = |values: &[Option<f64>]| values.iter().flatten().sum::<f64>();
     lines.retain(|(_, values)| values.iter().flatten().any(|value| *value > 0.0));
-    let place = |name: &str| wanted.names.iter().position(|other| *other == name);
+    let place = |name: &str| drawn.names.iter().position(|other| *other == name);
     // In the order of the chart; of threads, processes and cores the busiest first.
     lines.sort_by(|(a, in_a), (b, in_b)| place(&a.name).cmp(&place(&b.name)).then_with(|| sum(in_b).total_cmp(&sum(in_a))));
     lines.truncate(LINES_MAX);
@@ -210,11 +209,11 @@ fn chart(wanted: &Wanted<'_>, number: usize, about: &str, how: &str, mut lines: 
         values,
     };
     Some(Chart {
-        id: format!("server-{}{}", wanted.id, if number == 0 { String::new() } else { format!("-{number}") }),
-        title: visible(wanted.title),
+        id: format!("server-{}{}", drawn.id, if number == 0 { String::new() } else { format!("-{number}") }),
+        title: visible(drawn.title),
         about: finished(&said.join(". ")),
         unit,
-        more: wanted.more,
+        more: drawn.more,
         lines: lines.into_iter().map(line).collect(),
     })
 }
@@ -254,13 +253,13 @@ mod tests {
     #[test]
     fn every_series_stands_in_one_chart() {
         for known in SERIES {
-            assert_eq!(CHARTS.iter().filter(|drawn| drawn.names.contains(&known.name)).count(), 1, "{}", known.name);
+            assert_eq!(charts().iter().filter(|drawn| drawn.names.contains(&known.name)).count(), 1, "{}", known.name);
         }
-        for name in CHARTS.iter().flat_map(|drawn| drawn.names) {
-            assert!(SERIES.iter().any(|known| known.name == *name), "{name}");
+        for name in charts().into_iter().flat_map(|drawn| drawn.names) {
+            assert!(SERIES.iter().any(|known| known.name == name), "{name}");
         }
         // A chart has one axis.
-        for drawn in CHARTS {
+        for drawn in charts() {
             let units: Vec<Unit> = drawn.names.iter().map(|name| SERIES.iter().find(|known| known.name == *name).unwrap().unit).collect();
             assert!(units.windows(2).all(|two| two[0] == two[1]), "{}: {units:?}", drawn.id);
         }
