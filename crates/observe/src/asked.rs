@@ -96,7 +96,8 @@ impl FromStr for Asked {
     }
 }
 
-fn is_number(text: &str) -> bool {
+/// Whether it is digits and nothing else.
+pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use url::Url;
 
 use super::{Slot, Stopped, Taken, wait};
-use crate::fetch::{Client, Limits};
+use crate::asked::is_number;
+use crate::fetch::{self, Client, Limits};
 
 /// Beyond the seconds of the profile itself, an answer may take so long.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -39,7 +40,7 @@ enum Span {
 impl Endpoint {
     /// As it is written: without a scheme it is http, without a path the profile of the processors.
     pub(super) fn read(text: &str) -> Result<Self, String> {
-        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        if is_number(text) {
             return Err(format!("'{text}' names no host: of this machine it is 127.0.0.1:{text}; a process is pid:{text}"));
         }
         let written = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
@@ -97,7 +98,7 @@ impl Endpoint {
 
     /// Whether anybody is there; nothing is asked.
     pub(super) fn reach(&self) -> Result<(), String> {
-        crate::fetch::reach(&self.url, PROBED)
+        fetch::reach(&self.url, PROBED)
     }
 
     /// With what to do, where it is known.
