@@ -23,7 +23,7 @@ pub enum Exit {
     Usage = 2,
     /// The run could not be carried out, or not to its end.
     NotCarriedOut = 3,
-    /// It was measured, but not well enough to judge; or, with --strict, a file was imported, but not all of it.
+    /// It was measured, but not well enough to judge; or, with --strict, something of a file was left out.
     NotTrustworthy = 4,
     /// It was measured, but an output could not be written.
     OutputNotWritten = 5,

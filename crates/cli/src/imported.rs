@@ -391,7 +391,7 @@ pub fn behind_host(url: &str) -> &str {
 }
 
 /// The rest of the command line is judged as if the request had said where.
-fn placed(mut draft: Draft) -> Draft {
+pub fn placed(mut draft: Draft) -> Draft {
     draft.url = Some("http://127.0.0.1/".to_owned());
     draft
 }

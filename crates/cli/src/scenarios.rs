@@ -89,7 +89,7 @@ struct Shelf {
 struct Held {
     sha256: String,
     /// Requests of another tool, or why they cannot be sent; `None` if it is a scenario, or nothing of the kind.
-    requests: Option<Result<Collection, PlanError>>,
+    requests: Option<Result<Rc<Collection>, PlanError>>,
     /// What is none of another tool's requests; until it was read as a scenario.
     bytes: RefCell<Vec<u8>>,
     scenario: OnceCell<Result<Rc<Scenario>, PlanErrors>>,
@@ -107,7 +107,7 @@ impl Scenarios {
     }
 
     /// The requests of another tool in a file, or why they cannot be sent; `None` if it holds none, or cannot be read.
-    pub fn requests(&self, path: &str) -> Option<Result<Collection, PlanError>> {
+    pub fn requests(&self, path: &str) -> Option<Result<Rc<Collection>, PlanError>> {
         self.held(path).ok()?.requests.clone()
     }
 
@@ -153,7 +153,7 @@ impl Scenarios {
         if bytes.len() as u64 > FILE_BYTES_MAX {
             return Err(unreadable(path, "it is larger than 256 MiB"));
         }
-        let requests = imported::collection(path, &bytes, &self.0.wishes);
+        let requests = imported::collection(path, &bytes, &self.0.wishes).map(|read| read.map(Rc::new));
         let sha256 = script::fingerprint_of(&bytes);
         // The requests of another tool are read already, and may be a large part of memory.
         let bytes = RefCell::new(if requests.is_some() { Vec::new() } else { bytes });

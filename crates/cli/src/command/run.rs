@@ -12,7 +12,7 @@ use super::Manner;
 use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
-use crate::imported::{Imported, Importing};
+use crate::imported::{self, Imported, Importing};
 use crate::keeping::{At, Keeping};
 use crate::observing::Observing;
 use crate::outputs::{Existing, Out, Outputs};
@@ -109,7 +109,7 @@ fn again(from: Option<(String, At)>, promises: Promises, errors: &mut PlanErrors
         Some(Err(error)) => {
             errors.push(error);
             // The rest of the command line is judged as if it had said where.
-            (Some(Draft { url: Some("http://127.0.0.1/".to_owned()), ..Draft::default() }), promises)
+            (Some(imported::placed(Draft::default())), promises)
         }
     }
 }
