@@ -1,7 +1,8 @@
 //! The HTTP/1 reader, fed anything in any pieces.
 //!
 //! The first byte says what was asked, the second how the rest is cut. Whatever the bytes: no panic, and the verdict on
-//! the reply does not depend on where they were cut.
+//! the reply does not depend on where they were cut; but for bytes behind its end, which the reader sees only if they came
+//! with its last ones. Later ones belong to whoever holds the connection.
 #![no_main]
 
 use engine::protocol::http1::{Asked, Finished, Progress, Reply};
@@ -17,8 +18,12 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let whole = read(asked, reply, usize::MAX);
     let piece = usize::from(*cut).max(1);
-    assert_eq!(read(asked, reply, piece), whole, "cut into pieces of {piece}");
-    assert_eq!(read(asked, reply, 1), whole, "cut into single bytes");
+    for piece in [piece, 1] {
+        let cut = read(asked, reply, piece);
+        let unseen = whole == Verdict::Failed(Failure::ProtoExtraData)
+            && matches!(cut, Verdict::Done { consumed, .. } if consumed < reply.len() && consumed % piece == 0);
+        assert!(unseen || cut == whole, "cut into pieces of {piece}: {cut:?}, and whole: {whole:?}");
+    }
 });
 
 /// What was said about the reply, and how many bytes belong to it.
