@@ -19,7 +19,7 @@ use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;
 
 use crate::feed::{Feed, Taken};
-use crate::found::Found;
+use crate::found::{Examples, Found};
 use crate::order::{HELD_MOST, Score};
 use crate::pick::Clients;
 use crate::request::Writer;
@@ -29,6 +29,8 @@ pub struct Ready {
     score: Arc<Score>,
     begins_ns: i64,
     sent: u64,
+    partial: u64,
+    partial_first: Examples,
 }
 
 /// What workers leave behind.
@@ -46,9 +48,9 @@ impl Ready {
     /// If its headers would not be valid on the wire.
     pub fn new(plan: &Plan, found: Found) -> Result<Self, RunError> {
         let writer = Writer::new(plan)?;
-        let Found { files, logs, pick, routed, span_ns, sent, .. } = found;
+        let Found { files, logs, pick, routed, span_ns, sent, partial, partial_first, .. } = found;
         let score = Score { logs, files, pick, routed, writer, held_most: HELD_MOST, late: AtomicU64::new(0) };
-        Ok(Self { score: Arc::new(score), begins_ns: span_ns.0, sent })
+        Ok(Self { score: Arc::new(score), begins_ns: span_ns.0, sent, partial, partial_first })
     }
 
     /// Carries a prepared plan out with these requests.
@@ -56,7 +58,7 @@ impl Ready {
     /// # Errors
     /// If the run cannot go on, with what was measured until then.
     pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-        let Self { score, begins_ns, sent } = self;
+        let Self { score, begins_ns, sent, partial, partial_first } = self;
         let left: Arc<Mutex<Left>> = Arc::default();
         let made = (score.clone(), left.clone());
         let mut watch = |tick: &Tick, mut counted: Counted| {
@@ -70,6 +72,12 @@ impl Ready {
             summary.replayed = Some(Box::new(Replayed::new(&left.compared, &score.routed.names())));
             summary.failures.iter_mut().filter_map(|failure| failure.example.as_mut()).for_each(scrub);
             summary.warnings.extend(left.failed.clone());
+            if let Some(first) = partial_first.first() {
+                let (requests, bodies) = if partial == 1 { ("request was", "its body") } else { ("requests were", "their bodies") };
+                summary.warnings.push(format!(
+                    "{partial} {requests} sent without something of {bodies}, which the recording does not hold; the first is {first}"
+                ));
+            }
             let late = score.late.load(Ordering::Relaxed);
             if late > 0 {
                 summary.warnings.push(format!(

@@ -126,7 +126,7 @@ fn forms_of_a_recording_are_sent_and_what_it_does_not_hold_is_told() {
     ];
     let har = format!(r#"{{"log": {{"creator": {{}}, "entries": [{}]}}}}"#, entries.join(","));
     let mut session = Session::new().file("session.har", &har);
-    let mut ran = session.loadline(&format!("replay session.har {} --writes -c 1 --no-save", recorder.url)).exits(0);
+    let mut ran = session.loadline(&format!("replay session.har {} --writes -c 1 --no-save --out json=run.json", recorder.url)).exits(0);
     for words in [
         "2 requests without something of their bodies, which the recording does not hold:",
         "session.har: entry 2: POST /photo",
@@ -134,6 +134,11 @@ fn forms_of_a_recording_are_sent_and_what_it_does_not_hold_is_told() {
     ] {
         ran = tells(ran, words);
     }
+    let warnings = session.json("run.json")["warnings"].to_string();
+    assert!(
+        warnings.contains("2 requests were sent without something of their bodies") && warnings.contains("entry 2: POST /photo"),
+        "{warnings}"
+    );
     let raw = recorder.raw();
     let note = raw.iter().find(|request| request.starts_with("POST /note ")).unwrap();
     assert!(note.contains("Content-Type: multipart/form-data; boundary=b1\r\n"), "{note}");
