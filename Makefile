@@ -85,7 +85,7 @@ licences: ## check the licence and origin of every dependency against deny.toml
 deny: ## check the same, and security advisories, with cargo-deny (cargo install cargo-deny)
 	$(CARGO) deny --locked check
 
-bench: build ## measure beside wrk, ab and h2load on this machine and write docs/benchmarks.md (about 18 minutes)
+bench: build ## measure beside wrk, ab and h2load on this machine and write docs/benchmarks.md (about 23 minutes)
 	scripts/tools.sh nginx wrk ab h2load goaccess
 	$(CARGO) run --quiet --locked -p loadline-bench -- full $(BIN) docs/benchmarks.md
 

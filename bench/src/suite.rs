@@ -22,6 +22,9 @@ use crate::nginx::Nginx;
 use crate::tool::{Count, Tool};
 use crate::{logs, saved};
 
+/// Turns of this length show whether the server is watched: it is looked at once a second.
+const WATCHED_SECONDS_MOST: u32 = 3;
+
 /// How much of everything.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
@@ -29,6 +32,8 @@ pub struct Extent {
     pub rounds: usize,
     /// The length of one turn.
     pub seconds: u32,
+    /// How often the server is watched in two turns and left alone in two.
+    pub watchings: usize,
     /// Keep-alive connections of the steady load.
     pub connections: u32,
     /// Connections of the wide load.
@@ -54,6 +59,7 @@ impl Extent {
     pub const FULL: Self = Self {
         rounds: 5,
         seconds: 5,
+        watchings: 24,
         connections: 100,
         connections_many: 10_000,
         rate: 20_000,
@@ -69,6 +75,7 @@ impl Extent {
     pub const SHORT: Self = Self {
         rounds: 1,
         seconds: 1,
+        watchings: 1,
         connections: 10,
         connections_many: 100,
         rate: 2_000,
@@ -130,15 +137,13 @@ pub struct Steady {
     pub cpu_share: Vec<f64>,
 }
 
-/// What it costs to watch the server, round by round.
+/// What it costs to watch the server.
 #[derive(Debug, Clone, Default)]
 pub struct Watched {
     /// Processor time that watching took by its own account, as a share of a core, in percent.
     pub cost_percent: Vec<f64>,
-    /// Processor time per request in microseconds.
-    pub cpu_us: Vec<f64>,
-    /// The same where nobody watched.
-    pub cpu_alone_us: Vec<f64>,
+    /// Processor time per request of two turns that were watched, of that of the two beside them that were not.
+    pub of_alone: Vec<f64>,
 }
 
 /// A log sent again, over all rounds.
@@ -363,15 +368,17 @@ impl Suite<'_> {
     }
 
     /// Under the steady load, in turns of which each round has two of both, mirrored, so that a drift favours neither.
+    /// Single turns differ by several percent whoever watches, so there are many short ones, and what is compared lies side by side.
     fn watched(&self) -> Result<Watched> {
-        let Extent { connections, seconds, rounds, .. } = *self.extent;
+        let Extent { connections, seconds, watchings, .. } = *self.extent;
         let mut all = Watched::default();
-        for round in 0..rounds {
+        for time in 0..watchings {
             // Processor time and requests, watched and alone.
             let mut spent = [(0, 0); 2];
             let mut costs = Vec::new();
-            for alone in [0, 1, 1, 0].map(|turn| (turn + round) % 2) {
-                let mut command = Tool::Loadline.command(self.loadline, &self.nginx.http(), connections, seconds, None, None);
+            for alone in [0, 1, 1, 0].map(|turn| (turn + time) % 2) {
+                let url = self.nginx.http();
+                let mut command = Tool::Loadline.command(self.loadline, &url, connections, seconds.min(WATCHED_SECONDS_MOST), None, None);
                 command.extend(["--observe", ["auto", "none"][alone]].map(str::to_owned));
                 let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
                 spent[alone].0 += usage.cpu_us;
@@ -382,9 +389,8 @@ impl Suite<'_> {
             }
             let [watched, alone] = spent.map(|(cpu_us, requests)| cpu_us as f64 / requests as f64);
             all.cost_percent.push(costs.iter().sum::<f64>() / costs.len() as f64);
-            all.cpu_us.push(watched);
-            all.cpu_alone_us.push(alone);
-            eprintln!("watching the server, round {}: {watched:.2} µs a request, and {alone:.2} µs without", round + 1);
+            all.of_alone.push(watched / alone);
+            eprintln!("watching the server, {} of {watchings}: {watched:.2} µs a request, and {alone:.2} µs without", time + 1);
         }
         Ok(all)
     }
