@@ -149,11 +149,14 @@ impl Layout {
         let (mut method, mut target, mut status) = (&b"GET"[..], None, None);
         let (mut bytes, mut took_ns, mut client) = (None, None::<i64>, None);
         let (mut agent, mut referer) = (None, None);
+        // A value ends where the text before the next begins, which need not be looked at again.
+        let mut found = false;
         for (index, (before, capture)) in self.captures.iter().enumerate() {
-            let Some(rest) = line[at..].strip_prefix(&before[..]) else {
+            if !std::mem::take(&mut found) && !begins(&line[at..], before) {
                 return Err(if line.len() - at < before.len() && before.starts_with(&line[at..]) { Reason::Cut } else { Reason::Form });
-            };
+            }
             at += before.len();
+            let rest = &line[at..];
             let after: &[u8] = self.captures.get(index + 1).map_or(&self.tail, |(text, _)| text);
             let length = match capture {
                 Capture::Rest => rest.len(),
@@ -161,7 +164,10 @@ impl Layout {
                 _ if after.is_empty() && capture.is_word() && memchr::memchr(b' ', rest).is_some() => return Err(Reason::Form),
                 _ if after.is_empty() => rest.len(),
                 _ => match end(rest, after, before.last() == Some(&b'"')) {
-                    Some(length) => length,
+                    Some(length) => {
+                        found = true;
+                        length
+                    }
                     // What agrees in half of its places is a line that was cut, and not one of another form.
                     None => return Err(if 2 * index >= self.captures.len() { Reason::Cut } else { Reason::Form }),
                 },
@@ -239,18 +245,35 @@ fn keep_offset(finer: Stamp, other: Option<Stamp>) -> Stamp {
     Stamp { offset_s: other.map_or(finer.offset_s, |other| other.offset_s), ..finer }
 }
 
+/// Whether it begins so. What stands between the values of a line is so short that a call of the library's comparison costs more.
+#[inline]
+fn begins(text: &[u8], with: &[u8]) -> bool {
+    text.len() >= with.len() && with.iter().zip(text).all(|(a, b)| a == b)
+}
+
+/// Where the letter is. A status or a dash is over before a search of many letters at once has begun.
+#[inline]
+fn place(letter: u8, text: &[u8]) -> Option<usize> {
+    const NEAR: usize = 6;
+    let (near, far) = text.split_at(text.len().min(NEAR));
+    match near.iter().position(|other| *other == letter) {
+        Some(at) => Some(at),
+        None => memchr::memchr(letter, far).map(|at| NEAR + at),
+    }
+}
+
 /// Where `after` begins. What stands in quotation marks may hold one after a backslash.
 #[inline]
 fn end(text: &[u8], after: &[u8], quoted: bool) -> Option<usize> {
     let first = after[0];
     let mut from = 0;
     loop {
-        let at = from + memchr::memchr(first, &text[from..])?;
+        let at = from + place(first, &text[from..])?;
         let escaped = quoted && first == b'"' && {
             let slashes = text[..at].iter().rev().take_while(|letter| **letter == b'\\').count();
             slashes % 2 == 1
         };
-        if !escaped && text[at..].starts_with(after) {
+        if !escaped && begins(&text[at..], after) {
             return Some(at);
         }
         from = at + 1;
