@@ -362,10 +362,21 @@ const EXPRESSION: (char, char) = ('\u{E002}', '\u{E003}');
 /// Leaves secrets out of a text whose templates are taken for one letter each: they hold quotation marks and ampersands of
 /// their own, and are kept or left out whole.
 fn around_templates(text: &str, without: impl Fn(&str) -> String) -> String {
+    let own = [REFERENCE.0, REFERENCE.1, EXPRESSION.0, EXPRESSION.1];
+    if !text.contains(own) {
+        return around_marked(text, without);
+    }
+    // Others for private use stand in for them, of which there are more than a text holds.
+    let free = ('\u{F0000}'..='\u{FFFFD}').filter(|letter| !text.contains(*letter));
+    let stand_ins: Vec<(char, char)> = own.into_iter().zip(free).collect();
+    let standing = stand_ins.iter().fold(text.to_owned(), |text, (own, other)| text.replace(*own, &other.to_string()));
+    let shown = around_marked(&standing, without);
+    stand_ins.iter().fold(shown, |text, (own, other)| text.replace(*other, &own.to_string()))
+}
+
+fn around_marked(text: &str, without: impl Fn(&str) -> String) -> String {
     let expressions = match template::expressions(text) {
-        Some(expressions) if !expressions.is_empty() && !text.contains([REFERENCE.0, REFERENCE.1, EXPRESSION.0, EXPRESSION.1]) => {
-            expressions
-        }
+        Some(expressions) if !expressions.is_empty() => expressions,
         _ => return without(text),
     };
     let mut marked = String::new();
@@ -493,6 +504,13 @@ mod tests {
             assert_eq!(is_body_without(&body_without(body)), body != without, "{body}");
         }
         assert_eq!(query_without("/a?page=2&api_key=abc&tok%65n=x"), "/a?page=2&api_key=***&tok%65n=***");
+    }
+
+    #[test]
+    fn letters_for_private_use_hide_no_template() {
+        let text = |password: &str| format!("{{\"password\":\"{password}\",\"n\":\"\u{E000}\u{F0000}\"}}");
+        assert_eq!(body_without(&text("\u{E001}{{choice \"one\" \"two\"}}")), text(REDACTED));
+        assert_eq!(body_without(&text("{{env PASS}}")), text("{{env PASS}}"));
     }
 
     #[test]
