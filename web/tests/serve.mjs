@@ -209,7 +209,7 @@ const tests = {
     const { page, complaints, close } = await open("/new");
     await page.getByLabel("Target").fill(`${api}/healthz`);
     await page.getByLabel("Clients", { exact: true }).fill("3");
-    await page.getByLabel("For", { exact: true }).fill("3s");
+    await page.getByLabel("For", { exact: true }).fill("10s");
     await page.getByText("Connections, limits, and how it is saved").click();
     await page.getByLabel("Name", { exact: true }).fill("from-the-form");
     await page.getByRole("button", { name: "Start", exact: true }).click();
@@ -237,13 +237,15 @@ const tests = {
     const wrong = page.locator("#scenario-wrong");
     await wrong.filter({ hasText: "scenario:2:1: the key 'stpes' is unknown here" }).waitFor();
     await wrong.filter({ hasText: "scenario:4:17: this names a variable of the machine that serves" }).waitFor();
-    await page.getByLabel("Take the scenario from a file").setInputFiles({ name: "s.yaml", mimeType: "text/yaml", buffer: Buffer.from(`target: ${api}\nload: {users: 2, duration: 3s}\nsteps:\n  - get: /healthz\n  - get: /question\n`) });
+    await page.getByLabel("Take the scenario from a file").setInputFiles({ name: "s.yaml", mimeType: "text/yaml", buffer: Buffer.from(`target: ${api}\nload: {users: 2, duration: 10m}\nsteps:\n  - get: /healthz\n  - get: /question\n`) });
     await wrong.waitFor({ state: "hidden" });
     assert.equal(await page.locator(".typed code").innerText(), "loadline run scenario.yaml");
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.waitForURL("**/live");
     await page.waitForFunction(() => Number(document.getElementById("app").dataset.ticks) >= 2);
     assert.match(await page.locator(".panel").innerText(), /TPS/);
+    // It lasts until it was seen, however busy the machine is.
+    await page.getByRole("button", { name: "Stop" }).click();
     await page.waitForFunction(() => document.getElementById("app").dataset.state === "ended");
     assert.match(await page.locator("main").innerText(), /journeys a second/);
     const { runs } = await json("/api/v1/runs?name=scenario");
@@ -348,7 +350,7 @@ const tests = {
   },
 
   async "--web shows a run on a port of its own until it ends"() {
-    const { child, url } = await started(["run", `${api}/healthz`, "-c", "2", "-d", "4s", "--web"], /http:\/\/127\.0\.0\.1:\d+\//, "stderr");
+    const { child, url } = await started(["run", `${api}/healthz`, "-c", "2", "-d", "15s", "--web"], /http:\/\/127\.0\.0\.1:\d+\//, "stderr");
     const { page, complaints, close } = await open("/", {}, url);
     await page.waitForFunction(() => Number(document.getElementById("app").dataset.ticks) >= 2);
     await page.waitForFunction(() => document.getElementById("app").dataset.state === "ended");
