@@ -13,8 +13,9 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::str::FromStr;
 
-use analysis::compare::{Margins, PAIRS_MIN, Verdict};
+use analysis::compare::{Margins, Need, PAIRS_MIN, PAIRS_MOST, Verdict};
 use analysis::gate::{self, Judgement};
+use analysis::quantity::{counted, percent};
 use clap::Args;
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
@@ -78,7 +79,7 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", help_heading = "Comparison")]
     ready_within: Option<Given<Nanos>>,
 
-    /// Measure so many pairs; fewer than 6 give no verdict [default: 10]
+    /// Measure this many pairs; fewer than 5 give no verdict [default: 5 to 20, by how much the first 5 differ among each other]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Comparison")]
     pairs: Option<Given<NonZeroU32>>,
 
@@ -137,8 +138,10 @@ impl std::fmt::Display for Margin {
     }
 }
 
-/// As many pairs as are measured without being told.
-pub const PAIRS: NonZeroU32 = NonZeroU32::new(10).unwrap();
+/// As many pairs as are measured before their noise says how many it takes.
+const PAIRS_FIRST: NonZeroU32 = NonZeroU32::new(PAIRS_MIN as u32).unwrap();
+/// As many as are measured at most without being told.
+const PAIRS_LAST: NonZeroU32 = NonZeroU32::new(PAIRS_MOST as u32).unwrap();
 const DURATION: Nanos = Nanos::from_secs(5);
 /// The rest between runs.
 pub const COOLDOWN: Nanos = Nanos::from_millis(500);
@@ -176,7 +179,8 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         secrets::learn(&Draft { url: Some(url.clone()), ..Draft::default() });
     }
     let mut errors = PlanErrors::default();
-    let pairs = given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
+    let fixed = pairs.map(|pairs| given("pairs", Some(pairs), PAIRS_FIRST, "give a whole number, such as --pairs 10", &mut errors));
+    let pairs = fixed.unwrap_or(PAIRS_FIRST);
     let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
     let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
     let margin = margin.map(|margin| given("margin", Some(margin), Margin(0.0), "give a share, such as --margin 3%", &mut errors));
@@ -199,7 +203,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         told.push(path);
     }
     let seed = seed_of(&sides);
-    let plans = plans(&sides, pairs, seed, &mut errors);
+    let plans = plans(&sides, fixed.unwrap_or(PAIRS_LAST), seed, &mut errors);
     let alike_only = filing.existing() == Existing::Keep;
     let differences = plans.first().map_or_else(Vec::new, |[a, b]| unlike::plans(a, b, &[]));
     if sides.iter().any(|side| side.from_file) && alike_only && !differences.is_empty() {
@@ -252,7 +256,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     doubts.dedup();
     doubts.iter().for_each(|doubt| screen.say(doubt));
     if pairs.get() < PAIRS_MIN as u32 {
-        screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
+        screen.say(&format!("{} give no verdict: at least {PAIRS_MIN} are needed", counted(pairs.get().into(), "pair")));
     }
     let measuring = Measuring {
         sides: &sides,
@@ -265,7 +269,17 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         screen: &screen,
         stop: &stop,
     };
-    measuring.carry_out(compared, pairs.get() as usize, (&files, &outs), keeper, manner)
+    let wanted = if fixed.is_some() { Wanted::Given } else { Wanted::ByNoise };
+    measuring.carry_out(compared, wanted, (&files, &outs), keeper, manner)
+}
+
+/// How many pairs are measured.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    /// As many as the user says.
+    Given,
+    /// As many as the noise of the first ones asks for.
+    ByNoise,
 }
 
 /// Runs of one target against itself.
@@ -603,7 +617,7 @@ impl Measuring<'_> {
     fn carry_out(
         &self,
         mut compared: Compared,
-        wanted: usize,
+        wanted: Wanted,
         (files, outs): (&Files, &Renderings<Compared>),
         mut keeper: Keeper,
         manner: Manner,
@@ -615,8 +629,9 @@ impl Measuring<'_> {
         let mut lost = PlanErrors::default();
         let mut broken = None;
         let mut order = Order::new(self.seed);
+        let mut pairs = compared.pairs_planned as usize;
         for (number, plans) in self.plans.iter().enumerate() {
-            match self.pair(number, wanted, order.draw(), plans) {
+            match self.pair(number, pairs, order.draw(), plans) {
                 Ok(Some(pair)) => compared.pairs.push(pair),
                 Ok(None) => {
                     compared.stopped = Some("interrupted".to_owned());
@@ -632,7 +647,14 @@ impl Measuring<'_> {
                 told = told.and(said(&format!("{}\n", row(number + 1, pair, &style))));
             }
             let sound = compared.sound().count();
-            if sound >= wanted {
+            if matches!(wanted, Wanted::ByNoise)
+                && sound == PAIRS_MIN
+                && let Some(need) = compared.need()
+            {
+                (pairs, compared.pairs_planned) = (need.pairs, need.pairs as u32);
+                self.screen.say(&needed(need));
+            }
+            if sound >= pairs {
                 break;
             }
             if sound == 0 && compared.pairs.len() >= HOPELESS {
@@ -762,6 +784,16 @@ impl Measuring<'_> {
         let mut summary = ran.map_err(|error| of_side(["A", "B"][side], &Failed::from(&error)))?;
         note_ceiling(&mut summary);
         Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
+    }
+}
+
+/// Why so many pairs are measured.
+fn needed(Need { pairs, metric, deviation }: Need) -> String {
+    let varies = format!("the change of {metric} varies by {} % from pair to pair", percent((deviation * 1e3).round() / 10.0));
+    match pairs {
+        PAIRS_MIN => format!("{PAIRS_MIN} pairs are enough: {varies}"),
+        PAIRS_MOST => format!("{PAIRS_MOST} pairs are measured, the most without --pairs: {varies}"),
+        pairs => format!("{pairs} pairs are measured: {varies}"),
     }
 }
 
