@@ -68,6 +68,26 @@ impl Saved {
         }
     }
 
+    /// What a person calls it.
+    const fn noun(&self) -> &'static str {
+        match self {
+            Self::Run(..) => "run",
+            Self::Sweep(_) => "sweep",
+            Self::Find(_) => "search",
+            Self::Compare(_) => "comparison",
+        }
+    }
+
+    /// Why the two cannot stand side by side, if they cannot.
+    pub fn unlike(&self, other: &Self) -> Option<String> {
+        let (one, two) = (self.noun(), other.noun());
+        match (self, other) {
+            (Self::Compare(_), Self::Compare(_)) => Some("cannot compare two comparisons".to_owned()),
+            _ if one == two => None,
+            _ => Some(format!("cannot compare a {one} with a {two}")),
+        }
+    }
+
     /// Its first run; `None` if nothing was measured.
     fn first(&self) -> Option<&Summary> {
         match self {

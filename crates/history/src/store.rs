@@ -319,7 +319,14 @@ impl Store {
                     Some(_) => self.list(&filter)?.into_iter().next(),
                     None => one("WHERE run.name = ? ORDER BY started_ms DESC, run.seq DESC", vec![Value::Text(name.clone())])?,
                 };
-                found.ok_or_else(|| unknown(String::new()))
+                if let Some(entry) = found {
+                    return Ok(entry);
+                }
+                let Some((name, back)) = before(name) else { return Err(unknown(String::new())) };
+                let earlier = "WHERE run.name = ? ORDER BY started_ms DESC, run.seq DESC LIMIT 1 OFFSET ?";
+                let entry = self.entries(earlier, vec![Value::Text(name.to_owned()), Value::Integer(back.into())])?.into_iter().next();
+                entry
+                    .ok_or_else(|| unknown(format!(": no run has this name, and {back} before the last one called '{name}' there is none")))
             }
             Reference::Baseline(name) => {
                 let order = "ORDER BY baseline.seq DESC";
@@ -645,6 +652,12 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         stored_bytes: count(row, 17)?.unwrap_or(0),
         baseline: row.get(19)?,
     })
+}
+
+/// `NAME-2`: two before the last of that name.
+fn before(name: &str) -> Option<(&str, u32)> {
+    let (name, back) = name.rsplit_once('-')?;
+    Some((name, back.parse().ok()?)).filter(|(name, _)| !name.is_empty())
 }
 
 fn condition(filter: &Filter) -> (String, Vec<Value>) {

@@ -17,7 +17,7 @@ use measure::Summary;
 use thiserror::Error;
 
 use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb_diff, success_rate_diff};
-use crate::columns::Columns;
+use crate::columns::{Columns, wrapped};
 use crate::compare;
 use crate::dat::{self, DatError};
 use crate::json::ReadError;
@@ -76,6 +76,9 @@ pub fn invalid_levels(text: &str) -> Vec<String> {
     invalid.map(|(level, validity)| format!("{level} ({})", validity.why())).collect()
 }
 
+/// As wide as the table of two runs.
+const WIDTH: usize = 100;
+
 /// Heads and widths behind the level, in order.
 const COLUMNS: [(&str, usize); 9] =
     [("QPS A", 10), ("QPS B", 10), ("B/A", 6), ("TTLB A", 9), ("TTLB B", 9), ("B/A", 6), ("success A", 10), ("success B", 10), ("B/A", 6)];
@@ -112,7 +115,8 @@ pub(crate) fn legend(a: &SweepCurve, b: &SweepCurve) -> String {
 /// The table: every level that either side has, ascending; QPS, mean TTLB and success rate of A and B, and B/A of each.
 #[must_use]
 pub fn table(a: &SweepCurve, b: &SweepCurve) -> String {
-    let mut lines = vec![format!("  A  {}", crate::visible(&a.name)), format!("  B  {}", crate::visible(&b.name)), String::new()];
+    let side = |letter: &str, curve: &SweepCurve| side_line(letter, &crate::visible(&curve.name).to_string()).trim_end().to_owned();
+    let mut lines = vec![side("A", a), side("B", b), String::new()];
     if a.ladder != b.ladder {
         lines.push(format!("  A counts {}, B {}: levels of the same number are not the same load.", counts(a.ladder), counts(b.ladder)));
         lines.push(String::new());
@@ -121,9 +125,7 @@ pub fn table(a: &SweepCurve, b: &SweepCurve) -> String {
     let heads: Vec<String> = columns.iter().map(|(head, _)| (*head).to_owned()).collect();
     lines.push(line(&columns, &heads, ""));
     lines.extend(rows(a, b).map(|(cells, remark)| line(&columns, &cells, &remark)));
-    lines.push(String::new());
-    lines.push(format!("  {}", legend(a, b)));
-    lines.join("\n") + "\n"
+    lines.join("\n") + "\n" + &paragraph(&legend(a, b))
 }
 
 /// The cells of every level, each with its remark last.
@@ -218,9 +220,10 @@ const REPETITIONS_MIN: usize = 2;
 pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>) -> String {
     let levels = a.zip(b).map_or_else(Vec::new, |(a, b)| repeated(a, b));
     if levels.is_empty() {
-        return "\n  Run-to-run variation was not measured, and two runs of one build differ by several percent: none of these differences is\n  \
-                known to be more than chance. Measure both sides with sweep --repeat 5, or with loadline compare.\n"
-            .to_owned();
+        return paragraph(
+            "Each level was measured once, and two runs of one build differ by several percent: these differences may be chance. Measure \
+             both sides with sweep --repeat 5, or with loadline compare.",
+        );
     }
     let mut columns = Columns::new(&["level", "runs", "goodput", "p50", "p99", "failed", "verdict"]);
     for (level, comparison, runs) in levels {
@@ -247,8 +250,22 @@ pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>) -> String {
     for line in columns.lines() {
         text.push_str(&format!("  {line}\n"));
     }
-    text + "\n  Change from A to B with its 95 % interval, from the repetitions of each level. The runs are no pairs: what drifted between\n  \
-            the two sweeps is in it. loadline compare measures in pairs.\n"
+    text + &paragraph(
+        "Change from A to B with its 95 % interval, from the repetitions of each level. The runs are no pairs: what drifted between the \
+         two sweeps is in it. loadline compare measures in pairs.",
+    )
+}
+
+/// A sentence or two below or above the table, on lines of their own.
+fn paragraph(prose: &str) -> String {
+    wrapped(prose, WIDTH - 2).iter().fold("\n".to_owned(), |text, line| text + "  " + line + "\n")
+}
+
+/// One side in the first lines: its letter, and what it is, the next lines below the first.
+fn side_line(letter: &str, about: &str) -> String {
+    let lines = wrapped(about, WIDTH - 5);
+    let starts = std::iter::once(letter).chain(std::iter::repeat(" "));
+    starts.zip(&lines).fold(String::new(), |text, (start, line)| text + "  " + start + "  " + line + "\n")
 }
 
 /// Whether a run's figures are the server's.

@@ -15,6 +15,7 @@ use crate::inputs::plainly;
 use crate::keeping::{At, ReadError};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::saved::Saved;
+use crate::screen::complain;
 
 /// Two sweeps, two runs, or two searches.
 #[derive(Debug, Args)]
@@ -54,6 +55,24 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     let sources = at.read_both(&a, &b);
     let mut sides = sources.into_iter().zip([&a, &b]).map(|(source, shown)| Side::read(shown, source, &mut errors));
     let sides = [sides.next().flatten(), sides.next().flatten()];
+    if let [Some(a), Some(b)] = &sides {
+        if a.text == b.text {
+            complain(&format!(
+                "warning: A and B are the same result, {}: there is no difference to see\n  help: name another, such as @last-1; 'loadline runs' lists them",
+                report::visible(&a.name)
+            ));
+        }
+        if let (Ok(from), Ok(to)) = (Saved::read(&a.text), Saved::read(&b.text))
+            && let Some(why) = from.unlike(&to)
+        {
+            let message = format!("{why}: A is '{}', B is '{}'", a.shown, b.shown);
+            errors.push(PlanError::new("diff", message, "give two runs, two sweeps, or two searches; 'loadline runs' lists what is saved"));
+        }
+    }
+    // What cannot be read, or is of two kinds, is said alone: whatever else would be found follows from it.
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
     if let [Some(a), Some(b)] = &sides
         && let (Ok(Saved::Run(from, _)), Ok(Saved::Run(to, _))) = (Saved::read(&a.text), Saved::read(&b.text))
     {

@@ -182,7 +182,10 @@ impl Desk for Cabinet {
                 let (a, b) = (curve(a.0, a.1)?, curve(b.0, b.1)?);
                 Ok(page::diff(&a, &b, [Some(&from), Some(&to)]))
             }
-            (from, to) => Err(format!("{} is the result of {}, and {} of {}", a.0, from.kind(), b.0, to.kind())),
+            (from, to) => {
+                let why = from.unlike(&to).unwrap_or_else(|| "cannot compare the two".to_owned());
+                Err(format!("{why}: A is {}, B is {}", a.0, b.0))
+            }
         }
     }
 

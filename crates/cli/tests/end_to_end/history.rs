@@ -67,12 +67,14 @@ fn a_reference_stands_wherever_a_result_does() {
     session.loadline("baseline set @first").exits(0).says("(baseline)");
     session.loadline("run --from @first --name first").exits(0);
     assert_eq!(server.counts().path("/healthz"), 60);
-    session.loadline("diff @baseline @last").exits(0).says("QPS").says("known to be more than chance");
+    session.loadline("diff @baseline @last").exits(0).says("QPS").says("may be chance");
     session.loadline("diff @last-1 @last").exits(0).says("QPS");
     session.loadline(&format!("sweep {url} --levels 1,2 -d 200ms --name steps")).exits(0);
     session.loadline("diff @steps @last --dir d --force").exits(0).says("B/A");
     session.loadline("diff @baseline @last").exits(2).complains("no baseline of a sweep called 'steps' is set");
-    session.loadline("diff @first @steps").exits(2).complains("is no sweep");
+    session.loadline("diff @first @steps").exits(2).complains("cannot compare a run with a sweep");
+    session.loadline("diff @first @first").exits(0).complains("A and B are the same result");
+    session.loadline("diff @first-1 @first").exits(0).says("QPS");
     let id = listed(&mut session, "--kind sweep")[0]["short"].as_str().unwrap().to_owned();
     session.loadline(&format!("tag {id} +slow +old")).exits(0).says("[old, slow]");
     session.loadline(&format!("tag {id} -old")).exits(0).says("[slow]");

@@ -104,6 +104,10 @@ fn references_mean_one_run_or_say_why_not() {
     assert!(resolve(&store, "@last-3").unwrap_err().to_string().ends_with("only 3 are saved"));
     assert_eq!(resolve(&store, "@users").unwrap().id, new.id);
     assert_eq!(resolve(&store, "@a*b").unwrap().id, odd.id);
+    assert_eq!(resolve(&store, "@users-1").unwrap().id, old.id);
+    assert!(resolve(&store, "@users-2").unwrap_err().to_string().contains("2 before the last one called 'users' there is none"));
+    let named = saved(&mut store, kept("users-2", 400));
+    assert_eq!(resolve(&store, "@users-2").unwrap().id, named.id, "a name goes before");
     assert!(matches!(resolve(&store, "@nobody"), Err(HistoryError::Unknown { .. })));
     assert_eq!(resolve(&store, &old.short).unwrap().id, old.id);
     assert!(matches!(resolve(&store, "@baseline"), Err(HistoryError::Unknown { .. })));
