@@ -191,8 +191,13 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
     single.carry_out(|_| Drive::replay(&plan, found))
 }
 
+/// What a moment is like.
+pub const MOMENT: &str = "give a moment of the log: a date and time, a time of day such as 13:55, or +10m after its beginning";
+/// What a pattern is like.
+pub const PATTERN: &str = "write a path, in which a star is any letters, and before it a method or none: 'GET /users/*'";
+
 /// A value, or the mistake in it.
-fn value<T: Clone>(setting: &'static str, given: &Given<T>, help: &str, errors: &mut PlanErrors) -> Option<T> {
+pub fn value<T: Clone>(setting: &'static str, given: &Given<T>, help: &str, errors: &mut PlanErrors) -> Option<T> {
     match given {
         Given::Value(value) => Some(value.clone()),
         Given::Wrong { text, why } => {
@@ -261,12 +266,10 @@ fn decide(replay: &Replay, errors: &mut PlanErrors) -> Option<(Draft, Options, V
     let faster = "give a factor, such as --speed 10x; for as many requests as the server takes, loadline run --connections N sends one URL \
                   or a list (--urls)";
     options.speed = replay.speed.as_ref().and_then(|given| value("speed", given, faster, errors)).unwrap_or_default();
-    let moment = "give a moment of the log: a date and time, a time of day such as 13:55, or +10m after its beginning";
-    options.from = replay.from.as_ref().and_then(|given| value("from", given, moment, errors));
-    options.to = replay.to.as_ref().and_then(|given| value("to", given, moment, errors));
-    let pattern = "write a path, in which a star is any letters, and before it a method or none: 'GET /users/*'";
-    options.only = replay.only.iter().filter_map(|given| value("only", given, pattern, errors)).collect();
-    options.except = replay.except.iter().filter_map(|given| value("except", given, pattern, errors)).collect();
+    options.from = replay.from.as_ref().and_then(|given| value("from", given, MOMENT, errors));
+    options.to = replay.to.as_ref().and_then(|given| value("to", given, MOMENT, errors));
+    options.only = replay.only.iter().filter_map(|given| value("only", given, PATTERN, errors)).collect();
+    options.except = replay.except.iter().filter_map(|given| value("except", given, PATTERN, errors)).collect();
     let rule = "write a path and what becomes of it, with => between: '/v1/* => /v2/*'";
     options.rewrites = replay.rewrite.iter().filter_map(|given| value("rewrite", given, rule, errors)).collect();
     options.hosts.clone_from(&replay.host);
