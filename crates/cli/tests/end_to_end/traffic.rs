@@ -196,6 +196,19 @@ fn a_scenario_of_a_log_asks_for_what_the_log_asked_for() {
 }
 
 #[test]
+fn a_part_of_a_log_is_told_and_played() {
+    let mut session = Session::new().file("access.log", &shop_log());
+    let all = session.loadline("traffic access.log").exits(0);
+    let part = session.loadline("traffic access.log --only 'GET /*' --except '*.css'").exits(0);
+    assert!(all.stdout != part.stdout && part.stdout.contains("requests are left out, as they are not wanted"), "{}", part.stdout);
+    session.loadline("traffic access.log --only users --from soon").exits(2).complains("--only 'users'").complains("--from 'soon'");
+    let odd = "1.2.3.4 - - [08/Jul/2021:11:07:01 +0000] \"GET //favicon.ico HTTP/1.1\" 200 5 \"-\" \"Go\"\n".repeat(9);
+    let mut session = Session::new().file("odd.log", &odd);
+    session.loadline("traffic odd.log --to odd.yaml").exits(0).says("It lasts ");
+    session.loadline("check odd.yaml").exits(0);
+}
+
+#[test]
 fn a_description_without_a_scenario_is_a_mistake() {
     let mut session = Session::new().file("access.log", &shop_log()).file("no.yaml", "a: b\n");
     session.loadline("traffic access.log --openapi no.yaml").exits(2).complains("this is no description by OpenAPI 3");
