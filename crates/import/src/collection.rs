@@ -29,6 +29,8 @@ mod words;
 use std::collections::HashSet;
 use std::fmt;
 
+use plan::{Also, Target};
+
 pub use concealed::Placeholder;
 pub use described::Described;
 pub use draft::Unfit;
@@ -263,6 +265,14 @@ pub struct Connection {
     pub key: Option<String>,
 }
 
+impl Connection {
+    /// Takes out whatever leads to another server than the URL's, and tells what that was.
+    fn leave_ways(&mut self) -> Vec<String> {
+        let ways = [("proxy", self.proxy.take()), ("Unix socket", self.unix_socket.take()), ("address", self.connect_to.take())];
+        ways.into_iter().filter_map(|(what, way)| Some(format!("the {what} '{}'", way?))).collect()
+    }
+}
+
 /// What is not carried over.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LeftOut {
@@ -319,6 +329,8 @@ pub struct Wishes {
     pub environment: Option<Environment>,
     /// Scheme, host and port of requests for which the file leaves these open.
     pub host: Option<String>,
+    /// Servers that are asked besides, whosever they are.
+    pub also: Also,
     /// Which server of an OpenAPI description: a number from 1, a URL, or a part of what describes it.
     pub server: Option<String>,
     /// Only requests whose name, folders, method and path hold one of these, whatever the case of letters.
@@ -476,17 +488,50 @@ impl Collection {
         }
     }
 
+    /// The servers that its requests go to, in their order, with how many there are for each.
+    #[must_use]
+    pub fn servers(&self) -> Vec<(Target, usize)> {
+        let mut servers: Vec<(Target, usize)> = Vec::new();
+        for (server, _) in self.requests.iter().filter_map(|request| request.url.origin().ok()) {
+            match servers.iter_mut().find(|(known, _)| known.same_origin(&server)) {
+                Some((_, requests)) => *requests += 1,
+                None => servers.push((server, 1)),
+            }
+        }
+        servers
+    }
+
+    /// Sends every request to `target`, but for those of servers that are named besides. Ways to another server that the file knows are left
+    /// out.
+    pub fn send_to(&mut self, target: &Target, also: &Also) {
+        let mut left = Vec::new();
+        for request in &mut self.requests {
+            if let Ok((origin, path)) = request.url.origin()
+                && !also.holds(&origin)
+            {
+                let mut url = Text::literal(target.origin());
+                url.append(path);
+                request.url = url;
+            }
+            for what in request.connection.leave_ways() {
+                left.push(LeftOut { what, place: request.place.clone(), why: "requests go to --target alone".to_owned() });
+            }
+        }
+        self.left_out.extend(left);
+    }
+
     /// Leaves out what is asked of other sites than the first request is, and tells of which hosts how many are.
     ///
     /// A page asks many servers, and only one of them is the one that whoever loads it may load.
-    pub fn keep_first_site(&mut self) -> Vec<(String, usize)> {
+    pub fn keep_first_site(&mut self, also: &Also) -> Vec<(String, usize)> {
         let host =
             |request: &Request| request.url.origin().map_or_else(|_| String::new(), |(target, _)| target.host().to_ascii_lowercase());
         let Some(first) = self.requests.first().map(host) else { return Vec::new() };
         let mut others: Vec<(String, usize)> = Vec::new();
         self.requests.retain(|request| {
+            let is_named = *also != Also::Any && request.url.origin().is_ok_and(|(target, _)| also.holds(&target));
             let host = host(request);
-            if site(&host) == site(&first) {
+            if is_named || site(&host) == site(&first) {
                 return true;
             }
             match others.iter_mut().find(|(known, _)| *known == host) {
@@ -739,10 +784,13 @@ mod tests {
             "https://count.test/x",
             "https://cdn.test/y",
             "https://count.test/z",
+            "https://other.test/named",
         ];
         let commands: String = urls.iter().map(|url| format!("curl {url}\n")).collect();
         let mut read = Collection::read(Kind::Curl, commands.as_bytes(), &Wishes::default()).unwrap();
-        assert_eq!(read.keep_first_site(), [("count.test".to_owned(), 2), ("cdn.test".to_owned(), 1)]);
-        assert_eq!(read.requests.len(), 2);
+        let also = Also::read(&["https://other.test".to_owned()], &mut Vec::new());
+        assert_eq!(read.clone().keep_first_site(&Also::default()).len(), 3);
+        assert_eq!(read.keep_first_site(&also), [("count.test".to_owned(), 2), ("cdn.test".to_owned(), 1)]);
+        assert_eq!(read.requests.len(), 3);
     }
 }

@@ -36,7 +36,8 @@ fn a_file_with_several_requests_is_gone_through_by_every_user() {
         "targets.txt",
         &format!("GET {}\nX-Secret-Token: hunter22-of-mine\n\nPOST {}\nX-A: 1\n", server.url("/healthz"), server.url("/echo")),
     );
-    let ran = session.loadline("run targets.txt -n 10 -c 1 --out json=r.json").exits(0).complains_of_nothing();
+    let ran = session.loadline("run targets.txt -n 10 -c 1 --out json=r.json").exits(0);
+    assert_eq!(ran.stderr, format!("'targets.txt': requests go to {} (2)\n", server.url("").trim_end_matches('/')));
     ran.says("GET /healthz").says("POST /echo");
     assert_eq!((server.counts().path("/healthz"), server.counts().path("/echo")), (5, 5));
     assert!(!session.read("r.json").contains("hunter22"), "a secret of the file is in the result");
