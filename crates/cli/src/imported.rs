@@ -14,12 +14,12 @@
 use std::path::Path;
 
 use clap::{ArgAction, Args};
-use import::collection::{Collection, Environment, Kind, Wishes, guess};
+use import::collection::{Collection, Environment, Kind, Unread, Wishes, guess};
 use plan::{Also, Draft, Plan, PlanError, PlanErrors, Target};
 
-use crate::exit::{Exit, Failed};
-use crate::inputs::plainly;
 use crate::destinations::Said;
+use crate::exit::{Exit, Failed};
+use crate::inputs::{plainly, readable};
 use crate::scenarios::{self, Scenarios};
 use crate::screen::{Voice, complain};
 use crate::secrets;
@@ -316,7 +316,13 @@ impl Importing {
 /// What a file holds, as it is sent; `None` if it is no other tool's.
 pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes) -> Option<Result<Collection, PlanError>> {
     // What is none of them may be a scenario, or is told to be no URL.
-    let kind = guess(bytes).ok()?;
+    let kind = match guess(bytes) {
+        Ok(kind) => kind,
+        Err(Unread::Known(what)) => {
+            return Some(Err(PlanError::new("url", format!("'{path}' {what}"), "see loadline import --help for the files that are read")));
+        }
+        Err(Unread::Unknown(_)) => return None,
+    };
     // A scenario holds URLs too.
     if scenarios::is_file(path) && !matches!(kind, Kind::OpenApi | Kind::Insomnia) {
         return None;
@@ -337,11 +343,26 @@ pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes) -> Option<Result<Co
     if !read.missing.is_empty() {
         let names = read.missing.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
         let (are, values) = if read.missing.len() == 1 { ("a variable", "its value") } else { ("variables", "their values") };
+        let known: Vec<&str> = read.left_out.iter().filter_map(|left| left.what.strip_prefix("the environment ")).take(10).collect();
+        let known = if known.is_empty() { String::new() } else { format!(" (it has {})", known.join(", ")) };
         return Some(Err(PlanError::new(
             "variable",
             format!("'{path}' names {are} without a value: {names}"),
-            format!("give {values} with --environment, or --variable {}=VALUE", read.missing[0]),
+            format!("give {values} with --environment{known}, or --variable {}=VALUE", read.missing[0]),
         )));
+    }
+    if read.requests.len() > 1 {
+        let folder = path.rsplit_once('/').map(|(folder, _)| folder);
+        let missing = |file: &str| {
+            let beside = folder.filter(|_| !file.starts_with('/')).map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}"));
+            readable(&beside).err().map(|why| format!("its file '{beside}' cannot be read: {why}"))
+        };
+        let all = read.clone();
+        read.leave_out_requests(|request| request.files().find_map(&missing));
+        if read.requests.is_empty() {
+            // Each of them is told as one that cannot be sent.
+            read = all;
+        }
     }
     if kind == Kind::Har {
         for (host, requests) in read.keep_first_site(&wishes.also) {
@@ -421,6 +442,7 @@ impl Importing {
             *url = format!("{}{}", target.trim_end_matches('/'), behind_host(url));
             left_out.extend(leave_ways(&mut imported, &Draft::default()));
         }
+        leave_tls(&mut imported);
         secrets::learn(&imported);
         self.tell(shown, &left_out, voice);
         (imported, left_out)
@@ -437,6 +459,13 @@ pub fn leave_ways(said: &mut Draft, over: &Draft) -> Vec<String> {
     leave("Unix socket", said.unix_socket.take(), over.unix_socket.is_some());
     leave("address", said.connect_to.take().map(|to| to.to_string()), over.connect_to.is_some());
     left
+}
+
+/// Takes what is said about TLS out of a request that is sent without: other tools do not mind it there.
+pub fn leave_tls(said: &mut Draft) {
+    if said.follow.is_none() && said.url.as_deref().is_some_and(|url| url.starts_with("http://")) {
+        (said.insecure, said.cacert, said.cert, said.key) = (false, None, None, None);
+    }
 }
 
 /// The words of a curl command behind `--`, taken out of a draft; `None` if there are none.

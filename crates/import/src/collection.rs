@@ -35,7 +35,7 @@ pub use concealed::Placeholder;
 pub use described::Described;
 pub use draft::Unfit;
 pub use environment::Environment;
-pub use guess::guess;
+pub use guess::{Unread, guess};
 pub use scenario::{printed, printed_body};
 pub(crate) use text::percent_encoded;
 pub use text::{Part, Text, variable_name};
@@ -431,8 +431,10 @@ impl Collection {
             self.set(Variable { name: variable_name(name), value: Text::literal(value), secret: false });
         }
         if let Some(host) = &wishes.host {
-            let named = self.requests.iter().filter_map(|request| match request.url.parts().first() {
-                Some(Part::Variable(name)) if !self.variables.iter().any(|variable| variable.name == *name) => Some(name.clone()),
+            let named = self.requests.iter().filter_map(|request| match request.url.parts() {
+                // A part of the host or the scheme alone is none.
+                [Part::Variable(_), Part::Literal(next), ..] if !next.starts_with(['/', '?', '#']) => None,
+                [Part::Variable(name), ..] if !self.variables.iter().any(|variable| variable.name == *name) => Some(name.clone()),
                 _ => None,
             });
             let open: HashSet<String> = named.collect();
@@ -443,7 +445,16 @@ impl Collection {
             if request.method.is_empty() {
                 "GET".clone_into(&mut request.method);
             }
+            // Tools write down an empty form for every request whose form was once looked at.
+            if matches!(&request.body, Body::Fields(fields) if fields.is_empty())
+                || matches!(&request.body, Body::Form(fields) if fields.is_empty())
+            {
+                request.body = Body::None;
+            }
             request.url = request.url.clone().with_origin_of(&self.variables);
+            if let Some(host) = wishes.host.as_ref().filter(|_| request.url.origin().is_err()) {
+                request.url = request.url.placed_on(host, &self.variables);
+            }
             if request.name.is_empty() {
                 // Without the query, in which secrets stand as well.
                 let path = request.path();
@@ -478,6 +489,28 @@ impl Collection {
             self.leave_out(format!("{more} more things"), "the whole file", format!("only the first {LEFT_OUT_MAX} are listed"));
         }
         unwanted
+    }
+
+    /// Leaves out the requests of which `why` knows a reason. What others take out of their answers is empty then.
+    pub fn leave_out_requests(&mut self, why: impl Fn(&Request) -> Option<String>) {
+        let (mut kept, mut extracted) = (Vec::new(), Vec::new());
+        for request in std::mem::take(&mut self.requests) {
+            match why(&request) {
+                None => kept.push(request),
+                Some(why) => {
+                    extracted.extend(request.extractions.into_iter().map(|taken| taken.variable));
+                    self.leave_out(format!("the request to '{}'", shortened(&request.url.written())), request.place, why);
+                }
+            }
+        }
+        self.requests = kept;
+        for name in extracted {
+            let is_known = self.variables.iter().any(|variable| variable.name == name)
+                || self.requests.iter().any(|request| request.extractions.iter().any(|taken| taken.variable == name));
+            if !is_known {
+                self.variables.push(Variable { name, value: Text::default(), secret: false });
+            }
+        }
     }
 
     /// Gives a variable its value; what is told to be a secret stays one.
@@ -630,6 +663,17 @@ impl Request {
     #[must_use]
     pub fn path(&self) -> Text {
         self.url.origin().map_or_else(|_| self.url.clone(), |(_, path)| path)
+    }
+
+    /// Every file that it sends.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        let fields = if let Body::Form(fields) = &self.body { fields.as_slice() } else { &[] };
+        let of_form = fields.iter().filter_map(|field| match &field.value {
+            FieldValue::File { path, .. } => Some(path.as_str()),
+            FieldValue::Text(_) => None,
+        });
+        let whole = if let Body::File(path) = &self.body { Some(path.as_str()) } else { None };
+        whole.into_iter().chain(of_form)
     }
 
     /// Every text that may name a variable.

@@ -14,8 +14,8 @@ use crate::filling::{self, MISTAKES_MAX, told};
 use crate::secret::{self, REDACTED, Secrets, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Also, Body, Bounds, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors, Rate, Replay,
-    Request, RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
+    Also, Body, Bounds, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors,
+    Rate, Replay, Request, RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
 };
 
 /// One load, decided in full.
@@ -1348,7 +1348,8 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 /// Everything that was decided, as it would be typed; secrets as `***`.
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
-        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, also, filling, replay } = plan;
+        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, also, filling, replay } =
+            plan;
         let (scenario, scenario_sha256, scenario_text, said) = match scenario {
             None => (None, None, None, SaidOfVariables::default()),
             Some(ScenarioFile { text: Some(text), said, .. }) => (None, None, Some(secret::text_without(&text, &filling.concealed)), said),

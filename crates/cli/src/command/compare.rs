@@ -422,6 +422,8 @@ fn pasted(
         }
     }
     // Wherever it leads is said by the sides.
+    request.url = addresses.iter().flatten().find(|address| address.starts_with("https://")).or(addresses[0].as_ref()).cloned();
+    imported::leave_tls(&mut request);
     (Draft { url: None, ..request }.overlaid(draft), addresses, left_out)
 }
 

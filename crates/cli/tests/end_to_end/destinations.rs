@@ -42,7 +42,11 @@ fn files(first: &str, second: &str) -> Vec<(&'static str, String)> {
         format!("http://{second}/pick"),
     ];
     let item = |url: &String| format!("{{\"name\": \"{url}\", \"request\": {{\"url\": \"{url}\"}}}}");
-    let resource = |url: &String| format!("{{\"_id\": \"r{url}\", \"_type\": \"request\", \"parentId\": \"w\", \"name\": \"{url}\", \"method\": \"GET\", \"url\": \"{url}\"}}");
+    let resource = |url: &String| {
+        format!(
+            "{{\"_id\": \"r{url}\", \"_type\": \"request\", \"parentId\": \"w\", \"name\": \"{url}\", \"method\": \"GET\", \"url\": \"{url}\"}}"
+        )
+    };
     let operation = |path: &str, server: &str| {
         format!("  {path}:\n    servers: [{{url: '{server}'}}]\n    get: {{responses: {{'200': {{description: ok}}}}}}\n")
     };
@@ -168,9 +172,9 @@ fn a_server_that_is_named_besides_is_asked_and_no_other() {
 fn the_servers_of_a_file_are_told_and_several_are_a_warning() {
     let (target, other) = (server(), server());
     let list = format!("GET {}\n\nGET {}\n\nGET {}\n", target.url("/healthz"), other.url("/pick"), target.url("/pick"));
-    let mut session = Session::new().file("list.txt", &list).file("own.yaml", &format!(
-        "target: {}\nsteps: [{{get: /healthz}}, {{get: '{}'}}]\n", base(&target), other.url("/pick")
-    ));
+    let mut session = Session::new()
+        .file("list.txt", &list)
+        .file("own.yaml", &format!("target: {}\nsteps: [{{get: /healthz}}, {{get: '{}'}}]\n", base(&target), other.url("/pick")));
     let said = format!("'list.txt': requests go to {} (2) and {} (1)", base(&target), base(&other));
     for line in ["run list.txt -n 6 -c 1 --force", "check list.txt", "sweep list.txt --levels 1 -n 6 --force", "import list.txt"] {
         session.loadline(line).exits(0).complains(&format!("warning: {said}")).complains("--target URL sends all of them to one server");
