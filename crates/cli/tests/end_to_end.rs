@@ -14,6 +14,8 @@ mod checks;
 mod compare;
 #[path = "end_to_end/data.rs"]
 mod data;
+#[path = "end_to_end/destinations.rs"]
+mod destinations;
 #[path = "end_to_end/doors.rs"]
 mod doors;
 #[path = "end_to_end/export.rs"]

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use plan::{Keepalive, Nanos, Plan, Scheme, Target};
+use plan::{Bounds, Keepalive, Nanos, Plan, Scheme, Target};
 
 use crate::RunError;
 use crate::protocol::http1::{Asked, request};
@@ -21,6 +21,8 @@ pub(crate) struct Task {
     pub(crate) connect_timeout: Nanos,
     pub(crate) keepalive: Keepalive,
     pub(crate) follow: u8,
+    /// Where redirects may lead.
+    pub(crate) bounds: Bounds,
     /// The end of the warm-up.
     pub(crate) measured_from: Nanos,
     /// The last moment at which a request may fall due.
@@ -45,6 +47,7 @@ impl Task {
             connect_timeout: connection.connect_timeout,
             keepalive: connection.keepalive,
             follow: connection.follow,
+            bounds: plan.bounds(),
             measured_from: plan.warmup(),
             end: plan.end(),
             plan: plan.clone(),

@@ -130,6 +130,8 @@ failures! {
     RedirectLimit, "redirect.limit", Plan, "more redirects than --follow allows", "raise --follow, or look for a redirect loop";
     RedirectTarget, "redirect.target", Server, "a redirect that cannot be followed", "its Location is missing, doubled, or not http(s)";
 
+    RedirectOutside, "redirect.outside", Plan, "a redirect to a server that was not named", "allow that server with --also-target, or leave --follow out";
+
     CheckStatus, "check.status", Server, "an error status (400 or above)", "the answer says so itself: look at the example and the server's log";
 
     CheckFailed, "check.failed", Server, "an answer that a check of its step did not pass", "the example says what was expected and what came";

@@ -4,6 +4,7 @@
 //! mistake at once; whoever holds a Plan never asks again whether it is valid.
 
 mod arrivals;
+mod bounds;
 mod carets;
 mod draft;
 mod error;
@@ -23,6 +24,7 @@ mod timetable;
 mod units;
 
 pub use arrivals::Arrivals;
+pub use bounds::{Also, Bounds};
 pub use carets::carets;
 pub use draft::Draft;
 pub use error::{PlanError, PlanErrors, plainly};

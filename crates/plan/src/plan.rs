@@ -14,8 +14,8 @@ use crate::filling::{self, MISTAKES_MAX, told};
 use crate::secret::{self, REDACTED, Secrets, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Body, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors, Rate, Replay,
-    Request, RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
+    Also, Body, Bounds, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors,
+    Rate, Replay, Request, RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
 };
 
 /// One load, decided in full.
@@ -33,6 +33,7 @@ pub struct Plan {
     connection: Connection,
     script: Option<ScriptFile>,
     scenario: Option<ScenarioFile>,
+    also: Also,
     filling: Filling,
     replay: Option<Replay>,
 }
@@ -206,6 +207,19 @@ impl Plan {
     #[must_use]
     pub const fn target(&self) -> &Target {
         &self.target
+    }
+
+    /// The servers that requests may go to beside the target's.
+    #[must_use]
+    pub const fn also(&self) -> &Also {
+        &self.also
+    }
+
+    /// Every server that connections may be opened to.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        let listed = self.filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
+        Bounds::of(&self.also, std::iter::once(&self.target).chain(listed))
     }
 
     /// What is sent.
@@ -534,6 +548,7 @@ impl TryFrom<Draft> for Plan {
             environment_sha256,
             variable_names,
             replay,
+            also_target,
             follow,
             timeout,
             connect_timeout,
@@ -635,6 +650,9 @@ impl TryFrom<Draft> for Plan {
             .into_iter()
             .filter_map(|ip| r.value("source-ip", Some(ip), "give an address of this machine, such as --source-ip 10.0.0.2"))
             .collect();
+        let mut wrong = Vec::new();
+        let also = Also::read(&also_target, &mut wrong);
+        wrong.into_iter().for_each(|error| r.errors.push(error));
         let follow = r.value("follow", follow, "give a whole number up to 255, such as --follow 5").unwrap_or(0);
         let order = r.value("data-order", data_order, "give --data-order in-order, random or per-user");
         let end = r.value("data-end", data_end, "give --data-end wrap, stop or error");
@@ -674,7 +692,7 @@ impl TryFrom<Draft> for Plan {
         if insecure && cacert.is_some() {
             r.wrong("insecure", "--insecure accepts any certificate, and --cacert says whom to trust", "leave one of them out");
         }
-        let over_tls = target.as_ref().is_none_or(|target| target.scheme() == Scheme::Https) || follow > 0;
+        let over_tls = target.as_ref().is_none_or(|target| target.scheme() == Scheme::Https) || follow > 0 || scenario.is_some();
         for (given, flag) in [
             (insecure, "insecure"),
             (cacert.is_some(), "cacert"),
@@ -767,6 +785,7 @@ impl TryFrom<Draft> for Plan {
                 },
                 script,
                 scenario,
+                also,
             }),
             _ => Err(reading.errors),
         }
@@ -1329,7 +1348,8 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 /// Everything that was decided, as it would be typed; secrets as `***`.
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
-        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, filling, replay } = plan;
+        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, also, filling, replay } =
+            plan;
         let (scenario, scenario_sha256, scenario_text, said) = match scenario {
             None => (None, None, None, SaidOfVariables::default()),
             Some(ScenarioFile { text: Some(text), said, .. }) => (None, None, Some(secret::text_without(&text, &filling.concealed)), said),
@@ -1454,6 +1474,7 @@ impl From<Plan> for Draft {
             user: None,
             bearer: None,
             cookie: Vec::new(),
+            also_target: also.written(),
             follow: Some(Given::Value(follow)),
             timeout: Some(Given::Value(timeout)),
             connect_timeout: Some(Given::Value(connect_timeout)),

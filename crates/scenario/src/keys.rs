@@ -123,6 +123,7 @@ pub static LOAD: Shape = Shape {
         key("source_ip", Kind::Texts, "send from these addresses"),
         key("unix_socket", Kind::Text, "connect to this Unix socket"),
         key("proxy", Kind::Text, "send through this HTTP proxy"),
+        key("also_target", Kind::Texts, "servers that redirects may lead to, such as https://login.example.com"),
         key("insecure", Kind::Truth, "accept any certificate"),
         key("cacert", Kind::Text, "trust the issuers in this PEM file"),
         key("cert", Kind::Text, "show this client certificate"),

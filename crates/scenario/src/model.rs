@@ -298,6 +298,24 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// The servers that its steps name, in the order of the file, with how many steps each has; `None` is the target's.
+    #[must_use]
+    pub fn servers(&self) -> Vec<(Option<Target>, usize)> {
+        let mut servers: Vec<(Option<Target>, usize)> = Vec::new();
+        let own = self.draft.url.as_ref().and_then(|url| url.parse::<Target>().ok());
+        let journeys = self.journeys.iter().map(|journey| &journey.items);
+        for items in [&self.setup].into_iter().chain(journeys).chain([&self.user_teardown, &self.teardown]) {
+            each_step(items, &mut |step| {
+                let other = step.elsewhere.as_ref().filter(|other| own.as_ref().is_none_or(|own| !own.same_origin(other)));
+                match servers.iter_mut().find(|(known, _)| known.as_ref().map(Target::origin) == other.map(Target::origin)) {
+                    Some((_, steps)) => *steps += 1,
+                    None => servers.push((other.cloned(), 1)),
+                }
+            });
+        }
+        servers
+    }
+
     /// The variables of the environment that its templates name.
     #[must_use]
     pub fn environment(&self) -> Vec<String> {

@@ -228,7 +228,8 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let files = filing.files(&name, ENDINGS, &mut errors);
     let outs = filing.renderings(COMPARE_FORMATS, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    let both = [first_a, first_b].into_iter().zip(&sides).map(|(plan, side)| (plan, &side.scenarios));
+    importing.look(both, &left_out, manner.voice())?;
 
     let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.0));
     let known = Calibration::kept();
@@ -417,7 +418,10 @@ fn pasted(
     let mut addresses = [draft.url.take(), other, served_at];
     let Some(words) = words else { return (draft, addresses, Vec::new()) };
     let before = errors.0.len();
-    let (request, left_out) = importing.of_words(&words, voice, errors);
+    let (mut request, mut left_out) = importing.of_words(&words, voice, errors);
+    let ways = imported::leave_ways(&mut request, &draft);
+    importing.tell("the curl command", &ways, voice);
+    left_out.extend(ways);
     let asked = request.url.clone().unwrap_or_default();
     let usage = "write loadline compare http://old:8080 http://new:8080 -- curl …";
     if addresses.iter().all(Option::is_none) && errors.0.len() == before {
@@ -432,6 +436,8 @@ fn pasted(
         }
     }
     // Wherever it leads is said by the sides.
+    request.url = addresses.iter().flatten().find(|address| address.starts_with("https://")).or(addresses[0].as_ref()).cloned();
+    imported::leave_tls(&mut request);
     (Draft { url: None, ..request }.overlaid(draft), addresses, left_out)
 }
 
@@ -532,9 +538,15 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
         let draft = match file {
             Some((_, again)) => {
                 let draft = again.draft.overlaid(over.clone());
-                Draft { url: importing.target().or(draft.url), ..draft }
+                match importing.target() {
+                    Some(target) => Draft { url: Some(target), also_target: over.also_target.clone(), ..draft },
+                    None => draft,
+                }
             }
-            None => Draft { url: Some(name.clone()), ..base.clone().overlaid(over.clone()) },
+            None => {
+                let also_target = over.also_target.clone();
+                Draft { url: Some(name.clone()), also_target, ..base.clone().overlaid(over.clone()) }
+            }
         };
         let side_s_own = draft.url.clone().filter(|_| from_file);
         let Imported { mut draft, scenarios, left_out } = importing.of_side(draft, host.clone().or(side_s_own), &read, errors);

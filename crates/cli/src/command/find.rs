@@ -179,7 +179,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     if !errors.is_empty() {
         return Err(errors.into());
     }
-    importing.look(&left_out)?;
+    importing.look(load.first.as_ref().map(|plan| (plan, &load.scenarios)), &left_out, manner.voice())?;
     load.check_machine()?;
     load.first.as_ref().map_or(Ok(()), |plan| eyes.check(plan).and_then(|()| probes.check(plan)))?;
 

@@ -316,7 +316,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
     let body = "a request has the body that was captured with it (.gor), or none";
     let sends = "the log says what is sent";
     let when = "the log says what is sent when; --speed, --from and --to change that";
-    let given: [(&str, bool, &str); 17] = [
+    let given: [(&str, bool, &str); 18] = [
         ("target", draft.url.is_some(), "the target stands behind the logs"),
         ("duration", draft.duration.is_some(), when),
         ("requests", draft.requests.is_some(), when),
@@ -333,6 +333,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
         ("data-order", draft.data_order.is_some(), sends),
         ("data-end", draft.data_end.is_some(), sends),
         ("no-templates", draft.no_templates, "nothing in a replay is a template"),
+        ("also-target", !draft.also_target.is_empty(), "all requests of a log go to the one target"),
         ("follow", draft.follow.is_some(), "what a redirect led to is in the log, as a request of its own"),
     ];
     for (setting, _, why) in given.into_iter().filter(|(_, given, _)| *given) {

@@ -95,7 +95,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     sight.check(&mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    importing.look([(&plan, &scenarios)], &left_out, manner.voice())?;
 
     let single = Single { word: "run", plan: &plan, name, checks, guard, outputs, keeper, eyes, probes, exports: ready, sight, manner };
     single.carry_out(|stop| Drive::new(&plan, &scenarios, stop))

@@ -105,7 +105,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let files = filing.files(&name, ENDINGS, &mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    importing.look(climb.plans.first().map(|plan| (plan, &climb.scenarios)), &left_out, manner.voice())?;
 
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "sweep", &stop);

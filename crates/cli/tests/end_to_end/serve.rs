@@ -305,10 +305,16 @@ fn load_goes_only_where_it_is_allowed_also_by_name_and_by_redirect() {
     let result = served.get("/api/v1/runs/@last/result").is(200).json();
     assert_eq!(
         (&result["requests"]["succeeded"], &result["failures"][0]["class"]),
-        (&0.into(), &"redirect.target".into()),
+        (&0.into(), &"redirect.outside".into()),
         "{}",
         result["failures"]
     );
+    // Nor if the plan itself names it.
+    let also = json!([format!("http://{elsewhere}")]);
+    start(json!({"url": format!("http://{redirecting}/"), "also_target": also, "follow": 3, "requests": 2, "connections": 1})).is(202);
+    served.idle();
+    let result = served.get("/api/v1/runs/@last/result").is(200).json();
+    assert_eq!(result["failures"][0]["class"], "redirect.target", "{}", result["failures"]);
     assert!(asked.load(Ordering::SeqCst) > 0);
     assert_eq!(heard.load(Ordering::SeqCst), 0);
     drop(served);
@@ -319,7 +325,7 @@ fn load_goes_only_where_it_is_allowed_also_by_name_and_by_redirect() {
 }
 
 /// A listener that counts whoever connects, and redirects or hangs up.
-fn counting(ip: &str, location: Option<String>) -> (SocketAddr, Arc<AtomicUsize>) {
+pub fn counting(ip: &str, location: Option<String>) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind((ip, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     let count = Arc::new(AtomicUsize::new(0));

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use measure::{Closer, Failure, Outcome, Quirk};
-use plan::{Keepalive, Load, Nanos, Random, Target};
+use plan::{Bounds, Keepalive, Load, Nanos, Random, Target};
 use tokio::time::Sleep;
 
 use super::Worker;
@@ -359,12 +359,18 @@ impl<D: Dial + 'static> Lane<D> {
                     worker.example(failure, so_far.done, String::new);
                     Outcome { result: Err(failure), ..so_far }
                 }
-                After::Send(next) => {
-                    choice = next;
-                    worker.recorder.borrow_mut().redirected();
-                    whole = Some(so_far);
-                    continue;
-                }
+                After::Send(next) => match worker.program.destination(state).filter(|to| !worker.task.bounds.hold(to)) {
+                    Some(outside) => {
+                        worker.example(Failure::RedirectOutside, so_far.done, || Bounds::refusal(outside));
+                        Outcome { result: Err(Failure::RedirectOutside), ..so_far }
+                    }
+                    None => {
+                        choice = next;
+                        worker.recorder.borrow_mut().redirected();
+                        whole = Some(so_far);
+                        continue;
+                    }
+                },
                 After::Answer(next) => {
                     choice = next;
                     whole = Some(so_far);
@@ -718,6 +724,7 @@ impl<D: Dial + 'static> Lane<D> {
             };
             let trouble = match location.target(&place) {
                 Err(why) => Some((Failure::RedirectTarget, why)),
+                Ok(to) if !worker.task.bounds.hold(&to) => Some((Failure::RedirectOutside, Bounds::refusal(&to))),
                 Ok(_) if hops == worker.task.follow => Some((Failure::RedirectLimit, format!("{} redirects, the last from {place}", hops))),
                 Ok(to) => match worker.task.redirected(finished.status, &method, &to, first) {
                     Some((next, next_method)) => {
