@@ -5,6 +5,7 @@
 
 mod calibration;
 mod command;
+mod detail;
 mod dialect;
 mod drive;
 mod exit;

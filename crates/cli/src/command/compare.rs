@@ -74,11 +74,11 @@ pub struct Compare {
     #[arg(long = "url", value_name = "URL", help_heading = "Comparison")]
     served_at: Option<String>,
 
-    /// Wait so long for a command to listen [default: 30s]
+    /// Wait this long for a command to listen [default: 30s]
     #[arg(long, value_name = "TIME", help_heading = "Comparison")]
     ready_within: Option<Given<Nanos>>,
 
-    /// Measure so many pairs; fewer than 6 give no verdict [default: 10]
+    /// Measure N pairs; fewer than 6 give no verdict [default: 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Comparison")]
     pairs: Option<Given<NonZeroU32>>,
 

@@ -314,7 +314,7 @@ pub fn stand_ins(traffic: &Traffic) -> Option<String> {
     let (altered, all) = traffic.routes.iter().map(altered).fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
     let share = percent((altered as f64 / all.max(1) as f64 * 1_000.0).round() / 10.0);
     Some(format!(
-        "In place of {} that may be personal or secret stand others, the same for the same; {share} % of requests ask for such.",
+        "{} that look personal or secret were replaced (same value, same replacement); {share} % of requests hold one.",
         counted(traffic.stand_ins, "value")
     ))
 }
@@ -600,7 +600,7 @@ mod tests {
         for hidden in ["s3cr3t", "ann"] {
             assert!(!table.contains(hidden) && !made.scenario.contains(hidden), "{hidden}: {table}{}", made.scenario);
         }
-        assert!(made.scenario.contains("# In place of 4 values that may be personal or secret stand others"), "{}", made.scenario);
+        assert!(made.scenario.contains("# 4 values that look personal or secret were replaced"), "{}", made.scenario);
     }
 
     #[test]
