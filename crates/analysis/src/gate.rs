@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::{binomial_at_least, binomial_at_most};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
-use crate::quantity::{count, figure, time};
+use crate::quantity::{count, figure, percent, time};
 use crate::sparse::rank_of;
 
 pub use slo::{Slo, Unsearchable, response_quantile};
@@ -412,7 +412,13 @@ impl Judgement {
     /// What was measured and what follows, after the check's own words: `12.3 ms`, `not judgeable: …`.
     #[must_use]
     pub fn about(&self) -> String {
-        let measured = self.measured.map_or_else(String::new, |measured| measured.to_string());
+        let measured = match (self.measured, self.check.figure) {
+            (Some(Measured::Never), Figure::Time(_, Statistic::Quantile(percentile))) => {
+                let beyond = percent(((100.0 - percentile) * 1e6).round() / 1e6);
+                format!("more than {beyond} % of requests failed, and a failed request counts as infinitely slow")
+            }
+            (measured, _) => measured.map_or_else(String::new, |measured| measured.to_string()),
+        };
         match &self.verdict {
             Verdict::Held | Verdict::Broken => measured,
             Verdict::NotJudgeable { why } if measured.is_empty() => why.to_string(),
@@ -427,7 +433,7 @@ impl Verdict {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Held => "held",
-            Self::Broken => "BROKEN",
+            Self::Broken => "FAILED",
             Self::NotJudgeable { .. } => "not judgeable",
         }
     }
@@ -459,7 +465,7 @@ impl fmt::Display for Measured {
         let long = |span: Nanos| if span == Nanos::NEVER { "never".to_owned() } else { time(span.0 as f64) };
         match self {
             Self::Time(span) => f.write_str(&time(span.0 as f64)),
-            Self::Never => f.write_str("never answered: it lies among the failed requests"),
+            Self::Never => f.write_str("a request failed, and a failed request counts as infinitely slow"),
             Self::Between(low, high) => write!(f, "between {} and {}", long(*low), long(*high)),
             Self::PerSecond(rate) => write!(f, "{}/s", figure(*rate)),
             // With digits enough to tell it from a limit: 0.105 % is not 0.1 %.

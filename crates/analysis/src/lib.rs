@@ -3,6 +3,7 @@
 //! Pure: no I/O, no clock, no Tokio. Everything here is a function from Summaries to figures and sentences.
 
 pub mod adaptive;
+pub mod answers;
 pub mod asymptote;
 pub mod bottleneck;
 pub mod ceiling;
@@ -19,6 +20,7 @@ pub mod gate;
 pub mod interval;
 pub mod knee;
 pub mod littles_law;
+pub mod outage;
 pub mod peaks;
 pub mod proportion;
 pub mod quantity;

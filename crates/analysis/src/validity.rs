@@ -319,11 +319,7 @@ impl fmt::Display for What {
         let share = |share: f64| percent((share * 1e3).round() / 10.0);
         match self {
             Self::Lag { p99 } => {
-                write!(
-                    f,
-                    "one request in a hundred left more than {} after it could: loadline was late, not the server",
-                    time(p99.0 as f64)
-                )
+                write!(f, "loadline sent 1 % of the requests more than {} late", time(p99.0 as f64))
             }
             Self::Shortfall { share: sent } => {
                 write!(f, "only {} % of the requests asked for were made: loadline did not keep up with the rate", share(*sent))
@@ -362,11 +358,11 @@ impl fmt::Display for What {
                 share(*stolen)
             ),
             Self::Others { share: used, server_waited } => {
-                write!(f, "other programs used {:.0} % of this machine's processors", used * 100.0)?;
+                write!(f, "other programs kept {:.0} % of the CPUs busy", used * 100.0)?;
                 match server_waited.filter(|waited| *waited > SERVER_WAIT_SHARE_MAX) {
                     Some(waited) => write!(
                         f,
-                        ", and the server got no core for {:.0} % of the time it was ready to work: it may be faster than this",
+                        ", and the server waited for a CPU {:.0} % of the time, so it may be faster than measured",
                         waited * 100.0
                     ),
                     None => Ok(()),
@@ -429,7 +425,7 @@ impl fmt::Display for GeneratorLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Processor(share) => write!(f, "its busiest thread used {:.0} % of a core", share * 100.0),
-            Self::Lag(lag) => write!(f, "one send in a hundred was more than {:.0} µs late", lag.0 as f64 / 1e3),
+            Self::Lag(lag) => write!(f, "it sent 1 % of the requests more than {:.0} µs late", lag.0 as f64 / 1e3),
             Self::Starved(waited) => write!(f, "a thread was ready but got no core for {:.0} % of the time", waited * 100.0),
             Self::Throttled(share) => write!(f, "its quota of processor time stopped it in {:.0} % of the quota's periods", share * 100.0),
         }
@@ -524,7 +520,7 @@ mod tests {
         assert_eq!(late(1_500).0, Standing::Degraded);
         let (standing, why) = late(2_000);
         assert_eq!(standing, Standing::Invalid);
-        assert!(why.starts_with("one request in a hundred left more than 2.00 ms after it could"), "{why}");
+        assert!(why.starts_with("loadline sent 1 % of the requests more than 2.00 ms late"), "{why}");
     }
 
     #[test]
@@ -639,7 +635,7 @@ mod tests {
              work: it may be faster than this"
         );
         let (standing, _, noticed) = beside(Some(0.43), Some(0.05));
-        assert_eq!((standing, noticed), (Standing::Valid, vec!["other programs used 43 % of this machine's processors".to_owned()]));
+        assert_eq!((standing, noticed), (Standing::Valid, vec!["other programs kept 43 % of the CPUs busy".to_owned()]));
         for (others, waited) in [(Some(0.03), Some(0.6)), (None, None), (Some(0.03), None)] {
             assert_eq!(beside(others, waited), (Standing::Valid, String::new(), Vec::new()), "with threads of its own it waits for itself");
         }

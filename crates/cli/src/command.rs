@@ -32,7 +32,7 @@ use std::io::IsTerminal as _;
 
 use self::later::Later;
 use crate::exit::{Exit, Failed};
-use crate::outputs::{Styles, to_stdout};
+use crate::outputs::{Showing, Styles, to_stdout};
 use crate::screen::{Screen, Sight, Voice};
 
 pub use sweep::{broken, name_of};
@@ -235,9 +235,19 @@ impl Manner {
             When::Auto if terminal && !dumb && !unwanted("NO_COLOR") => Colour::Ansi,
             When::Auto | When::Never => Colour::Plain,
         };
-        let width = if terminal { terminal_size::terminal_size().map(|(width, _)| width.0) } else { None };
-        Styles { stdout: Style { colour, width: width.unwrap_or(Style::PLAIN.width).min(COLUMNS_MAX) }, file: Style::PLAIN }
+        let screen = if terminal { Showing::Terminal } else { Showing::Elsewhere };
+        Styles { screen, stdout: Style { colour, width: columns() }, file: Style::PLAIN }
     }
+}
+
+/// How wide text on standard output may be: as the terminal, where it is one.
+fn columns() -> u16 {
+    terminal_columns().unwrap_or(Style::PLAIN.width).min(COLUMNS_MAX)
+}
+
+/// The columns of the terminal that standard output leads to, if it is one.
+fn terminal_columns() -> Option<u16> {
+    std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten().map(|(width, _)| width.0)
 }
 
 /// Longer lines of prose are hard to read, however wide the terminal is.

@@ -6,6 +6,7 @@
 mod calibration;
 mod command;
 mod destinations;
+mod detail;
 mod dialect;
 mod drive;
 mod exit;

@@ -21,7 +21,7 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 
-    /// So many connections, each asking again as soon as it is answered; with --rate, at most so many [default: 50]
+    /// N connections, each sending again as soon as it is answered; with --rate, at most N [default: 50]
     #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Given<NonZeroU32>>,
@@ -31,7 +31,7 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Given<Nanos>>,
 
-    /// Send exactly so many requests
+    /// Send exactly N requests
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<Given<NonZeroU64>>,
@@ -61,7 +61,7 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Given<Warmup>>,
 
-    /// Generate load with so many threads [default: the cores this process may use, never more than connections]
+    /// Generate load with N threads [default: the cores this process may use, never more than connections]
     #[arg(short = 't', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<Given<NonZeroU32>>,
@@ -215,7 +215,7 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_target: Vec<String>,
 
-    /// Follow up to so many redirects; a followed chain is one request [default: 0]
+    /// Follow up to N redirects; a followed chain is one request [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub follow: Option<Given<u8>>,

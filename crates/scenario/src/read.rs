@@ -246,7 +246,7 @@ impl<'a> Reading<'a> {
                 vec![Journey { name: name.clone().unwrap_or_else(|| "journey".to_owned()), weight: 1.0, items }]
             }
             (None, None) => {
-                let message = "the scenario says nothing of what users do";
+                let message = "the scenario has no steps";
                 self.wrong(root.spot, message, "give it steps, such as\n  steps:\n    - get: /");
                 Vec::new()
             }

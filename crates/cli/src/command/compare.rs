@@ -75,7 +75,7 @@ pub struct Compare {
     #[arg(long = "url", value_name = "URL", help_heading = "Comparison")]
     served_at: Option<String>,
 
-    /// Wait so long for a command to listen [default: 30s]
+    /// Wait this long for a command to listen [default: 30s]
     #[arg(long, value_name = "TIME", help_heading = "Comparison")]
     ready_within: Option<Given<Nanos>>,
 

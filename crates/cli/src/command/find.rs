@@ -59,7 +59,7 @@ pub struct Find {
     #[arg(long, value_name = "PROMISE", action = ArgAction::Append, help_heading = "Search")]
     slo: Vec<String>,
 
-    /// Take at most so long [default: 3m; 1m with --quick, 1h with --publish]
+    /// Take at most this long [default: 3m; 1m with --quick, 1h with --publish]
     #[arg(long, value_name = "TIME", help_heading = "Search")]
     budget: Option<Given<Nanos>>,
 

@@ -13,6 +13,7 @@ use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Speed, Stage,
 use report::FORMATS;
 
 use super::Manner;
+use crate::detail::Detail;
 use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
@@ -35,7 +36,7 @@ pub struct Replay {
     #[arg(value_name = "LOGS AND TARGET", required = true, num_args = 1..)]
     words: Vec<String>,
 
-    /// Play it so many times as fast, such as 2x or 0.5x [default: 1x]
+    /// Play it N times as fast, such as 2x or 0.5x [default: 1x]
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, help_heading = "Replay")]
     speed: Option<Given<Speed>>,
 
@@ -117,6 +118,9 @@ pub struct Replay {
     sight: Sight,
 
     #[command(flatten)]
+    detail: Detail,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -152,7 +156,7 @@ fn of_a_replay(arg: Arg) -> Arg {
             "How lines stand within a second where the log has no finer time: poisson (at random, as independent users come) or even \
              [default: poisson]",
         ),
-        "connections" => arg.help("Open at most so many connections [default: as many as are needed, up to 10,000]"),
+        "connections" => arg.help("Open at most N connections [default: as many as are needed, up to 10,000]"),
         id if NOT_OURS.contains(&id) => arg.hide(true),
         _ => arg,
     }
@@ -163,7 +167,7 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
     secrets::learn(&replay.draft);
     let mut errors = PlanErrors::default();
     let decided = decide(&replay, &mut errors);
-    let Replay { promises, aborts, name, keeping, exporting, observing, out, force, sight, manner, dry_run, .. } = replay;
+    let Replay { promises, aborts, name, keeping, exporting, observing, out, force, sight, detail, manner, dry_run, .. } = replay;
     let checks = promises.read(&mut errors);
     let guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
@@ -187,7 +191,8 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
 
-    let single = Single { word: "replay", plan: &plan, name, checks, guard, outputs, keeper, eyes, probes, exports: ready, sight, manner };
+    let single =
+        Single { word: "replay", plan: &plan, name, checks, guard, outputs, keeper, eyes, probes, exports: ready, sight, detail, manner };
     single.carry_out(|_| Drive::replay(&plan, found))
 }
 

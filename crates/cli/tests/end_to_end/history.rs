@@ -35,7 +35,7 @@ fn every_result_is_saved_on_its_own_and_shown_again() {
     let again = session.loadline("show @last-1").exits(0).says("note: before the change");
     let answer = run.stdout.lines().find(|line| line.contains("requests a second")).unwrap();
     assert!(again.stdout.contains(answer), "{}", again.stdout);
-    session.loadline("show @last").exits(0).says("TTLB mean");
+    session.loadline("show @last").exits(0).says("latency");
     session.loadline("show @last-1 --out json=r.json --out csv=r.csv").exits(0);
     assert_eq!(session.json("r.json")["requests"]["due"], 20);
 }

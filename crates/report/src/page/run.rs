@@ -323,7 +323,7 @@ fn remarks(reading: &Reading<'_>) -> Vec<String> {
         ));
     }
     said.extend(summary.warnings.iter().map(|warning| visible(warning)));
-    said.extend(story::missing(reading));
+    said.extend(story::missing(reading, &QUANTILES));
     said.iter().map(|remark| super::finished(remark)).collect()
 }
 
@@ -372,7 +372,7 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
         let rows = reading.checks.iter().map(|it| {
             let verdict = match it.verdict {
                 Verdict::Held => "held",
-                Verdict::Broken => "BROKEN",
+                Verdict::Broken => "FAILED",
                 Verdict::NotJudgeable { .. } => "not judgeable",
             };
             vec![verdict.to_owned(), it.check.to_string(), it.about()]
