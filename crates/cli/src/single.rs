@@ -95,7 +95,7 @@ impl Single<'_> {
                 .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() });
             // The report comes first, and what could not be written is saved all the same.
             let id = keeper.id();
-            let kept = keeper.save(&saved::json(&reading), manner.voice());
+            let kept = keeper.save(&saved::json(&reading));
             screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             if let Ok(line) = &kept {
                 outputs.close(line, &reading, &manner.styles(), manner.voice());

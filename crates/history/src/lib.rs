@@ -34,7 +34,7 @@ mod store;
 pub use entry::{Entry, Figures, Filter, Fresh, Id, Kept, Kind, Moment, Origin, Point, UnknownKind};
 pub use error::HistoryError;
 pub use exported::{EXPORT_SCHEMA, Exported};
-pub use journal::{Ended, Header, Journal, Journaled, UnderWay};
+pub use journal::{End, Ended, Header, Journal, Journaled, UnderWay};
 pub use reference::Reference;
 pub use revision::{Changes, Looking, Revision};
 pub use store::{Composed, Store, Taken, look};

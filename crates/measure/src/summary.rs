@@ -81,7 +81,7 @@ pub struct Summary {
     /// What the load cost this machine.
     pub generator: Generator,
     /// The server's side of the same time, where it was watched.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "crate::observed::whole", skip_serializing_if = "Vec::is_empty")]
     pub observed: Vec<Observed>,
     /// The rows of the scenario, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

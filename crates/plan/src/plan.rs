@@ -423,7 +423,7 @@ impl Plan {
     /// Names of headers whose values were left out when this plan was saved. Such a plan can be read but not run.
     pub fn redacted(&self) -> impl Iterator<Item = &str> {
         let proxy = self.connection.proxy.as_ref().and_then(|proxy| proxy.authorization.as_deref()).filter(|value| *value == REDACTED);
-        let headers = self.request.headers.iter().filter(|(_, value)| value == REDACTED).map(|(name, _)| name.as_str());
+        let headers = self.request.headers.iter().filter(|(_, value)| secret::is_header_without(value)).map(|(name, _)| name.as_str());
         headers.chain(proxy.map(|_| "Proxy-Authorization"))
     }
 
@@ -431,8 +431,7 @@ impl Plan {
     #[must_use]
     pub fn redacted_parts(&self) -> Vec<(&'static str, &'static str)> {
         let mut parts = Vec::new();
-        let query = self.target.path_and_query().split_once('?').map_or("", |(_, query)| query);
-        if query.split('&').any(|pair| pair.split_once('=').is_some_and(|(_, value)| value == REDACTED)) {
+        if secret::is_url_without(self.target.path_and_query()) {
             parts.push(("a parameter of the URL", "the whole URL"));
         }
         if self.scenario.as_ref().and_then(|file| file.text.as_ref()).is_some_and(|text| text.contains(REDACTED)) {
@@ -443,7 +442,7 @@ impl Plan {
                 parts.push(("a field of the body", "the whole body with --data or --json"));
             }
             Body::Form { parts: fields, .. }
-                if fields.iter().any(|part| matches!(&part.value, FormValue::Text(text) if text == REDACTED)) =>
+                if fields.iter().any(|part| matches!(&part.value, FormValue::Text(text) if secret::is_field_without(text))) =>
             {
                 parts.push(("a field of the form", "all fields with --form"));
             }
@@ -1397,12 +1396,10 @@ impl From<Plan> for Draft {
             .iter()
             .filter(|(name, _)| !(matches!(request.body, Body::Form { .. }) && name.eq_ignore_ascii_case("content-type")))
             .map(|(name, value)| {
-                if is_secret(name) {
-                    format!("{name}: {}", secret::value_without(value))
-                } else if value.is_empty() {
+                if value.is_empty() && !is_secret(name) {
                     format!("{name};")
                 } else {
-                    format!("{name}: {value}")
+                    format!("{name}: {}", secret::header_without(name, value))
                 }
             })
             .collect();
@@ -1420,8 +1417,7 @@ impl From<Plan> for Draft {
                 form = parts
                     .into_iter()
                     .map(|part| match part.value {
-                        FormValue::Text(text) if is_secret(&part.name) => format!("{}={}", part.name, secret::value_without(&text)),
-                        FormValue::Text(text) => format!("{}={text}", part.name),
+                        FormValue::Text(text) => format!("{}={}", part.name, secret::field_without(&part.name, &text)),
                         FormValue::File { path, media_type } => format!("{}=@{path};type={media_type}", part.name),
                     })
                     .collect();

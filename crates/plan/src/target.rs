@@ -182,7 +182,7 @@ impl FromStr for Target {
 /// The whole URL, without credentials; secrets in its query are `***`.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}{}", self.scheme, self.authority(), secret::query_without(&self.path_and_query))
+        write!(f, "{}://{}{}", self.scheme, self.authority(), secret::url_without_secrets(&self.path_and_query))
     }
 }
 

@@ -346,7 +346,19 @@ impl Scenario {
         for variable in self.variables.iter().filter(|variable| plan::is_secret(&self.names[variable.place])) {
             fixed(&variable.value);
         }
+        // What a template names is no secret.
+        let plain = |text: &str, places: Vec<(usize, usize)>| -> Vec<String> {
+            let values = places.into_iter().map(|(from, to)| text[from..to].to_owned()).filter(|value| !value.contains("{{"));
+            values.flat_map(|value| [plan::percent_decoded(&value), value]).collect()
+        };
+        let mut within: Vec<String> = Vec::new();
         let mut of_step = |step: &Step| {
+            let path = step.path.to_string();
+            within.extend(plain(&path, plan::secret_parameters(&path)));
+            if let Body::Text(body) | Body::Json(body) = &step.body {
+                let body = body.to_string();
+                within.extend(plain(&body, plan::secret_values(&body)));
+            }
             step.headers.iter().filter(|(name, _)| plan::is_secret(name)).for_each(|(_, value)| fixed(value));
             match &step.auth {
                 Some(Auth::Basic { password, .. } | Auth::Digest { password, .. }) => fixed(password),
@@ -373,7 +385,7 @@ impl Scenario {
         for items in journeys.chain(self.around()) {
             each_step(items, &mut of_step);
         }
-        found.into_iter()
+        found.into_iter().chain(within)
     }
 
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {

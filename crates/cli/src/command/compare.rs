@@ -696,7 +696,7 @@ impl Measuring<'_> {
             Ok(String::new())
         } else {
             let id = keeper.id();
-            let kept = keeper.save(&report::compare::json(&compared).expect("memory takes every byte"), manner.voice());
+            let kept = keeper.save(&report::compare::json(&compared).expect("memory takes every byte"));
             self.screen.show_end(|| report::page::compare(&compared), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             kept
         };

@@ -581,7 +581,7 @@ impl Course {
         } else {
             let json = report::find::json(&self.found).expect("memory takes every byte");
             let id = self.keeper.id();
-            let kept = self.keeper.save(&json.bytes, manner.voice());
+            let kept = self.keeper.save(&json.bytes);
             self.screen.show_end(|| report::page::find(&self.found), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             kept
         };

@@ -30,7 +30,7 @@ use crate::observing::Eyes;
 use crate::promises::{Aborts, Guard as Watchman, Promises};
 use crate::saved::Saved;
 use crate::scenarios::Scenarios;
-use crate::screen::{Voice, complain};
+use crate::screen::complain;
 use crate::{interrupt, saved, scenarios, secrets};
 
 /// Where, for whom, and what may be loaded.
@@ -77,7 +77,7 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
             errors.push(PlanError::new("allow-target", message, "give a pattern, such as --allow-target '*.example.com' or 10.1.0.0/16"));
         }
     });
-    let chosen = token_file.map(|path| token_in(&path)).transpose().map_err(|error| errors.push(error));
+    let chosen = token_file.as_deref().map(token_in).transpose().map_err(|error| errors.push(error));
     let (Some(address), Ok(allowed), Ok(chosen)) = (address, allowed, chosen) else { return Err(errors.into()) };
     // What is wrong with the history is told now, and runs that were ended from outside are taken in.
     let path = at.open()?.path().to_owned();
@@ -88,7 +88,18 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
     let desk = Arc::new(Cabinet { at, path, allowed: Arc::new(allowed), under_way: Mutex::default() });
     let house = House { guard: Guard::new(address, host, token.clone()), live: live.clone(), desk: Some(desk.clone()) };
     let server = Server::start(listener, house).map_err(|why| cannot(address, &why))?;
-    print(greeting(address, token.as_ref(), &desk.allowed).as_bytes())?;
+    let shown = match (token_file, &token) {
+        (Some(path), _) => {
+            if is_for_others(&path) {
+                let path = path.display();
+                complain(&format!("warning: every user of this machine can read the token in '{path}'\n  help: chmod 600 {path}"));
+            }
+            Asks::ForThatOf(path)
+        }
+        (None, Some(token)) => Asks::For(token),
+        (None, None) => Asks::Nothing,
+    };
+    print(greeting(address, &shown, &desk.allowed).as_bytes())?;
     interrupt::wait()?;
     if live.stop() {
         complain("ending: waiting for the last answers of the test under way");
@@ -98,24 +109,38 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-fn greeting(address: SocketAddr, token: Option<&Token>, allowed: &Allowed) -> String {
+/// What whoever opens a page is asked for.
+enum Asks<'t> {
+    Nothing,
+    /// The token that was made up, which is told nowhere else.
+    For(&'t Token),
+    /// That of a file, which is no secret any more once it stands in a log.
+    ForThatOf(PathBuf),
+}
+
+fn greeting(address: SocketAddr, asks: &Asks<'_>, allowed: &Allowed) -> String {
     let mut text = "\n".to_owned();
     // Every address of this machine is one to be opened.
     let shown = if address.ip().is_unspecified() { format!("<this machine>:{}", address.port()) } else { address.to_string() };
-    match token {
-        None => {
-            let _ = writeln!(text, "  loadline listens at http://{shown}/");
-        }
-        Some(token) => {
-            let _ = writeln!(text, "  loadline listens at http://{shown}/#token={}", token.as_str());
-            let _ = writeln!(
-                text,
-                "  Whoever has this address can start tests. It is not encrypted: put a proxy with TLS or a tunnel in front."
-            );
-        }
+    let at = match asks {
+        Asks::Nothing => String::new(),
+        Asks::For(token) => format!("#token={}", token.as_str()),
+        Asks::ForThatOf(path) => format!("#token=TOKEN, with the token of '{}'", path.display()),
+    };
+    let _ = writeln!(text, "  loadline listens at http://{shown}/{at}");
+    if !matches!(asks, Asks::Nothing) {
+        let whoever =
+            "Whoever has this address and the token can start tests. It is not encrypted: put a proxy with TLS or a tunnel in front.";
+        let _ = writeln!(text, "  {whoever}");
     }
     let _ = writeln!(text, "  Tests may go to: {allowed}");
     text + "  Ctrl-C ends it.\n"
+}
+
+/// Whether others than its owner and his group may read a file.
+fn is_for_others(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o004 != 0)
 }
 
 /// A listener, before anything else happens.
@@ -131,11 +156,14 @@ fn cannot(address: SocketAddr, why: &std::io::Error) -> Failed {
     Failed::new(Exit::NotCarriedOut, message, "choose another address with --listen, such as 127.0.0.1:0 for any free port")
 }
 
+/// A larger file holds something else.
+const TOKEN_FILE_BYTES_MAX: u64 = 1 << 20;
+
 fn token_in(path: &std::path::Path) -> Result<Token, PlanError> {
     let help = "give a file that holds one long word, such as from: openssl rand -hex 32";
     let wrong = |why: &str| PlanError::new("token-file", format!("--token-file '{}' {why}", path.display()), help);
-    let text = std::fs::read_to_string(path).map_err(|why| wrong(&format!("cannot be read: {}", plainly(&why))))?;
-    Token::chosen(&text).map_err(wrong)
+    let bytes = inputs::whole(path, TOKEN_FILE_BYTES_MAX).map_err(|why| wrong(&format!("cannot be read: {}", plainly(&why))))?;
+    Token::chosen(&String::from_utf8_lossy(&bytes)).map_err(wrong)
 }
 
 /// What the server does its work with.
@@ -200,7 +228,7 @@ impl Desk for Cabinet {
     }
 
     fn check(&self, asked: &Asked) -> Checked {
-        let (decided, errors) = self.decided(asked);
+        let (decided, errors) = secrets::Scope::of(&asked.plan).within(|| self.decided(asked));
         // What can be drawn is drawn, whatever else is wrong.
         let stages = match &asked.plan.rate {
             Some(Given::Value(timetable)) => timetable.stages().iter().map(|stage| stage_shown(stage, &asked.plan)).collect(),
@@ -216,8 +244,8 @@ impl Desk for Cabinet {
     }
 
     fn start(&self, asked: Asked, live: &Live) -> Result<(), NotStarted> {
-        secrets::learn(&asked.plan);
-        let (decided, errors) = self.decided(&asked);
+        let known = secrets::Scope::of(&asked.plan);
+        let (decided, errors) = known.within(|| self.decided(&asked));
         let Some(decided) = decided else { return Err(NotStarted::Mistakes(mistakes(errors, &asked.plan))) };
         {
             let mut under_way = self.under_way();
@@ -228,7 +256,8 @@ impl Desk for Cabinet {
         }
         let fence = fence(&self.allowed);
         let (live, (told, heard)) = (live.clone(), mpsc::channel());
-        let thread = std::thread::Builder::new().name("test".to_owned()).spawn(move || decided.carry_out(&fence, &live, &told));
+        let thread =
+            std::thread::Builder::new().name("test".to_owned()).spawn(move || known.within(|| decided.carry_out(&fence, &live, &told)));
         let thread = match thread {
             Ok(thread) => thread,
             Err(why) => {
@@ -457,7 +486,7 @@ fn told_and_saved(
     }
     let reading = Reading::new(summary, checks).aborted_by(aborted_by);
     let id = keeper.id();
-    let (saved, unsaved) = match keeper.save(&saved::json(&reading), Voice::Talking) {
+    let (saved, unsaved) = match keeper.save(&saved::json(&reading)) {
         Ok(line) if !line.is_empty() => (id, None),
         Ok(_) => (None, Some("the result could not be saved; the terminal says why".to_owned())),
         Err(failed) => (None, Some(failed.text)),

@@ -531,7 +531,7 @@ impl Ascent<'_> {
             Ok(String::new())
         } else {
             let id = self.keeper.id();
-            let kept = self.keeper.save(&json(&self.sweep), self.manner.voice());
+            let kept = self.keeper.save(&json(&self.sweep));
             self.screen.show_end(|| report::page::sweep(&self.sweep), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             kept
         };

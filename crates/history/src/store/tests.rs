@@ -367,7 +367,7 @@ fn a_run_whose_program_is_gone_is_taken_in_once() {
     let (_dir, mut store) = open();
     let path = left_behind(&store, "gone", 3);
     let taken = store.take_in(&mut compose).unwrap();
-    let [Taken::In(entry)] = taken.as_slice() else { panic!("{taken:?}") };
+    let [Taken::In(entry, _)] = taken.as_slice() else { panic!("{taken:?}") };
     assert_eq!((entry.kept.outcome.as_str(), entry.origin, entry.kept.started.0), ("all of it 30", Origin::CutShort, 1_700_000_000_000));
     assert!(!path.exists() && !path.parent().unwrap().exists(), "nothing is left beside the history");
     assert_eq!(store.take_in(&mut compose).unwrap(), []);
@@ -396,6 +396,35 @@ fn a_journal_without_a_second_is_cleared_away_and_said() {
 }
 
 #[test]
+fn a_journal_whose_disk_was_full_does_not_tell_of_an_end_from_outside() {
+    let (_dir, mut store) = open();
+    for (name, seconds) in [("full", 2), ("full at once", 0)] {
+        let journal = Journal::begin(store.path(), header(name));
+        journal.load(&fixtures::plan("http://a.test/"), "x");
+        (0..seconds).for_each(|number| journal.second(second(number, 1)));
+        journal.end().unwrap().leave().unwrap();
+    }
+    let mut ended = Vec::new();
+    let taken = store.take_in(&mut |journaled: &Journaled| {
+        ended.extend(journaled.under_way.iter().map(|under_way| (under_way.summary.ended.how, under_way.summary.warnings.clone())));
+        compose(journaled)
+    });
+    let taken = taken.unwrap();
+    let ends: Vec<End> = taken
+        .iter()
+        .map(|taken| match taken {
+            Taken::In(_, end) | Taken::Empty { end, .. } => *end,
+            Taken::Damaged { .. } => panic!("{taken:?}"),
+        })
+        .collect();
+    assert_eq!(ends, [End::Unwritten; 2]);
+    let [(how, warnings)] = ended.as_slice() else { panic!("{ended:?}") };
+    assert_eq!(*how, Ending::CutShort);
+    assert!(warnings.iter().all(|warning| !warning.contains("outside")), "{warnings:?}");
+    assert!(!beside(store.path(), ".running").exists(), "nothing is left of them");
+}
+
+#[test]
 fn a_journal_cut_at_any_byte_gives_every_whole_second_before() {
     let (_dir, mut store) = open();
     let path = left_behind(&store, "cut", 3);
@@ -413,7 +442,7 @@ fn a_journal_cut_at_any_byte_gives_every_whole_second_before() {
             (0, []) if cut == 0 => assert!(!path.exists(), "there is nothing in it to tell"),
             (0, [Taken::Damaged { .. }]) if cut > 0 => {}
             (1 | 2, [Taken::Empty { .. }]) => {}
-            (3.., [Taken::In(entry)]) => {
+            (3.., [Taken::In(entry, _)]) => {
                 assert_eq!(entry.kept.outcome, format!("all of it {}", (whole - 2) * 10), "cut at {cut}");
                 store.remove(&entry.id.clone()).unwrap();
             }
@@ -432,7 +461,7 @@ fn a_journal_with_a_wrong_byte_is_told_and_what_came_before_is_kept() {
     bytes[lines[3] - 40] ^= 1;
     fs::write(&path, &bytes).unwrap();
     let taken = store.take_in(&mut compose).unwrap();
-    let [Taken::In(entry)] = taken.as_slice() else { panic!("{taken:?}") };
+    let [Taken::In(entry, _)] = taken.as_slice() else { panic!("{taken:?}") };
     assert_eq!(entry.kept.outcome, "all of it 10");
     let summary: measure::Summary = serde_json::from_str(&store.result(&entry.id).unwrap()).unwrap();
     assert!(summary.warnings.iter().any(|warning| warning.contains("damaged from there on: line 4")), "{:?}", summary.warnings);
