@@ -159,8 +159,7 @@ fn failures(rows: &[LevelRow]) -> String {
     let Some(first) = rows.iter().find(|row| row.failed > 0) else {
         return "No request failed at any level.".to_owned();
     };
-    let why =
-        first.failure.map_or_else(|| "never sent, as no connection came free in time".to_owned(), |failure| failure.about().to_owned());
+    let why = first.most_often();
     let until = match rows.iter().take_while(|row| row.failed == 0).last() {
         Some(well) => format!("Up to {} every request succeeded; the first failures came at {}", well.level, first.level),
         None => format!("Requests failed from the first level on, {}", first.level),

@@ -381,8 +381,8 @@ impl Progress {
         }
         // After its end no load is offered, and a rate of answers would look like a collapse.
         if self.end.is_none_or(|end| tick.to <= end) {
-            parts.push(format!("{} requests a second", grouped(tick.qps().round() as u64)));
-            parts.extend(tick.tps().map(|tps| format!("{} journeys a second", quantity::decimal(tps, 1))));
+            parts.push(format!("{} req/s", grouped(tick.qps().round() as u64)));
+            parts.extend(tick.tps().map(|tps| format!("{} journeys/s", quantity::decimal(tps, 1))));
         }
         parts.extend(self.screen.stage.server().as_ref().map(|now| format!("server {}", now.used())));
         parts.push(if self.failed == 0 { "none failed".to_owned() } else { format!("{} failed", grouped(self.failed)) });
@@ -390,9 +390,14 @@ impl Progress {
     }
 }
 
+/// On a narrower terminal the bar is short, so that the figures behind it have room.
+const WIDE_MIN: u16 = 80;
+
 /// One line, cut at the terminal's width: a line that wraps cannot be drawn over.
 fn style() -> ProgressStyle {
-    ProgressStyle::with_template("  {prefix}{bar:20} {wide_msg}").expect("the template is ours").progress_chars("━━─")
+    let is_narrow = terminal_size::terminal_size_of(io::stderr()).is_some_and(|(width, _)| width.0 < WIDE_MIN);
+    let template = if is_narrow { "  {prefix}{bar:8} {wide_msg}" } else { "  {prefix}{bar:20} {wide_msg}" };
+    ProgressStyle::with_template(template).expect("the template is ours").progress_chars("━━─")
 }
 
 /// Writes a line to standard error. That it cannot be written (the terminal is gone) changes nothing.
@@ -448,14 +453,14 @@ mod tests {
         };
         progress.tick(&tick(0, 1));
         progress.tick(&tick(1, 2));
-        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 requests a second · 68 failed");
+        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 req/s · 68 failed");
         let journeys = Some(measure::JourneysTick { started: 9, completed: 7, succeeded: 7, broke_off: 1 });
         let of_journeys = Tick { journeys, ..tick(1, 2) };
-        assert_eq!(progress.line(&of_journeys), "0:02 · 0:08 left · 1,234 requests a second · 7.0 journeys a second · 68 failed");
+        assert_eq!(progress.line(&of_journeys), "0:02 · 0:08 left · 1,234 req/s · 7.0 journeys/s · 68 failed");
         assert_eq!(progress.line(&tick(10, 11)), "0:11 · waiting for the last answers · 68 failed");
         let watched = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1;
         *progress.screen.stage.server() = Now::of(&watched.observed);
-        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 requests a second · server 1.04 of 4 cores · 68 failed");
+        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 req/s · server 1.04 of 4 cores · 68 failed");
     }
 
     #[test]

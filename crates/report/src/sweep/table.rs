@@ -107,8 +107,9 @@ pub fn legend(rows: &[LevelRow]) -> String {
     if rows.iter().any(|row| row.qps_spread.is_some()) {
         said.push_str(" ±: standard deviation between repetitions.");
     }
-    if rows.iter().any(|row| row.standing == Standing::Degraded && row.generator_limit.is_none()) {
-        said.push_str(" DEGRADED: something on this machine made times longer, or requests fewer; the JSON says what.");
+    let degraded = rows.iter().find(|row| row.standing == Standing::Degraded && row.generator_limit.is_none());
+    if let Some((row, doubt)) = degraded.and_then(|row| Some((row, row.doubt?))) {
+        said.push_str(&format!(" DEGRADED, as at {}: {doubt}.", row.level));
     }
     if rows.iter().any(|row| row.ttlb_p99.is_none()) {
         said.push_str(" –: too few requests to tell.");
@@ -187,8 +188,7 @@ const STEP_LETTERS_MAX: usize = 40;
 pub(crate) fn remark(row: &LevelRow) -> String {
     let mut said = Vec::new();
     if row.failed > 0 {
-        let most = row.failure.map_or("never sent", measure::Failure::about);
-        said.push(format!("{} failed: {most}", count(row.failed)));
+        said.push(format!("{} failed: {}", count(row.failed), row.most_often()));
     }
     if let Some(journeys) = &row.journeys {
         if journeys.completed == 0 && row.due > 0 {
