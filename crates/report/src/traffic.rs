@@ -11,7 +11,7 @@ mod visit;
 use std::collections::BTreeMap;
 use std::io;
 
-use analysis::quantity::{NONE, bytes, count, counted, decimal, figure, percent, share, time};
+use analysis::quantity::{NONE, bytes, count, counted, figure, percent, share, time};
 use import::{Agents, Course, File, Packed, Route, Times, Traffic, Users, utc};
 
 pub use scenario::{Beside, Fidelity, Made, Paths, made, stand_ins};

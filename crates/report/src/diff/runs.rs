@@ -22,7 +22,8 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
     for (side, (name, run)) in [("A", a), ("B", b)] {
         let validity = Validity::of(run);
         let why = if validity.standing == Standing::Valid { String::new() } else { format!(", {}", validity.why()) };
-        text += &side_line(side, &format!("{}: {}, {}{why}", visible(name), visible(&run.plan.target().to_string()), validity.standing), WIDTH);
+        text +=
+            &side_line(side, &format!("{}: {}, {}{why}", visible(name), visible(&run.plan.target().to_string()), validity.standing), WIDTH);
     }
     let (from, to) = (a.1, b.1);
     let unlike = runs_unlike(from, to);
