@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Exported, Header, Journal, Kind};
-use measure::{Counted, Machine, Outcome, Recorder, Snapshot, Span, fixtures};
+use measure::{Counted, Ending, Machine, Outcome, Recorder, Snapshot, Span, fixtures};
 use plan::Nanos;
 use tempfile::TempDir;
 
