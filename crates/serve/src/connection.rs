@@ -96,7 +96,7 @@ mod tests {
         let reader = tokio::spawn(async move {
             let mut held = vec![0; a_second.max(1)];
             while a_second > 0 && far.read_exact(&mut held).await.is_ok() {
-                tokio::time::sleep(Duration::from_secs(1)).await;
+                sleep(Duration::from_secs(1)).await;
             }
             std::future::pending::<()>().await;
         });
