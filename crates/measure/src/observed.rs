@@ -338,7 +338,7 @@ mod tests {
         };
         assert_eq!(read(|_| {}).unwrap(), [seen.clone()]);
         let breaks: [fn(&mut Observed); 3] =
-            [|seen| _ = seen.from_ns.pop(), |seen| _ = seen.to_ns.pop(), |seen| _ = seen.series[0].values.pop()];
+            [|seen| seen.from_ns.truncate(2), |seen| seen.to_ns.truncate(2), |seen| seen.series[0].values.truncate(2)];
         for change in breaks {
             let why = read(change).unwrap_err();
             assert!(why.contains("what was seen of a server has"), "{why}");

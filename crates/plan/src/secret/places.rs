@@ -67,34 +67,53 @@ type Unescape = fn(&str, &mut Vec<u8>) -> usize;
 /// A text without the escapes of what it stands in.
 struct Layer {
     text: String,
-    /// Where each of its bytes begins in the outermost text, and where the last one ends there.
-    origins: Vec<usize>,
+    origins: Origins,
     depth: usize,
+}
+
+/// Where the bytes of a layer begin in the outermost text, and where the last one ends there.
+enum Origins {
+    /// One after the other, from there on.
+    From(usize),
+    /// Each where it is.
+    Each(Vec<usize>),
 }
 
 impl Layer {
     fn outermost(text: &str) -> Self {
-        Self { text: text.to_owned(), origins: (0..=text.len()).collect(), depth: 0 }
+        Self { text: text.to_owned(), origins: Origins::From(0), depth: 0 }
+    }
+
+    fn origin(&self, at: usize) -> usize {
+        match &self.origins {
+            Origins::From(from) => from + at,
+            Origins::Each(origins) => origins[at],
+        }
     }
 
     /// A part of this text as a text of its own.
     fn inner(&self, from: usize, to: usize, unescape: Unescape) -> Self {
+        let part = &self.text[from..to];
+        if let (Origins::From(begins), false) = (&self.origins, part.contains(['%', '\\'])) {
+            // Nothing is escaped, in whatever way.
+            return Self { text: part.to_owned(), origins: Origins::From(begins + from), depth: self.depth + 1 };
+        }
         let (mut bytes, mut origins, mut at) = (Vec::new(), Vec::new(), from);
         while at < to {
             let length = unescape(&self.text[at..to], &mut bytes);
-            origins.resize(bytes.len(), self.origins[at]);
+            origins.resize(bytes.len(), self.origin(at));
             at += length;
         }
-        origins.push(self.origins[to]);
+        origins.push(self.origin(to));
         // What is no text in UTF-8 is a letter a byte, so that each keeps its origin.
         let text = String::from_utf8(bytes)
             .unwrap_or_else(|why| why.as_bytes().iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { '?' }).collect());
-        Self { text, origins, depth: self.depth + 1 }
+        Self { text, origins: Origins::Each(origins), depth: self.depth + 1 }
     }
 
     fn add(&self, from: usize, to: usize, unescape: Unescape, found: &mut Vec<Place>) {
         let value = self.inner(from, to, unescape).text;
-        found.push(Place { range: (self.origins[from], self.origins[to]), value });
+        found.push(Place { range: (self.origin(from), self.origin(to)), value });
     }
 
     /// Looks into what is no secret as a whole.
