@@ -368,7 +368,8 @@ pub fn promises_kept(checks: &[Check], rows: &[LevelRow]) -> Vec<String> {
         })
         .collect();
     for row in rows.iter().filter(|row| row.standing == Standing::Invalid) {
-        said.push(format!("INVALID: the figures at {} are loadline's own, not the server's; do not use them.", row.level));
+        let why = row.doubt.map_or_else(String::new, |doubt| format!(": {doubt}"));
+        said.push(format!("INVALID: do not use the figures at {}{why}.", row.level));
     }
     said
 }

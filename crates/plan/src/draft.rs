@@ -56,7 +56,7 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<Given<Pause>>,
 
-    /// Load for this long before measuring, excluded and shown as excluded; auto: leave out the start if it is unlike the rest
+    /// Load for this long before measuring, excluded and shown as excluded; auto: leave out the start if it differs from the rest
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Given<Warmup>>,

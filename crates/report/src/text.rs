@@ -34,7 +34,7 @@ const EXAMPLE_LETTERS_MAX: usize = 240;
 /// The row that the intervals belong to.
 const RESPONSE: &str = "response time";
 /// What such a run is worth.
-pub(crate) const INVALID: &str = "INVALID: do not use these figures: this machine was too busy to send on time";
+pub(crate) const INVALID: &str = "INVALID: do not use these figures";
 /// Fewer intervals say nothing about how steady it was.
 const INTERVALS_MIN: usize = 5;
 /// A drain shorter than this is part of every run.

@@ -110,7 +110,7 @@ impl Starved {
             blamed: run.failures.iter().filter(|failure| failure.side == Side::Server).map(|failure| failure.count).sum(),
             core_share: run.generator.cpu_share_busiest,
             waited_share: run.generator.run_queue_share.unwrap_or(0.0),
-            says_so: ran.stdout.contains("INVALID: these figures are loadline's own, not the server's"),
+            says_so: ran.stdout.contains("INVALID: do not use these figures"),
             bare_late,
         })
     }

@@ -37,7 +37,7 @@ use samples::Samples;
 
 /// ab's row in the table.
 pub const DIALECT: Dialect =
-    Dialect { name: "ab", about: "ApacheBench: so many requests of HTTP/1.0, text report, HTML, files for gnuplot", main, uses };
+    Dialect { name: "ab", about: "ApacheBench: N requests of HTTP/1.0, text report, HTML, files for gnuplot", main, uses };
 
 /// More connect failures than this end the run.
 const CONNECT_FAILURES_MAX: u64 = 10;

@@ -26,7 +26,7 @@ use asked::{Output, Refusal, USAGE, Words};
 
 /// hey.
 pub const DIALECT: Dialect =
-    Dialect { name: "hey", about: "closed load of so many workers, summary with histogram, CSV", main, uses: asked::uses };
+    Dialect { name: "hey", about: "closed load of N workers, summary with histogram, CSV", main, uses: asked::uses };
 
 /// How it ends when something is wrong, and when a flag is.
 const FAILED: u8 = 1;

@@ -26,7 +26,7 @@ use crate::screen::{Voice, complain};
 use asked::{Asked, Flavour, Refusal, Url};
 
 /// wrk.
-pub const DIALECT: Dialect = Dialect { name: "wrk", about: "closed load on so many connections, Lua scripts, text report", main, uses };
+pub const DIALECT: Dialect = Dialect { name: "wrk", about: "closed load on N connections, Lua scripts, text report", main, uses };
 
 /// How wrk ends when it cannot begin, whatever the reason.
 pub(super) const REFUSED: u8 = 1;

@@ -219,7 +219,7 @@ pub(super) fn mark(standing: Standing, why: String) -> Mark {
     let (tone, why) = match standing {
         Standing::Valid => (Tone::Good, "loadline was not the limit".to_owned()),
         Standing::Degraded => (Tone::Caution, why),
-        Standing::Invalid => (Tone::Bad, format!("these figures are loadline's own, not the server's: {why}")),
+        Standing::Invalid => (Tone::Bad, format!("do not use these figures: {why}")),
     };
     Mark { word: standing.to_string(), tone, why }
 }
