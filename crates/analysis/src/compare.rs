@@ -23,7 +23,7 @@ use measure::{Histogram, Summary, quantile_is_known};
 use plan::Random;
 use serde::{Deserialize, Serialize};
 
-use crate::distribution::student_quantile;
+use crate::distribution::{student_below, student_quantile};
 use crate::interval::{CONFIDENCE, Interval, Pool, Slice, expanded_tail, percentiles};
 use crate::proportion::Share;
 use crate::quantity::count;
@@ -456,11 +456,9 @@ impl Change {
         let gap = (self.estimate.abs() - self.margin).abs().max(self.margin / 4.0);
         let beyond = self.estimate.abs() > self.margin;
         let n = self.pairs as f64;
-        let t = |tail: f64, pairs: usize| student_quantile(1.0 - tail, pairs as f64 - 1.0);
-        let spread = interval.width() / 2.0 * n.sqrt() / t(ALPHA / 2.0, self.pairs);
-        let reach = |tail: f64, pairs: usize| t(tail, pairs) * spread / (pairs as f64).sqrt();
+        let spread = interval.width() / 2.0 * n.sqrt() / student_quantile(1.0 - ALPHA / 2.0, n - 1.0);
         let would_tell = |pairs: usize| {
-            reach(ALPHA / 2.0, pairs) <= gap && (!beyond || reach(ALPHA / 2.0 / family as f64, pairs) <= self.estimate.abs())
+            reaches(gap, spread, pairs, ALPHA) && (!beyond || reaches(self.estimate.abs(), spread, pairs, ALPHA / family as f64))
         };
         if !spread.is_finite() {
             return enough_pairs(design, family).saturating_sub(self.pairs).max(1) as u32;
@@ -476,6 +474,12 @@ impl Change {
             Design::Unpaired => (enough.max(enough_pairs(design, family)) - self.pairs) as u32,
         }
     }
+}
+
+/// Whether Student's interval of so many pairs that vary so much, which leaves out `chance`, is no wider than this to either side. One look
+/// at the distribution, where its quantile takes a hundred.
+fn reaches(size: f64, spread: f64, pairs: usize, chance: f64) -> bool {
+    spread <= 0.0 || 2.0 * student_below(-size * (pairs as f64).sqrt() / spread, pairs as f64 - 1.0) <= chance
 }
 
 /// With how many pairs the least possible p of ranks, corrected for `family` metrics, is within 5 %.

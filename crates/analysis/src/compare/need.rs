@@ -6,8 +6,7 @@
 //! not. What is decided from the spread alone leaves the chance of a false alarm where it was (docs/validation.md).
 
 use super::shift::deviation;
-use super::{ALPHA, Margins, Metric, PAIRS_MIN, Scale, Values, differences};
-use crate::distribution::student_quantile;
+use super::{ALPHA, Margins, Metric, PAIRS_MIN, Scale, Values, differences, reaches};
 
 /// More pairs than this are not measured unasked.
 pub const PAIRS_MOST: usize = 20;
@@ -42,8 +41,7 @@ impl Need {
     fn of_deviation(metric: Metric, deviation: f64, margin: f64) -> Self {
         // Without a margin every change counts, and no number of pairs would do.
         let margin = if margin > 0.0 { margin } else { metric.margin() };
-        let reach = |pairs: usize| student_quantile(1.0 - ALPHA / 2.0, pairs as f64 - 1.0) * deviation / (pairs as f64).sqrt();
-        let pairs = (PAIRS_MIN..PAIRS_MOST).find(|pairs| reach(*pairs) <= FITS * margin).unwrap_or(PAIRS_MOST);
+        let pairs = (PAIRS_MIN..PAIRS_MOST).find(|pairs| reaches(FITS * margin, deviation, *pairs, ALPHA)).unwrap_or(PAIRS_MOST);
         Self { pairs, metric, deviation }
     }
 }

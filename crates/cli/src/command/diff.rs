@@ -67,11 +67,9 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         {
             let message = format!("{why}: A is '{}', B is '{}'", a.shown, b.shown);
             errors.push(PlanError::new("diff", message, "give two runs, two sweeps, or two searches; 'loadline runs' lists what is saved"));
+            // Whatever else would be found follows from it.
+            return Err(errors.into());
         }
-    }
-    // What cannot be read, or is of two kinds, is said alone: whatever else would be found follows from it.
-    if !errors.is_empty() {
-        return Err(errors.into());
     }
     if let [Some(a), Some(b)] = &sides
         && let (Ok(Saved::Run(from, _)), Ok(Saved::Run(to, _))) = (Saved::read(&a.text), Saved::read(&b.text))
@@ -120,7 +118,10 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         super::print(text.as_bytes())?;
         return written(&lost);
     }
-    let curves = sides.each_ref().map(|side| curve(side.as_ref()?, existing, &mut errors));
+    // Beside one that cannot be read, of which kind the other has to be is not known.
+    let alone = sides.iter().any(Option::is_none);
+    let of_any_kind = |side: &&Side| !(alone && Saved::read(&side.text).is_ok());
+    let curves = sides.each_ref().map(|side| curve(side.as_ref().filter(of_any_kind)?, existing, &mut errors));
     let sweeps = sides.each_ref().map(|side| report::sweep::read(&side.as_ref()?.text).ok());
     let unlike = match &sweeps {
         [Some(a), Some(b)] => report::diff::unlike(a, b),

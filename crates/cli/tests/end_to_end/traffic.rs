@@ -172,7 +172,7 @@ fn a_scenario_of_a_log_asks_for_what_the_log_asked_for() {
         .exits(0)
         .says("All 21 different paths of these routes are asked for")
         .says("1 route (16.67 % of requests) is left out, and listed in it")
-        .says("made/shop.paths.csv: what the others were asked for. In place of 1 value");
+        .says("made/shop.paths.csv: what the others were asked for. 1 value that looks personal or secret was replaced");
     session.loadline("traffic access.log --to made/shop.yaml").exits(2).complains("made/shop.paths.csv' exists");
     session.loadline("traffic access.log --to made/shop.yaml --openapi openapi.json --force").exits(0);
     let table = session.read("made/shop.paths.csv");
