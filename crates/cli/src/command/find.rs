@@ -151,6 +151,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         manner,
     } = find;
     secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
     let name = filing.name_or(|| name_for(&draft, "find"));

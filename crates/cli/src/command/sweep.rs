@@ -90,6 +90,7 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let Sweep { draft, importing, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, manner } = sweep;
     secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
