@@ -16,7 +16,7 @@ use clap::Args;
 use engine::Stop;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Palette, Terminal, View};
-use measure::Tick;
+use measure::{Counted, Tick};
 use plan::{Nanos, Plan, PlanError, PlanErrors};
 use report::page::Shown;
 
@@ -297,6 +297,13 @@ impl Progress {
         }
         if let Some(web) = &*self.screen.stage.web() {
             web.tick(tick, self.screen.stage.server().as_ref());
+        }
+    }
+
+    /// What was counted in the same interval, for the view.
+    pub fn counts(&self, counted: &Counted) {
+        if let Some(terminal) = &*self.screen.stage.view() {
+            terminal.update(|view| view.counts(&counted.counts));
         }
     }
 
