@@ -53,7 +53,7 @@ impl Single<'_> {
         let screen = manner.screen_with_view(sight, word, &stop);
         interrupt::raise_on_signal(&stop, &screen)?;
         let mut progress = screen.follow(plan, "");
-        keeper.begin();
+        keeper.begin(&stop);
         let mut exports = exporting::open(exports, keeper.id(), &name, word, Some(plan), manner.voice());
         exports.load(plan, &name);
         keeper.load(plan, name);

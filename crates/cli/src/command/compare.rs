@@ -618,7 +618,7 @@ impl Measuring<'_> {
         let style = manner.styles().stdout;
         let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
-        keeper.begin();
+        keeper.begin(self.stop);
         let mut lost = PlanErrors::default();
         let mut broken = None;
         let mut order = Order::new(self.seed);

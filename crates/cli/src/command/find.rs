@@ -520,7 +520,7 @@ impl Course {
             self.say(&said);
         }
         self.unloaded = Some(unloaded);
-        self.keeper.begin();
+        self.keeper.begin(&self.stop);
         self.exports = exporting::open(ready, self.keeper.id(), self.files.name(), "find", self.load.first.as_ref(), manner.voice());
         self.say(&format!("\n{}\n", table::header(&self.found, &style)));
         let mut broken_by = None;
