@@ -258,8 +258,12 @@ impl Check {
             ">=" => Comparison::AtLeast,
             _ => return Err(sign.wrong("a check compares with <, <=, > or >=")),
         };
+        let rest = Part::new(text, at + length, end);
+        if let Some(second) = joined(rest) {
+            return Err(second.wrong("a check holds one condition: give --check once for each"));
+        }
         let figure = read_figure(Part::new(text, 0, at))?;
-        let limit = read_limit(figure, Part::new(text, at + length, end))?;
+        let limit = read_limit(figure, rest)?;
         let check = Self { figure, comparison, limit };
         check.can_fail().map_err(|why| Part::new(text, 0, end).wrong(why))?;
         Ok(check)
@@ -278,6 +282,13 @@ impl Check {
         };
         Err(format!("'{self}' says nothing: {empty}"))
     }
+}
+
+/// A word that joins a second condition to the first, with that condition.
+fn joined(rest: Part<'_>) -> Option<Part<'_>> {
+    let lower = rest.text().to_ascii_lowercase();
+    let at = [" and ", " or ", "&&", "||", ",", ";"].iter().filter_map(|word| lower.find(word)).min()?;
+    lower[at..].contains(['<', '>', '=']).then_some(Part { from: rest.from + at, ..rest })
 }
 
 const FIGURES: &str =
@@ -300,7 +311,7 @@ fn read_figure(part: Part<'_>) -> Result<Figure, CheckError> {
         Some((name, _)) if !name.starts_with(|c: char| c == 'p' && text[1..].starts_with(|c: char| c.is_ascii_digit())) => {
             let before = Part { to: part.from + name.len(), ..part };
             let span = SPANS.iter().find(|(known, _)| *known == name).map(|(_, span)| *span);
-            let span = span.ok_or_else(|| before.wrong(format!("'{name}' is not measured; a check is about {FIGURES}")))?;
+            let span = span.ok_or_else(|| before.wrong(unknown(name)))?;
             (span, Part { from: part.from + name.len() + 1, ..part })
         }
         _ => (Span::Response, part),
@@ -313,9 +324,31 @@ fn read_figure(part: Part<'_>) -> Result<Figure, CheckError> {
             Some((digits, _)) if digits.starts_with(|c: char| c.is_ascii_digit()) => {
                 Err(place.wrong("a percentile lies between p0 and p100, such as p99 or p99.9"))
             }
-            _ if place.from == part.from => Err(place.wrong(format!("'{text}' is not measured; a check is about {FIGURES}"))),
+            _ if place.from == part.from => Err(place.wrong(unknown(text))),
             _ => Err(place.wrong("of a time, a check takes a percentile such as p99, mean or max")),
         },
+    }
+}
+
+/// What other tools call a figure, and what it is called here.
+const OTHER_WORDS: &[(&[&str], &str)] = &[
+    (&["error", "errors", "error_rate", "fail", "fails", "failures", "http_req_failed"], "failed"),
+    (&["latency", "response", "duration", "time", "http_req_duration"], "p50, p95 or mean"),
+    (&["avg", "average"], "mean"),
+    (&["med", "median"], "p50"),
+    (&["rps", "rate", "throughput", "requests", "http_reqs"], "qps"),
+    (&["status", "code"], "status.503 or status.5xx"),
+];
+
+/// What is said of a figure that is none.
+fn unknown(word: &str) -> String {
+    let lower = word.to_ascii_lowercase();
+    if SPANS.iter().any(|(name, _)| *name == lower) {
+        return format!("'{word}' is a time with many values; write {lower}.p95 or {lower}.mean");
+    }
+    match OTHER_WORDS.iter().find(|(words, _)| words.contains(&lower.as_str())) {
+        Some((_, here)) => format!("'{word}' is not measured under this name; write {here}"),
+        None => format!("'{word}' is not measured; a check is about {FIGURES}"),
     }
 }
 
@@ -921,7 +954,11 @@ mod tests {
             ("p100 < 1s", 1, "between p0 and p100"),
             ("ttfb.p0 < 1s", 6, "between p0 and p100"),
             ("ttfb.median < 1s", 6, "percentile such as"),
-            ("latency.p99 < 1s", 1, "'latency' is not measured"),
+            ("latency.p99 < 1s", 1, "'latency' is not measured under this name; write p50, p95 or mean"),
+            ("errors < 1%", 1, "write failed"),
+            ("ttfb < 1s", 1, "write ttfb.p95 or ttfb.mean"),
+            ("p99 < 200ms and failed < 1%", 12, "give --check once for each"),
+            ("p99<200ms,failed<1%", 10, "give --check once for each"),
             ("speed > 3", 1, "'speed' is not measured"),
             ("< 200ms", 1, "begins with"),
             ("status.900 < 1%", 8, "100 to 599"),

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use measure::Summary;
 pub use plan::plainly;
+use plan::template::is_templated;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
 
@@ -18,10 +19,24 @@ use crate::filling;
 use crate::keeping::{At, ReadError};
 use crate::saved::Saved;
 use crate::scenarios::{OwnLoad, Scenarios};
+use crate::screen::{Voice, complain};
 
 /// Puts what stands on standard input into a draft that names it.
 pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
     read_standard_input(draft, &mut io::stdin(), errors);
+}
+
+/// Says what in a draft may be sent as it is and is hardly meant so: a body that is called JSON and is none.
+pub fn warn_of(draft: &Draft, voice: Voice) {
+    let Some(text) = draft.json.as_ref().filter(|text| !text.starts_with('@') && (draft.no_templates || !is_templated(text))) else {
+        return;
+    };
+    if let (Voice::Talking, Err(why)) = (voice, serde_json::from_str::<serde::de::IgnoredAny>(text)) {
+        complain(&format!(
+            "warning: the text of --json is not JSON: {why}\n  help: put it right, or send it on purpose with --data and -H 'Content-Type: \
+             application/json'"
+        ));
+    }
 }
 
 /// Decides a draft on this machine and looks at everything it names. Every mistake goes to `errors`.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
+use engine::Stop;
 use history::{
     End, Ended, Entry, Filter, Fresh, Header, HistoryError, Id, Journal, Kind, Looking, Moment, Origin, Reference, Revision, Store, Taken,
 };
@@ -278,10 +279,11 @@ impl Keeper {
     /// Nothing is kept.
     pub const NOTHING: Self = Self(Wish::Nothing);
 
-    /// A run begins: from now on it leaves something behind, whatever ends it. Takes microseconds; files are written elsewhere.
-    pub fn begin(&mut self) {
+    /// A run begins: from now on it leaves something behind, whatever ends it, and can be asked to end by whoever sees it in the history.
+    /// Takes microseconds; files are written elsewhere.
+    pub fn begin(&mut self, stop: &Stop) {
         let Wish::Somewhere(kept) = &mut self.0 else { return };
-        let id = Id::fresh();
+        let (id, stop) = (Id::fresh(), stop.clone());
         let revision = env::current_dir().ok().and_then(|dir| Revision::of(&dir));
         let header = Header {
             id: id.clone(),
@@ -293,7 +295,7 @@ impl Keeper {
             tags: kept.tags.clone(),
             note: kept.note.clone(),
         };
-        kept.begun = Some(Begun { id, revision, looking: None, journal: Journal::begin(&kept.path, header) });
+        kept.begun = Some(Begun { id, revision, looking: None, journal: Journal::begin(&kept.path, header, move || stop.raise()) });
     }
 
     /// What it will be called for good; `None` where nothing is kept.

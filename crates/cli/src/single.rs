@@ -55,7 +55,7 @@ impl Single<'_> {
         let screen = manner.screen_with_view(sight, word, &stop);
         interrupt::raise_on_signal(&stop, &screen)?;
         let mut progress = screen.follow(plan, "");
-        keeper.begin();
+        keeper.begin(&stop);
         let mut exports = exporting::open(exports, keeper.id(), &name, word, Some(plan), manner.voice());
         exports.load(plan, &name);
         keeper.load(plan, name);
@@ -63,6 +63,7 @@ impl Single<'_> {
         let watch = &mut |tick: &Tick, counted: Counted| {
             screen.server(|| server.now());
             progress.tick(tick);
+            progress.counts(&counted);
             exports.second(tick, &counted);
             server.tick(tick);
             keeper.second(counted);

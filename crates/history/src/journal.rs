@@ -35,9 +35,9 @@ use crate::{Id, Kind, Moment, Revision};
 
 /// The version of the file. A reader of this version refuses any other by name.
 const SCHEMA: &str = "loadline.journal/1";
-const ENDING: &str = "journal";
+pub(crate) const ENDING: &str = "journal";
 /// As the engine hands over counts.
-const INTERVAL: Nanos = Nanos::SECOND;
+pub(crate) const INTERVAL: Nanos = Nanos::SECOND;
 /// How long after it was written a line is on the disk at the latest; a small part of a second, which is what may be lost.
 const SYNCED_WITHIN: Duration = Duration::from_millis(50);
 
@@ -65,7 +65,7 @@ pub struct Header {
 /// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+pub(crate) enum Line {
     /// The first.
     Begun { schema: String, header: Box<Header> },
     /// A load begins.
@@ -92,15 +92,17 @@ pub struct Journal {
 
 impl Journal {
     /// Begins the journal of a run beside the history at `database`. Returns at once; whether there is room for it shows in
-    /// [`Journal::end`].
+    /// [`Journal::end`]. `asked_to_end` is called, on another thread, when somebody asks for that by a
+    /// [`Follower`](crate::Follower).
     #[must_use]
-    pub fn begin(database: &Path, header: Header) -> Self {
+    pub fn begin(database: &Path, header: Header, asked_to_end: impl FnMut() + Send + 'static) -> Self {
         let directory = directory(database);
         let (sender, messages) = channel();
         let writer = std::thread::Builder::new().name("journal".to_owned()).spawn(move || {
             let told = |why: io::Error| format!("'{}' cannot be written: {}", directory.display(), plainly(&why));
             let mut place = Place::make(&directory, header).map_err(told)?;
-            match place.write(&messages) {
+            let mut asked_to_end = asked_to_end;
+            match place.write(&messages, &mut asked_to_end) {
                 Ok(()) => Ok(place),
                 Err(why) => {
                     place.mark();
@@ -194,7 +196,7 @@ impl Place {
         begun.map(|()| Self { file, path, results: 0 })
     }
 
-    fn write(&mut self, messages: &Receiver<Message>) -> io::Result<()> {
+    fn write(&mut self, messages: &Receiver<Message>, asked_to_end: &mut dyn FnMut()) -> io::Result<()> {
         let mut secrets = Secrets::default();
         // The first line is written.
         let mut due = Some(Instant::now() + SYNCED_WITHIN);
@@ -232,6 +234,10 @@ impl Place {
                 }
             };
             write_line(&mut self.file, &line)?;
+            // Each time it is asked for counts, as Ctrl-C does.
+            if matches!(line, Line::Second(_)) && fs::remove_file(stop_beside(&self.path)).is_ok() {
+                asked_to_end();
+            }
             due = due.or_else(|| Some(Instant::now() + SYNCED_WITHIN));
             if matches!(line, Line::Result { number: 2.. }) {
                 // The line must not be lost while what it replaces is gone.
@@ -265,6 +271,7 @@ impl Place {
         // The journal goes first: what is left without it is never read.
         let _ = fs::remove_file(&self.path);
         let _ = fs::remove_file(self.unwritten());
+        let _ = fs::remove_file(stop_beside(&self.path));
         for number in self.results.saturating_sub(1)..=self.results + 1 {
             let _ = fs::remove_file(self.result(number));
         }
@@ -288,7 +295,12 @@ fn checksum(bytes: &[u8]) -> u32 {
     crc.sum()
 }
 
-fn directory(database: &Path) -> PathBuf {
+/// The file that asks the run of this journal to end.
+pub(crate) fn stop_beside(journal: &Path) -> PathBuf {
+    beside(journal, ".stop")
+}
+
+pub(crate) fn directory(database: &Path) -> PathBuf {
     beside(database, ".running")
 }
 
@@ -452,7 +464,7 @@ fn read(bytes: &[u8], place: &mut Place) -> Result<Journaled, JournalError> {
     Ok(Journaled { end, header: *header, result, under_way, damage })
 }
 
-fn line(bytes: &[u8]) -> Option<Line> {
+pub(crate) fn line(bytes: &[u8]) -> Option<Line> {
     let (sum, json) = bytes.strip_suffix(b"\n")?.split_at_checked(9)?;
     let said = u32::from_str_radix(std::str::from_utf8(&sum[..8]).ok()?, 16).ok()?;
     if said != checksum(json) { None } else { serde_json::from_slice(json).ok() }

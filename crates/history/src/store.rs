@@ -423,6 +423,21 @@ impl Store {
         self.by_id(id)
     }
 
+    /// Calls a run otherwise. A baseline is that of a name: under the other one it is none.
+    ///
+    /// # Errors
+    /// If there is no such run.
+    pub fn rename(&mut self, id: &Id, name: &str) -> Result<Entry, HistoryError> {
+        let path = self.path.clone();
+        let told = |why: rusqlite::Error| in_words(&path, &why);
+        let step = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
+        step.execute("DELETE FROM baseline WHERE run = (SELECT seq FROM run WHERE id = ?1 AND name <> ?2)", params![id.as_str(), name])
+            .map_err(told)?;
+        step.execute("UPDATE run SET name = ?2 WHERE id = ?1", params![id.as_str(), name]).map_err(told)?;
+        step.commit().map_err(told)?;
+        self.by_id(id)
+    }
+
     /// Removes a run with all that belongs to it.
     ///
     /// # Errors

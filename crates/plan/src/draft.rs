@@ -22,7 +22,8 @@ pub struct Draft {
     pub url: Option<String>,
 
     /// N connections, each sending again as soon as it is answered; with --rate, at most N [default: 50]
-    #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
+    // What scenarios call users is typed here too.
+    #[arg(short = 'c', long, alias = "users", value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Given<NonZeroU32>>,
 

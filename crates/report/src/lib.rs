@@ -42,6 +42,7 @@ pub mod wrk2;
 
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};
+pub use reason::reason;
 pub use rendering::{COMPARE_FORMATS, DIFF_FORMATS, FIND_FORMATS, Rendering, SWEEP_FORMATS, TRAFFIC_FORMATS, Two};
 pub use short::{LINES_MAX, closing, short};
 pub use story::{causes, load_of, request_of};

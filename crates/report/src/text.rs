@@ -30,7 +30,7 @@ pub const FORMAT: Format = Format { name: "text", about: "a report for people, t
 /// Where the text beside a name begins.
 pub(crate) const MARGIN: usize = 19;
 /// Of an example, this much is shown; the JSON result holds the rest.
-const EXAMPLE_LETTERS_MAX: usize = 240;
+const EXAMPLE_LETTERS_MAX: usize = 400;
 /// The row that the intervals belong to.
 const RESPONSE: &str = "response time";
 /// What such a run is worth.

@@ -209,8 +209,8 @@ async fn judged(shared: &Arc<Shared>, request: hyper::Request<Incoming>) -> Resu
         Led::Nowhere => return Err(Problem::missing("there is nothing at this address", "begin at /, or see /api/v1/openapi.json")),
     };
     let query = Query::new(head.uri.query().unwrap_or_default());
-    let takes_body =
-        ROUTES.iter().any(|route| route.operation == operation && route.method.name() == "POST") && operation != Operation::Stop;
+    let takes_body = ROUTES.iter().any(|route| route.operation == operation && route.method.name() == "POST")
+        && !matches!(operation, Operation::Stop | Operation::Remove);
     let body = if takes_body { received(&head.headers, body).await? } else { Bytes::new() };
     match operation {
         Operation::Page => Ok(answer::asset(

@@ -21,7 +21,7 @@ use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use history::Kind;
 use measure::{Ending, Summary, Tick};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Timetable, Warmup};
+use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Timetable, Warmup, is_address};
 use report::COMPARE_FORMATS;
 use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, header, row, without_charts};
 use report::unlike;
@@ -42,7 +42,7 @@ use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
 use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Sight, Voice, complain};
-use crate::{imported, interrupt, secrets, step_summary};
+use crate::{imported, interrupt, other_tools, secrets, step_summary};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -178,6 +178,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     for url in [&other, &served_at].into_iter().flatten() {
         secrets::learn(&Draft { url: Some(url.clone()), ..Draft::default() });
     }
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let fixed = pairs.map(|pairs| given("pairs", Some(pairs), PAIRS_FIRST, "give a whole number, such as --pairs 10", &mut errors));
     let pairs = fixed.unwrap_or(PAIRS_FIRST);
@@ -428,7 +429,7 @@ fn pasted(
         errors.push(PlanError::new("compare", "the curl command names one address, and a comparison has two sides", usage));
     }
     for address in addresses.iter_mut().flatten() {
-        if !address.contains("://") {
+        if !is_address(address) {
             let message = format!("'{address}' says what is sent, and so does the curl command");
             errors.push(PlanError::new("compare", message, format!("{usage}, or leave the command out")));
         } else if matches!(imported::behind_host(address), "" | "/") {
@@ -507,7 +508,7 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
     let is_file = |name: &str| !name.contains("://") && (name.starts_with('@') || name.ends_with(".json") || Path::new(name).is_file());
     let over = Draft { url: None, ..draft };
     // Where a file leaves open who is asked.
-    let host = importing.target().or_else(|| names.iter().find(|name| name.contains("://")).cloned());
+    let host = importing.target().or_else(|| names.iter().find(|name| is_address(name)).cloned());
     let mut files: Vec<Option<(File, Again)>> = Vec::new();
     let mut read: Vec<Scenarios> = Vec::new();
     for name in &names {
@@ -529,6 +530,12 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
     }
     if files.iter().all(Option::is_none) {
         look_without_files(&over, importing, errors);
+    }
+    let mistakes: Vec<PlanError> =
+        names.iter().zip(&files).filter(|(_, file)| file.is_none()).filter_map(|(name, _)| other_tools::mistake(name)).collect();
+    if !mistakes.is_empty() {
+        mistakes.into_iter().for_each(|mistake| errors.push(mistake));
+        return None;
     }
     let base = files.iter().flatten().next().map_or_else(Draft::default, |(_, again)| again.draft.clone());
     let mut sides = names.into_iter().zip(files).map(|(name, file)| {
@@ -637,7 +644,7 @@ impl Measuring<'_> {
         let style = manner.styles().stdout;
         let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
-        keeper.begin();
+        keeper.begin(self.stop);
         let mut lost = PlanErrors::default();
         let mut broken = None;
         let mut order = Order::new(self.seed);

@@ -151,6 +151,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         manner,
     } = find;
     secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
     let name = filing.name_or(|| name_for(&draft, "find"));
@@ -519,7 +520,7 @@ impl Course {
             self.say(&said);
         }
         self.unloaded = Some(unloaded);
-        self.keeper.begin();
+        self.keeper.begin(&self.stop);
         self.exports = exporting::open(ready, self.keeper.id(), self.files.name(), "find", self.load.first.as_ref(), manner.voice());
         self.say(&format!("\n{}\n", table::header(&self.found, &style)));
         let mut broken_by = None;

@@ -81,6 +81,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let Run { draft, importing, promises, aborts, from, name, keeping, exporting, observing, profiling, out, force, sight, detail, manner } =
         run;
     secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let is_again = from.is_some();
     let (saved, promises) = again(from.map(|from| (from, keeping.at())), promises, &mut errors);

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use analysis::Reading;
 use analysis::gate::Check;
 use clap::{ArgAction, Args};
 use engine::{Fence, RunError, RunErrorKind, Stop};
-use history::{HistoryError, Kind, Moment, Store};
+use history::{Follower, Heard, HistoryError, Kind, Moment, Store};
 use measure::{Counted, Ending, Summary, Tick};
 use plan::{Draft, Given, Plan, PlanError, PlanErrors, Stage};
 use report::page::{self, Shown};
@@ -88,7 +89,7 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
     let desk = Arc::new(Cabinet { at, path, allowed: Arc::new(allowed), under_way: Mutex::default() });
     let house = House { guard: Guard::new(address, host, token.clone()), live: live.clone(), desk: Some(desk.clone()) };
     let server = Server::start(listener, house).map_err(|why| cannot(address, &why))?;
-    let shown = match (token_file, &token) {
+    let asks = match (token_file, &token) {
         (Some(path), _) => {
             if is_for_others(&path) {
                 let path = path.display();
@@ -99,12 +100,18 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
         (None, Some(token)) => Asks::For(token),
         (None, None) => Asks::Nothing,
     };
-    print(greeting(address, &shown, &desk.allowed).as_bytes())?;
+    print(greeting(address, &asks, &desk.allowed).as_bytes())?;
+    let over = Arc::new(AtomicBool::new(false));
+    let (watching, shown, ended) = (desk.clone(), live.clone(), over.clone());
+    let follower = std::thread::Builder::new().name("follower".to_owned()).spawn(move || watching.follow(&shown, &ended));
     interrupt::wait()?;
-    if live.stop() {
+    over.store(true, Ordering::Relaxed);
+    // A run of another program goes on.
+    if desk.is_testing() && live.stop() {
         complain("ending: waiting for the last answers of the test under way");
     }
     desk.leave();
+    let _ = follower.map(JoinHandle::join);
     server.finish(FAREWELL);
     Ok(Exit::Done)
 }
@@ -174,12 +181,29 @@ struct Cabinet {
     under_way: Mutex<Option<UnderWay>>,
 }
 
-/// A test from its start to its saving.
-#[derive(Default)]
-struct UnderWay {
-    /// `None` while it is being looked at.
-    thread: Option<JoinHandle<()>>,
+/// What is under way, from its start to its saving.
+enum UnderWay {
+    /// A test from a browser; `None` while it is being looked at.
+    Test(Option<JoinHandle<()>>),
+    /// A run that another program does, which is shown.
+    Elsewhere,
 }
+
+impl UnderWay {
+    fn is_over(&self) -> bool {
+        matches!(self, Self::Test(Some(thread)) if thread.is_finished())
+    }
+
+    fn thread(self) -> Option<JoinHandle<()>> {
+        match self {
+            Self::Test(thread) => thread,
+            Self::Elsewhere => None,
+        }
+    }
+}
+
+/// So often it is looked whether another program measures, and what it has done since.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// A test without a mistake.
 struct Decided {
@@ -249,10 +273,10 @@ impl Desk for Cabinet {
         let Some(decided) = decided else { return Err(NotStarted::Mistakes(mistakes(errors, &asked.plan))) };
         {
             let mut under_way = self.under_way();
-            if under_way.as_ref().is_some_and(|it| it.thread.as_ref().is_none_or(|thread| !thread.is_finished())) {
+            if under_way.as_ref().is_some_and(|it| !it.is_over()) {
                 return Err(NotStarted::Busy);
             }
-            *under_way = Some(UnderWay::default());
+            *under_way = Some(UnderWay::Test(None));
         }
         let fence = fence(&self.allowed);
         let (live, (told, heard)) = (live.clone(), mpsc::channel());
@@ -268,13 +292,13 @@ impl Desk for Cabinet {
                 });
             }
         };
-        *self.under_way() = Some(UnderWay { thread: Some(thread) });
+        *self.under_way() = Some(UnderWay::Test(Some(thread)));
         // A thread that panicked has told standard error why, and hung up.
         let begun = heard
             .recv()
             .unwrap_or_else(|_| Err(NotStarted::Unable { message: "the test broke off".to_owned(), help: "see the terminal".to_owned() }));
         if begun.is_err()
-            && let Some(thread) = self.under_way().take().and_then(|under_way| under_way.thread)
+            && let Some(thread) = self.under_way().take().and_then(UnderWay::thread)
         {
             let _ = thread.join();
         }
@@ -289,8 +313,77 @@ impl Cabinet {
 
     /// Waits for the test under way to be saved.
     fn leave(&self) {
-        let thread = self.under_way().take().and_then(|under_way| under_way.thread);
+        let thread = self.under_way().take().and_then(UnderWay::thread);
         let _ = thread.map(JoinHandle::join);
+    }
+
+    /// Whether a test from a browser goes on.
+    fn is_testing(&self) -> bool {
+        self.under_way().as_ref().is_some_and(|it| matches!(it, UnderWay::Test(_)) && !it.is_over())
+    }
+
+    /// Shows runs that other programs save into the same history, one after the other, while no test from here goes on.
+    fn follow(&self, live: &Live, over: &AtomicBool) {
+        while !over.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+            if self.is_testing() {
+                continue;
+            }
+            let Some(follower) = Follower::find(&self.path) else { continue };
+            {
+                let mut under_way = self.under_way();
+                if under_way.as_ref().is_some_and(|it| !it.is_over()) {
+                    continue;
+                }
+                *under_way = Some(UnderWay::Elsewhere);
+            }
+            self.show(follower, live, over);
+            *self.under_way() = None;
+        }
+    }
+
+    /// Tells what such a run does until it is over, and how it came out.
+    fn show(&self, mut follower: Follower, live: &Live, over: &AtomicBool) {
+        let header = follower.header().clone();
+        let mut stop = Some(follower.stopper());
+        loop {
+            // Asked first: what is written before its end is heard after.
+            let is_over = follower.is_over() || over.load(Ordering::Relaxed);
+            for heard in follower.listen() {
+                match heard {
+                    Heard::Load { plan, what } => {
+                        if let Some(stop) = stop.take() {
+                            let title = format!("{}, started on the command line", report::request_of(&plan));
+                            let (kind, name) = (header.kind.to_string(), report::visible(&header.name));
+                            live.begin(Begun { kind, name, title, started: header.started.to_string() }, stop);
+                        }
+                        let what = if what == header.name { String::new() } else { what };
+                        live.load(&report::visible(&what), page::begun(&plan).json());
+                    }
+                    Heard::Second(tick) => live.tick(&page::tick(&tick, None)),
+                }
+            }
+            if is_over {
+                break;
+            }
+            std::thread::sleep(LOOK);
+        }
+        if stop.is_none() {
+            live.end(&self.outcome(&header.id));
+        }
+    }
+
+    /// How a run of another program came out, as the history has it.
+    fn outcome(&self, id: &history::Id) -> Ended {
+        let saved = self.store().ok().and_then(|store| store.result(id).ok());
+        match saved.map(|result| self.shown(&result)) {
+            Some(Ok(shown)) => Ended { page: Some(shown.json().to_owned()), saved: Some(id.to_string()), trouble: None },
+            Some(Err(why)) => Ended { trouble: Some(why), ..Ended::default() },
+            None => {
+                let trouble = "it ended without saving a result; if it was ended from outside, loadline runs takes in what it had measured";
+                Ended { trouble: Some(trouble.to_owned()), ..Ended::default() }
+            }
+        }
     }
 
     /// A test without mistakes; else all of them, as the command line words them.
@@ -441,7 +534,7 @@ impl Decided {
         let raised = stop.clone();
         live.begin(begun(Kind::Run, &name, &plan), move || raised.raise());
         live.load("", page::begun(&plan).json());
-        keeper.begin();
+        keeper.begin(&stop);
         keeper.load(&plan, name);
         let _ = told.send(Ok(()));
         let mut server = Eyes::auto().open_again(&plan);

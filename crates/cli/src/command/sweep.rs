@@ -90,6 +90,7 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let Sweep { draft, importing, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, manner } = sweep;
     secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
@@ -267,7 +268,7 @@ impl Climb {
         let mut sweep = analysis::Sweep::new(files.name().to_owned(), String::new(), planned);
         sweep.slo.clone_from(&self.slo);
         sweep.checks.clone_from(&self.checks);
-        keeper.begin();
+        keeper.begin(stop);
         let exports = exporting::open(ready, keeper.id(), files.name(), "sweep", self.plans.first(), manner.voice());
         let (told, lost) = (Ok(()), PlanErrors::default());
         let mut ascent =
@@ -401,6 +402,7 @@ impl Ascent<'_> {
         let watch = &mut |tick: &Tick, counted: Counted| {
             screen.server(|| server.now());
             progress.tick(tick);
+            progress.counts(&counted);
             exports.second(tick, &counted);
             server.tick(tick);
             keeper.second(counted);

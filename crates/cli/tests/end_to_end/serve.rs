@@ -160,6 +160,62 @@ fn a_test_is_started_followed_read_and_compared_over_the_api() {
     session.loadline("runs --name api").exits(0).says("none failed");
 }
 
+/// Whoever started it: what runs on this history is shown, and can be stopped.
+#[test]
+fn a_run_of_the_command_line_is_followed_and_stopped() {
+    let target = server();
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "");
+    let mut lines = served.listen();
+    let run = session.start(&format!("run {} -c 2 -d 10m --name by-hand", target.url("/healthz")));
+    let begun = event(&mut lines, "begun");
+    assert_eq!((&begun["name"], &begun["kind"]), (&"by-hand".into(), &"run".into()));
+    assert!(begun["title"].as_str().unwrap().ends_with(", started on the command line"), "{begun}");
+    assert_eq!(event(&mut lines, "load")["page"]["kind"], "run");
+    assert!(event(&mut lines, "tick")["answered"].as_u64().unwrap() > 0);
+    let test = json!({"plan": {"url": target.url("/healthz"), "connections": 1, "duration": "1s"}});
+    served.post("/api/v1/runs", &test).is(409);
+    served.send("POST", "/api/v1/live/stop", "", "").is(202);
+    run.end().exits(130).says("Interrupted");
+    let ended = event(&mut lines, "ended");
+    assert_eq!((&ended["page"]["kind"], &ended["trouble"]), (&"run".into(), &Value::Null));
+    let id = ended["saved"].as_str().unwrap().to_owned();
+    assert_eq!(served.get("/api/v1/runs/@last").is(200).json()["id"], id);
+    // A run that goes on is not ended by whoever watches it.
+    let mut lines = served.listen();
+    let run = session.start(&format!("run {} -d 6s -c 2 --name goes-on", target.url("/healthz")));
+    while event(&mut lines, "begun")["name"] != "goes-on" {}
+    served.running.signal(Signal::INT).end().exits(0);
+    run.end().exits(0);
+}
+
+#[test]
+fn what_is_said_of_a_run_is_changed_and_a_run_is_removed() {
+    let target = server();
+    let mut session = Session::new();
+    session.loadline(&format!("run {} -n 20 -c 2 --name before --tag old", target.url("/healthz"))).exits(0);
+    let served = Served::new(&mut session, "");
+    let change = |what: Value| served.post("/api/v1/runs/@last/change", &what);
+    let now = change(json!({"name": "after", "note": "a note", "tags": ["new", "two"], "baseline": true})).is(200).json();
+    assert_eq!(
+        (&now["name"], &now["note"], &now["tags"], &now["baseline"]),
+        (&"after".into(), &"a note".into(), &json!(["new", "two"]), &true.into())
+    );
+    let now = change(json!({"note": ""})).is(200).json();
+    assert_eq!((&now["name"], &now["note"], &now["tags"]), (&"after".into(), &"".into(), &json!(["new", "two"])));
+    for wrong in [json!({"name": " "}), json!({"tags": ["two words"]}), json!({"baseline": false})] {
+        change(wrong).is(422);
+    }
+    change(json!({"colour": "blue"})).is(400);
+    let shown = served.get("/api/v1/runs/@last").is(200).json();
+    assert!(shown["plan"].get("header").is_none() && shown["plan"].get("connect_timeout").is_none(), "{shown}");
+    let id = shown["id"].as_str().unwrap();
+    served.send("POST", &format!("/api/v1/runs/{id}/remove"), "", "").is(200);
+    served.send("POST", &format!("/api/v1/runs/{id}/remove"), "", "").is(404);
+    assert_eq!(served.get("/api/v1/runs").is(200).json()["total"], 0);
+    served.running.signal(Signal::INT).end().exits(0);
+}
+
 #[test]
 fn a_test_is_stopped_and_one_under_way_is_saved_when_the_server_ends() {
     let target = server();

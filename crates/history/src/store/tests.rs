@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Exported, Header, Journal, Kind};
+use crate::{Exported, Follower, Header, Heard, Journal, Kind};
 use measure::{Counted, Ending, Machine, Outcome, Recorder, Snapshot, Span, fixtures};
 use plan::Nanos;
 use tempfile::TempDir;
@@ -354,7 +354,7 @@ fn compose(journaled: &Journaled) -> Result<Option<Composed>, String> {
 fn left_behind(store: &Store, name: &str, seconds: u32) -> PathBuf {
     let header = header(name);
     let path = beside(store.path(), ".running").join(format!("{}.journal", header.id));
-    let journal = Journal::begin(store.path(), header);
+    let journal = Journal::begin(store.path(), header, || {});
     journal.load(&fixtures::plan("http://a.test/"), "all of it");
     (0..seconds).for_each(|number| journal.second(second(number, 10)));
     // Dropping what holds it is what the end of a program does.
@@ -378,13 +378,76 @@ fn a_run_whose_program_is_gone_is_taken_in_once() {
 #[test]
 fn a_run_that_goes_on_is_let_be() {
     let (_dir, mut store) = open();
-    let journal = Journal::begin(store.path(), header("running"));
+    let journal = Journal::begin(store.path(), header("running"), || {});
     journal.load(&fixtures::plan("http://a.test/"), "x");
     journal.second(second(0, 1));
     let ended = journal.end().unwrap();
     assert_eq!(store.take_in(&mut compose).unwrap(), []);
     ended.remove();
     assert!(!beside(store.path(), ".running").exists());
+}
+
+#[test]
+fn a_run_that_goes_on_is_followed_and_asked_to_end() {
+    let (_dir, store) = open();
+    assert!(Follower::find(store.path()).is_none());
+    let (asked, heard) = std::sync::mpsc::channel();
+    let journal = Journal::begin(store.path(), header("running"), move || asked.send(()).unwrap());
+    journal.load(&fixtures::plan("http://a.test/"), "x");
+    journal.second(second(0, 10));
+    let until = |condition: &mut dyn FnMut() -> bool| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !condition() {
+            assert!(Instant::now() < deadline, "it was waited for in vain");
+            std::thread::yield_now();
+        }
+    };
+    let mut found = None;
+    until(&mut || {
+        found = Follower::find(store.path());
+        found.is_some()
+    });
+    let mut follower = found.unwrap();
+    assert_eq!(follower.header().name, "running");
+    let mut all = Vec::new();
+    until(&mut || {
+        all.extend(follower.listen());
+        all.len() == 2
+    });
+    assert!(matches!(&all[0], Heard::Load { what, .. } if what == "x"), "{all:?}");
+    assert!(matches!(&all[1], Heard::Second(tick) if tick.succeeded == 10), "{all:?}");
+    assert!(follower.listen().is_empty() && !follower.is_over());
+
+    follower.ask_to_stop().unwrap();
+    assert!(heard.try_recv().is_err(), "a run looks for it once a second, when it writes that down");
+    journal.second(second(1, 10));
+    heard.recv_timeout(Duration::from_secs(60)).unwrap();
+    journal.second(second(2, 10));
+    until(&mut || {
+        all.extend(follower.listen());
+        all.len() == 4
+    });
+    assert!(heard.try_recv().is_err(), "it was asked once");
+    journal.end().unwrap().remove();
+    assert!(follower.is_over() && !beside(store.path(), ".running").exists());
+}
+
+#[test]
+fn a_run_whose_program_is_gone_is_not_followed() {
+    let (_dir, store) = open();
+    left_behind(&store, "gone", 3);
+    assert!(Follower::find(store.path()).is_none());
+}
+
+#[test]
+fn a_run_under_another_name_is_no_baseline_any_more() {
+    let (_dir, mut store) = open();
+    let entry = saved(&mut store, kept("before", 1));
+    store.set_baseline(&entry.id).unwrap();
+    assert!(store.rename(&entry.id, "before").unwrap().baseline, "the same name changes nothing");
+    let entry = store.rename(&entry.id, "after").unwrap();
+    assert!(entry.kept.name == "after" && !entry.baseline);
+    assert_eq!(store.baseline_of("before", Kind::Run).unwrap(), None);
 }
 
 #[test]
@@ -480,7 +543,7 @@ fn a_journal_with_a_wrong_byte_is_told_and_what_came_before_is_kept() {
 #[test]
 fn what_is_in_the_result_so_far_is_not_counted_again() {
     let (_dir, mut store) = open();
-    let journal = Journal::begin(store.path(), header("ladder"));
+    let journal = Journal::begin(store.path(), header("ladder"), || {});
     for level in 0..3 {
         journal.load(&fixtures::plan("http://a.test/"), format!("level {level}"));
         journal.second(second(0, 5));
@@ -507,7 +570,7 @@ fn a_journal_that_cannot_be_written_is_told_at_the_end() {
     let dir = tempfile::tempdir().unwrap();
     let database = dir.path().join("history.db");
     fs::write(beside(&database, ".running"), "in the way").unwrap();
-    let journal = Journal::begin(&database, header("x"));
+    let journal = Journal::begin(&database, header("x"), || {});
     journal.load(&fixtures::plan("http://a.test/"), "x");
     journal.second(second(0, 1));
     let why = journal.end().unwrap_err();

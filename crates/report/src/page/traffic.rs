@@ -31,6 +31,18 @@ struct Drawn {
     cumulative_share: f64,
 }
 
+/// How much of what was read, and from when to when.
+fn span(traffic: &Traffic) -> String {
+    let all = format!("{} of {}", counted(traffic.requests, "request"), counted(traffic.files.len() as u64, "log"));
+    match traffic.course.as_ref() {
+        Some(course) => {
+            let last = course.timeline.last().map_or(course.first_s, |point| point.at_s + i64::from(course.step_s));
+            format!("{all}, {} to {}", import::utc(course.first_s), import::utc(last))
+        }
+        None => all,
+    }
+}
+
 /// The page.
 #[must_use]
 pub fn traffic(traffic: &Traffic) -> Shown {
@@ -160,7 +172,7 @@ pub fn traffic(traffic: &Traffic) -> Shown {
                 more => format!("{} and {} more", visible(&file.name), more - 1),
             },
         ),
-        about: vec![in_line(&traffic.statuses, traffic.requests)],
+        about: vec![span(traffic)],
         standing: None,
         answers,
         remarks: traffic.remarks.iter().map(|it| visible(it)).collect(),
