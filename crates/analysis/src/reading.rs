@@ -6,7 +6,7 @@
 //!
 //! Invariant: the same Summary and the same checks give the same reading, drawn by the plan's own seed.
 
-use measure::{Failure, Summary};
+use measure::Summary;
 use plan::{Load, Nanos, Random};
 
 use crate::answers;
@@ -23,8 +23,6 @@ use crate::warmup::{self, WarmUp};
 /// The stream of chance that draws a run again; those below are the workers'.
 const STREAM: u64 = u64::MAX;
 
-/// A law that may be wrong by half checks nothing: such a run was hardly longer than its requests.
-const TOLERANCE_MAX: f64 = 0.5;
 /// A smaller change of the median is not worth a sentence, as a smaller drift is not (docs/measurement.md §1.8).
 const CHANGE_WORTH_SAYING: f64 = 0.05;
 
@@ -76,7 +74,7 @@ impl<'a> Reading<'a> {
             stability: course.map(drift::stability),
             warmup: course.map(warmup::warmup),
             peaks: peaks::peaks(&run.service_time),
-            littles_law: law(run),
+            littles_law: littles_law::of_run(run),
             backlog_growth: if open && even { littles_law::backlog_growth(&run.timeline, run.ended.load_until) } else { None },
             checks: judged(run, checks, validity.standing),
             bottleneck: bottleneck::of_run(run),
@@ -130,18 +128,6 @@ impl<'a> Reading<'a> {
         said.extend(self.peaks.iter().filter(|peak| peak.signature.is_some()).map(ToString::to_string));
         said
     }
-}
-
-/// Little's law on the wire: what was counted there against answers a second and the time each took.
-fn law(run: &Summary) -> Option<LittlesLaw> {
-    // A request that broke off was under way and has no service time, so that the two sides would not be about the same.
-    let timed = |class: Failure| class.is_answered() || class.is_timeout() || class.is_connect();
-    if run.failures.iter().any(|failure| !timed(failure.class)) || run.duration_s <= 0.0 {
-        return None;
-    }
-    let mean = run.service_time.mean()? / 1e9;
-    let law = littles_law::littles_law(run.in_flight_mean, run.service_time.count() as f64 / run.duration_s, mean, run.duration_s)?;
-    (law.tolerance < TOLERANCE_MAX).then_some(law)
 }
 
 /// Holds the checks against a run; by one that is not valid, none is judged.

@@ -30,6 +30,8 @@ mod history;
 mod import;
 #[path = "end_to_end/observe.rs"]
 mod observe;
+#[path = "end_to_end/paused.rs"]
+mod paused;
 #[path = "end_to_end/peers.rs"]
 mod peers;
 #[path = "end_to_end/profile.rs"]

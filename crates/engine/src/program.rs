@@ -111,6 +111,12 @@ pub trait Program: 'static {
     /// If the program cannot go on.
     fn choose(&self, user: &mut Self::User) -> Result<Choice, Broken>;
 
+    /// Why what was chosen cannot be sent: the request then fails, and nothing goes over the wire. Not of a batch.
+    #[inline]
+    fn unsendable(&self, _user: &Self::User) -> Option<Failure> {
+        None
+    }
+
     /// The bytes that were chosen, and who listens to their answers.
     fn sending<'a>(&'a self, user: &'a mut Self::User) -> (&'a [u8], &'a mut Self::Ear);
 

@@ -139,6 +139,8 @@ failures! {
 
     StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "its keep-alive timeout is shorter than the time between requests";
 
+    RequestValue, "request.value", Plan, "not sent: a value for a header holds a line break or another control character", "look at where the value comes from, a row of data or an answer; {{base64 (NAME)}} writes any bytes";
+
     ClientInterrupted, "client.interrupted", Plan, "given up because the run was ended at once", "let the run end by itself, or interrupt it only once";
     ClientInternal, "client.internal", ThisMachine, "loadline failed internally", "please report this with the example";
 }
@@ -170,6 +172,12 @@ impl Failure {
     #[must_use]
     pub const fn is_answered(self) -> bool {
         matches!(self, Self::CheckStatus | Self::CheckFailed | Self::ExtractNothing)
+    }
+
+    /// Whether nothing was sent at all.
+    #[must_use]
+    pub fn is_unsent(self) -> bool {
+        self.is_connect() || matches!(self, Self::RequestValue)
     }
 
     /// Whether no connection could be had, so that the next attempt has to wait (back-off).

@@ -388,11 +388,10 @@ impl<const W: bool> Journeys<W> {
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(bytes);
         if is_unsafe {
-            return Err(Broken {
-                message: format!("a value for a header of the step '{}' holds a line break or another control character", request.name),
-                help: "look at where the value comes from; {{base64 (NAME)}} writes any bytes".to_owned(),
-            });
+            // A server that answers so, or a row in a million, ends a journey and not the run.
+            out.clear();
         }
+        user.is_unsendable = is_unsafe;
         take_back(&self.lent.texts, body);
         longest.set(longest.get().max(out.len()));
         user.bytes = out;
@@ -641,6 +640,11 @@ impl<const W: bool> Program for Journeys<W> {
             return Ok(Choice { asked: Asked::Other, requests: 1 });
         }
         self.compose(user)
+    }
+
+    #[inline]
+    fn unsendable(&self, user: &User) -> Option<Failure> {
+        user.is_unsendable.then_some(Failure::RequestValue)
     }
 
     #[inline]

@@ -146,7 +146,7 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<
 /// How a server turned a user away.
 enum Refusal {
     None,
-    /// No connection could be had.
+    /// No connection could be had, or there was nothing to be sent on one.
     OfTheConnection,
     /// The connection was closed without a byte of an answer.
     OfTheRequest,
@@ -154,7 +154,7 @@ enum Refusal {
 
 fn refusal(outcome: &Outcome) -> Refusal {
     match outcome.result {
-        Err(failure) if failure.is_connect() => Refusal::OfTheConnection,
+        Err(failure) if failure.is_unsent() => Refusal::OfTheConnection,
         Err(Failure::RecvEofBeforeResponse | Failure::RecvReset | Failure::SendReset | Failure::SendClosed) if outcome.bytes_in == 0 => {
             Refusal::OfTheRequest
         }
@@ -258,6 +258,14 @@ impl<D: Dial + 'static> Lane<D> {
         }
         // The plan's limit counts from when the request fell due; one of its own from when it could be sent.
         self.slot.begin(worker.program.limit(state).map_or(due.plus(worker.task.timeout), |limit| free_at.plus(limit)));
+        if let Some(failure) = worker.program.unsendable(state) {
+            let outcome = self.unopened(worker, due, failure, String::new());
+            self.slot.end();
+            let (_, ear) = worker.program.sending(state);
+            worker.heed(worker.program.ended(ear, &outcome));
+            worker.record_of(state, &outcome);
+            return outcome;
+        }
         if P::WANDERS {
             let outcome = Box::pin(self.wander(worker, state, choice, due, free_at)).await;
             self.slot.end();
