@@ -9,8 +9,9 @@
 use measure::{Failure, Summary};
 use plan::{Load, Nanos, Random};
 
-use crate::bottleneck::{self, Finding};
+use crate::bottleneck::{self, Between, Finding};
 use crate::drift::{self, Drift, Stability};
+use crate::freezes::freezes;
 use crate::gate::{self, AbortRule, Check, Judgement, Verdict, Why};
 use crate::interval::{self, REPLICATES, Uncertainty};
 use crate::littles_law::{self, LittlesLaw};
@@ -112,8 +113,11 @@ impl<'a> Reading<'a> {
                 length(Nanos::from_secs(few.more_seconds.ceil() as u64))
             ));
         }
-        // Where the warm-up was to be found, that is said with the warm-up.
-        if let Some(WarmUp::Until { at, .. }) = self.warmup.filter(|_| self.run.excluded.found.is_none())
+        said.extend(Between::of(self.run).noticed());
+        let frozen = freezes(self.run);
+        said.extend(frozen.map(|frozen| frozen.to_string()));
+        // Where the warm-up was to be found, that is said with the warm-up; a freeze at the beginning is none.
+        if let Some(WarmUp::Until { at, .. }) = self.warmup.filter(|_| self.run.excluded.found.is_none() && frozen.is_none())
             && let Some(first) = self.run.timeline.iter().find(|tick| !tick.warmup)
             && at > first.from
         {
@@ -128,7 +132,9 @@ impl<'a> Reading<'a> {
         let highest = self.peaks.iter().map(|peak| peak.share).fold(0.0, f64::max);
         // Many peaks without a name are a busy machine's; of two, the lesser is a kind of answer of its own.
         let named = |peak: &&Peak| peak.signature.is_some() || (self.peaks.len() == 2 && peak.share < highest);
-        said.extend(self.peaks.iter().filter(named).map(ToString::to_string));
+        // Answers that waited in a freeze are told with it.
+        let freezing = |peak: &&Peak| frozen.is_some_and(|frozen| peak.at.as_secs_f64() >= frozen.lasting_s / 2.0);
+        said.extend(self.peaks.iter().filter(named).filter(|peak| !freezing(peak)).map(ToString::to_string));
         said
     }
 }

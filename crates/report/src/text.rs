@@ -577,8 +577,8 @@ fn limits(reading: &Reading<'_>, page: &mut Page) {
     for evidence in &first.evidence {
         page.entry("", Tone::Normal, &format!("· {}", visible(evidence)));
     }
-    page.entry("", Tone::Aside, &format!("wrong if {}", first.refuted_by));
-    page.entry("", Tone::Normal, &format!("what to do: {}", first.remedy));
+    page.entry("", Tone::Aside, &format!("How to check: {}", first.refuted_by));
+    page.entry("", Tone::Normal, &format!("Fix: {}", first.remedy));
     if let Some(next) = rest.first() {
         page.entry("", Tone::Aside, &format!("next candidate: {}", visible(&next.headline())));
     }
