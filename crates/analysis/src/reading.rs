@@ -10,8 +10,9 @@ use measure::Summary;
 use plan::{Load, Nanos, Random};
 
 use crate::answers;
-use crate::bottleneck::{self, Finding};
+use crate::bottleneck::{self, Between, Finding};
 use crate::drift::{self, Drift, Stability};
+use crate::freezes::freezes;
 use crate::gate::{self, AbortRule, Check, Judgement, Verdict, Why};
 use crate::interval::{self, REPLICATES, Uncertainty};
 use crate::littles_law::{self, LittlesLaw};
@@ -111,8 +112,11 @@ impl<'a> Reading<'a> {
                 length(Nanos::from_secs(few.more_seconds.ceil() as u64))
             ));
         }
-        // Where the warm-up was to be found, that is said with the warm-up.
-        if let Some(WarmUp::Until { at, .. }) = self.warmup.filter(|_| self.run.excluded.found.is_none())
+        said.extend(Between::of(self.run).noticed());
+        let frozen = freezes(self.run);
+        said.extend(frozen.map(|frozen| frozen.to_string()));
+        // Where the warm-up was to be found, that is said with the warm-up; a freeze at the beginning is none.
+        if let Some(WarmUp::Until { at, .. }) = self.warmup.filter(|_| self.run.excluded.found.is_none() && frozen.is_none())
             && let Some(first) = self.run.timeline.iter().find(|tick| !tick.warmup)
             && at > first.from
         {
@@ -124,8 +128,9 @@ impl<'a> Reading<'a> {
         if let Some(stability) = &self.stability {
             said.extend(course(stability, self.run.qps_offered.is_none()));
         }
-        // A peak that looks like nothing known leaves a reader nothing to do; charts show it.
-        said.extend(self.peaks.iter().filter(|peak| peak.signature.is_some()).map(ToString::to_string));
+        // Answers that waited in a freeze are told with it. A peak that looks like nothing known leaves a reader nothing to do; charts show it.
+        let freezing = |peak: &&Peak| frozen.is_some_and(|frozen| peak.at.as_secs_f64() >= frozen.lasting_s / 2.0);
+        said.extend(self.peaks.iter().filter(|peak| peak.signature.is_some() && !freezing(peak)).map(ToString::to_string));
         said
     }
 }

@@ -592,7 +592,7 @@ fn limits(reading: &Reading<'_>, page: &mut Page) {
     for evidence in &first.evidence {
         page.entry("", Tone::Normal, &format!("· {}", visible(evidence)));
     }
-    page.entry("", Tone::Aside, &format!("How to check: it is wrong if {}", first.refuted_by));
+    page.entry("", Tone::Aside, &format!("How to check: {}", first.refuted_by));
     page.entry("", Tone::Normal, &format!("Fix: {}", first.remedy));
     if let Some(next) = rest.first() {
         page.entry("", Tone::Aside, &format!("next candidate: {}", visible(&next.headline())));

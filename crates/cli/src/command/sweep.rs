@@ -13,7 +13,7 @@ use analysis::bottleneck::Finding;
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
 use analysis::knee::Best;
-use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promises_kept, scaling};
+use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, doubt, promises_kept, scaling};
 use clap::Args;
 use engine::net::Network;
 use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
@@ -278,6 +278,7 @@ impl Climb {
             Choice::Listed => ascent.climb(),
             Choice::Adaptive { levels_max } => ascent.search(levels_max),
         }
+        ascent.doubt();
         ascent.profile();
         ascent.conclude()
     }
@@ -374,6 +375,29 @@ impl Ascent<'_> {
                     return;
                 }
             }
+        }
+    }
+
+    /// Levels that were measured once and disagree with their neighbours, once more.
+    fn doubt(&mut self) {
+        if self.broken.is_some() || self.stop.urgency() > Urgency::None {
+            return;
+        }
+        let rows = self.sweep.rows();
+        let once = |level: &Level| rows.iter().any(|row| row.level == *level && row.repetitions == 1);
+        let levels: Vec<Level> = doubt::doubtful(&rows).into_iter().filter(once).collect();
+        if levels.is_empty() {
+            return;
+        }
+        self.header("  Measured again, since they disagree with the levels beside them\n");
+        for level in levels {
+            let mut errors = PlanErrors::default();
+            let draft = at(&self.climb.draft, level.into());
+            let Some(plan) = inputs::decide_level(draft, &self.climb.scenarios, &mut errors) else { return };
+            if self.measure(level, &plan, 2, "measured again") == Next::End {
+                return;
+            }
+            doubt::settle(&mut self.sweep, level);
         }
     }
 
@@ -788,15 +812,15 @@ mod tests {
             sweep.trials.extend(levels.map(|users| trial(users, repetition, pool_per_second(4, users))));
         }
         let text = ending(&sweep, 200);
-        for part in ["This is a worker pool of about 4, not a scalability curve.", "best concurrency"] {
+        for part in ["This is a ceiling at about 4 requests at once, not a scalability curve.", "best concurrency"] {
             assert!(text.contains(part), "{part}:\n{text}");
         }
         let file = |ending: &str| {
             let files = report::sweep::files(&sweep).unwrap();
             String::from_utf8(files.into_iter().find(|file| file.ending == ending).unwrap().bytes).unwrap()
         };
-        assert!(file("_qps_ttlb.svg").contains("Fitted: worker pool of about 4."));
-        assert!(file(".md").contains("## The model: worker pool of about 4"));
+        assert!(file("_qps_ttlb.svg").contains("Fitted: ceiling at about 4 requests at once."));
+        assert!(file(".md").contains("## The model: ceiling at about 4 requests at once"));
         let json: serde_json::Value = serde_json::from_str(&file(".json")).unwrap();
         assert_eq!(json["model"]["chosen"]["model"], "pool", "{}", json["model"]);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use analysis::gate::{Judgement, Verdict};
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::server_side::{Now, ServerSide};
-use analysis::{Reading, Standing, disturbances, processor_share_is_known};
+use analysis::{Reading, Standing, What, disturbances, processor_share_is_known};
 use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
 use plan::{Load, Plan, Scheme};
 use serde::Serialize;
@@ -285,8 +285,17 @@ fn limits(reading: &Reading<'_>) -> Answer {
     let (answer, tone) = match (reading.validity.standing, summary.failures.first()) {
         (standing @ (Standing::Invalid | Standing::Degraded), _) => {
             let tone = if standing == Standing::Invalid { Tone::Bad } else { Tone::Caution };
-            return Answer::measured(Question::Limits, format!("The load generator had its part: {}", reading.validity.why()), "health")
-                .toned(tone);
+            let why = reading.validity.why();
+            // Programs of neither side are not the load generator.
+            let others = reading.validity.causes.iter().filter(|cause| cause.standing == standing);
+            let said = if others.clone().next().is_some()
+                && others.clone().all(|cause| matches!(cause.what, What::Others { .. } | What::Steal { .. }))
+            {
+                format!("This machine was not quiet while it was measured: {why}")
+            } else {
+                format!("The load generator had its part: {why}")
+            };
+            return Answer::measured(Question::Limits, said, "health").toned(tone);
         }
         (_, Some(failure)) => {
             let said = format!(
