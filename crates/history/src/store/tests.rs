@@ -462,7 +462,7 @@ fn a_journal_without_a_second_is_cleared_away_and_said() {
 fn a_journal_whose_disk_was_full_does_not_tell_of_an_end_from_outside() {
     let (_dir, mut store) = open();
     for (name, seconds) in [("full", 2), ("full at once", 0)] {
-        let journal = Journal::begin(store.path(), header(name));
+        let journal = Journal::begin(store.path(), header(name), || {});
         journal.load(&fixtures::plan("http://a.test/"), "x");
         (0..seconds).for_each(|number| journal.second(second(number, 1)));
         journal.end().unwrap().leave().unwrap();

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
 use crate::Style;
-use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, in_line, peaks, programs, read, sessions, singular, text, times};
+use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, peaks, programs, read, sessions, singular, text, times};
 use crate::visible::visible;
 
 /// Routes in the table of a page: more is a file to search in, not a page.
