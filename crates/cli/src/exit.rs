@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use analysis::gate::{Judgement, Verdict};
 use analysis::{LevelRow, Reading, Standing};
 use engine::{RunError, RunErrorKind};
+use measure::Summary;
 use plan::{PlanError, PlanErrors};
 
 /// Every way to end. The list is closed; a number never changes its meaning.
@@ -38,7 +39,7 @@ pub const MEANINGS: &[(Exit, &str)] = &[
     (Exit::Done, "done; failed requests are counted, and are not an error"),
     (Exit::CheckFailed, "a check failed, or a condition to abort on came true"),
     (Exit::Usage, "the command line, the plan or a file it names cannot be used; nothing was sent"),
-    (Exit::NotCarriedOut, "the run could not be carried out, or not to its end"),
+    (Exit::NotCarriedOut, "the run could not be carried out, or not to its end; or no journey of its scenario came to its end"),
     (
         Exit::NotTrustworthy,
         "measured, but not well enough to judge: the run is INVALID, or a check cannot be judged by it; with --strict, something of a file is left out",
@@ -56,11 +57,17 @@ impl From<Exit> for ExitCode {
 
 /// How a run ends that was measured to its end: by its standing, then its promises.
 pub fn judged(reading: &Reading<'_>) -> Exit {
-    match (reading.validity.standing, reading.aborted_by) {
+    match (reading.validity.standing, &reading.aborted_by) {
         (Standing::Invalid, _) => Exit::NotTrustworthy,
         (_, Some(_)) => Exit::CheckFailed,
+        (_, None) if nothing_finished(reading.run).is_some() => Exit::NotCarriedOut,
         (_, None) => checked(&reading.checks),
     }
+}
+
+/// Why a load of journeys has measured none: all of them broke off.
+pub fn nothing_finished(run: &Summary) -> Option<String> {
+    run.scenario.as_ref().and_then(measure::Scenario::nothing_finished)
 }
 
 /// How what was measured well ends, by its checks alone.

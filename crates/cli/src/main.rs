@@ -19,6 +19,7 @@ mod observing;
 mod outputs;
 mod profiling;
 mod promises;
+mod regression;
 mod saved;
 mod scenarios;
 mod screen;

@@ -14,8 +14,14 @@ pub(crate) const JOURNEYS: [&str; 9] = ["journey", "started", "to the end", "TPS
 /// The heads of the table of steps.
 pub(crate) const STEPS: [&str; 10] = ["step", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
 
+/// The heads of the table of URLs.
+pub(crate) const URLS: [&str; 10] = ["URL", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
+
 /// Transactions beside queries, and how they hang together.
 pub(crate) fn transactions(scenario: &Scenario, qps: f64) -> String {
+    if let Some(why) = scenario.nothing_finished() {
+        return format!("{why}; {} requests a second (QPS)", story::rate(qps));
+    }
     let ratio = scenario
         .requests_per_journey
         .map_or_else(|| "no journey went to its end".to_owned(), |ratio| format!("{} requests a journey", story::rate(ratio)));
@@ -46,8 +52,8 @@ pub(crate) fn step(row: &StepRow) -> Vec<String> {
 }
 
 /// Every check that did not always hold, with its first example.
-pub(crate) fn broken(scenario: &Scenario) -> Vec<String> {
-    let steps = scenario.steps.iter().flat_map(|step| step.checks.iter().map(move |check| (step, check)));
+pub(crate) fn broken(steps: &[StepRow]) -> Vec<String> {
+    let steps = steps.iter().flat_map(|step| step.checks.iter().map(move |check| (step, check)));
     steps
         .filter(|(_, check)| check.failed > 0)
         .map(|(step, check)| {
