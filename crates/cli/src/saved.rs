@@ -420,7 +420,7 @@ pub fn load(plan: &Plan) -> String {
 /// What its URL suggests to call a plan.
 pub fn suggested(plan: &Plan) -> String {
     if let Some(file) = plan.scenario() {
-        return crate::scenarios::stem(&file.path);
+        return crate::scenarios::name_of(file.name.as_deref(), &file.path);
     }
     crate::command::name_of(&plan.target().to_string())
 }

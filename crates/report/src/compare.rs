@@ -198,7 +198,7 @@ impl Compared {
             Some(all) => gate::judge(&self.promises, &all),
             None => {
                 let unknown = |check: &Check| Judgement {
-                    check: *check,
+                    check: check.clone(),
                     measured: None,
                     interval: None,
                     verdict: gate::Verdict::NotJudgeable { why: Why::Nothing },
