@@ -192,7 +192,7 @@ impl Found {
             Some(trial) => judged(&trial.summary, &self.checks, Validity::of(&trial.summary).standing),
             None => {
                 let unknown = |check: &Check| Judgement {
-                    check: *check,
+                    check: check.clone(),
                     measured: None,
                     interval: None,
                     verdict: Verdict::NotJudgeable { why: Why::Nothing },
@@ -205,7 +205,7 @@ impl Found {
     /// What became of the checks, one sentence each.
     fn checked(&self) -> Vec<String> {
         let at = match self.confirming() {
-            Some(trial) => format!("at {} {}", figure(trial.rate), self.rated.unit()),
+            Some(trial) => format!("at {} {}", search_words::written(&self.answer)(trial.rate), self.rated.unit()),
             None => "no rate was found to judge it at".to_owned(),
         };
         let said = |it: &Judgement| format!("Check '{}' {} ({at}): {}.", it.check, it.verdict.name().to_lowercase(), it.about());
@@ -265,7 +265,7 @@ impl Found {
         };
         Some(format!(
             "At {} {} {} of {} requests failed ({}), {how}.",
-            figure(rate),
+            search_words::written(&self.answer)(rate),
             self.rated.unit(),
             count(failed),
             count(run.requests.due),

@@ -541,11 +541,11 @@ impl fmt::Display for What {
                 share(*stolen)
             ),
             Self::Others { share: used, server_waited } => {
-                write!(f, "other programs used {:.0} % of this machine's processors", used * 100.0)?;
+                write!(f, "other programs kept {:.0} % of the CPUs busy", used * 100.0)?;
                 match server_waited.filter(|waited| *waited > SERVER_WAIT_SHARE_MAX) {
                     Some(waited) => write!(
                         f,
-                        ", and the server got no core for {:.0} % of the time it was ready to work: it may be faster than this",
+                        ", and the server waited for a CPU {:.0} % of the time, so it may be faster than measured",
                         waited * 100.0
                     ),
                     None => Ok(()),
@@ -954,7 +954,7 @@ mod tests {
              work: it may be faster than this"
         );
         let (standing, _, noticed) = beside(Some(0.43), Some(0.05));
-        assert_eq!((standing, noticed), (Standing::Valid, vec!["other programs used 43 % of this machine's processors".to_owned()]));
+        assert_eq!((standing, noticed), (Standing::Valid, vec!["other programs kept 43 % of the CPUs busy".to_owned()]));
         for (others, waited) in [(Some(0.03), Some(0.6)), (None, None), (Some(0.03), None)] {
             assert_eq!(beside(others, waited), (Standing::Valid, String::new(), Vec::new()), "with threads of its own it waits for itself");
         }

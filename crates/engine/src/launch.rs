@@ -196,7 +196,7 @@ impl Prepared {
         summary.warnings = network.warnings().to_vec();
         summary.generator.memory_bytes_max = machine::memory_bytes_max();
         let stuck = silent.iter().position(|silent| *silent).map(|index| Broken {
-            message: format!("the program of thread {index} did not return within {} of the end of the load", SILENCE_MAX.as_secs_f64()),
+            message: format!("the program of thread {index} did not return within {} s of the end of the load", SILENCE_MAX.as_secs_f64()),
             help: "look for an endless loop in it".to_owned(),
         });
         match broken.or(stuck) {

@@ -215,7 +215,7 @@ pub enum After {
     Nothing,
     /// Something is sent again, as chosen: a redirect is followed.
     Send(Choice),
-    /// The same, to answer a challenge: no redirect.
+    /// The same and no redirect: a challenge is answered, or the connection had just been closed.
     Answer(Choice),
     /// Nothing, and the request has failed.
     Fail(Failure),

@@ -184,7 +184,8 @@ impl Program for Scripted {
         let Some(text) = text else { return Err(self.no_string().into()) };
         if user.bytes != *text {
             if !requests::differs_in_path(&text, &user.bytes) {
-                user.choice = requests::read(&text).map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
+                let read = requests::read_with_any_path(&text);
+                user.choice = read.map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
             }
             user.bytes = text.into();
         }
