@@ -69,8 +69,7 @@ pub struct Told {
 /// Every part, in the order of the page.
 pub const PARTS: &[Part] = &[
     part::<simulated::Intervals>(),
-    part::<simulated::FalseAlarms>(),
-    part::<simulated::Power>(),
+    part::<simulated::Comparisons>(),
     part::<simulated::Searches>(),
     part::<simulated::Curves>(),
     part::<real::SameTarget>(),

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::{binomial_at_least, binomial_at_most};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
-use crate::quantity::{count, figure, time};
+use crate::quantity::{count, figure, percent, time};
 use crate::sparse::rank_of;
 
 pub use slo::{Slo, Unsearchable, response_quantile};
@@ -258,8 +258,12 @@ impl Check {
             ">=" => Comparison::AtLeast,
             _ => return Err(sign.wrong("a check compares with <, <=, > or >=")),
         };
+        let rest = Part::new(text, at + length, end);
+        if let Some(second) = joined(rest) {
+            return Err(second.wrong("a check holds one condition: give --check once for each"));
+        }
         let figure = read_figure(Part::new(text, 0, at))?;
-        let limit = read_limit(figure, Part::new(text, at + length, end))?;
+        let limit = read_limit(figure, rest)?;
         let check = Self { figure, comparison, limit };
         check.can_fail().map_err(|why| Part::new(text, 0, end).wrong(why))?;
         Ok(check)
@@ -278,6 +282,13 @@ impl Check {
         };
         Err(format!("'{self}' says nothing: {empty}"))
     }
+}
+
+/// A word that joins a second condition to the first, with that condition.
+fn joined(rest: Part<'_>) -> Option<Part<'_>> {
+    let lower = rest.text().to_ascii_lowercase();
+    let at = [" and ", " or ", "&&", "||", ",", ";"].iter().filter_map(|word| lower.find(word)).min()?;
+    lower[at..].contains(['<', '>', '=']).then_some(Part { from: rest.from + at, ..rest })
 }
 
 const FIGURES: &str =
@@ -300,7 +311,7 @@ fn read_figure(part: Part<'_>) -> Result<Figure, CheckError> {
         Some((name, _)) if !name.starts_with(|c: char| c == 'p' && text[1..].starts_with(|c: char| c.is_ascii_digit())) => {
             let before = Part { to: part.from + name.len(), ..part };
             let span = SPANS.iter().find(|(known, _)| *known == name).map(|(_, span)| *span);
-            let span = span.ok_or_else(|| before.wrong(format!("'{name}' is not measured; a check is about {FIGURES}")))?;
+            let span = span.ok_or_else(|| before.wrong(unknown(name)))?;
             (span, Part { from: part.from + name.len() + 1, ..part })
         }
         _ => (Span::Response, part),
@@ -313,9 +324,31 @@ fn read_figure(part: Part<'_>) -> Result<Figure, CheckError> {
             Some((digits, _)) if digits.starts_with(|c: char| c.is_ascii_digit()) => {
                 Err(place.wrong("a percentile lies between p0 and p100, such as p99 or p99.9"))
             }
-            _ if place.from == part.from => Err(place.wrong(format!("'{text}' is not measured; a check is about {FIGURES}"))),
+            _ if place.from == part.from => Err(place.wrong(unknown(text))),
             _ => Err(place.wrong("of a time, a check takes a percentile such as p99, mean or max")),
         },
+    }
+}
+
+/// What other tools call a figure, and what it is called here.
+const OTHER_WORDS: &[(&[&str], &str)] = &[
+    (&["error", "errors", "error_rate", "fail", "fails", "failures", "http_req_failed"], "failed"),
+    (&["latency", "response", "duration", "time", "http_req_duration"], "p50, p95 or mean"),
+    (&["avg", "average"], "mean"),
+    (&["med", "median"], "p50"),
+    (&["rps", "rate", "throughput", "requests", "http_reqs"], "qps"),
+    (&["status", "code"], "status.503 or status.5xx"),
+];
+
+/// What is said of a figure that is none.
+fn unknown(word: &str) -> String {
+    let lower = word.to_ascii_lowercase();
+    if SPANS.iter().any(|(name, _)| *name == lower) {
+        return format!("'{word}' is a time with many values; write {lower}.p95 or {lower}.mean");
+    }
+    match OTHER_WORDS.iter().find(|(words, _)| words.contains(&lower.as_str())) {
+        Some((_, here)) => format!("'{word}' is not measured under this name; write {here}"),
+        None => format!("'{word}' is not measured; a check is about {FIGURES}"),
     }
 }
 
@@ -412,7 +445,13 @@ impl Judgement {
     /// What was measured and what follows, after the check's own words: `12.3 ms`, `not judgeable: …`.
     #[must_use]
     pub fn about(&self) -> String {
-        let measured = self.measured.map_or_else(String::new, |measured| measured.to_string());
+        let measured = match (self.measured, self.check.figure) {
+            (Some(Measured::Never), Figure::Time(_, Statistic::Quantile(percentile))) => {
+                let beyond = percent(((100.0 - percentile) * 1e6).round() / 1e6);
+                format!("more than {beyond} % of requests failed, and a failed request counts as infinitely slow")
+            }
+            (measured, _) => measured.map_or_else(String::new, |measured| measured.to_string()),
+        };
         match &self.verdict {
             Verdict::Held | Verdict::Broken => measured,
             Verdict::NotJudgeable { why } if measured.is_empty() => why.to_string(),
@@ -427,7 +466,7 @@ impl Verdict {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Held => "held",
-            Self::Broken => "BROKEN",
+            Self::Broken => "FAILED",
             Self::NotJudgeable { .. } => "not judgeable",
         }
     }
@@ -459,7 +498,7 @@ impl fmt::Display for Measured {
         let long = |span: Nanos| if span == Nanos::NEVER { "never".to_owned() } else { time(span.0 as f64) };
         match self {
             Self::Time(span) => f.write_str(&time(span.0 as f64)),
-            Self::Never => f.write_str("never answered: it lies among the failed requests"),
+            Self::Never => f.write_str("a request failed, and a failed request counts as infinitely slow"),
             Self::Between(low, high) => write!(f, "between {} and {}", long(*low), long(*high)),
             Self::PerSecond(rate) => write!(f, "{}/s", figure(*rate)),
             // With digits enough to tell it from a limit: 0.105 % is not 0.1 %.
@@ -915,7 +954,11 @@ mod tests {
             ("p100 < 1s", 1, "between p0 and p100"),
             ("ttfb.p0 < 1s", 6, "between p0 and p100"),
             ("ttfb.median < 1s", 6, "percentile such as"),
-            ("latency.p99 < 1s", 1, "'latency' is not measured"),
+            ("latency.p99 < 1s", 1, "'latency' is not measured under this name; write p50, p95 or mean"),
+            ("errors < 1%", 1, "write failed"),
+            ("ttfb < 1s", 1, "write ttfb.p95 or ttfb.mean"),
+            ("p99 < 200ms and failed < 1%", 12, "give --check once for each"),
+            ("p99<200ms,failed<1%", 10, "give --check once for each"),
             ("speed > 3", 1, "'speed' is not measured"),
             ("< 200ms", 1, "begins with"),
             ("status.900 < 1%", 8, "100 to 599"),

@@ -3,6 +3,7 @@
 //! Pure: no I/O, no clock, no Tokio. Everything here is a function from Summaries to figures and sentences.
 
 pub mod adaptive;
+pub mod answers;
 pub mod asymptote;
 pub mod bottleneck;
 pub mod ceiling;
@@ -22,6 +23,7 @@ pub mod gate;
 pub mod interval;
 pub mod knee;
 pub mod littles_law;
+pub mod outage;
 pub mod peaks;
 pub mod proportion;
 pub mod quantity;
@@ -44,4 +46,7 @@ pub use freezes::Freezes;
 pub use reading::Reading;
 pub use scaling::{Scaling, scaling};
 pub use sweep::{Level, LevelJourneys, LevelRow, LevelStep, SWEEP_SCHEMA, Sweep, Trial, promises_kept};
-pub use validity::{Cause, GeneratorLimit, Standing, Validity, What, disturbances, generator_limit, processor_share_is_known};
+pub use validity::{
+    Cause, ConnectionsLimit, GeneratorLimit, Standing, Validity, What, connections_limit, disturbances, generator_limit,
+    processor_share_is_known,
+};

@@ -16,7 +16,7 @@ use step::pick::{Think, Weights};
 
 use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
 use crate::mistake::Mistake;
-use crate::model::{Auth, Item, Journey, List, Scenario, Variable};
+use crate::model::{Auth, Item, Journey, List, Scenario, Variable, each_step};
 use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
 
 pub use surroundings::Surroundings;
@@ -224,7 +224,7 @@ impl<'a> Reading<'a> {
         let name = top.value("name").and_then(|node| self.plain(node));
         let mut draft = top.value("load").map_or_else(Draft::default, |node| self.load(node));
         let target = top.value("target").and_then(|node| self.target(node));
-        draft.url = target.map(|target| target.absolute());
+        draft.url = target.as_ref().map(Target::absolute);
         self.data(&mut top, &mut draft);
         let variables = top.value("variables").map_or_else(Vec::new, |node| self.variables(node));
         let defaults_node = top.value("defaults");
@@ -246,7 +246,7 @@ impl<'a> Reading<'a> {
                 vec![Journey { name: name.clone().unwrap_or_else(|| "journey".to_owned()), weight: 1.0, items }]
             }
             (None, None) => {
-                let message = "the scenario says nothing of what users do";
+                let message = "the scenario has no steps";
                 self.wrong(root.spot, message, "give it steps, such as\n  steps:\n    - get: /");
                 Vec::new()
             }
@@ -257,6 +257,13 @@ impl<'a> Reading<'a> {
         self.known.extend(self.names.iter().cloned());
         let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
         let (files, names) = (self.files.clone(), self.names.clone());
+        for items in [&setup, &teardown, &user_teardown].into_iter().chain(journeys.iter().map(|journey| &journey.items)) {
+            each_step(items, &mut |step| {
+                // Servers that are written down may be asked.
+                let other = step.elsewhere.as_ref().filter(|other| target.as_ref().is_none_or(|target| !target.same_origin(other)));
+                draft.also_target.extend(other.map(Target::origin).filter(|origin| !draft.also_target.contains(origin)));
+            });
+        }
         Some(Scenario { name, draft, files, names, variables, cookies, setup, teardown, user_teardown, journeys })
     }
 

@@ -101,7 +101,7 @@ impl<'a> Reading<'a> {
                 let marker = error.marker();
                 Err(Wrong {
                     spot: Spot { line: marker.line().max(1), column: marker.col(), length: 1 },
-                    message: format!("this is no YAML: {}", error.info()),
+                    message: format!("not valid YAML: {}", error.info()),
                     help: help_for(error.info()).to_owned(),
                 })
             }

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
-use measure::{Counted, Summary, Tick};
+use measure::{Counted, Failure, Summary, Tick};
 use plan::{Plan, PlanErrors, Random, RowOrder, Share, Target, Turns};
 
 use crate::compiled::{Compiled, Content, compile};
@@ -123,6 +123,15 @@ impl Ready {
             if program.has_stopped() {
                 break;
             }
+            if user.is_unsendable {
+                return Err(Broken {
+                    message: format!(
+                        "a value for a header of request {} holds a line break or another control character",
+                        requests.len() + 1
+                    ),
+                    help: "mend the row of the data file; {{base64 (NAME.COLUMN)}} writes any bytes".to_owned(),
+                });
+            }
             requests.push(user.bytes.clone());
         }
         Ok(requests)
@@ -150,6 +159,8 @@ struct User {
     kept: Vec<Fields>,
     /// Why it has none.
     wrong: Option<String>,
+    /// Whether the request at hand holds what no header can.
+    is_unsendable: bool,
     ear: (),
 }
 
@@ -203,7 +214,7 @@ impl<const W: bool> Program for Filled<W> {
     const OPENS_FIRST: bool = !W;
 
     fn user(&self, number: u64) -> User {
-        let mut user = User { bytes: Vec::new(), route: 0, kept: Vec::new(), wrong: None, ear: () };
+        let mut user = User { bytes: Vec::new(), route: 0, kept: Vec::new(), wrong: None, is_unsendable: false, ear: () };
         if self.shared.order == RowOrder::PerUser {
             for file in 0..self.shared.files.len() {
                 let mut row = Fields::default();
@@ -271,12 +282,15 @@ impl<const W: bool> Program for Filled<W> {
             }
         }
         if is_unsafe {
-            return Err(Broken {
-                message: format!("a value for a header of request {} holds a line break or another control character", number + 1),
-                help: "mend the row of the data file; {{base64 (NAME.COLUMN)}} writes any bytes".to_owned(),
-            });
+            user.bytes.clear();
         }
+        user.is_unsendable = is_unsafe;
         Ok(Choice { asked: route.asked, requests: 1 })
+    }
+
+    #[inline]
+    fn unsendable(&self, user: &User) -> Option<Failure> {
+        user.is_unsendable.then_some(Failure::RequestValue)
     }
 
     #[inline]
@@ -484,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_break_in_a_header_ends_the_run_and_not_the_header() {
+    fn a_line_break_in_a_header_ends_the_request_and_not_the_header() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("users.csv");
         fs::write(&path, "name\na\n\"b\r\nEvil: yes\"\n").unwrap();
@@ -496,6 +510,16 @@ mod tests {
         let ready = Ready::new(&plan, &[data]).unwrap();
         assert_eq!(ready.preview(1).unwrap().len(), 1);
         assert!(ready.preview(2).unwrap_err().message.contains("request 2 holds a line break"));
+        let program = Filled::<false>::new(ready.shared.clone(), Share::WHOLE);
+        let mut user = program.user(0);
+        let sent: Vec<_> = (0..4)
+            .map(|_| {
+                program.choose(&mut user).unwrap();
+                (program.unsendable(&user), user.bytes.is_empty())
+            })
+            .collect();
+        let refused = (Some(Failure::RequestValue), true);
+        assert_eq!(sent, [(None, false), refused, (None, false), refused], "the rows around it are sent");
     }
 
     #[test]

@@ -366,7 +366,9 @@ fn limit(run: &Summary) -> Option<String> {
         return Some(exhausted.class.about().to_owned());
     }
     match limit? {
-        GeneratorLimit::Lag(_) if run.generator.cpu_share_busiest < BUSY_MIN || Validity::of(run).standing < Standing::Invalid => None,
+        // A pause is no limit, and the run's validity tells it.
+        GeneratorLimit::Stopped(_) => None,
+        GeneratorLimit::Lag(..) if run.generator.cpu_share_busiest < BUSY_MIN || Validity::of(run).standing < Standing::Invalid => None,
         limit => Some(limit.to_string()),
     }
 }

@@ -9,6 +9,7 @@ use plan::{Draft, PlanErrors};
 use report::FORMATS;
 
 use super::Manner;
+use crate::detail::Detail;
 use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
@@ -69,13 +70,18 @@ pub struct Run {
     sight: Sight,
 
     #[command(flatten)]
+    detail: Detail,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
 /// Measures and reports.
 pub fn carry_out(run: Run) -> Result<Exit, Failed> {
-    let Run { draft, importing, promises, aborts, from, name, keeping, exporting, observing, profiling, out, force, sight, manner } = run;
+    let Run { draft, importing, promises, aborts, from, name, keeping, exporting, observing, profiling, out, force, sight, detail, manner } =
+        run;
     secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let is_again = from.is_some();
     let (saved, promises) = again(from.map(|from| (from, keeping.at())), promises, &mut errors);
@@ -95,9 +101,10 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     sight.check(&mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    importing.look([(&plan, &scenarios)], &left_out, manner.voice())?;
 
-    let single = Single { word: "run", plan: &plan, name, checks, guard, outputs, keeper, eyes, probes, exports: ready, sight, manner };
+    let single =
+        Single { word: "run", plan: &plan, name, checks, guard, outputs, keeper, eyes, probes, exports: ready, sight, detail, manner };
     single.carry_out(|stop| Drive::new(&plan, &scenarios, stop))
 }
 

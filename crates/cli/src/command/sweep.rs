@@ -90,6 +90,7 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let Sweep { draft, importing, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, manner } = sweep;
     secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
@@ -105,7 +106,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let files = filing.files(&name, ENDINGS, &mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    importing.look(climb.plans.first().map(|plan| (plan, &climb.scenarios)), &left_out, manner.voice())?;
 
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "sweep", &stop);
@@ -267,7 +268,7 @@ impl Climb {
         let mut sweep = analysis::Sweep::new(files.name().to_owned(), String::new(), planned);
         sweep.slo.clone_from(&self.slo);
         sweep.checks.clone_from(&self.checks);
-        keeper.begin();
+        keeper.begin(stop);
         let exports = exporting::open(ready, keeper.id(), files.name(), "sweep", self.plans.first(), manner.voice());
         let (told, lost) = (Ok(()), PlanErrors::default());
         let mut ascent =
@@ -425,6 +426,7 @@ impl Ascent<'_> {
         let watch = &mut |tick: &Tick, counted: Counted| {
             screen.server(|| server.now());
             progress.tick(tick);
+            progress.counts(&counted);
             exports.second(tick, &counted);
             server.tick(tick);
             keeper.second(counted);
@@ -555,7 +557,7 @@ impl Ascent<'_> {
             Ok(String::new())
         } else {
             let id = self.keeper.id();
-            let kept = self.keeper.save(&json(&self.sweep), self.manner.voice());
+            let kept = self.keeper.save(&json(&self.sweep));
             self.screen.show_end(|| report::page::sweep(&self.sweep), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             kept
         };

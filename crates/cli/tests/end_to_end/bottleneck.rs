@@ -8,7 +8,7 @@ fn a_rate_limit_is_named_in_every_output() {
     let server = server();
     let mut session = Session::new();
     let url = server.url("/behave?limit=20");
-    let line = format!("run {url} -c 4 -d 1500ms --out json=r.json --out markdown=r.md --out html=r.html");
+    let line = format!("run {url} -c 4 -d 1500ms --full --out json=r.json --out markdown=r.md --out html=r.html");
     let ran = session.loadline(&line);
     ran.says("what limits it")
         .says("a rate limit: it turns requests away beyond about ")
@@ -48,7 +48,7 @@ fn missing_credentials_are_told_as_that_by_a_run_a_ladder_and_a_search() {
     let server = server();
     let mut session = Session::new();
     let url = server.url("/behave?status=401");
-    let ran = session.loadline(&format!("run {url} -c 2 -d 500ms --out json=r.json --out markdown=r.md --out html=r.html"));
+    let ran = session.loadline(&format!("run {url} -c 2 -d 500ms --full --out json=r.json --out markdown=r.md --out html=r.html"));
     assert!(prose(&ran.stdout).contains(REFUSED) && prose(&ran.stdout).contains("Fix: give the credentials"), "{}", ran.stdout);
     let findings = session.json("r.json")["bottleneck"].clone();
     assert_eq!((findings[0]["kind"].as_str(), findings.as_array().map(Vec::len)), (Some("refused"), Some(1)), "{findings}");
