@@ -1,22 +1,18 @@
 //! What the answers of a run have in common that makes it another measurement than its user meant: redirects that were not
-//! followed, connections that were closed after every answer, answers that came only after the run.
+//! followed, answers that came only after the run.
 //!
-//! Each is counted as a success and is none for whoever asked: a redirect from http to https says nothing about the pages behind it,
-//! and a connection for every request measures handshakes. The counts show it without any doubt, so it is said.
+//! Each is counted as a success and is none for whoever asked: a redirect from http to https says nothing about the pages behind it.
+//! The counts show it without any doubt, so it is said.
 //!
-//! Invariant: nothing here is said of what the plan asked for (`--no-keepalive`, a scenario's own redirects, a log's).
+//! Invariant: nothing here is said of what the plan asked for (a scenario's own redirects, a log's).
 
 use measure::Summary;
-use plan::{Keepalive, Nanos};
+use plan::Nanos;
 
 use crate::quantity::{count, share};
 
 /// Statuses that lead elsewhere by their Location (RFC 9110 §15.4).
 const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
-/// With fewer answers a closed connection may be chance.
-const ANSWERS_MIN: u64 = 20;
-/// Servers close a connection after some hundred answers as well; this is after nearly each.
-const CLOSED_SHARE_MIN: f64 = 0.9;
 /// Fewer redirects than this share may be what the path is for.
 const REDIRECTS_SHARE_MIN: f64 = 0.01;
 
@@ -48,17 +44,6 @@ pub(crate) fn sentences(run: &Summary) -> Vec<String> {
             share(number, run.requests.due)
         ));
     }
-    let answers = run.status.values().sum::<u64>() + run.excluded.requests;
-    let closed = run.connections.closed_by_server;
-    let kept = run.plan.connection().keepalive == Keepalive::Reuse;
-    if kept && answers >= ANSWERS_MIN && closed as f64 >= answers as f64 * CLOSED_SHARE_MIN {
-        said.push(format!(
-            "the server closed the connection after nearly every answer ({} connections for {} answers), so the times hold a new \
-             connection for each request: switch keep-alive on in the server or the proxy before it",
-            count(run.connections.opened),
-            count(answers)
-        ));
-    }
     said
 }
 
@@ -69,16 +54,6 @@ mod tests {
 
     fn fixture() -> Summary {
         fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap().1
-    }
-
-    #[test]
-    fn connections_that_are_closed_after_each_answer_are_said() {
-        let mut run = fixture();
-        assert_eq!(sentences(&run), Vec::<String>::new());
-        run.connections.closed_by_server = 119_990;
-        run.connections.opened = 120_000;
-        let said = sentences(&run);
-        assert!(said.len() == 1 && said[0].contains("(120,000 connections for 120,000 answers)"), "{said:?}");
     }
 
     #[test]

@@ -180,7 +180,8 @@ fn generator(rows: &[LevelRow], best: &LevelRow) -> String {
     }
 }
 
-fn capitalised(text: &str) -> String {
+/// With a capital at its beginning.
+pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
@@ -323,7 +324,7 @@ mod tests {
         let said = super::conclusion(&sweep.rows(), &crate::scaling(&sweep), None);
         assert!(said[0].starts_with("It carries 1,60"), "{said:?}");
         assert!(said.iter().any(|it| it.starts_with("The best concurrency is 8 users, which reach 99 % of that")), "{said:?}");
-        assert_eq!(said.last().unwrap(), "This is a worker pool of about 8, not a scalability curve.");
+        assert_eq!(said.last().unwrap(), "This is a ceiling at about 8 requests at once, not a scalability curve.");
     }
 
     #[test]

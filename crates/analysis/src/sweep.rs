@@ -44,6 +44,9 @@ pub struct Sweep {
     /// What every level was to keep to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
+    /// Trials that disagreed with their neighbours and did not repeat themselves: no part of any figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<Trial>,
     /// Two runs more with profiles of the server, at a part of the best level and at it; they are no part of the ladder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiled: Vec<Trial>,
@@ -324,6 +327,7 @@ impl Sweep {
             checks: Vec::new(),
             trials: Vec::new(),
             stopped: None,
+            set_aside: Vec::new(),
             profiled: Vec::new(),
         }
     }

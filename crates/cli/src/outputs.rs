@@ -5,6 +5,7 @@
 //! each is written to a temporary name in its own directory and then renamed. An output that fails after all is told,
 //! and does not take the others with it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,18 @@ impl Out {
     /// The file that is to have this format, if it is one.
     pub fn file_of(&self, format: &str) -> Option<&str> {
         self.0.split_once('=').filter(|(name, file)| *name == format && !file.is_empty() && *file != "-").map(|(_, file)| file)
+    }
+
+    /// With the format named that alone has the file's ending, where none is named.
+    #[must_use]
+    pub fn with_format<T>(self, table: &[Rendering<T>]) -> Self {
+        self.named(table.iter().map(|format| Named { name: format.name, extension: format.extension }))
+    }
+
+    fn named(self, mut table: impl Iterator<Item = Named>) -> Self {
+        let Some(ending) = Path::new(&self.0).extension().and_then(OsStr::to_str).filter(|_| !self.0.contains('=')) else { return self };
+        let format = table.find(|format| format.extension == ending).filter(|_| table.all(|format| format.extension != ending));
+        format.map_or_else(|| self.clone(), |format| Self(format!("{}={}", format.name, self.0)))
     }
 }
 
@@ -193,7 +206,8 @@ fn places<F>(
         None => "json=result.json".to_owned(),
     };
     let mut all: Vec<(&'static F, Place)> = Vec::new();
-    for Out(given) in outs {
+    for out in outs {
+        let Out(given) = &out.clone().named(table.iter().map(named));
         let Some((name, file)) = given.split_once('=') else {
             errors.push(PlanError::new("out", format!("--out '{given}' is not FORMAT=FILE"), format!("write --out {}", example(given))));
             continue;
@@ -438,6 +452,18 @@ mod tests {
             ["is not FORMAT=FILE", "unknown format 'yaml'", "names no file", "mkdir -p '/nowhere/at/all'", "both write to standard output"]
         {
             assert!(text.contains(part), "{part}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn the_ending_of_a_file_names_its_format_where_only_one_has_it() {
+        let named = |given: &str| Out(given.to_owned()).with_format(report::TRAFFIC_FORMATS).0;
+        assert_eq!(named("a/report.html"), "html=a/report.html");
+        assert_eq!(named("csv=r.html"), "csv=r.html");
+        // Two have this ending.
+        assert_eq!(named("r.txt"), "r.txt");
+        for given in ["report", "report.pdf", "html"] {
+            assert_eq!(named(given), given);
         }
     }
 

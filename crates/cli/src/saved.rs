@@ -68,6 +68,26 @@ impl Saved {
         }
     }
 
+    /// What a person calls it.
+    const fn noun(&self) -> &'static str {
+        match self {
+            Self::Run(..) => "run",
+            Self::Sweep(_) => "sweep",
+            Self::Find(_) => "search",
+            Self::Compare(_) => "comparison",
+        }
+    }
+
+    /// Why the two cannot stand side by side, if they cannot.
+    pub fn unlike(&self, other: &Self) -> Option<String> {
+        let (one, two) = (self.noun(), other.noun());
+        match (self, other) {
+            (Self::Compare(_), Self::Compare(_)) => Some("cannot compare two comparisons".to_owned()),
+            _ if one == two => None,
+            _ => Some(format!("cannot compare a {one} with a {two}")),
+        }
+    }
+
     /// Its first run; `None` if nothing was measured.
     fn first(&self) -> Option<&Summary> {
         match self {
@@ -400,7 +420,7 @@ pub fn load(plan: &Plan) -> String {
 /// What its URL suggests to call a plan.
 pub fn suggested(plan: &Plan) -> String {
     if let Some(file) = plan.scenario() {
-        return crate::scenarios::stem(&file.path);
+        return crate::scenarios::name_of(file.name.as_deref(), &file.path);
     }
     crate::command::name_of(&plan.target().to_string())
 }

@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use engine::Stop;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Palette, Terminal, View};
-use measure::Tick;
+use measure::{Counted, Tick};
 use plan::{Nanos, Plan, PlanError, PlanErrors};
 use report::page::Shown;
 
@@ -365,6 +365,13 @@ impl Progress {
             *spoke = Some(now);
         }
         is_time
+    }
+
+    /// What was counted in the same interval, for the view.
+    pub fn counts(&self, counted: &Counted) {
+        if let Some(terminal) = &*self.screen.stage.view() {
+            terminal.update(|view| view.counts(&counted.counts));
+        }
     }
 
     /// What is said about the run so far.

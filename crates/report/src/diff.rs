@@ -76,6 +76,9 @@ pub fn invalid_levels(text: &str) -> Vec<String> {
     invalid.map(|(level, validity)| format!("{level} ({})", validity.why())).collect()
 }
 
+/// As wide as the table of two runs.
+const WIDTH: usize = 100;
+
 /// The columns behind the level, in order.
 const COLUMNS: [Column; 9] = [
     Column::new("QPS A", 10, 0),
@@ -122,19 +125,17 @@ pub(crate) fn legend(a: &SweepCurve, b: &SweepCurve) -> String {
 #[must_use]
 pub fn table(a: &SweepCurve, b: &SweepCurve, style: &Style) -> String {
     let room = style.columns();
-    let mut lines = vec![format!("  A  {}", crate::visible(&a.name)), format!("  B  {}", crate::visible(&b.name)), String::new()];
+    let side = |letter: &str, curve: &SweepCurve| side_line(letter, &crate::visible(&curve.name).to_string(), room).trim_end().to_owned();
+    let mut lines = vec![side("A", a), side("B", b), String::new()];
     if a.ladder != b.ladder {
         let said = format!("A counts {}, B {}: levels of the same number are not the same load.", counts(a.ladder), counts(b.ladder));
-        lines.extend(wrapped(&said, room - 2).iter().map(|line| format!("  {line}")));
-        lines.push(String::new());
+        lines.push(paragraph(&said, room).trim_start_matches('\n').to_owned());
     }
     let columns = columns(a, b);
     let heads: Vec<String> = columns.iter().map(|column| column.head.to_owned()).collect();
     lines.push(grown(&columns, &heads, "", room));
     lines.extend(rows(a, b).map(|(cells, remark)| grown(&columns, &cells, &remark, room)));
-    lines.push(String::new());
-    lines.extend(wrapped(&legend(a, b), room - 2).iter().map(|line| format!("  {line}")));
-    lines.join("\n") + "\n"
+    lines.join("\n") + "\n" + &paragraph(&legend(a, b), room)
 }
 
 /// The cells of every level, each with its remark last.
@@ -216,8 +217,8 @@ fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>, with_journeys: 
 const REPETITIONS_MIN: usize = 2;
 
 /// What is said where no level was repeated.
-const UNREPEATED: &str = "Run-to-run variation was not measured, and two runs of one build differ by several percent: none of these \
-                          differences is known to be more than chance. Measure both sides with sweep --repeat 5, or with loadline compare.";
+const UNREPEATED: &str = "Each level was measured once, and two runs of one build differ by several percent: these differences may be chance. \
+                          Measure both sides with sweep --repeat 5, or with loadline compare.";
 /// What the verdicts rest on.
 const REPEATED: &str = "Change from A to B with its 95 % interval, from the repetitions of each level. The runs are not pairs, so drift between \
                         the two sweeps is part of it. loadline compare measures in pairs.";
@@ -226,10 +227,9 @@ const REPEATED: &str = "Change from A to B with its 95 % interval, from the repe
 /// for a side is a file that holds no single runs.
 #[must_use]
 pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>, style: &Style) -> String {
-    let prose = |said: &str| wrapped(said, style.columns() - 2).iter().map(|line| format!("  {line}\n")).collect::<String>();
     let levels = a.zip(b).map_or_else(Vec::new, |(a, b)| repeated(a, b));
     if levels.is_empty() {
-        return format!("\n{}", prose(UNREPEATED));
+        return paragraph(UNREPEATED, style.columns());
     }
     let mut columns = Columns::new(&["level", "runs", "goodput", "p50", "p99", "failed", "verdict"]);
     for (level, comparison, runs) in levels {
@@ -256,7 +256,19 @@ pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>, style: &Style) -> String {
     for line in columns.within(style.columns() - 2, &["runs", "p50", "failed", "p99", "goodput"]) {
         text.push_str(&format!("  {line}\n"));
     }
-    text + "\n" + &prose(REPEATED)
+    text + &paragraph(REPEATED, style.columns())
+}
+
+/// A sentence or two below or above the table, on lines of their own.
+fn paragraph(prose: &str, room: usize) -> String {
+    wrapped(prose, room - 2).iter().fold("\n".to_owned(), |text, line| text + "  " + line + "\n")
+}
+
+/// One side in the first lines: its letter, and what it is, the next lines below the first.
+fn side_line(letter: &str, about: &str, room: usize) -> String {
+    let lines = wrapped(about, room - 5);
+    let starts = std::iter::once(letter).chain(std::iter::repeat(" "));
+    starts.zip(&lines).fold(String::new(), |text, (start, line)| text + "  " + start + "  " + line + "\n")
 }
 
 /// Whether a run's figures are the server's.

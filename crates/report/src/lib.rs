@@ -36,12 +36,14 @@ pub mod traffic;
 pub mod unlike;
 pub mod vegeta;
 mod visible;
+pub mod walk;
 pub mod webbench;
 pub mod wrk;
 pub mod wrk2;
 
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};
+pub use reason::reason;
 pub use rendering::{COMPARE_FORMATS, DIFF_FORMATS, FIND_FORMATS, Rendering, SWEEP_FORMATS, TRAFFIC_FORMATS, Two};
 pub use short::{LINES_MAX, closing, short};
 pub use story::{causes, load_of, request_of};

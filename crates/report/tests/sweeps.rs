@@ -169,7 +169,7 @@ fn a_sweep_explains_its_curve_on_its_page_and_in_its_file() {
 #[test]
 fn only_an_accepted_model_is_drawn() {
     let drawn = |curve: fn(f64) -> f64| sweep::fit(&analysis::scaling(&explained(curve))).map(|fit| fit.name);
-    assert_eq!(drawn(pool).unwrap(), "worker pool of about 8");
+    assert_eq!(drawn(pool).unwrap(), "ceiling at about 8 requests at once");
     assert_eq!(drawn(contention).unwrap(), "Universal Scalability Law");
     assert_eq!(drawn(cliff), None);
     assert_eq!(sweep::fit(&analysis::scaling(&offered())), None);

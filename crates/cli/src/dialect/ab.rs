@@ -598,7 +598,8 @@ fn figures(asked: &Asked, summary: &Summary, tally: &Tally, first: Option<&First
     let failed = if asked.any_length { Failed { length: 0, ..tally.failed } } else { tally.failed };
     Figures {
         software: first.map(|first| first.software.clone()).unwrap_or_default(),
-        host: asked.url.host.clone(),
+        // ab writes no brackets around IPv6 addresses.
+        host: asked.url.host.trim_matches(['[', ']']).to_owned(),
         port: asked.url.port,
         tls,
         path: asked.url.path.clone(),

@@ -76,3 +76,73 @@ fn credentials_that_some_requests_lack_are_a_failure_of_these() {
     let first = session.json("r.json")["bottleneck"][0].clone();
     assert!(first["kind"] == "errors" && first["remedy"].as_str().unwrap().contains("credentials"), "{first}");
 }
+
+/// The first Finding of a run, and the report.
+fn first_of(session: &mut Session, line: &str) -> (serde_json::Value, String) {
+    let ran = session.loadline(&format!("run {line} --out json=r.json --force"));
+    (session.json("r.json")["bottleneck"][0].clone(), prose(&ran.stdout))
+}
+
+#[test]
+fn connections_that_are_too_few_are_the_loads_own_limit_and_no_pool() {
+    let server = server();
+    let mut session = Session::new();
+    let (first, said) = first_of(&mut session, &format!("-c 5 -d 2s -r 200/s '{}'", server.url("/behave?delay=50ms")));
+    assert_eq!(first["kind"], "own_load", "{first}");
+    assert!(first["sentence"].as_str().unwrap().starts_with("all 5 connections (--connections 5) were busy"), "{first}");
+    assert!(!said.contains("pool of workers"), "{said}");
+}
+
+#[test]
+fn a_server_that_never_answers_is_not_told_to_be_below_its_limit() {
+    let server = server();
+    let mut session = Session::new();
+    let (first, said) = first_of(&mut session, &format!("-c 5 -d 1s --timeout 300ms '{}'", server.url("/behave?never")));
+    assert_eq!(first["kind"], "silent", "{first}");
+    assert!(said.contains("no request was answered within the time limit of 300 ms"), "{said}");
+}
+
+#[test]
+fn one_load_of_a_pool_names_none() {
+    let server = server();
+    let mut session = Session::new();
+    let (first, said) = first_of(&mut session, &format!("-c 10 -d 1s '{}'", server.url("/behave?pool=8:5ms")));
+    // A machine that others keep busy may be named, a pool or a lock never.
+    assert!(["none", "shared_machine", "generator"].contains(&first["kind"].as_str().unwrap()), "{first}");
+    assert!(!said.contains("pool of workers") && !said.contains("a lock:") && !said.contains("near its limit"), "{said}");
+}
+
+#[test]
+fn freezes_are_named_with_open_and_with_closed_load() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/behave?stall=1s:400ms&delay=2ms");
+    let (first, said) = first_of(&mut session, &format!("-c 10 -d 6s '{url}'"));
+    assert!(first["kind"] == "freezes" || first["kind"] == "shared_machine", "{first} {said}");
+    assert!(said.contains("the server froze"), "{said}");
+    let url = server.url("/behave?stall=2s:600ms&delay=2ms");
+    let (first, said) = first_of(&mut session, &format!("-r 200/s -d 10s '{url}'"));
+    assert!(said.contains("the server froze") && !said.contains("--warmup"), "{first} {said}");
+}
+
+#[test]
+fn refusals_in_bursts_are_overload_protection_and_no_rate() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/behave?breaks=50:2s&pool=200:5ms");
+    let (first, said) = first_of(&mut session, &format!("-c 100 -d 4s '{url}'"));
+    assert_eq!(first["kind"], "overload", "{first}");
+    assert!(!said.contains("a rate limit"), "{said}");
+}
+
+#[test]
+fn a_law_that_was_accepted_leaves_no_pool_beside_it() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/behave?usl=200:0.05:0.002");
+    let said = prose(
+        &session.loadline(&format!("sweep '{url}' --levels 1,2,4,8,16,32,64 --all-levels -d 500ms --cooldown 0s --name it --dir .")).stdout,
+    );
+    let findings = session.json("it.json")["bottleneck"].clone();
+    assert!(findings.as_array().unwrap().iter().all(|finding| finding["kind"] != "worker_pool"), "{findings} {said}");
+}

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::sweep::Point;
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
 use crate::Style;
-use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint};
+use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, times_count};
 use crate::compare::signed;
 use crate::diff::{heads, judged, legend, level_cells, table};
 use crate::visible::visible;
@@ -65,7 +65,7 @@ fn drawn(name: &str, curve: &SweepCurve) -> Drawn {
         .map(|point| Point {
             level: point.level,
             qps: point.qps,
-            ttlb_mean_ns: point.ttlb_ms.map(|ms| ms * 1e6),
+            ttlb_mean_ns: point.ttlb_ms.filter(|_| times_count(point.success_percent)).map(|ms| ms * 1e6),
             ttlb_p99_ns: None,
             success_percent: point.success_percent,
             tps: point.journeys.map(|journeys| journeys.tps),
@@ -78,7 +78,10 @@ fn drawn(name: &str, curve: &SweepCurve) -> Drawn {
 }
 
 fn top(curve: &SweepCurve) -> Option<&SweepPoint> {
-    curve.points.iter().filter(|point| point.qps.is_finite()).max_by(|a, b| a.qps.total_cmp(&b.qps))
+    // Of equals the lowest level, as in the charts.
+    let mut points: Vec<&SweepPoint> = curve.points.iter().filter(|point| point.qps.is_finite()).collect();
+    points.sort_by(|a, b| a.level.total_cmp(&b.level));
+    points.into_iter().reduce(|top, point| if point.qps > top.qps { point } else { top })
 }
 
 fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<Answer> {
