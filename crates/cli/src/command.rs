@@ -25,6 +25,7 @@ pub mod serve;
 mod show;
 mod sweep;
 mod traffic;
+mod try_once;
 
 use ::report::{Colour, Style};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
@@ -35,9 +36,10 @@ use std::io::IsTerminal as _;
 
 use self::later::Later;
 use crate::exit::{Exit, Failed};
-use crate::outputs::{Styles, to_stdout};
+use crate::outputs::{Showing, Styles, to_stdout};
 use crate::screen::{Screen, Sight, Voice};
 
+pub use compare::Margin;
 pub use refusal::refuse;
 pub use sweep::{broken, name_of};
 
@@ -59,6 +61,9 @@ pub struct CommandLine {
 enum Command {
     /// Measure one load and report it
     Run(Later<run::Run>),
+    /// Send one request, or go through one journey, once: every request and answer whole, with checks and variables
+    #[command(name = "try")]
+    TryOnce(Later<try_once::Try>),
     /// Climb a ladder of loads: a table, charts, and where it ends
     Sweep(Later<sweep::Sweep>),
     /// Find the highest rate that keeps a promise such as 'p99 < 50ms'
@@ -149,6 +154,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
     match line.command {
         None => print(WELCOME.as_bytes()),
         Some(Command::Run(run)) => run::carry_out(*run.0),
+        Some(Command::TryOnce(asked)) => try_once::carry_out(*asked.0),
         Some(Command::Sweep(sweep)) => sweep::carry_out(*sweep.0),
         Some(Command::Find(find)) => find::carry_out(*find.0),
         Some(Command::Diff(diff)) => diff::carry_out(*diff.0),
@@ -193,6 +199,7 @@ and where it starts to fail.
   loadline compare http://old:8080/ http://new:8080/
                                                   find out whether the new one is slower
   loadline init                                   write a scenario: users on journeys of several steps
+  loadline try scenario.yaml                      go through it once, with every request and answer
   loadline traffic access.log                     what the real traffic looks like
   loadline replay access.log http://127.0.0.1:8080
                                                   send that traffic again, at its own times
@@ -232,9 +239,19 @@ impl Manner {
             When::Auto if terminal && !dumb && !unwanted("NO_COLOR") => Colour::Ansi,
             When::Auto | When::Never => Colour::Plain,
         };
-        let width = if terminal { terminal_size::terminal_size().map(|(width, _)| width.0) } else { None };
-        Styles { stdout: Style { colour, width: width.unwrap_or(Style::PLAIN.width).min(COLUMNS_MAX) }, file: Style::PLAIN }
+        let screen = if terminal { Showing::Terminal } else { Showing::Elsewhere };
+        Styles { screen, stdout: Style { colour, width: columns() }, file: Style::PLAIN }
     }
+}
+
+/// How wide text on standard output may be: as the terminal, where it is one.
+fn columns() -> u16 {
+    terminal_columns().unwrap_or(Style::PLAIN.width).min(COLUMNS_MAX)
+}
+
+/// The columns of the terminal that standard output leads to, if it is one.
+fn terminal_columns() -> Option<u16> {
+    std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten().map(|(width, _)| width.0)
 }
 
 /// Longer lines of prose are hard to read, however wide the terminal is.

@@ -109,8 +109,8 @@ pub struct Manners {
 /// With all mistakes of the plan and of the files it names.
 pub fn decide(draft: Draft) -> Result<Plan, Failed> {
     let mut errors = PlanErrors::default();
-    // None of the originals knows templates.
-    let draft = Draft { no_templates: true, ..draft };
+    // None of the originals knows templates, and each follows redirects wherever they lead.
+    let draft = Draft { no_templates: true, also_target: vec!["any".to_owned()], ..draft };
     inputs::decide(draft, &Scenarios::default(), &mut errors).filter(|_| errors.is_empty()).ok_or_else(|| errors.into())
 }
 

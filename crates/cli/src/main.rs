@@ -5,6 +5,8 @@
 
 mod calibration;
 mod command;
+mod destinations;
+mod detail;
 mod dialect;
 mod drive;
 mod exit;
@@ -20,6 +22,7 @@ mod other_tools;
 mod outputs;
 mod profiling;
 mod promises;
+mod regression;
 mod saved;
 mod scenarios;
 mod screen;

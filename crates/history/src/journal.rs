@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use flate2::Crc;
 use flate2::read::ZlibDecoder;
-use measure::{Counted, CountedAtRest, Machine, Summary, cut_short};
+use measure::{Counted, CountedAtRest, Ending, Machine, Summary, cut_short};
 use plan::{Nanos, Plan, Secrets};
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +105,7 @@ impl Journal {
             match place.write(&messages, &mut asked_to_end) {
                 Ok(()) => Ok(place),
                 Err(why) => {
+                    place.mark();
                     // What was written is worth keeping until the run is saved; whoever sends on is not held up.
                     messages.iter().for_each(drop);
                     Err(told(why))
@@ -162,6 +163,7 @@ impl Ended {
     /// # Errors
     /// In words, if the disk did not take it.
     pub fn leave(self) -> Result<(), String> {
+        self.place.mark();
         self.place.file.sync_data().map_err(|why| plainly(&why))
     }
 }
@@ -250,6 +252,15 @@ impl Place {
         beside(&self.path, &format!(".{number}"))
     }
 
+    /// Says by an empty file beside it, for which a full disk has room, that the program could not write and was not ended.
+    fn mark(&self) {
+        let _ = File::create(self.unwritten());
+    }
+
+    fn unwritten(&self) -> PathBuf {
+        beside(&self.path, ".unwritten")
+    }
+
     /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -259,6 +270,7 @@ impl Place {
     pub(crate) fn remove(self) {
         // The journal goes first: what is left without it is never read.
         let _ = fs::remove_file(&self.path);
+        let _ = fs::remove_file(self.unwritten());
         let _ = fs::remove_file(stop_beside(&self.path));
         for number in self.results.saturating_sub(1)..=self.results + 1 {
             let _ = fs::remove_file(self.result(number));
@@ -292,9 +304,20 @@ pub(crate) fn directory(database: &Path) -> PathBuf {
     beside(database, ".running")
 }
 
+/// Why a journal was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Its program was killed, or the power went.
+    FromOutside,
+    /// The disk took no more.
+    Unwritten,
+}
+
 /// What a journal holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Journaled {
+    /// Why it was left.
+    pub end: End,
     /// What was known when it began.
     pub header: Header,
     /// The result so far as JSON, where there was one.
@@ -425,14 +448,20 @@ fn read(bytes: &[u8], place: &mut Place) -> Result<Journaled, JournalError> {
             damage = Some(format!("the result so far cannot be read: {why}"));
             None
         });
+    let end = if place.unwritten().exists() { End::Unwritten } else { End::FromOutside };
     let under_way = load.and_then(|(plan, what)| {
         let mut summary = cut_short(plan, INTERVAL, seconds)?;
         summary.machine = header.machine.clone();
         summary.started = header.started.to_string();
+        if end == End::Unwritten {
+            summary.ended.how = Ending::CutShort;
+            summary.warnings =
+                vec!["the result could not be saved when the run ended: what was written down of it by then is here".to_owned()];
+        }
         summary.warnings.extend(damage.iter().map(|why| format!("the journal of this run is damaged from there on: {why}")));
         Some(UnderWay { what, summary })
     });
-    Ok(Journaled { header: *header, result, under_way, damage })
+    Ok(Journaled { end, header: *header, result, under_way, damage })
 }
 
 pub(crate) fn line(bytes: &[u8]) -> Option<Line> {

@@ -37,7 +37,7 @@ pub use entry::{Entry, Figures, Filter, Fresh, Id, Kept, Kind, Moment, Origin, P
 pub use error::HistoryError;
 pub use exported::{EXPORT_SCHEMA, Exported};
 pub use follower::{Follower, Heard};
-pub use journal::{Ended, Header, Journal, Journaled, UnderWay};
+pub use journal::{End, Ended, Header, Journal, Journaled, UnderWay};
 pub use reference::Reference;
 pub use revision::{Changes, Looking, Revision};
 pub use store::{Composed, Store, Taken, look};

@@ -95,6 +95,23 @@ impl Target {
         self.scheme == other.scheme && self.host == other.host && self.port == other.port
     }
 
+    /// Whether the other is on the same server: http and https of one host are one, by their usual ports or by the same one.
+    #[must_use]
+    pub fn same_server(&self, other: &Self) -> bool {
+        self.server() == other.server()
+    }
+
+    /// What tells servers apart: the host, and the port unless it is the scheme's own.
+    pub(crate) fn server(&self) -> (String, Option<u16>) {
+        (self.host.trim_end_matches('.').to_owned(), Some(self.port).filter(|port| *port != self.scheme.default_port()))
+    }
+
+    /// Scheme, host and port, such as `https://api.test:8443`.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        format!("{}://{}", self.scheme, self.authority())
+    }
+
     /// Where a `Location` header leads from here: absolute or relative.
     ///
     /// # Errors
@@ -212,7 +229,7 @@ const FILE_ENDINGS: &[&str] = &[
 /// The whole URL, without credentials; secrets in its query are `***`.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}{}", self.scheme, self.authority(), secret::query_without(&self.path_and_query))
+        write!(f, "{}://{}{}", self.scheme, self.authority(), secret::url_without_secrets(&self.path_and_query))
     }
 }
 

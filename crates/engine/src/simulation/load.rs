@@ -392,11 +392,24 @@ fn redirects_are_followed_as_one_request() {
         draft.connections = given("1");
         draft.requests = given("2");
         draft.follow = given("3");
+        draft.also_target = vec!["http://other.test".to_owned()];
     }));
     assert_eq!((summary.requests.succeeded, summary.redirects), (2, 4));
     assert_eq!(millis(summary.response_time.min()), 30.0);
     assert_eq!(summary.connections.opened, 2, "one here, one there, both kept");
     assert_eq!(hops.borrow().len(), 6);
+
+    // A server that nobody named is not asked.
+    hops.borrow_mut().clear();
+    let summary = server.run(&plan(|draft| {
+        draft.connections = given("1");
+        draft.requests = given("2");
+        draft.follow = given("3");
+    }));
+    assert_eq!(*hops.borrow(), ["GET / HTTP/1.1", "GET /b HTTP/1.1", "GET / HTTP/1.1", "GET /b HTTP/1.1"]);
+    assert_eq!((summary.requests.failed, summary.redirects, summary.failures[0].class), (2, 2, Failure::RedirectOutside));
+    let example = &summary.failures[0].example.as_ref().unwrap().text;
+    assert_eq!(example, "http://other.test/c is on a server that was not named; --also-target http://other.test allows it");
 
     let summary = server.run(&plan(|draft| {
         draft.url = Some("http://simulated.test/loop".to_owned());

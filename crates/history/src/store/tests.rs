@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Exported, Follower, Header, Heard, Journal, Kind};
-use measure::{Counted, Machine, Outcome, Recorder, Snapshot, Span, fixtures};
+use measure::{Counted, Ending, Machine, Outcome, Recorder, Snapshot, Span, fixtures};
 use plan::Nanos;
 use tempfile::TempDir;
 
@@ -104,6 +104,10 @@ fn references_mean_one_run_or_say_why_not() {
     assert!(resolve(&store, "@last-3").unwrap_err().to_string().ends_with("only 3 are saved"));
     assert_eq!(resolve(&store, "@users").unwrap().id, new.id);
     assert_eq!(resolve(&store, "@a*b").unwrap().id, odd.id);
+    assert_eq!(resolve(&store, "@users-1").unwrap().id, old.id);
+    assert!(resolve(&store, "@users-2").unwrap_err().to_string().contains("2 before the last one called 'users' there is none"));
+    let named = saved(&mut store, kept("users-2", 400));
+    assert_eq!(resolve(&store, "@users-2").unwrap().id, named.id, "a name goes before");
     assert!(matches!(resolve(&store, "@nobody"), Err(HistoryError::Unknown { .. })));
     assert_eq!(resolve(&store, &old.short).unwrap().id, old.id);
     assert!(matches!(resolve(&store, "@baseline"), Err(HistoryError::Unknown { .. })));
@@ -363,7 +367,7 @@ fn a_run_whose_program_is_gone_is_taken_in_once() {
     let (_dir, mut store) = open();
     let path = left_behind(&store, "gone", 3);
     let taken = store.take_in(&mut compose).unwrap();
-    let [Taken::In(entry)] = taken.as_slice() else { panic!("{taken:?}") };
+    let [Taken::In(entry, _)] = taken.as_slice() else { panic!("{taken:?}") };
     assert_eq!((entry.kept.outcome.as_str(), entry.origin, entry.kept.started.0), ("all of it 30", Origin::CutShort, 1_700_000_000_000));
     assert!(!path.exists() && !path.parent().unwrap().exists(), "nothing is left beside the history");
     assert_eq!(store.take_in(&mut compose).unwrap(), []);
@@ -455,6 +459,35 @@ fn a_journal_without_a_second_is_cleared_away_and_said() {
 }
 
 #[test]
+fn a_journal_whose_disk_was_full_does_not_tell_of_an_end_from_outside() {
+    let (_dir, mut store) = open();
+    for (name, seconds) in [("full", 2), ("full at once", 0)] {
+        let journal = Journal::begin(store.path(), header(name), || {});
+        journal.load(&fixtures::plan("http://a.test/"), "x");
+        (0..seconds).for_each(|number| journal.second(second(number, 1)));
+        journal.end().unwrap().leave().unwrap();
+    }
+    let mut ended = Vec::new();
+    let taken = store.take_in(&mut |journaled: &Journaled| {
+        ended.extend(journaled.under_way.iter().map(|under_way| (under_way.summary.ended.how, under_way.summary.warnings.clone())));
+        compose(journaled)
+    });
+    let taken = taken.unwrap();
+    let ends: Vec<End> = taken
+        .iter()
+        .map(|taken| match taken {
+            Taken::In(_, end) | Taken::Empty { end, .. } => *end,
+            Taken::Damaged { .. } => panic!("{taken:?}"),
+        })
+        .collect();
+    assert_eq!(ends, [End::Unwritten; 2]);
+    let [(how, warnings)] = ended.as_slice() else { panic!("{ended:?}") };
+    assert_eq!(*how, Ending::CutShort);
+    assert!(warnings.iter().all(|warning| !warning.contains("outside")), "{warnings:?}");
+    assert!(!beside(store.path(), ".running").exists(), "nothing is left of them");
+}
+
+#[test]
 fn a_journal_cut_at_any_byte_gives_every_whole_second_before() {
     let (_dir, mut store) = open();
     let path = left_behind(&store, "cut", 3);
@@ -472,7 +505,7 @@ fn a_journal_cut_at_any_byte_gives_every_whole_second_before() {
             (0, []) if cut == 0 => assert!(!path.exists(), "there is nothing in it to tell"),
             (0, [Taken::Damaged { .. }]) if cut > 0 => {}
             (1 | 2, [Taken::Empty { .. }]) => {}
-            (3.., [Taken::In(entry)]) => {
+            (3.., [Taken::In(entry, _)]) => {
                 assert_eq!(entry.kept.outcome, format!("all of it {}", (whole - 2) * 10), "cut at {cut}");
                 store.remove(&entry.id.clone()).unwrap();
             }
@@ -491,7 +524,7 @@ fn a_journal_with_a_wrong_byte_is_told_and_what_came_before_is_kept() {
     bytes[lines[3] - 40] ^= 1;
     fs::write(&path, &bytes).unwrap();
     let taken = store.take_in(&mut compose).unwrap();
-    let [Taken::In(entry)] = taken.as_slice() else { panic!("{taken:?}") };
+    let [Taken::In(entry, _)] = taken.as_slice() else { panic!("{taken:?}") };
     assert_eq!(entry.kept.outcome, "all of it 10");
     let summary: measure::Summary = serde_json::from_str(&store.result(&entry.id).unwrap()).unwrap();
     assert!(summary.warnings.iter().any(|warning| warning.contains("damaged from there on: line 4")), "{:?}", summary.warnings);

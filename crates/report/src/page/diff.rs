@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::sweep::Point;
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
+use crate::Style;
 use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, times_count};
 use crate::compare::signed;
 use crate::diff::{heads, judged, legend, level_cells, table};
@@ -32,7 +33,7 @@ pub fn diff(a: &SweepCurve, b: &SweepCurve, sweeps: [Option<&Sweep>; 2]) -> Show
 }
 
 fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View<Data> {
-    let judged = judged(from, to);
+    let judged = judged(from, to, &Style::PLAIN);
     let ladder = if a.ladder == b.ladder { a.ladder } else { Ladder::Users };
     let heads: Vec<String> = heads(a, b).into_iter().map(|head| format!("#{head}")).chain([String::new()]).collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
@@ -46,7 +47,7 @@ fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View
         remarks: Vec::new(),
         figures: figures(a, b),
         tables: vec![Table::new("levels", "Level by level", &heads, level_cells(a, b)).noted(legend(a, b))],
-        text: table(a, b) + &judged,
+        text: table(a, b, &Style::PLAIN) + &judged,
         measured_by: String::new(),
         data: Data { levels: ladder.key(), sides: [drawn("A", a), drawn("B", b)] },
     }

@@ -4,6 +4,7 @@ use analysis::bottleneck::Finding;
 use analysis::found::{Found, Rated};
 use analysis::quantity::{NONE, counted, figure, length, percent, time};
 use analysis::search::{LimitedBy, Purpose, Standing};
+use analysis::search_words::written as written_rate;
 use measure::Summary;
 use plan::Nanos;
 use serde::Serialize;
@@ -150,13 +151,14 @@ pub(crate) fn text(found: &Found) -> String {
 
 fn answers(found: &Found, sentences: &[String], findings: &[Finding]) -> Vec<Answer> {
     let carries = sentences.first().cloned().unwrap_or_else(|| "Nothing was measured".to_owned());
+    let rate = written_rate(&found.answer);
     let knee = match (&found.answer.breaks_at, found.answer.carries) {
         (Some(broken), Some(carries)) if broken.rate > carries => Answer::measured(
             Question::Knee,
-            format!("The promise is kept up to {} a second and broken from {} on", figure(carries), figure(broken.rate)),
+            format!("The promise is kept up to {} a second and broken from {} on", rate(carries), rate(broken.rate)),
             "load",
         ),
-        (Some(broken), _) => Answer::measured(Question::Knee, format!("The promise is broken at {} a second", figure(broken.rate)), "load"),
+        (Some(broken), _) => Answer::measured(Question::Knee, format!("The promise is broken at {} a second", rate(broken.rate)), "load"),
         (None, _) => Answer::not_measured(Question::Knee, "No rate that counts broke the promise, so the knee lies beyond"),
     };
     let after = |start: &[&str]| {
@@ -200,8 +202,11 @@ fn figures(found: &Found) -> Vec<Figure> {
         Some(high) => format!("{} to {} with 95 % confidence", figure(found.answer.capacity.low), figure(high)),
         None => format!("at least {}", figure(found.answer.capacity.low)),
     };
-    let mut figures =
-        vec![Figure::new("carries", found.answer.carries.map_or_else(|| NONE.to_owned(), |rate| format!("{}/s", figure(rate))), range)];
+    let mut figures = vec![Figure::new(
+        "carries",
+        found.answer.carries.map_or_else(|| NONE.to_owned(), |rate| format!("{}/s", written_rate(&found.answer)(rate))),
+        range,
+    )];
     if let Some(row) = found.answer.carries.and_then(|carries| found.rows().into_iter().find(|row| row.rate == carries)) {
         let quantile = format!("p{}", percent(found.quantile * 100.0));
         figures.push(Figure::new(

@@ -7,7 +7,7 @@ use std::time::Duration;
 use analysis::gate::{Judgement, Verdict};
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::server_side::{Now, ServerSide};
-use analysis::{Reading, Standing, disturbances, processor_share_is_known};
+use analysis::{Reading, Standing, What, disturbances, processor_share_is_known};
 use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
 use plan::{Load, Plan, Scheme};
 use serde::Serialize;
@@ -222,7 +222,7 @@ pub(super) fn mark(standing: Standing, why: String) -> Mark {
     let (tone, why) = match standing {
         Standing::Valid => (Tone::Good, "loadline was not the limit".to_owned()),
         Standing::Degraded => (Tone::Caution, why),
-        Standing::Invalid => (Tone::Bad, format!("these figures are loadline's own, not the server's: {why}")),
+        Standing::Invalid => (Tone::Bad, format!("do not use these figures: {why}")),
     };
     Mark { word: standing.to_string(), tone, why }
 }
@@ -285,8 +285,17 @@ fn limits(reading: &Reading<'_>) -> Answer {
     let (answer, tone) = match (reading.validity.standing, summary.failures.first()) {
         (standing @ (Standing::Invalid | Standing::Degraded), _) => {
             let tone = if standing == Standing::Invalid { Tone::Bad } else { Tone::Caution };
-            return Answer::measured(Question::Limits, format!("The load generator had its part: {}", reading.validity.why()), "health")
-                .toned(tone);
+            let why = reading.validity.why();
+            // Programs of neither side are not the load generator.
+            let others = reading.validity.causes.iter().filter(|cause| cause.standing == standing);
+            let said = if others.clone().next().is_some()
+                && others.clone().all(|cause| matches!(cause.what, What::Others { .. } | What::Steal { .. }))
+            {
+                format!("This machine was not quiet while it was measured: {why}")
+            } else {
+                format!("The load generator had its part: {why}")
+            };
+            return Answer::measured(Question::Limits, said, "health").toned(tone);
         }
         (_, Some(failure)) => {
             let said = format!(
@@ -386,7 +395,7 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
         let rows = reading.checks.iter().map(|it| {
             let verdict = match it.verdict {
                 Verdict::Held => "held",
-                Verdict::Broken => "BROKEN",
+                Verdict::Broken => "FAILED",
                 Verdict::NotJudgeable { .. } => "not judgeable",
             };
             vec![verdict.to_owned(), it.check.to_string(), it.about()]
@@ -408,9 +417,8 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
     tables
 }
 
-/// The rows of a scenario.
+/// The rows of a scenario, or of the URLs of a list.
 fn journeys(summary: &Summary) -> Vec<Table> {
-    let Some(scenario) = &summary.scenario else { return Vec::new() };
     // Heads of figures begin with #.
     let heads = |heads: &[&str]| -> Vec<String> {
         heads.iter().enumerate().map(|(place, head)| if place == 0 { (*head).to_owned() } else { format!("#{head}") }).collect()
@@ -419,12 +427,17 @@ fn journeys(summary: &Summary) -> Vec<Table> {
         let heads = heads(names);
         Table::new(anchor, title, &heads.iter().map(String::as_str).collect::<Vec<_>>(), rows)
     };
+    let counted = |anchor, title, names: &[&str], rows: &[measure::StepRow]| {
+        let steps = table(anchor, title, names, rows.iter().map(crate::journeys::step).collect());
+        let broken = crate::journeys::broken(rows);
+        if broken.is_empty() { steps } else { steps.noted(format!("Checks broken: {}.", broken.join("; "))) }
+    };
+    let Some(scenario) = &summary.scenario else {
+        let urls = || counted("urls", "URLs", &crate::journeys::URLS, &summary.urls);
+        return if summary.urls.is_empty() { Vec::new() } else { vec![urls()] };
+    };
     let transactions = crate::journeys::transactions(scenario, summary.qps);
-    let mut steps = table("steps", "Steps", &crate::journeys::STEPS, scenario.steps.iter().map(crate::journeys::step).collect());
-    let broken = crate::journeys::broken(scenario);
-    if !broken.is_empty() {
-        steps = steps.noted(format!("Checks broken: {}.", broken.join("; ")));
-    }
+    let steps = counted("steps", "Steps", &crate::journeys::STEPS, &scenario.steps);
     vec![
         table("journeys", "Journeys", &crate::journeys::JOURNEYS, scenario.journeys.iter().map(crate::journeys::journey).collect())
             .noted(format!("{transactions}. {}", crate::journeys::LEGEND)),
@@ -464,7 +477,7 @@ fn percentiles(reading: &Reading<'_>) -> Table {
     }
     rows.push(row("lag", &summary.lag, &|q| of(&summary.lag, q)));
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    let missing = story::missing(reading).map_or_else(String::new, |said| format!(" {}", super::finished(&said)));
+    let missing = story::missing(reading, &QUANTILES).map_or_else(String::new, |said| format!(" {}", super::finished(&said)));
     Table::new("percentiles", "Times by percentile", &heads, rows).noted(format!(
         "Response time is what users feel: from the moment a request was due to the last byte of its answer. Service time is what the \
          server took once it was asked, wait the time until a connection was free, lag what loadline added. ± is what chance within this \

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
 use crate::Style;
-use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, peaks, read, sessions, singular, text, times};
+use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, peaks, programs, read, sessions, singular, text, times};
 use crate::visible::visible;
 
 /// Routes in the table of a page: more is a file to search in, not a page.
@@ -105,8 +105,11 @@ pub fn traffic(traffic: &Traffic) -> Shown {
     if let Some(course) = course {
         tables.push(Table::new("throughput", "Throughput", &["", "#a second", "#requests", "when"], peaks(traffic, course)));
     }
-    let heads: Vec<String> =
-        ROUTE_HEADS.iter().enumerate().map(|(at, head)| if at == 0 || at == 7 { (*head).to_owned() } else { format!("#{head}") }).collect();
+    let heads: Vec<String> = ROUTE_HEADS
+        .iter()
+        .enumerate()
+        .map(|(at, head)| if at == 0 || at + 1 == ROUTE_HEADS.len() { (*head).to_owned() } else { format!("#{head}") })
+        .collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let rows = traffic.routes.iter().take(ROUTES_MOST).chain(&traffic.others).map(cells).collect();
     let beyond = traffic.routes.len().saturating_sub(ROUTES_MOST);
@@ -121,6 +124,16 @@ pub fn traffic(traffic: &Traffic) -> Shown {
         .map(|it| vec![it.status.to_string(), count(it.requests), analysis::quantity::share(it.requests, traffic.requests)])
         .collect();
     tables.push(Table::new("statuses", "Statuses", &["status", "#requests", "#share"], statuses));
+    if let Some(agents) = &traffic.agents {
+        let rows = agents
+            .listed
+            .iter()
+            .map(|it| vec![visible(&it.name), count(it.requests), analysis::quantity::share(it.requests, agents.requests)])
+            .collect();
+        tables.push(
+            Table::new("programs", "Robots and tools", &["program", "#requests", "#share"], rows).noted(format!("{}.", programs(agents))),
+        );
+    }
     if let Some(users) = &traffic.users {
         let rows = users
             .largest

@@ -76,7 +76,7 @@ fn what_is_no_scenario_is_told() {
     for (text, part) in [
         ("", "the file holds no scenario"),
         ("steps", "a mapping is wanted here"),
-        ("steps: [{get: /}", "this is no YAML"),
+        ("steps: [{get: /}", "not valid YAML"),
         ("\tsteps: 1", "shop.yaml:1:"),
         ("steps: []", "there are no steps here"),
         ("journeys: []", "there are no journeys"),
