@@ -148,7 +148,7 @@ pub fn measure_by(
     let mut patience = Patience::new(plan, manners.patience);
     let name = saved::suggested(plan);
     let mut keeper = Keeping::default().decide(Kind::Run, &name, &mut PlanErrors::default());
-    keeper.begin();
+    keeper.begin(stop);
     keeper.load(plan, name);
     let mut ended = run(&mut |tick, counted| {
         patience.tick(tick, stop);

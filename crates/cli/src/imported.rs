@@ -20,6 +20,7 @@ use plan::{Also, Draft, Plan, PlanError, PlanErrors, Target};
 use crate::destinations::{Choice, Said};
 use crate::exit::{Exit, Failed};
 use crate::inputs::{plainly, readable};
+use crate::other_tools;
 use crate::scenarios::{self, Scenarios};
 use crate::screen::{Voice, complain};
 use crate::secrets;
@@ -75,7 +76,7 @@ impl Importing {
         named = under(named);
         let Some(path) = named.scenario.clone() else {
             self.complain_without_a_file(errors);
-            return Imported { draft: under(draft), scenarios: Scenarios::default(), left_out: Vec::new() };
+            return Imported { draft: under(looked_at(draft, errors)), scenarios: Scenarios::default(), left_out: Vec::new() };
         };
         if self.target.is_some() {
             // Servers that a saved plan names are those of its own target.
@@ -86,10 +87,9 @@ impl Importing {
         let scenarios = self.reading(&mut named, host, &[], errors);
         let read = if errors.0.len() == before { scenarios.requests(&path) } else { None };
         match read {
-            // Nothing of the kind, which is told of the URL.
             None if errors.0.len() == before && in_its_place.is_some() && !scenarios::is_file(&path) => {
                 self.complain_without_a_file(errors);
-                Imported { draft: under(draft), scenarios, left_out: Vec::new() }
+                Imported { draft: under(looked_at(draft, errors)), scenarios, left_out: Vec::new() }
             }
             // Its checks are not those of a plan, and a plan would keep what was given as a value.
             Some(Ok(read))
@@ -315,6 +315,17 @@ impl Importing {
                 "give the file in the place of the URL, or leave them out",
             ));
         }
+    }
+}
+
+/// A draft whose URL, if it is a file that cannot be run, has been told to be one.
+fn looked_at(draft: Draft, errors: &mut PlanErrors) -> Draft {
+    match draft.url.as_deref().and_then(other_tools::mistake) {
+        Some(mistake) => {
+            errors.push(mistake);
+            placed(draft)
+        }
+        None => draft,
     }
 }
 

@@ -3,14 +3,14 @@
 //! Everything that is listed of a result follows from the result itself, so that one that was imported, or put together from
 //! its journal, is listed like one that was saved just now.
 
-use analysis::gate::Check;
-use analysis::quantity::{count, figure, nanos};
+use analysis::gate::{Check, Verdict, judge};
+use analysis::quantity::{count, counted, figure, nanos};
 use analysis::warmup::leave_out;
 use analysis::{Reading, Standing, Stopped, Sweep, Trial, Validity};
 use analysis::{conclusion, promises_kept, scaling};
 use history::{Composed, Figures, Header, Journaled, Kept, Kind, Moment, Revision};
 use measure::{Ending, Histogram, Machine, Summary};
-use plan::Plan;
+use plan::{Load, Plan};
 use report::compare::Compared;
 use report::{Style, visible};
 use serde::Deserialize;
@@ -68,6 +68,26 @@ impl Saved {
         }
     }
 
+    /// What a person calls it.
+    const fn noun(&self) -> &'static str {
+        match self {
+            Self::Run(..) => "run",
+            Self::Sweep(_) => "sweep",
+            Self::Find(_) => "search",
+            Self::Compare(_) => "comparison",
+        }
+    }
+
+    /// Why the two cannot stand side by side, if they cannot.
+    pub fn unlike(&self, other: &Self) -> Option<String> {
+        let (one, two) = (self.noun(), other.noun());
+        match (self, other) {
+            (Self::Compare(_), Self::Compare(_)) => Some("cannot compare two comparisons".to_owned()),
+            _ if one == two => None,
+            _ => Some(format!("cannot compare a {one} with a {two}")),
+        }
+    }
+
     /// Its first run; `None` if nothing was measured.
     fn first(&self) -> Option<&Summary> {
         match self {
@@ -122,7 +142,7 @@ impl Saved {
     /// How it came out, in a few words.
     fn outcome(&self) -> String {
         match self {
-            Self::Run(run, _) => {
+            Self::Run(run, checks) => {
                 let mut parts = Vec::new();
                 match run.ended.how {
                     Ending::Finished => {}
@@ -134,12 +154,21 @@ impl Saved {
                 if standing != Standing::Valid {
                     parts.push(standing.to_string());
                 }
-                parts.push(format!("{}/s", figure(run.qps_succeeded)));
+                let judged = if standing == Standing::Invalid { Vec::new() } else { judge(checks, run) };
+                let broken = judged.iter().filter(|judgement| judgement.verdict == Verdict::Broken).count();
+                if broken > 0 {
+                    parts.push(format!("{broken} of {} {}", counted(judged.len() as u64, "check"), Verdict::Broken.name()));
+                }
+                let (due, bad) = (run.requests.due, run.requests.failed + run.requests.unsent);
+                if bad == due && due > 0 {
+                    parts.push(format!("all {} failed: {}", count(bad), report::causes(run)));
+                    return parts.join(", ");
+                }
+                parts.push(format!("{}/s", figure(run.qps)));
                 if let Some(p99) = run.response_time.known_quantile(0.99) {
                     parts.push(format!("p99 {}", nanos(Some(p99))));
                 }
-                let bad = run.requests.failed + run.requests.unsent;
-                parts.push(if bad == 0 { "none failed".to_owned() } else { format!("{} failed", count(bad)) });
+                parts.push(if bad == 0 { "none failed".to_owned() } else { format!("{} failed: {}", count(bad), report::causes(run)) });
                 parts.join(", ")
             }
             Self::Sweep(sweep) => {
@@ -379,10 +408,19 @@ pub fn head(kept: &Kept) -> String {
     text
 }
 
+/// The load of a plan as its command line has it: `-c 50`, `-r 500/s`.
+pub fn load(plan: &Plan) -> String {
+    match plan.load() {
+        Load::Closed { users, .. } => format!("-c {users}"),
+        Load::Open { timetable, .. } if timetable.stages().len() > 1 => format!("-r up to {}/s", figure(timetable.peak().as_per_second())),
+        Load::Open { timetable, .. } => format!("-r {}/s", figure(timetable.peak().as_per_second())),
+    }
+}
+
 /// What its URL suggests to call a plan.
 pub fn suggested(plan: &Plan) -> String {
     if let Some(file) = plan.scenario() {
-        return crate::scenarios::stem(&file.path);
+        return crate::scenarios::name_of(file.name.as_deref(), &file.path);
     }
     crate::command::name_of(&plan.target().to_string())
 }

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use analysis::compare::{
-    Answered, Calibration, Change, Comparison, Distance, Margins, Metric, PAIRS_MIN, QuantileShift, SlicedPair, Verdict, paired,
-    shift_by_quantile, values,
+    Answered, Calibration, Change, Comparison, Distance, Margins, Metric, Need, PAIRS_MIN, QuantileShift, SlicedPair, Values, Verdict,
+    paired, shift_by_quantile, values,
 };
 use analysis::gate::{self, Check, Judgement, Why};
 use analysis::interval::slices;
@@ -120,7 +120,7 @@ pub struct Compared {
     pub a: Subject,
     /// What B is.
     pub b: Subject,
-    /// How many pairs were asked for.
+    /// How many pairs were asked for; where that was left open, how many their noise asks for.
     pub pairs_planned: u32,
     /// The changes that do not matter.
     pub margins: Margins,
@@ -185,7 +185,7 @@ impl Compared {
     /// In words, if a run's timeline cannot be read.
     pub fn judge(&mut self) -> Result<(), String> {
         let sound: Vec<&Pair> = self.sound().collect();
-        let both: Vec<_> = sound.iter().map(|pair| (values(&pair.a), values(&pair.b))).collect();
+        let both = self.values();
         let sliced = sound
             .iter()
             .map(|pair| Ok(SlicedPair { a: slices(&pair.a)?, b: slices(&pair.b)? }))
@@ -198,7 +198,7 @@ impl Compared {
             Some(all) => gate::judge(&self.promises, &all),
             None => {
                 let unknown = |check: &Check| Judgement {
-                    check: *check,
+                    check: check.clone(),
                     measured: None,
                     interval: None,
                     verdict: gate::Verdict::NotJudgeable { why: Why::Nothing },
@@ -210,6 +210,17 @@ impl Compared {
         self.distance = Distance::of(&answered, &mut Random::new(seed, DISTANCE_STREAM));
         self.reading = reading(self);
         Ok(())
+    }
+
+    /// The figures of the pairs that count.
+    fn values(&self) -> Vec<(Values, Values)> {
+        self.sound().map(|pair| (values(&pair.a), values(&pair.b))).collect()
+    }
+
+    /// How many pairs it takes, by the noise of those that count so far.
+    #[must_use]
+    pub fn need(&self) -> Option<Need> {
+        Need::of(&self.values(), &self.margins)
     }
 
     /// The pairs that count.
@@ -467,7 +478,7 @@ fn shown(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Qps | Metric::Goodput => figure(value),
         Metric::FailureShare => format!("{} %", percent(value * 100.0)),
-        _ if value.is_infinite() => "never".to_owned(),
+        _ if value.is_infinite() => "failed".to_owned(),
         _ => time(value),
     }
 }

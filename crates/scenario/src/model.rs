@@ -1,5 +1,6 @@
 //! A scenario as it was read: valid, and nothing of YAML left in it.
 
+use analysis::gate;
 use plan::template::{Piece, Template, Value};
 use plan::{Draft, Nanos, Target};
 use step::pick::{Think, Weights};
@@ -12,6 +13,8 @@ pub struct Scenario {
     pub name: Option<String>,
     /// The target, the load and the data files: settings of a plan, over which flags go.
     pub draft: Draft,
+    /// What the load must keep to.
+    pub checks: Vec<gate::Check>,
     /// How templates call the data files, in the order of the draft.
     pub files: Vec<String>,
     /// Every variable, by its place; the first is the status of the last answer.
@@ -316,6 +319,12 @@ impl Scenario {
         servers
     }
 
+    /// What is wrong with a check on a part that this scenario does not have, and what to do.
+    #[must_use]
+    pub fn unknown_part(&self, check: &gate::Check) -> Option<(String, String)> {
+        check.part().and_then(|part| crate::read::unknown_part(part, &self.journeys))
+    }
+
     /// The variables of the environment that its templates name.
     #[must_use]
     pub fn environment(&self) -> Vec<String> {
@@ -346,7 +355,19 @@ impl Scenario {
         for variable in self.variables.iter().filter(|variable| plan::is_secret(&self.names[variable.place])) {
             fixed(&variable.value);
         }
+        // What a template names is no secret.
+        let plain = |text: &str, places: Vec<(usize, usize)>| -> Vec<String> {
+            let values = places.into_iter().map(|(from, to)| text[from..to].to_owned()).filter(|value| !value.contains("{{"));
+            values.flat_map(|value| [plan::percent_decoded(&value), value]).collect()
+        };
+        let mut within: Vec<String> = Vec::new();
         let mut of_step = |step: &Step| {
+            let path = step.path.to_string();
+            within.extend(plain(&path, plan::secret_parameters(&path)));
+            if let Body::Text(body) | Body::Json(body) = &step.body {
+                let body = body.to_string();
+                within.extend(plain(&body, plan::secret_values(&body)));
+            }
             step.headers.iter().filter(|(name, _)| plan::is_secret(name)).for_each(|(_, value)| fixed(value));
             match &step.auth {
                 Some(Auth::Basic { password, .. } | Auth::Digest { password, .. }) => fixed(password),
@@ -373,7 +394,7 @@ impl Scenario {
         for items in journeys.chain(self.around()) {
             each_step(items, &mut of_step);
         }
-        found.into_iter()
+        found.into_iter().chain(within)
     }
 
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {

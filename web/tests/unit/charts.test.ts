@@ -31,6 +31,14 @@ describe("scales", () => {
     const labels = ticks(new Scale("log", 1, 1e9, 0, 300), 5, String).filter((tick) => tick.label !== null);
     expect(labels.length).toBeLessThanOrEqual(6);
   });
+
+  test("an axis of proportions has labels enough to read them from", () => {
+    const labels = (from: number, to: number, most: number) => ticks(new Scale("log", from, to, 280, 0), most, String).flatMap((tick) => tick.label ?? []);
+    expect(labels(1, 49, 9)).toEqual(["1", "2", "5", "10", "20"]);
+    expect(labels(20, 60_000, 8)).toEqual(["30", "100", "300", "1000", "3000", "10000", "30000"]);
+    // No step of a power of ten lies between these.
+    expect(labels(12, 19, 9).length).toBeGreaterThanOrEqual(3);
+  });
 });
 
 describe("a line with more points than columns", () => {

@@ -45,7 +45,7 @@ pub fn carry_out(check: Check) -> Result<Exit, Failed> {
     let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };
     let target = if names_no_target { "a target that the command line names".to_owned() } else { plan.target().to_string() };
     let said = format!(
-        "{} is sound: {} with {} against {}; {}.\n",
+        "{} is valid: {} with {} against {}; {}.\n",
         visible(&file),
         counted(journeys, "journey"),
         counted(steps, "step"),

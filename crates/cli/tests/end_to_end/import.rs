@@ -25,7 +25,7 @@ fn a_file_with_one_request_stands_in_the_place_of_a_url() {
         .file("notes.txt", "nothing of this kind\n");
     session.loadline("run one.sh -n 3 -q").exits(0).complains_of_nothing();
     assert_eq!(server.counts().path("/echo"), 3);
-    session.loadline("run notes.txt -n 3").exits(2).complains("has no scheme");
+    session.loadline("run notes.txt -n 3").exits(2).complains("'notes.txt' is a file, and none that loadline can run");
     session.loadline("run -n 1 -- curl --compressed").exits(2).complains("names no URL");
 }
 

@@ -4,7 +4,7 @@
 //! in its row, so that the answer under the table can be derived again from the table alone.
 
 use analysis::found::{Found, FoundTrial, Rated};
-use analysis::quantity::{count, decimal, figure, percent, time};
+use analysis::quantity::{count, decimal, four_digits, percent, time};
 use analysis::search::{Early, Purpose, Standing, Unit};
 
 use crate::format::Tone;
@@ -72,7 +72,7 @@ pub fn legend(found: &Found) -> String {
         None => "good: succeeded, of all requests that fell due.".to_owned(),
     };
     let times = if found.slo.iter().any(|it| it.unit == Unit::Seconds) {
-        " Times run from when a request was due; one that failed counts as slower than any other."
+        " Times run from when a request was due; a failed request counts as slower than any other, so a percentile among these is 'failed'."
     } else {
         ""
     };
@@ -83,10 +83,10 @@ pub fn legend(found: &Found) -> String {
     format!("{good}{times}{rates} In brackets: where the capacity lies; on simulated servers 19 such intervals in 20 held it.")
 }
 
-/// A rate as it is printed everywhere.
+/// A rate as the search chose it.
 #[must_use]
 pub fn rate(rate: f64) -> String {
-    figure(rate)
+    four_digits(rate)
 }
 
 /// What a trial was for, in a word or two.
@@ -119,7 +119,7 @@ pub(crate) fn cells(found: &Found, trial: &FoundTrial) -> Vec<String> {
     for (promise, seen) in found.slo.iter().zip(&trial.result.seen) {
         cells.push(match promise.unit {
             // A value at the time-out is not a time that was measured: the quantile lies among requests that failed.
-            Unit::Seconds if seen.value >= run.plan.connection().timeout.as_secs_f64() => "never".to_owned(),
+            Unit::Seconds if seen.value >= run.plan.connection().timeout.as_secs_f64() => "failed".to_owned(),
             Unit::Seconds => time(seen.value * 1e9),
             Unit::Share => format!("{} %", percent(seen.value * 100.0)),
         });
