@@ -4,7 +4,7 @@
 //! is the generator's own health, which every Summary carries. The thresholds are those of docs/measurement.md §1.9: a worker
 //! that uses more than 85 % of its core, one that did not run for more than a hundredth of the time, a rate that was not made, and
 //! delays of our own that moved a figure. Time spent waiting for a free connection is not among them: that is the server's slowness or
-//! the limit on connections, and belongs to the response time; which of the two is for [`crate::bottleneck`] to tell.
+//! the limit on connections, and belongs to the response time; [`connections_limit`] tells how far it was the latter.
 //!
 //! A delay of our own is judged by what it did: every request that was delayed is known with and without it, so each quantile that
 //! is shown is known without it as well. Only one that moved by more than it is known to anyway, its ±, is worth a word in the first
@@ -66,6 +66,8 @@ const MOVED_BEARABLE: Nanos = Nanos::from_micros(500);
 const MOVED_BEARABLE_P99: Nanos = Nanos::from_millis(2);
 /// A run is condemned by quantiles up to this one; beyond, a single moment decides.
 const CONDEMNING_QUANTILE_MAX: f64 = 0.99;
+/// Connections that carried a request for this share of the time were all busy.
+const CONNECTIONS_BUSY_MIN: f64 = 0.9;
 /// Of what was asked for, this much was sent, or it is not the load that was asked for (docs/measurement.md §1.9).
 const ACHIEVED_MIN: f64 = 0.99;
 /// Below this it is another load altogether (docs/measurement.md §1.9).
@@ -592,6 +594,44 @@ pub fn generator_limit(summary: &Summary) -> Option<GeneratorLimit> {
     }
 }
 
+/// How far the plan's own limit on connections held requests back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConnectionsLimit {
+    /// How many connections the plan allows.
+    pub connections: u32,
+    /// The share of the time in which they carried a request, from 0 to 1, on average over all of them.
+    pub busy: f64,
+    /// How long a request waited for one, on average.
+    pub wait_mean: Nanos,
+    /// How long it then took, on average.
+    pub service_mean: Nanos,
+    /// Requests a second that so many connections can carry at this service time.
+    pub carries: f64,
+    /// How many connections the rate asked for would need at this service time; more where the server gets slower.
+    pub needed: f64,
+}
+
+/// Whether requests of open load waited because all connections of the plan were busy: not this machine's doing, and not the
+/// server's alone. All connections were busy, the mean wait is longer than an answer takes, and less was answered in the time than
+/// fell due. `None` in closed load, where there is one connection a user, and for journeys, whose users keep theirs while they pause.
+#[must_use]
+pub fn connections_limit(run: &Summary) -> Option<ConnectionsLimit> {
+    let offered = run.qps_offered?;
+    let connections = run.plan.connections_max().get();
+    let (wait, service) = (run.wait.mean()?, run.service_time.mean().filter(|mean| *mean > 0.0)?);
+    let busy = run.in_flight_mean / f64::from(connections);
+    let carries = f64::from(connections) * 1e9 / service;
+    let held_back = busy >= CONNECTIONS_BUSY_MIN && wait > service && run.qps < offered * ACHIEVED_MIN;
+    held_back.then_some(ConnectionsLimit {
+        connections,
+        busy,
+        wait_mean: Nanos(wait as u64),
+        service_mean: Nanos(service as u64),
+        carries,
+        needed: (offered * service / 1e9).ceil(),
+    })
+}
+
 /// Whether the run was long enough for a share of the processor: in a shorter one, starting up is most of it.
 #[must_use]
 pub fn processor_share_is_known(summary: &Summary) -> bool {
@@ -749,6 +789,25 @@ mod tests {
         assert_eq!(standing, Standing::Invalid);
         assert!(why.contains("it sent only 20 % of the requests, 80 % are missing") && why.contains("used 99 % of its core"), "{why}");
         assert_eq!(unsent(0.5), (Standing::Valid, String::new()), "with room to spare it waited for the server, or for connections");
+    }
+
+    #[test]
+    fn connections_are_the_limit_where_all_are_busy_and_requests_wait_for_them() {
+        let mut run = fixtures::summaries().into_iter().find(|(name, _)| *name == "open_with_a_stall").unwrap().1;
+        assert_eq!(connections_limit(&run), None, "a stall is the server's");
+        let connections = run.plan.connections_max().get();
+        let service = run.service_time.mean().unwrap() / 1e9;
+        run.in_flight_mean = f64::from(connections) * 0.99;
+        run.qps_offered = Some(run.qps * 2.0);
+        run.wait = Histogram::new();
+        run.wait.record(Nanos::from_secs(2));
+        let limit = connections_limit(&run).unwrap();
+        assert_eq!((limit.connections, limit.wait_mean), (connections, Nanos::from_secs(2)));
+        assert!((limit.carries - f64::from(connections) / service).abs() < 1e-6 * limit.carries && limit.busy > 0.98);
+        assert!((limit.needed - (run.qps * 2.0 * service).ceil()).abs() < 1e-9);
+        run.in_flight_mean = f64::from(connections) * 0.5;
+        assert_eq!(connections_limit(&run), None, "half of them had nothing to do");
+        assert_eq!(connections_limit(&healthy()), None, "closed load has one a user");
     }
 
     fn judged(change: impl FnOnce(&mut Summary)) -> (Standing, String) {
