@@ -126,7 +126,7 @@ const CASES: &[Case] = &[
         "no keep-alive",
         Server::Program("python3", &["{}/everyday.py", "closing"]),
         "run -c 10 -d 3s",
-        &["new_connections", "thread", "lock", "none"],
+        &["new_connections", "thread", "lock", "none", "shared_machine", "processor"],
     ),
     // Freezes.
     case(
