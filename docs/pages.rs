@@ -23,6 +23,11 @@ fn the_page_of_failures_lists_every_class() {
         (Side::Server, "The server", "It broke the protocol, closed, stalled, or answered with an error status."),
         (Side::Network, "The network", "Something between here and there: routes, name servers, lost packets."),
         (Side::ThisMachine, "This machine", "It ran out of ports, files or time, so the figure says nothing about the server."),
+        (
+            Side::ServerOrPlan,
+            "The server or the scenario",
+            "What a step takes out of the answer is not in it: the server answered something else, or the scenario looks in the wrong place.",
+        ),
         (Side::Plan, "The plan", "What was asked for makes success impossible."),
     ] {
         table += &format!("### {title}\n\n{words}\n\n| class | what happened | what to do |\n|---|---|---|\n");

@@ -192,7 +192,7 @@ impl Found {
             Some(trial) => judged(&trial.summary, &self.checks, Validity::of(&trial.summary).standing),
             None => {
                 let unknown = |check: &Check| Judgement {
-                    check: *check,
+                    check: check.clone(),
                     measured: None,
                     interval: None,
                     verdict: Verdict::NotJudgeable { why: Why::Nothing },

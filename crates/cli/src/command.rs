@@ -25,6 +25,7 @@ pub mod serve;
 mod show;
 mod sweep;
 mod traffic;
+mod try_once;
 
 use ::report::{Colour, Style};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
@@ -38,6 +39,7 @@ use crate::exit::{Exit, Failed};
 use crate::outputs::{Showing, Styles, to_stdout};
 use crate::screen::{Screen, Sight, Voice};
 
+pub use compare::Margin;
 pub use refusal::refuse;
 pub use sweep::{broken, name_of};
 
@@ -59,6 +61,9 @@ pub struct CommandLine {
 enum Command {
     /// Measure one load and report it
     Run(Later<run::Run>),
+    /// Send one request or one journey once, and show all of it
+    #[command(name = "try")]
+    TryOnce(Later<try_once::Try>),
     /// Climb a ladder of loads: a table, charts, and where it ends
     Sweep(Later<sweep::Sweep>),
     /// Find the highest rate that keeps a promise such as 'p99 < 50ms'
@@ -97,7 +102,7 @@ enum Command {
     Baseline(Later<curate::Baseline>),
     /// Write a saved run into a file
     Export(Later<curate::Export>),
-    /// Make a scenario from curl, HAR, Postman, OpenAPI …; or import results
+    /// Make a scenario from curl, HAR, Postman …; or import results
     Import(Later<import::Import>),
     /// Remove saved runs
     Rm(Later<curate::Remove>),
@@ -149,6 +154,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
     match line.command {
         None => print(WELCOME.as_bytes()),
         Some(Command::Run(run)) => run::carry_out(*run.0),
+        Some(Command::TryOnce(asked)) => try_once::carry_out(*asked.0),
         Some(Command::Sweep(sweep)) => sweep::carry_out(*sweep.0),
         Some(Command::Find(find)) => find::carry_out(*find.0),
         Some(Command::Diff(diff)) => diff::carry_out(*diff.0),
@@ -193,6 +199,7 @@ and where it starts to fail.
   loadline compare http://old:8080/ http://new:8080/
                                                   find out whether the new one is slower
   loadline init                                   write a scenario: users on journeys of several steps
+  loadline try scenario.yaml                      go through it once, with every request and answer
   loadline traffic access.log                     what the real traffic looks like
   loadline replay access.log http://127.0.0.1:8080
                                                   send that traffic again, at its own times

@@ -10,6 +10,7 @@ use analysis::gate::{Judgement, Verdict};
 use analysis::outage::outage;
 use analysis::{LevelRow, Reading, Standing};
 use engine::{RunError, RunErrorKind};
+use measure::Summary;
 use plan::{PlanError, PlanErrors};
 
 /// Every way to end. The list is closed; a number never changes its meaning.
@@ -39,7 +40,10 @@ pub const MEANINGS: &[(Exit, &str)] = &[
     (Exit::Done, "done; failed requests are counted, and are not an error"),
     (Exit::CheckFailed, "a check failed, or a condition to abort on came true"),
     (Exit::Usage, "the command line, the plan or a file it names cannot be used; nothing was sent"),
-    (Exit::NotCarriedOut, "the run could not be carried out, or not to its end, or the server stopped answering on the way"),
+    (
+        Exit::NotCarriedOut,
+        "the run could not be carried out, or not to its end; or the server stopped answering on the way, or no journey came to its end",
+    ),
     (
         Exit::NotTrustworthy,
         "measured, but not well enough to judge: a check cannot be judged by the run, or none since it is INVALID; with --strict, something of a file is left out",
@@ -59,16 +63,21 @@ impl From<Exit> for ExitCode {
 /// promises nothing has nothing to be judged: its standing is in its report, and what follows it in a script is not held up by whatever
 /// else the machine was busy with.
 pub fn judged(reading: &Reading<'_>) -> Exit {
-    match (reading.validity.standing, reading.aborted_by) {
+    match (reading.validity.standing, &reading.aborted_by) {
         (Standing::Invalid, None) if reading.checks.is_empty() => Exit::Done,
         (Standing::Invalid, _) => Exit::NotTrustworthy,
         (_, Some(_)) => Exit::CheckFailed,
         (_, None) => match checked(&reading.checks) {
             Exit::CheckFailed => Exit::CheckFailed,
-            _ if outage(reading.run).is_some() => Exit::NotCarriedOut,
+            _ if nothing_finished(reading.run).is_some() || outage(reading.run).is_some() => Exit::NotCarriedOut,
             exit => exit,
         },
     }
+}
+
+/// Why a load of journeys has measured none: all of them broke off.
+pub fn nothing_finished(run: &Summary) -> Option<String> {
+    run.scenario.as_ref().and_then(measure::Scenario::nothing_finished)
 }
 
 /// How what was measured well ends, by its checks alone.

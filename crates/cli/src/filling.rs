@@ -100,10 +100,15 @@ pub fn complete(plan: Plan, errors: &mut PlanErrors) -> Option<Plan> {
 /// # Errors
 /// If a file has gone, or become another, since the plan was decided.
 pub fn ready(plan: &Plan) -> Result<Option<Ready>, RunError> {
-    if !plan.is_filled_in() {
-        return Ok(None);
-    }
-    compiled(plan).map(Some).map_err(|PlanErrors(mistakes)| {
+    if plan.is_filled_in() { always_ready(plan).map(Some) } else { Ok(None) }
+}
+
+/// The requests of any plan without a scenario or a script, whether or not they differ.
+///
+/// # Errors
+/// If a file has gone, or become another, since the plan was decided.
+pub fn always_ready(plan: &Plan) -> Result<Ready, RunError> {
+    compiled(plan).map_err(|PlanErrors(mistakes)| {
         let errors = mistakes.into_iter().map(|mistake| RunError::input(mistake.message, mistake.help)).collect();
         RunError::together(errors).expect("there is a mistake")
     })

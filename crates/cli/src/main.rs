@@ -22,6 +22,7 @@ mod other_tools;
 mod outputs;
 mod profiling;
 mod promises;
+mod regression;
 mod saved;
 mod scenarios;
 mod screen;

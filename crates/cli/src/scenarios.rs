@@ -65,8 +65,12 @@ pub fn file_of(draft: &Draft) -> Option<&str> {
     draft.url.as_deref().filter(|url| is_file(url)).or(draft.scenario.as_deref())
 }
 
-/// What files and the history call what is done with a scenario, as its file is called.
-pub fn stem(path: &str) -> String {
+/// What the history calls what is done with a scenario: as it calls itself, or else as its file is called.
+pub fn name_of(name: Option<&str>, path: &str) -> String {
+    name.map_or_else(|| stem(path), str::to_owned)
+}
+
+fn stem(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
 }
@@ -189,6 +193,13 @@ impl Scenarios {
         self.0.ways.borrow().clone()
     }
 
+    /// The scenario that a draft names or holds, if it can be read.
+    pub fn of(&self, draft: &Draft) -> Option<Rc<Scenario>> {
+        let text = draft.scenario_text.as_deref();
+        let path = file_of(draft).or_else(|| text.map(|_| SCENARIO_TEXT))?;
+        self.read_from(path, text).ok()
+    }
+
     /// For how long a journey of this plan pauses in all; nothing without a scenario.
     pub fn thinking(&self, plan: &Plan) -> Nanos {
         let scenario = plan.scenario().and_then(|file| self.read_from(&file.path, file.text.as_deref()).ok());
@@ -240,6 +251,7 @@ impl Scenarios {
             ));
             draft.url = Some("http://127.0.0.1/".to_owned());
         }
+        draft.scenario_name = scenario.name.clone();
         if text.is_none()
             && let Ok(held) = self.held(&path)
         {
@@ -256,12 +268,12 @@ impl Scenarios {
         if draft.url.is_some() {
             // A proxy or an address of the file leads to its own server.
             let mut ways = self.0.ways.borrow_mut();
-            let left = imported::leave_ways(&mut own, &draft).into_iter().map(|left| format!("'{path}' is left out: {left}"));
-            left.for_each(|left| {
+            for left in imported::leave_ways(&mut own, &draft) {
+                let left = format!("'{path}' is left out: {left}");
                 if !ways.contains(&left) {
-                    ways.push(left)
+                    ways.push(left);
                 }
-            });
+            }
         }
         own_load.of(own, &mut draft).overlaid(draft)
     }

@@ -20,6 +20,7 @@ use crate::observing::Eyes;
 use crate::outputs::Outputs;
 use crate::profiling::Probes;
 use crate::promises::Guard;
+use crate::regression::{Reference, Ruling};
 use crate::screen::{Sight, complain};
 use crate::{exporting, interrupt, saved};
 
@@ -31,6 +32,8 @@ pub struct Single<'a> {
     /// What it is called in the history.
     pub name: String,
     pub checks: Vec<Check>,
+    /// The saved run that it must not be worse than.
+    pub before: Option<Reference>,
     pub guard: Guard,
     pub outputs: Outputs,
     pub keeper: Keeper,
@@ -48,7 +51,7 @@ impl Single<'_> {
     /// # Errors
     /// If it cannot be carried out, or not to its end, or an output cannot be written.
     pub fn carry_out<'d>(self, drive: impl FnOnce(&Stop) -> Result<Drive<'d>, RunError>) -> Result<Exit, Failed> {
-        let Self { word, plan, name, checks, mut guard, outputs, mut keeper, eyes, probes, exports, sight, detail, manner } = self;
+        let Self { word, plan, name, checks, before, mut guard, outputs, mut keeper, eyes, probes, exports, sight, detail, manner } = self;
         probes.check(plan)?;
         let mut server = eyes.open(plan)?;
         let stop = Stop::new();
@@ -98,11 +101,16 @@ impl Single<'_> {
             let id = keeper.id();
             let kept = keeper.save(&saved::json(&reading));
             screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
-            if let Ok(line) = &kept {
-                outputs.close(line, &reading, &manner.styles(), manner.voice());
-            }
+            let judged = before.as_ref().map(|before| before.judge(summary));
+            let verdict = judged.as_ref().map_or_else(String::new, Ruling::text);
+            outputs.close(&verdict, kept.as_deref().unwrap_or_default(), &reading, &manner.styles(), manner.voice());
             Failed::both(written, kept.map(drop))?;
-            Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { exit::judged(&reading) })
+            if let Some(why) = exit::nothing_finished(summary) {
+                complain(&format!("error: {why}\n  help: the example above shows what was answered; mend the step, or the one before it"));
+            }
+            let exit = exit::judged(&reading);
+            let exit = judged.map_or(exit, |judged| judged.exit(exit));
+            Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { exit })
         };
         match ended {
             Ok(mut driven) => {

@@ -18,6 +18,8 @@ mod data;
 mod destinations;
 #[path = "end_to_end/doors.rs"]
 mod doors;
+#[path = "end_to_end/examples.rs"]
+mod examples;
 #[path = "end_to_end/export.rs"]
 mod export;
 #[path = "end_to_end/find.rs"]
@@ -38,6 +40,8 @@ mod peers;
 mod profile;
 #[path = "end_to_end/proofs.rs"]
 mod proofs;
+#[path = "end_to_end/readme.rs"]
+mod readme;
 #[path = "end_to_end/recorder.rs"]
 mod recorder;
 #[path = "end_to_end/replay.rs"]
@@ -62,5 +66,7 @@ mod sweep;
 mod terminal;
 #[path = "end_to_end/traffic.rs"]
 mod traffic;
+#[path = "end_to_end/try_once.rs"]
+mod try_once;
 #[path = "end_to_end/wrk.rs"]
 mod wrk;

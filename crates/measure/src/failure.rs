@@ -21,6 +21,8 @@ pub enum Side {
     Network,
     /// This machine ran out of ports, files or time, so the figure says nothing about the server.
     ThisMachine,
+    /// The server, or the scenario: what was expected of an answer is not in it, and nothing tells which of the two is wrong.
+    ServerOrPlan,
     /// The plan asked for it: a certificate it does not trust, too few redirects allowed.
     Plan,
 }
@@ -31,6 +33,7 @@ impl fmt::Display for Side {
             Self::Server => "server",
             Self::Network => "network",
             Self::ThisMachine => "this machine",
+            Self::ServerOrPlan => "server or plan",
             Self::Plan => "plan",
         })
     }
@@ -135,7 +138,7 @@ failures! {
     CheckStatus, "check.status", Server, "an error status (400 or above)", "the answer says so itself: look at the example and the server's log";
 
     CheckFailed, "check.failed", Server, "an answer that a check of its step did not pass", "the example says what was expected and what came";
-    ExtractNothing, "extract.nothing", Server, "nothing to extract from the answer, so the journey ended there", "the example holds the beginning of the answer: mend the expression, or the step before";
+    ExtractNothing, "extract.nothing", ServerOrPlan, "nothing to extract from the answer, so the journey ended there", "the server answered something else, or the scenario looks in the wrong place: the example holds the expression and the beginning of the answer";
 
     StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "it ended just then, or its keep-alive timeout is shorter than the time between requests";
 

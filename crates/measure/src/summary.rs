@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
 use crate::{
-    Connections, Example, Failure, Gaps, Histogram, Observed, OwnDelay, Profiled, Quirk, Rates, Replayed, Scenario, Side, Snapshot, Tick,
-    WarmUp,
+    Connections, Example, Failure, Gaps, Histogram, Observed, OwnDelay, Profiled, Quirk, Rates, Replayed, Scenario, Side, Snapshot,
+    StepRow, Tick, WarmUp,
 };
 
 /// The version of the result file. A reader of this version refuses any other by name.
@@ -95,6 +95,9 @@ pub struct Summary {
     /// The rows of the scenario, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Scenario>,
+    /// A row for each URL of a list, or for the only one where something was expected of its answers; empty in a scenario.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<StepRow>,
     /// The answers beside those of the log that was replayed, where one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<Box<Replayed>>,
@@ -305,8 +308,9 @@ impl Summary {
             }
         };
         // The timetable of a scenario is one of journeys.
-        let (qps_offered, tps_offered) = if totals.tally.is_empty() { (offered, None) } else { (None, offered) };
+        let (qps_offered, tps_offered) = if totals.tally.journeys.is_empty() { (offered, None) } else { (None, offered) };
         Self {
+            urls: if totals.tally.journeys.is_empty() { StepRow::all_of(&totals.tally, &conceal, &a_second) } else { Vec::new() },
             scenario: Scenario::of(&totals.tally, totals.answered, tps_offered, &conceal, &a_second),
             schema: SCHEMA.to_owned(),
             machine: Machine::default(),
@@ -403,6 +407,7 @@ impl Summary {
         self.generator.gaps = rest.generator.gaps;
         self.timeline = rest.timeline;
         self.scenario = rest.scenario;
+        self.urls = rest.urls;
     }
 
     /// Reads a result file.

@@ -129,6 +129,13 @@ fn plain(page: &Page<'_>) -> String {
     )
 }
 
+/// A page that needs no script: `body` is HTML, made of what was [escaped].
+#[must_use]
+pub fn still(title: &str, body: &str) -> String {
+    let policy = format!("default-src 'none'; style-src '{}'; base-uri 'none'; form-action 'none'", digest(PLAIN_STYLE));
+    format!("{}<style>{PLAIN_STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n", head(title, &policy))
+}
+
 fn head(title: &str, policy: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

@@ -150,6 +150,11 @@ pub struct Draft {
     #[serde(skip)]
     pub data_text: Option<String>,
 
+    /// Count an answer as failed unless this holds, as checks of a scenario's steps do: 'status == 200', 'body contains ok', 'json $.id exists', 'time < 1s' (repeatable)
+    #[arg(long, value_name = "PROMISE", help_heading = "Checks")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<String>,
+
     /// Rows for templates: {{users.id}} is the column id of users.csv; CSV with a header or JSON lines, FILE or NAME=FILE (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -189,6 +194,11 @@ pub struct Draft {
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario_text: Option<String>,
+
+    /// What the scenario calls itself.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenario_name: Option<String>,
 
     /// Which environment gave the variables of another tool's file their values: its own file, or a name in that one.
     #[arg(skip)]
@@ -376,6 +386,7 @@ impl Draft {
             urls: over.urls.or(if new_target { None } else { self.urls }),
             data_file_sha256: if over.data_file.is_empty() { self.data_file_sha256 } else { over.data_file_sha256 },
             data_file: list(self.data_file, over.data_file),
+            expect: list(self.expect, over.expect),
             data_order: over.data_order.or(self.data_order),
             data_end: over.data_end.or(self.data_end),
             no_templates: over.no_templates || self.no_templates,
@@ -385,6 +396,7 @@ impl Draft {
             variable_names: if new_scenario { over.variable_names } else { list(self.variable_names, over.variable_names) },
             scenario_sha256: if new_scenario { over.scenario_sha256 } else { self.scenario_sha256 },
             scenario_text: if new_scenario { over.scenario_text } else { self.scenario_text },
+            scenario_name: if new_scenario { over.scenario_name } else { self.scenario_name },
             scenario: if new_scenario { over.scenario } else { self.scenario },
             replay: over.replay.or(self.replay),
             also_target,

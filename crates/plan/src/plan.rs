@@ -43,6 +43,8 @@ pub struct Plan {
 pub struct ScenarioFile {
     /// Where it is.
     pub path: String,
+    /// What it calls itself.
+    pub name: Option<String>,
     /// What it held when the plan was made: its SHA-256, in hexadecimal; `None` where nobody looked.
     pub sha256: Option<String>,
     /// What it says, where it came as text: then there is no file, and the path is only what messages call it.
@@ -60,6 +62,14 @@ pub struct SaidOfVariables {
     pub environment_sha256: Option<String>,
     /// Variables that were given a value by name.
     pub names: Vec<String>,
+}
+
+impl ScenarioFile {
+    /// What reports call it: as it calls itself, or else its path.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.path)
+    }
 }
 
 /// What messages call a scenario that came as text.
@@ -347,11 +357,14 @@ impl Plan {
         &self.filling
     }
 
-    /// Whether requests differ: there are templates, or a list of URLs. Those of a scenario are its own affair.
+    /// Whether requests differ, or their answers are looked at: there are templates, a list of URLs, or something is expected of answers.
+    /// Those of a scenario are its own affair.
     #[must_use]
     pub fn is_filled_in(&self) -> bool {
         self.scenario.is_none()
-            && (self.filling.mix.is_some() || (self.filling.braces == Braces::Template && self.texts().any(|(_, text)| is_templated(text))))
+            && (self.filling.mix.is_some()
+                || !self.filling.expects.is_empty()
+                || (self.filling.braces == Braces::Template && self.texts().any(|(_, text)| is_templated(text))))
     }
 
     /// Everything that may be a template, and the setting it comes from: path and query, values of headers, body or form.
@@ -537,12 +550,14 @@ impl TryFrom<Draft> for Plan {
             data_text,
             data_file,
             data_file_sha256,
+            expect,
             data_order,
             data_end,
             no_templates,
             scenario,
             scenario_sha256,
             scenario_text,
+            scenario_name,
             environment,
             environment_sha256,
             variable_names,
@@ -579,6 +594,7 @@ impl TryFrom<Draft> for Plan {
                 (!form.is_empty(), "form"),
                 (method.is_some() && method.as_deref() != Some("GET"), "method"),
                 (no_templates, "no-templates"),
+                (!expect.is_empty(), "expect"),
             ] {
                 if given {
                     r.wrong(flag, format!("--{flag} and a scenario contradict: what is sent stands in its steps"), "leave one of them out");
@@ -595,11 +611,11 @@ impl TryFrom<Draft> for Plan {
         let scenario = match (scenario, scenario_text) {
             (Some(path), _) => {
                 let said = SaidOfVariables { environment, environment_sha256, names: variable_names };
-                Some(ScenarioFile { path, sha256: scenario_sha256, text: None, said })
+                Some(ScenarioFile { path, name: scenario_name, sha256: scenario_sha256, text: None, said })
             }
             (None, Some(text)) => {
                 let path = SCENARIO_TEXT.to_owned();
-                Some(ScenarioFile { path, sha256: None, text: Some(text), said: SaidOfVariables::default() })
+                Some(ScenarioFile { path, name: scenario_name, sha256: None, text: Some(text), said: SaidOfVariables::default() })
             }
             (None, None) => None,
         };
@@ -720,10 +736,27 @@ impl TryFrom<Draft> for Plan {
         }
 
         let request = Request { method, headers, body };
-        let filling =
-            Filling { braces, files, order: rows.0, end: rows.1, mix, body: data_text, environment: Vec::new(), concealed: Vec::new() };
+        let filling = Filling {
+            braces,
+            files,
+            order: rows.0,
+            end: rows.1,
+            mix,
+            body: data_text,
+            expects: expect,
+            environment: Vec::new(),
+            concealed: Vec::new(),
+        };
         if scenario.is_none() {
             read_templates(r, target.as_ref(), &request, &filling);
+        }
+        if !filling.expects.is_empty() && (script.is_some() || replay.is_some()) {
+            let what = if replay.is_some() { "a replay" } else { "--script" };
+            r.wrong(
+                "expect",
+                format!("--expect and {what} contradict: that looks at the answers itself"),
+                "leave --expect out, and hold the whole with --check, such as --check 'failed < 1%'",
+            );
         }
         let differs = filling.mix.is_some()
             || braces == Braces::Template
@@ -1349,10 +1382,11 @@ impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
         let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, also, filling, replay } =
             plan;
+        let scenario_name = scenario.as_ref().and_then(|file| file.name.clone());
         let (scenario, scenario_sha256, scenario_text, said) = match scenario {
             None => (None, None, None, SaidOfVariables::default()),
             Some(ScenarioFile { text: Some(text), said, .. }) => (None, None, Some(secret::text_without(&text, &filling.concealed)), said),
-            Some(ScenarioFile { path, sha256, text: None, said }) => (Some(path), sha256, None, said),
+            Some(ScenarioFile { path, sha256, text: None, said, .. }) => (Some(path), sha256, None, said),
         };
         let SaidOfVariables { environment, environment_sha256, names: variable_names } = said;
         let Connection {
@@ -1384,7 +1418,7 @@ impl From<Plan> for Draft {
         let braces_matter = texts(&target, &request, &filling).any(|(_, text)| is_templated(text))
             || filling.mix.is_some()
             || matches!(request.body, Body::File(_));
-        let Filling { braces, files, order, end, mix, body: _, environment: _, concealed: _ } = filling;
+        let Filling { braces, files, order, end, mix, body: _, expects, environment: _, concealed: _ } = filling;
         let (urls, urls_sha256) = mix.map_or((None, None), |mix| (Some(mix.path), mix.sha256));
         let data_order = (!files.is_empty()).then_some(Given::Value(order));
         let data_end = (!files.is_empty()).then_some(Given::Value(end));
@@ -1453,12 +1487,14 @@ impl From<Plan> for Draft {
             data_text: None,
             data_file,
             data_file_sha256,
+            expect: expects,
             data_order,
             data_end,
             no_templates: braces == Braces::Text && braces_matter,
             scenario,
             scenario_sha256,
             scenario_text,
+            scenario_name,
             environment,
             environment_sha256,
             variable_names,

@@ -14,18 +14,21 @@ pub(crate) const JOURNEYS: [&str; 9] = ["journey", "started", "finished", "TPS",
 /// The heads of the table of steps.
 pub(crate) const STEPS: [&str; 10] = ["step", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
 
+/// The heads of the table of URLs.
+pub(crate) const URLS: [&str; 10] = ["URL", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
+
 /// What a narrow terminal does without, the least first.
 pub(crate) const JOURNEYS_LEAST: [&str; 5] = ["mean", "max", "50 %", "started", "broke off"];
-/// The same of steps.
+/// The same of steps and of URLs.
 pub(crate) const STEPS_LEAST: [&str; 6] = ["mean", "QPS", "90 %", "max", "50 %", "checks"];
 
 /// Transactions beside queries, and how they hang together.
 pub(crate) fn transactions(scenario: &Scenario, qps: f64) -> String {
     let requests = format!("{} requests/s (QPS)", story::rate(qps));
-    let Some(ratio) = scenario.requests_per_journey else {
-        let broke_off: u64 = scenario.journeys.iter().map(|row| row.broke_off).sum();
-        return format!("no journey finished: {} broke off; {requests}", count(broke_off));
-    };
+    if let Some(why) = scenario.nothing_finished() {
+        return format!("{why}; {requests}");
+    }
+    let Some(ratio) = scenario.requests_per_journey else { return format!("no journey finished; {requests}") };
     let offered = scenario.tps_offered.map_or_else(String::new, |offered| format!(" of {} started", story::rate(offered)));
     let well = if (scenario.tps - scenario.tps_succeeded).abs() < 1e-9 {
         "all without a failed step".to_owned()
@@ -53,8 +56,8 @@ pub(crate) fn step(row: &StepRow) -> Vec<String> {
 }
 
 /// Every check that did not always hold, with its first example.
-pub(crate) fn broken(scenario: &Scenario) -> Vec<String> {
-    let steps = scenario.steps.iter().flat_map(|step| step.checks.iter().map(move |check| (step, check)));
+pub(crate) fn broken(steps: &[StepRow]) -> Vec<String> {
+    let steps = steps.iter().flat_map(|step| step.checks.iter().map(move |check| (step, check)));
     steps
         .filter(|(_, check)| check.failed > 0)
         .map(|(step, check)| {

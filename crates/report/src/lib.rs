@@ -36,6 +36,7 @@ pub mod traffic;
 pub mod unlike;
 pub mod vegeta;
 mod visible;
+pub mod walk;
 pub mod webbench;
 pub mod wrk;
 pub mod wrk2;

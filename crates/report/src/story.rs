@@ -40,7 +40,7 @@ pub fn request_of(plan: &Plan) -> String {
     };
     if let Some(file) = plan.scenario() {
         let target = plan.target();
-        return format!("the journeys of {} to {}://{}{rows}", visible(&file.path), target.scheme(), visible(&target.authority()))
+        return format!("the journeys of {} to {}://{}{rows}", visible(file.title()), target.scheme(), visible(&target.authority()))
             .replace("for each", "for each journey")
             .replace("for each journey user", "for each user");
     }
@@ -189,7 +189,16 @@ pub(crate) fn until(plan: &Plan) -> String {
     }
 }
 
+/// With more stages than this, a reader wants to know what they come to.
+const STAGES_MAX: usize = 6;
+
 fn stages(stages: &[Stage], what: &str) -> String {
+    if stages.len() > STAGES_MAX {
+        let rates = || stages.iter().flat_map(|stage| [stage.from.as_per_second(), stage.to.as_per_second()]);
+        let (least, most) = (rates().fold(f64::MAX, f64::min), rates().fold(0.0, f64::max));
+        let length = stages.iter().filter_map(|stage| stage.length).fold(plan::Nanos::ZERO, plan::Nanos::plus);
+        return format!("{} to {} {what} a second in {} stages over {}", rate(least), rate(most), stages.len(), quantity::length(length));
+    }
     let said: Vec<String> = stages
         .iter()
         .map(|stage| {
@@ -216,7 +225,7 @@ pub(crate) fn ending(reading: &Reading<'_>) -> Option<String> {
         Some(_) => format!(" of {}", quantity::length(summary.plan.end())),
         None => String::new(),
     };
-    let rule = reading.aborted_by.map_or_else(String::new, |rule| format!(", as '{rule}' came true,"));
+    let rule = reading.aborted_by.as_ref().map_or_else(String::new, |rule| format!(", as '{rule}' came true,"));
     match summary.ended.how {
         Ending::Finished => None,
         Ending::Interrupted => Some(format!("Interrupted after {until}{planned}: the figures hold what was measured until then")),

@@ -246,7 +246,7 @@ fn times(reading: &Reading<'_>, page: &mut Page) {
 
 /// The rows of a scenario.
 fn scenario(summary: &Summary, page: &mut Page) {
-    let Some(scenario) = &summary.scenario else { return };
+    let Some(scenario) = &summary.scenario else { return urls(summary, page) };
     page.gap();
     page.entry("transactions", Tone::Normal, &journeys::transactions(scenario, summary.qps));
     page.gap();
@@ -258,12 +258,29 @@ fn scenario(summary: &Summary, page: &mut Page) {
     scenario.steps.iter().for_each(|row| columns.row(&journeys::step(row)));
     page.table(&columns, &journeys::STEPS_LEAST);
     page.gap();
+    broken_checks(&scenario.steps, page);
+    page.say(Tone::Aside, journeys::LEGEND);
+}
+
+/// A row for each URL.
+fn urls(summary: &Summary, page: &mut Page) {
+    if summary.urls.is_empty() {
+        return;
+    }
+    page.gap();
+    let mut columns = Columns::new(&journeys::URLS);
+    summary.urls.iter().for_each(|row| columns.row(&journeys::step(row)));
+    page.table(&columns, &journeys::STEPS_LEAST);
+    page.gap();
+    broken_checks(&summary.urls, page);
+}
+
+fn broken_checks(rows: &[measure::StepRow], page: &mut Page) {
     let mut name = "checks broken";
-    for line in journeys::broken(scenario) {
+    for line in journeys::broken(rows) {
         page.entry(name, Tone::Bad, &excerpt(&line, EXAMPLE_LETTERS_MAX));
         name = "";
     }
-    page.say(Tone::Aside, journeys::LEGEND);
 }
 
 /// Whether service time says nothing that response time does not.
@@ -498,6 +515,7 @@ pub(crate) fn side_named(side: measure::Side) -> &'static str {
         measure::Side::Server => "the server",
         measure::Side::Network => "the network",
         measure::Side::ThisMachine => "this machine",
+        measure::Side::ServerOrPlan => "the server or the scenario",
         measure::Side::Plan => "the settings",
     }
 }
@@ -507,6 +525,7 @@ fn one_failure(summary: &Summary, failure: &FailureCount, page: &mut Page) {
         measure::Side::Server => "server",
         measure::Side::Network => "network",
         measure::Side::ThisMachine => "this machine",
+        measure::Side::ServerOrPlan => "server or scenario",
         measure::Side::Plan => "settings",
     };
     let part = share(failure.count, summary.requests.due);

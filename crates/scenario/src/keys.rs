@@ -83,6 +83,11 @@ pub static SCENARIO: Shape = Shape {
         key("name", Kind::Text, "what history and reports call it"),
         key("target", Kind::Text, "the server, such as http://127.0.0.1:8080; paths of steps begin there"),
         key("load", Kind::Shape(&LOAD), "how much, how long: the settings of `loadline run`; flags go over them"),
+        key(
+            "checks",
+            Kind::Texts,
+            "what the load must keep to, or the run fails: 'p99 < 200ms', 'step login p95 < 100ms', 'journey buy failed < 1%', 'status 5xx == 0'",
+        ),
         key("variables", Kind::Named, "texts that `{{NAME}}` writes, set anew for each journey"),
         key("data", Kind::Texts, "files of rows, CSV or JSON lines: `{{users.id}}` is the column id of users.csv; each journey has a row"),
         key("data_order", Kind::Text, "the row of a journey: in-order (the default), random or per-user"),

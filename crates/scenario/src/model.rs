@@ -1,5 +1,6 @@
 //! A scenario as it was read: valid, and nothing of YAML left in it.
 
+use analysis::gate;
 use plan::template::{Piece, Template, Value};
 use plan::{Draft, Nanos, Target};
 use step::pick::{Think, Weights};
@@ -12,6 +13,8 @@ pub struct Scenario {
     pub name: Option<String>,
     /// The target, the load and the data files: settings of a plan, over which flags go.
     pub draft: Draft,
+    /// What the load must keep to.
+    pub checks: Vec<gate::Check>,
     /// How templates call the data files, in the order of the draft.
     pub files: Vec<String>,
     /// Every variable, by its place; the first is the status of the last answer.
@@ -314,6 +317,12 @@ impl Scenario {
             });
         }
         servers
+    }
+
+    /// What is wrong with a check on a part that this scenario does not have, and what to do.
+    #[must_use]
+    pub fn unknown_part(&self, check: &gate::Check) -> Option<(String, String)> {
+        check.part().and_then(|part| crate::read::unknown_part(part, &self.journeys))
     }
 
     /// The variables of the environment that its templates name.

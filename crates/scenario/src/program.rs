@@ -15,12 +15,12 @@ use measure::{Failure, JourneyEnd, Judged, Outcome, Recorder, Tally};
 use plan::{Nanos, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
-use template::{Rows, Taken, Text, Writing};
+use template::{BODY_BYTES_MAX, Ear, Rows, Taken, Text, Writing};
 
 use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof, Request};
 use crate::model::{Auth, Extraction, Operator};
 use crate::series::{Far, Progress};
-use crate::user::{BODY_BYTES_MAX, Ear, Led, Turns, User};
+use crate::user::{Led, Turns, User};
 
 mod redirect;
 
@@ -438,6 +438,9 @@ impl<const W: bool> Journeys<W> {
                     held
                 }
             };
+            if let Some(onlooker) = &self.compiled.witness {
+                onlooker.witness.checked(check.words(), held.as_ref().copied().map_err(ToString::to_string));
+            }
             match held {
                 Ok(()) => recorder.checked(outcome, place, number, Ok::<(), fn() -> String>(())),
                 Err(broken) => {
@@ -460,6 +463,9 @@ impl<const W: bool> Journeys<W> {
                 (Ok(()), _) => {}
                 (Err(_), Some(default)) => value.extend_from_slice(default.as_bytes()),
                 (Err(missing), None) => {
+                    if let Some(onlooker) = &self.compiled.witness {
+                        onlooker.witness.missed(missing.to_string());
+                    }
                     ends = Some(Failure::ExtractNothing);
                     let said = || without_secrets(user, &missing);
                     recorder.step_example(place, Failure::ExtractNothing, outcome.done, || format!("{}: {}", request.name, said()));
@@ -481,6 +487,16 @@ impl<const W: bool> Journeys<W> {
         } else if self.is_leaving(user) {
             self.farewells.borrow_mut().wrong.get_or_insert_with(told);
         }
+    }
+
+    /// Shows a request and its answer to whoever sees everything.
+    fn show(&self, user: &User, ear: &Ear, result: Result<u16, Failure>, took: Option<Nanos>) {
+        let Some(onlooker) = &self.compiled.witness else { return };
+        let name = &self.compiled.steps[user.step].name;
+        let mut exchange = ear.exchange(name.to_string(), &user.bytes, result, took);
+        let named = onlooker.names.iter().zip(&user.variables).filter(|(_, value)| !value.is_empty());
+        exchange.variables = named.map(|(name, value)| (name.clone(), excerpt(value))).collect();
+        onlooker.witness.saw(exchange);
     }
 
     /// Whether the user is sending what it sends before it goes.
@@ -686,6 +702,7 @@ impl<const W: bool> Program for Journeys<W> {
                 ends.or(failure.filter(|_| self.compiled.steps[step].step.must_succeed))
             }
         };
+        self.show(user, &ear, outcome.result, Some(outcome.response_time()));
         let bytes = std::mem::take(&mut user.bytes);
         let Ear { headers, body, .. } = ear;
         take_back(&self.lent.texts, bytes);
@@ -751,6 +768,7 @@ impl<const W: bool> Program for Journeys<W> {
         let request = &compiled.steps[user.step];
         let (Ok(status), redirects) = (result, request.step.redirects) else { return After::Nothing };
         if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
+            self.show(user, &user.ear, result, None);
             return self.answer_challenge(user);
         }
         if redirects == 0 || !matches!(status, 301 | 302 | 303 | 307 | 308) {
@@ -766,6 +784,7 @@ impl<const W: bool> Program for Journeys<W> {
         let Ok(to) = from.join(&String::from_utf8_lossy(&location)) else { return After::Fail(Failure::RedirectTarget) };
         let ear = std::mem::take(&mut user.ear);
         self.take_cookies(user, &ear);
+        self.show(user, &ear, result, None);
         user.ear = ear;
         let method = user.led.as_ref().map_or(request.method.as_str(), |led| led.method.as_str());
         let begun = request.elsewhere.as_ref().unwrap_or(&compiled.home);

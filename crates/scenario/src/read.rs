@@ -10,6 +10,7 @@ mod texts;
 
 use std::collections::BTreeSet;
 
+use analysis::gate;
 use plan::template::{nearest, words};
 use plan::{Draft, Nanos, Target};
 use step::pick::{Think, Weights};
@@ -256,6 +257,7 @@ impl<'a> Reading<'a> {
         // A user goes with what its last journey left it, whichever that was; what that did not set is empty.
         self.known.extend(self.names.iter().cloned());
         let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
+        let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys));
         let (files, names) = (self.files.clone(), self.names.clone());
         for items in [&setup, &teardown, &user_teardown].into_iter().chain(journeys.iter().map(|journey| &journey.items)) {
             each_step(items, &mut |step| {
@@ -264,7 +266,27 @@ impl<'a> Reading<'a> {
                 draft.also_target.extend(other.map(Target::origin).filter(|origin| !draft.also_target.contains(origin)));
             });
         }
-        Some(Scenario { name, draft, files, names, variables, cookies, setup, teardown, user_teardown, journeys })
+        Some(Scenario { name, draft, checks, files, names, variables, cookies, setup, teardown, user_teardown, journeys })
+    }
+
+    /// What the load must keep to; what it names must be there.
+    fn promises(&mut self, node: &Node, journeys: &[Journey]) -> Vec<gate::Check> {
+        let mut checks: Vec<gate::Check> = Vec::new();
+        for node in self.each(node) {
+            let Some(text) = self.plain(node) else { continue };
+            match text.parse::<gate::Check>() {
+                Err(why) => {
+                    let at = text.char_indices().nth(why.column() - 1).map_or(text.len(), |(at, _)| at);
+                    let spot = self.within(node, &text, at, why.length());
+                    self.wrong(spot, why.message(), "write it as a figure, a comparison and a limit, such as p99 < 200ms");
+                }
+                Ok(check) => match check.part().and_then(|part| unknown_part(part, journeys)) {
+                    Some((message, help)) => self.wrong(node.spot, message, help),
+                    None => checks.push(check),
+                },
+            }
+        }
+        checks
     }
 
     /// The entries of a mapping, if it is one; keys that are not of the shape are told.
@@ -704,7 +726,7 @@ impl<'a> Reading<'a> {
         match text.parse() {
             Ok(think) => Some(think),
             Err(why) => {
-                self.wrong(node.spot, format!("the pause '{}' {why}", text.escape_debug()), "write 2s, 1s..3s or exponential 2s");
+                self.wrong(node.spot, format!("the pause {why}"), "write 2s, 1s..3s or exponential 2s");
                 None
             }
         }
@@ -787,6 +809,28 @@ impl<'a> Reading<'a> {
             _ => path.to_owned(),
         }
     }
+}
+
+/// What is wrong with a part that the journeys do not have, and what to do.
+pub(crate) fn unknown_part(part: &gate::LoadPart, journeys: &[Journey]) -> Option<(String, String)> {
+    let mut names: Vec<&str> = Vec::new();
+    for journey in journeys {
+        match part {
+            gate::LoadPart::Journey(_) => names.push(&journey.name),
+            gate::LoadPart::Step(_) => each_step(&journey.items, &mut |step| names.push(&step.name)),
+            gate::LoadPart::Url(_) => {}
+        }
+    }
+    if names.iter().any(|name| part.is_called(name)) {
+        return None;
+    }
+    let (kind, name) = (part.kind(), part.name().escape_debug().to_string());
+    let help = match nearest(part.name(), names.iter().copied()) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None if names.is_empty() => "a scenario has steps and journeys: write step NAME or journey NAME".to_owned(),
+        None => format!("there are {}", names.join(", ")),
+    };
+    Some((format!("there is no {kind} '{name}'"), help))
 }
 
 /// A key and its value that stand together as one text: `get /a`, or `get:/a`, which YAML takes for one word.

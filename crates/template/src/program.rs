@@ -9,14 +9,18 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
-use measure::{Counted, Failure, Summary, Tick};
+use measure::{Counted, Failure, Outcome, Recorder, Summary, Tally, Tick};
 use plan::{Plan, PlanErrors, Random, RowOrder, Share, Target, Turns};
+use step::Check;
 
 use crate::compiled::{Compiled, Content, compile};
 use crate::data::Data;
+use crate::ear::{Ear, Heard};
+use crate::expectations::Expectations;
 use crate::feed::{Next, Order, Source};
 use crate::kept::{Kept, too_few_rows};
 use crate::record::Fields;
+use crate::witness::{Exchange, Witness};
 use crate::write::{Writing, digits, write};
 
 /// Streams of chance from here on belong to requests, by their number.
@@ -38,6 +42,7 @@ struct Shared {
     seed: u64,
     /// So many keep a row of their own, where users do.
     users: u64,
+    expected: Expectations,
     /// Whether all routes lead to the plan's own server.
     at_home: bool,
 }
@@ -52,6 +57,7 @@ impl Ready {
         let compiled = compile(plan, files);
         let mut errors = PlanErrors::default();
         too_few_rows(plan, files).into_iter().for_each(|error| errors.push(error));
+        let expected = Expectations::of(plan, &mut errors);
         let routes = match compiled {
             Ok(routes) if errors.is_empty() => routes,
             Ok(_) => return Err(errors),
@@ -86,6 +92,7 @@ impl Ready {
             orders: (0..).zip(files).map(order).collect(),
             seed: plan.seed(),
             users: plan.connections_max().get().into(),
+            expected,
             at_home: routes.iter().all(|route| route.target.same_origin(plan.target())),
             routes,
         };
@@ -108,6 +115,18 @@ impl Ready {
             summary.warnings.extend(files.iter().filter_map(|data| data.starved()));
             summary
         })
+    }
+
+    /// Sends the first request of a prepared plan of one request, and tells everything about it.
+    ///
+    /// # Errors
+    /// If it cannot be sent.
+    pub fn walk(mut self, prepared: Prepared, stop: &Stop) -> Result<Vec<Exchange>, RunError> {
+        let witness = Witness::default();
+        let shared = Arc::get_mut(&mut self.shared).expect("nobody has begun with these requests");
+        (shared.expected.witness, shared.expected.heard) = (Some(witness.clone()), Heard::ALL);
+        self.run(prepared, &mut |_, _| {}, stop)?;
+        Ok(witness.take())
     }
 
     /// The first requests of the whole run, as they will be sent.
@@ -146,6 +165,7 @@ struct Filled<const WANDERS: bool> {
     chosen: Cell<u64>,
     sources: RefCell<Vec<Source>>,
     kept: Kept,
+    checks: Vec<Check>,
     body: RefCell<Vec<u8>>,
     scratch: RefCell<Vec<u8>>,
     stopped: Cell<bool>,
@@ -161,7 +181,7 @@ struct User {
     wrong: Option<String>,
     /// Whether the request at hand holds what no header can.
     is_unsendable: bool,
-    ear: (),
+    ear: Ear,
 }
 
 impl<const WANDERS: bool> Filled<WANDERS> {
@@ -169,6 +189,7 @@ impl<const WANDERS: bool> Filled<WANDERS> {
         let sources = shared.files.iter().zip(&shared.orders).map(|(data, order)| Source::new(data.clone(), *order, share)).collect();
         Self {
             kept: Kept::new(&shared.files, shared.order, share, shared.users),
+            checks: shared.expected.checks(),
             shared,
             share,
             chosen: Cell::new(0),
@@ -208,13 +229,20 @@ fn broken(message: String) -> Broken {
 
 impl<const W: bool> Program for Filled<W> {
     type User = User;
-    type Ear = ();
+    type Ear = Ear;
 
     const WANDERS: bool = W;
     const OPENS_FIRST: bool = !W;
 
     fn user(&self, number: u64) -> User {
-        let mut user = User { bytes: Vec::new(), route: 0, kept: Vec::new(), wrong: None, is_unsendable: false, ear: () };
+        let mut user = User {
+            bytes: Vec::new(),
+            route: 0,
+            kept: Vec::new(),
+            wrong: None,
+            is_unsendable: false,
+            ear: Ear { heard: self.shared.expected.heard, ..Ear::default() },
+        };
         if self.shared.order == RowOrder::PerUser {
             for file in 0..self.shared.files.len() {
                 let mut row = Fields::default();
@@ -294,8 +322,32 @@ impl<const W: bool> Program for Filled<W> {
     }
 
     #[inline]
-    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut ()) {
+    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
         (&user.bytes, &mut user.ear)
+    }
+
+    fn tally(&self) -> Tally {
+        self.shared.expected.tally()
+    }
+
+    #[inline]
+    fn record(&self, user: &mut User, outcome: &Outcome, recorder: &mut Recorder) {
+        let expected = &self.shared.expected;
+        if !expected.is_nothing() {
+            expected.record(&self.checks, user.route, &user.ear, outcome, recorder);
+        } else {
+            recorder.record(outcome);
+        }
+        if let Some(witness) = &expected.witness {
+            let line = user.bytes.split(|byte| *byte == b'\r').next().unwrap_or_default();
+            let name = String::from_utf8_lossy(line).trim_end_matches(" HTTP/1.1").to_owned();
+            witness.saw(user.ear.exchange(name, &user.bytes, outcome.result, Some(outcome.response_time())));
+        }
+    }
+
+    #[inline]
+    fn judges(&self, _user: &User) -> bool {
+        self.shared.expected.judges_status
     }
 
     #[inline]

@@ -62,8 +62,8 @@ impl Shown {
         Some(match self.kind.as_deref() {
             Some(kind) if self.right.iter().any(|right| right == kind) => Verdict::Right,
             None | Some("none") => Verdict::NotTold,
-            // That it is something which is not seen names nothing.
-            Some("not_visible") => Verdict::NotTold,
+            // That it is something which is not seen names nothing; nor does it that this machine was too busy to tell.
+            Some("not_visible" | "shared_machine" | "generator") => Verdict::NotTold,
             Some(_) => Verdict::Wrong,
         })
     }
@@ -270,7 +270,8 @@ impl Experiment for Gallery {
             _ => ["--name", "it", "--dir=."],
         });
         let ran = loadline.run(&words, Duration::from_secs(120))?;
-        if ![0, 1, 4].contains(&ran.exit) {
+        // A server that ends is a run that could not be carried out.
+        if ![0, 1, 3, 4].contains(&ran.exit) {
             bail!("it ended with {}: {}{}", ran.exit, ran.stderr, ran.stdout);
         }
         let result = loadline.json("it.json")?;

@@ -132,6 +132,13 @@ impl FromStr for Margin {
     }
 }
 
+impl Margin {
+    /// From 0 to below 1.
+    pub const fn share(self) -> f64 {
+        self.0
+    }
+}
+
 impl std::fmt::Display for Margin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}%", self.0 * 100.0)
@@ -188,7 +195,6 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     importing.look_at_target(&mut errors);
     let (mut draft, [a_at, b_at, served_at], mut left_out) = pasted(draft, [other, served_at], &importing, manner.voice(), &mut errors);
     inputs::read(&mut draft, &mut errors);
-    let promises = promises.read(&mut errors);
     if [&a_at, &b_at, &served_at].iter().all(|address| address.is_none()) && !errors.is_empty() {
         return Err(errors.into());
     }
@@ -203,6 +209,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         left_out.append(&mut side.left_out);
         told.push(path);
     }
+    let checks = promises.read(sides[1].scenarios.of(&sides[1].draft).as_deref(), &mut errors);
     let seed = seed_of(&sides);
     let plans = plans(&sides, fixed.unwrap_or(PAIRS_LAST), seed, &mut errors);
     let alike_only = filing.existing() == Existing::Keep;
@@ -238,7 +245,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let [a, b] = sides.each_ref().map(|side| side.subject.clone());
     let mut compared = Compared::new(name, a, b, pairs.get(), margins, noise.cloned());
     compared.differences = differences;
-    compared.promises = promises;
+    compared.promises = checks;
     let looked = sides.iter().zip([first_a, first_b]).zip(["A", "B"]).zip(&probes).map(|(((side, plan), letter), probes)| {
         // A server with a command is not there yet.
         let there = side.subject.command.is_none();

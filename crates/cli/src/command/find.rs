@@ -156,7 +156,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
     let name = filing.name_or(|| name_for(&draft, "find"));
     let slos = promised(&slo, &mut errors);
-    let checks = promises.read(&mut errors);
+    let checks = promises.read(scenarios.of(&draft).as_deref(), &mut errors);
     let preset = match (quick, publish) {
         (true, _) => Preset::Quick,
         (false, true) => Preset::Publish,

@@ -168,7 +168,7 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let decided = decide(&replay, &mut errors);
     let Replay { promises, aborts, name, keeping, exporting, observing, out, force, sight, detail, manner, dry_run, .. } = replay;
-    let checks = promises.read(&mut errors);
+    let checks = promises.read(None, &mut errors);
     let guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let eyes = observing.decide(&mut errors);
@@ -191,8 +191,22 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
 
-    let single =
-        Single { word: "replay", plan: &plan, name, checks, guard, outputs, keeper, eyes, probes, exports: ready, sight, detail, manner };
+    let single = Single {
+        word: "replay",
+        plan: &plan,
+        name,
+        checks,
+        before: None,
+        guard,
+        outputs,
+        keeper,
+        eyes,
+        probes,
+        exports: ready,
+        sight,
+        detail,
+        manner,
+    };
     single.carry_out(|_| Drive::replay(&plan, found))
 }
 

@@ -391,6 +391,7 @@ impl Cabinet {
         let mut errors = PlanErrors::default();
         let Asked { plan: draft, check, abort_on, name, tag, note } = asked.clone();
         let refused = refused(&draft);
+        let scenario = if refused.is_empty() { Scenarios::default().of(&draft) } else { None };
         let plan = if refused.is_empty() {
             inputs::decide(draft, &Scenarios::default(), &mut errors)
         } else {
@@ -431,7 +432,7 @@ impl Cabinet {
             let _ = inputs::decide(others, &Scenarios::default(), &mut errors);
             None
         };
-        let checks = Promises::of(check).read(&mut errors);
+        let checks = Promises::of(check).read(scenario.as_deref(), &mut errors);
         let guard = Aborts::of(abort_on).read(&mut errors);
         let name = name.filter(|name| !name.trim().is_empty()).or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
         let keeper = Keeping::of(self.at.clone(), tag, note).decide(Kind::Run, &name, &mut errors);

@@ -96,7 +96,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let name = filing.name_or(|| name_for(&draft, "sweep"));
     let slo = wished(slo, &mut errors);
-    let checks = promises.read(&mut errors);
+    let checks = promises.read(scenarios.of(&draft).as_deref(), &mut errors);
     let outs = filing.renderings(SWEEP_FORMATS, &mut errors);
     let climb = Climb::decide(draft, ladder, scenarios, &mut errors).map(|climb| Climb { slo, checks, outs, ..climb });
     let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
@@ -752,7 +752,7 @@ const UNITS: [&str; 6] = ["%", "ns", "µs", "ms", "s", "min"];
 /// The name that a draft suggests: its scenario's, or its URL's, or this one.
 pub fn name_for(draft: &Draft, otherwise: &str) -> String {
     match (scenarios::file_of(draft), &draft.url) {
-        (Some(path), _) => scenarios::stem(path),
+        (Some(path), _) => scenarios::name_of(draft.scenario_name.as_deref(), path),
         (None, Some(url)) => name_of(url),
         (None, None) => otherwise.to_owned(),
     }

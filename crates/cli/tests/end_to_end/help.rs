@@ -7,6 +7,7 @@ fn every_command_tells_what_it_can_do() {
     for command in [
         "",
         "run",
+        "try",
         "sweep",
         "find",
         "diff",

@@ -419,9 +419,8 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
     tables
 }
 
-/// The rows of a scenario.
+/// The rows of a scenario, or of the URLs of a list.
 fn journeys(summary: &Summary) -> Vec<Table> {
-    let Some(scenario) = &summary.scenario else { return Vec::new() };
     // Heads of figures begin with #.
     let heads = |heads: &[&str]| -> Vec<String> {
         heads.iter().enumerate().map(|(place, head)| if place == 0 { (*head).to_owned() } else { format!("#{head}") }).collect()
@@ -430,12 +429,17 @@ fn journeys(summary: &Summary) -> Vec<Table> {
         let heads = heads(names);
         Table::new(anchor, title, &heads.iter().map(String::as_str).collect::<Vec<_>>(), rows)
     };
+    let counted = |anchor, title, names: &[&str], rows: &[measure::StepRow]| {
+        let steps = table(anchor, title, names, rows.iter().map(crate::journeys::step).collect());
+        let broken = crate::journeys::broken(rows);
+        if broken.is_empty() { steps } else { steps.noted(format!("Checks broken: {}.", broken.join("; "))) }
+    };
+    let Some(scenario) = &summary.scenario else {
+        let urls = || counted("urls", "URLs", &crate::journeys::URLS, &summary.urls);
+        return if summary.urls.is_empty() { Vec::new() } else { vec![urls()] };
+    };
     let transactions = crate::journeys::transactions(scenario, summary.qps);
-    let mut steps = table("steps", "Steps", &crate::journeys::STEPS, scenario.steps.iter().map(crate::journeys::step).collect());
-    let broken = crate::journeys::broken(scenario);
-    if !broken.is_empty() {
-        steps = steps.noted(format!("Checks broken: {}.", broken.join("; ")));
-    }
+    let steps = counted("steps", "Steps", &crate::journeys::STEPS, &scenario.steps);
     vec![
         table("journeys", "Journeys", &crate::journeys::JOURNEYS, scenario.journeys.iter().map(crate::journeys::journey).collect())
             .noted(format!("{transactions}. {}", crate::journeys::LEGEND)),

@@ -72,12 +72,12 @@ impl Reading<'_> {
 
     pub(super) fn timeout(&mut self, node: &Node) -> Option<Nanos> {
         let text = self.plain(node)?;
-        let why = match text.parse::<Nanos>() {
-            Ok(Nanos::ZERO) => "gives no answer any time".to_owned(),
+        let why = match Nanos::with_unit(&text) {
+            Ok(Nanos::ZERO) => format!("'{}' gives no answer any time", text.escape_debug()),
             Ok(timeout) => return Some(timeout),
             Err(why) => why,
         };
-        self.wrong(node.spot, format!("the timeout '{}' {why}", text.escape_debug()), "write 2s or 500ms");
+        self.wrong(node.spot, format!("the timeout {why}"), "write 2s or 500ms");
         None
     }
 
