@@ -275,8 +275,10 @@ fn steady(reading: &Reading<'_>) -> Answer {
 fn limits(reading: &Reading<'_>) -> Answer {
     let summary = reading.run;
     let named = reading.bottleneck.first().is_some_and(analysis::bottleneck::Finding::is_named);
-    // That nothing was let in, or nobody was there, is so however late it was asked.
-    let told = |kind: Bottleneck| matches!(kind, Bottleneck::Refused | Bottleneck::Ended | Bottleneck::Silent);
+    // That nothing was let in, nobody was there or requests were turned away is so however late it was asked.
+    let told = |kind: Bottleneck| {
+        matches!(kind, Bottleneck::Refused | Bottleneck::Ended | Bottleneck::Silent | Bottleneck::RateLimit | Bottleneck::Overload)
+    };
     let refused = reading.bottleneck.first().is_some_and(|first| told(first.kind));
     if let Some(answer) = super::limits::answer(&reading.bottleneck)
         && (reading.validity.standing != Standing::Invalid || refused)
