@@ -1041,7 +1041,7 @@ mod tests {
             ("step p95 < 1s", 1, "the name of a step"),
             ("step login unsent < 1s", 12, "of a step, a check takes"),
             ("journey buy qps > 1", 13, "of a journey, a check takes"),
-            ("url /a first_byte < 1s", 8, "'first_byte' is not measured"),
+            ("url /a first_byte < 1s", 8, "'first_byte' is a time with many values"),
             ("ttfb < 1s", 1, "write ttfb p95 or ttfb mean"),
             ("speed > 3", 1, "'speed' is not measured"),
             ("< 200ms", 1, "begins with"),
