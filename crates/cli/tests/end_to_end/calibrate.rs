@@ -22,7 +22,7 @@ fn the_ceiling_is_kept_and_told_by_later_reports() {
 
     let line = format!("run {} -c 4 -n 200", server.url("/healthz"));
     session = at_home(session);
-    session.loadline(&format!("{line} --out json=near.json")).exits(0).says("of this machine's ceiling");
+    session.loadline(&format!("{line} --full --out json=near.json")).exits(0).says("of this machine's ceiling");
     assert!(session.json("near.json")["generator"]["ceiling_qps"].as_f64().unwrap() > 0.0);
     // Larger answers meet another ceiling.
     session = at_home(session);
