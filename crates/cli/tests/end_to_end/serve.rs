@@ -182,9 +182,12 @@ fn a_run_of_the_command_line_is_followed_and_stopped() {
     let id = ended["saved"].as_str().unwrap().to_owned();
     assert_eq!(served.get("/api/v1/runs/@last").is(200).json()["id"], id);
     // A run that goes on is not ended by whoever watches it.
-    let mut lines = served.listen();
     let run = session.start(&format!("run {} -d 6s -c 2 --name goes-on", target.url("/healthz")));
-    while event(&mut lines, "begun")["name"] != "goes-on" {}
+    let deadline = Instant::now() + PATIENCE;
+    while served.get("/api/v1/live").json()["name"] != "goes-on" {
+        assert!(Instant::now() < deadline, "it is not shown");
+        std::thread::sleep(Duration::from_millis(5));
+    }
     served.running.signal(Signal::INT).end().exits(0);
     run.end().exits(0);
 }
