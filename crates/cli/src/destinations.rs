@@ -29,6 +29,17 @@ pub enum Author {
     Tool,
 }
 
+/// What chose where the requests of a file go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// `--target`.
+    Target,
+    /// A URL beside the file, or that of a saved plan.
+    Address,
+    /// The file alone.
+    File,
+}
+
 /// What is said of where requests go.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Said {
@@ -59,8 +70,8 @@ impl Destinations {
         Some(Self { path: shown.to_owned(), target, also: Also::Any, servers, author: Author::Tool })
     }
 
-    /// What there is to say; nothing where the file names one server and the user another, or the user wrote down the only one.
-    pub fn said(&self, has_target: bool) -> Option<Said> {
+    /// What there is to say; nothing where there is one server and the user named it.
+    pub fn said(&self, choice: Choice) -> Option<Said> {
         let Self { path, target, also, servers, author } = self;
         let stays = |server: &Target| server.same_origin(target) || also.holds(server);
         let mut distinct: Vec<&Target> = Vec::new();
@@ -79,8 +90,9 @@ impl Destinations {
         let text = format!("{path}: requests go to {}", listed(servers));
         match (distinct.len(), author) {
             (0 | 1, Author::User) => None,
+            (0 | 1, Author::Tool) if choice != Choice::File => None,
             (0 | 1, Author::Tool) | (_, Author::User) => Some(Said::Remark(text)),
-            (..) if has_target => Some(Said::Remark(text)),
+            (_, Author::Tool) if choice == Choice::Target => Some(Said::Remark(text)),
             (servers, Author::Tool) => Some(Said::Doubt { text, servers }),
         }
     }
@@ -111,10 +123,10 @@ mod tests {
     use super::*;
 
     /// What is said of a file with so many requests for each of these servers.
-    fn said(target: &str, also: &[&str], servers: &[(&str, usize)], author: Author, has_target: bool) -> Option<Said> {
+    fn said(target: &str, also: &[&str], servers: &[(&str, usize)], author: Author, choice: Choice) -> Option<Said> {
         let also = Also::read(&also.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), &mut Vec::new());
         let servers = servers.iter().map(|(server, requests)| (server.parse().unwrap(), *requests)).collect();
-        Destinations { path: "'a.har'".to_owned(), target: target.parse().unwrap(), also, servers, author }.said(has_target)
+        Destinations { path: "'a.har'".to_owned(), target: target.parse().unwrap(), also, servers, author }.said(choice)
     }
 
     fn remark(text: &str) -> Option<Said> {
@@ -125,34 +137,39 @@ mod tests {
     fn several_servers_of_another_tool_s_file_are_a_doubt_and_those_of_the_user_a_remark() {
         let both = [("http://a.test", 1), ("https://b.test", 3)];
         let text = "'a.har': requests go to https://b.test (3) and http://a.test (1)";
-        let asked = |author, has_target| said("https://b.test", &["http://a.test"], &both, author, has_target);
-        assert_eq!(asked(Author::Tool, false), Some(Said::Doubt { text: text.to_owned(), servers: 2 }));
-        assert_eq!(asked(Author::User, false), remark(text));
+        let asked = |author, choice| said("https://b.test", &["http://a.test"], &both, author, choice);
+        assert_eq!(asked(Author::Tool, Choice::File), Some(Said::Doubt { text: text.to_owned(), servers: 2 }));
+        assert_eq!(asked(Author::User, Choice::File), remark(text));
         // Both were named.
-        assert_eq!(asked(Author::Tool, true), remark(text));
+        assert_eq!(asked(Author::Tool, Choice::Target), remark(text));
     }
 
     #[test]
     fn http_and_https_of_one_host_are_no_doubt() {
         let both = [("http://a.test", 1), ("https://a.test", 3)];
-        let told = said("https://a.test", &["http://a.test"], &both, Author::Tool, false);
+        let told = said("https://a.test", &["http://a.test"], &both, Author::Tool, Choice::File);
         assert_eq!(told, remark("'a.har': requests go to https://a.test (3) and http://a.test (1)"));
     }
 
     #[test]
     fn what_goes_to_the_target_in_place_of_other_servers_is_told() {
         let three = [("http://a.test", 1), ("https://b.test", 3), ("https://login.test", 2)];
-        let told = said("http://127.0.0.1:9100", &["https://login.test"], &three, Author::Tool, true);
+        let told = said("http://127.0.0.1:9100", &["https://login.test"], &three, Author::Tool, Choice::Target);
         let text = "'a.har': requests for https://b.test (3) and http://a.test (1) go to http://127.0.0.1:9100, and those for https://login.test (2) go there";
         assert_eq!(told, remark(text));
-        assert_eq!(said("http://127.0.0.1:9100", &[], &three[..1], Author::Tool, true), None);
+        assert_eq!(said("http://127.0.0.1:9100", &[], &three[..1], Author::Tool, Choice::Target), None);
+        let one = [("http://127.0.0.1:9100", 4)];
+        assert_eq!(said(one[0].0, &[], &one, Author::Tool, Choice::Address), None);
+        assert_eq!(said(one[0].0, &[], &one, Author::Tool, Choice::File), remark("'a.har': requests go to http://127.0.0.1:9100 (4)"));
     }
 
     #[test]
     fn many_servers_are_not_all_told() {
         let names: Vec<String> = (0..13).map(|number| format!("http://{number}.test")).collect();
         let many: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 1)).collect();
-        let Some(Said::Doubt { text, servers: 13 }) = said(&names[0], &["any"], &many, Author::Tool, false) else { panic!("no doubt") };
+        let Some(Said::Doubt { text, servers: 13 }) = said(&names[0], &["any"], &many, Author::Tool, Choice::File) else {
+            panic!("no doubt")
+        };
         assert!(text.ends_with("http://9.test (1) and 3 more servers"), "{text}");
     }
 }

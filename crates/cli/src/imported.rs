@@ -17,7 +17,7 @@ use clap::{ArgAction, Args};
 use import::collection::{Collection, Environment, Kind, Unread, Wishes, guess};
 use plan::{Also, Draft, Plan, PlanError, PlanErrors, Target};
 
-use crate::destinations::Said;
+use crate::destinations::{Choice, Said};
 use crate::exit::{Exit, Failed};
 use crate::inputs::{plainly, readable};
 use crate::other_tools;
@@ -248,7 +248,12 @@ impl Importing {
         let mut ways: Vec<String> = Vec::new();
         for (plan, scenarios) in sides {
             ways.extend(scenarios.ways_left_out());
-            let Some(said) = scenarios.destinations(plan).and_then(|found| found.said(self.target.is_some())) else { continue };
+            let choice = match (&self.target, &scenarios.wishes().host) {
+                (Some(_), _) => Choice::Target,
+                (None, Some(_)) => Choice::Address,
+                (None, None) => Choice::File,
+            };
+            let Some(said) = scenarios.destinations(plan).and_then(|found| found.said(choice)) else { continue };
             if told.contains(&said) {
                 continue;
             }

@@ -268,12 +268,12 @@ impl Scenarios {
         if draft.url.is_some() {
             // A proxy or an address of the file leads to its own server.
             let mut ways = self.0.ways.borrow_mut();
-            let left = imported::leave_ways(&mut own, &draft).into_iter().map(|left| format!("'{path}' is left out: {left}"));
-            left.for_each(|left| {
+            for left in imported::leave_ways(&mut own, &draft) {
+                let left = format!("'{path}' is left out: {left}");
                 if !ways.contains(&left) {
-                    ways.push(left)
+                    ways.push(left);
                 }
-            });
+            }
         }
         own_load.of(own, &mut draft).overlaid(draft)
     }

@@ -12,7 +12,7 @@ use import::collection::{Collection, FILE_BYTES_MAX, KINDS, Kind, Wishes, guess,
 use plan::{Also, PlanError, PlanErrors, Target};
 
 use super::{Manner, curate};
-use crate::destinations::{Destinations, Said};
+use crate::destinations::{Choice, Destinations, Said};
 use crate::exit::{Exit, Failed};
 use crate::imported::{self, pair};
 use crate::inputs::plainly;
@@ -201,7 +201,8 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
     let requests = written.requests.len();
     let guessed = if from.is_some() { "" } else { " (a guess; --from says otherwise)" };
     screen.say(&format!("{shown}: {}{guessed}: {requests} {}", kind.about(), if requests == 1 { "request" } else { "requests" }));
-    let destinations = Destinations::of_requests(&shown, &written).and_then(|found| found.said(target.is_some()));
+    let choice = if target.is_some() { Choice::Target } else { Choice::File };
+    let destinations = Destinations::of_requests(&shown, &written).and_then(|found| found.said(choice));
     let several = match destinations {
         Some(Said::Doubt { text, .. }) => {
             screen.say(&format!("warning: {text}\n  help: --target URL sends all of them to one server"));

@@ -287,8 +287,8 @@ fn a_scenario_that_was_made_is_run() {
 #[test]
 fn a_request_whose_file_is_missing_is_left_out_and_the_others_are_sent() {
     let server = server();
-    let base = server.url("");
-    let form = format!("curl -F 'model=@/path/to/your/model.stl' {base}echo\ncurl {base}healthz\ncurl -F 'note=@note.txt' {base}echo\n");
+    let (echo, healthz) = (server.url("/echo"), server.url("/healthz"));
+    let form = format!("curl -F 'model=@/path/to/your/model.stl' {echo}\ncurl {healthz}\ncurl -F 'note=@note.txt' {echo}\n");
     let mut session = Session::new().file("all.sh", &form).file("note.txt", "x");
     let ran = session.loadline("run all.sh -n 4 -c 1").exits(0);
     ran.complains("of 'all.sh' is left out: line 1: the request to").complains("its file '/path/to/your/model.stl' cannot be read: ");

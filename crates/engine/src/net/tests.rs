@@ -188,6 +188,7 @@ fn another_origin_is_looked_up_once_and_dialled() {
     let plan = plan(&format!("http://{at}/"), |draft| {
         draft.no_preflight = true;
         draft.follow = given("1");
+        draft.also_target = vec![format!("http://localhost:{}", elsewhere.port())];
     });
     let network = Network::prepare(&plan).unwrap();
     let target: Target = format!("http://localhost:{}/x", elsewhere.port()).parse().unwrap();

@@ -64,7 +64,7 @@ pub fn guess(bytes: &[u8]) -> Result<Kind, Unread> {
             .is_some_and(|(name, _)| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'));
         is_value || matches!(word, "export" | "set" | "echo" | "printf" | "cat" | "cd" | "source" | "." | "sleep")
     };
-    let commands = |line: &str| line.split(['|', ';', '&']).any(|command| begins_with_curl(command));
+    let commands = |line: &str| line.split(['|', ';', '&']).any(begins_with_curl);
     if lines().find(|line| commands(line) || !before(line)).is_some_and(commands) {
         return Ok(Kind::Curl);
     }
