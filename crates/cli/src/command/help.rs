@@ -65,7 +65,7 @@ const GUIDES: &[Guide] = &[
             "check",
             "against",
             "out",
-            "web",
+            "full",
             "quiet",
         ],
     },
