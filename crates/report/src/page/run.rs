@@ -252,10 +252,7 @@ fn unkept(reading: &Reading<'_>) -> Vec<String> {
 }
 
 fn steady(reading: &Reading<'_>) -> Answer {
-    // The shape of the times is no change of them.
-    let shapes: Vec<String> = reading.peaks.iter().map(ToString::to_string).collect();
-    let noticed: Vec<String> = reading.noticed().into_iter().filter(|said| !shapes.contains(said)).collect();
-    if let Some((first, others)) = noticed.split_first() {
+    if let Some((first, others)) = reading.changes().split_first() {
         let more = match others.len() {
             0 => String::new(),
             1 => "; one more remark is below".to_owned(),
