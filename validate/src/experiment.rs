@@ -78,6 +78,7 @@ pub const PARTS: &[Part] = &[
     part::<real::Frozen>(),
     part::<real::Hung>(),
     part::<real::Bottlenecks>(),
+    part::<real::Gallery>(),
 ];
 
 const fn part<E: Experiment>() -> Part {

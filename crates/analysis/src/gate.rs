@@ -10,8 +10,14 @@
 //! chance. Requests count in full here, however much they resemble each other: a check is about this run, in which a second
 //! of standing still did happen, and not about what the next one would show ([`crate::interval`] is).
 //!
+//! A promise may be about a part of the load: `step login p95 < 100ms`, `journey buy failed < 1%`, `url /a p99 < 50ms`. A name holds
+//! whatever its file gave it, so it is all that stands between the first word and the last before the comparison, which is looked
+//! for from the right.
+//!
 //! Invariant: what a [`Check`] prints reads back as the same check.
 
+mod against;
+mod part;
 mod slo;
 
 use std::fmt;
@@ -24,18 +30,22 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::{binomial_at_least, binomial_at_most};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
-use crate::quantity::{count, figure, time};
+use crate::quantity::{count, figure, percent, time};
 use crate::sparse::rank_of;
 
+pub use against::{Change, RUNS_MIN, Regression, against};
+pub use part::Part as LoadPart;
 pub use slo::{Slo, Unsearchable, response_quantile};
 
 /// With fewer requests beyond a quantile than this, it is not known (docs/measurement.md §1.5).
 const TAIL_MIN: f64 = 10.0;
 
 /// A promise: some figure of a run, and what it must keep to.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Check {
+    /// Of what; `None`: of the whole load.
+    part: Option<LoadPart>,
     figure: Figure,
     comparison: Comparison,
     limit: Limit,
@@ -46,6 +56,8 @@ pub struct Check {
 enum Figure {
     Time(Span, Statistic),
     Qps,
+    /// Journeys a second.
+    Tps,
     Failed,
     Unsent,
     Status(u16),
@@ -63,10 +75,12 @@ enum Span {
     Tls,
 }
 
-const SPANS: [(&str, Span); 6] = [
+/// What is printed comes first of those that mean the same.
+const SPANS: [(&str, Span); 7] = [
     ("response_time", Span::Response),
     ("service_time", Span::Service),
     ("ttfb", Span::FirstByte),
+    ("first_byte", Span::FirstByte),
     ("wait", Span::Wait),
     ("connect", Span::Connect),
     ("tls", Span::Tls),
@@ -87,6 +101,8 @@ enum Comparison {
     AtMost,
     Above,
     AtLeast,
+    /// Only of counts and shares.
+    Equal,
 }
 
 impl Comparison {
@@ -96,6 +112,7 @@ impl Comparison {
             Self::AtMost => figure <= limit,
             Self::Above => figure > limit,
             Self::AtLeast => figure >= limit,
+            Self::Equal => figure == limit,
         }
     }
 
@@ -114,6 +131,9 @@ enum Limit {
 
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(part) = &self.part {
+            write!(f, "{part} ")?;
+        }
         write!(f, "{} {} {}", self.figure, self.comparison, self.limit)
     }
 }
@@ -127,6 +147,7 @@ impl fmt::Display for Figure {
                 write!(f, "{name}.{statistic}")
             }
             Self::Qps => f.write_str("qps"),
+            Self::Tps => f.write_str("tps"),
             Self::Failed => f.write_str("failed"),
             Self::Unsent => f.write_str("unsent"),
             Self::Status(status) => write!(f, "status.{status}"),
@@ -152,6 +173,7 @@ impl fmt::Display for Comparison {
             Self::AtMost => "<=",
             Self::Above => ">",
             Self::AtLeast => ">=",
+            Self::Equal => "==",
         })
     }
 }
@@ -182,6 +204,12 @@ impl CheckError {
     #[must_use]
     pub const fn column(&self) -> usize {
         self.column + 1
+    }
+
+    /// How many characters are meant.
+    #[must_use]
+    pub const fn length(&self) -> usize {
+        self.length
     }
 
     /// What is wrong, without the place.
@@ -239,9 +267,15 @@ impl FromStr for Check {
 }
 
 impl Check {
+    /// The part of the load that it is about; `None`: the whole.
+    #[must_use]
+    pub const fn part(&self) -> Option<&LoadPart> {
+        self.part.as_ref()
+    }
+
     /// Reads `text` up to the byte `end`; errors point into the whole of it.
     fn read(text: &str, end: usize) -> Result<Self, CheckError> {
-        let Some(at) = text[..end].find(['<', '>', '=', '!']) else {
+        let Some(last) = text[..end].rfind(SIGNS) else {
             let whole = Part::new(text, 0, end);
             if whole.text().is_empty() {
                 return Err(whole.wrong("a check is empty; write one such as p99 < 200ms"));
@@ -249,18 +283,26 @@ impl Check {
             let after = Part { from: whole.to, ..whole };
             return Err(after.wrong("a check needs <, <=, > or >= and a limit, such as p99 < 200ms"));
         };
-        let length = text[at..end].find(|c| !matches!(c, '<' | '>' | '=' | '!')).unwrap_or(end - at);
+        two_in_one(text, end)?;
+        let at = text[..=last].trim_end_matches(SIGNS).len();
+        let length = last + 1 - at;
         let sign = Part { whole: text, from: at, to: at + length };
+        let (part, about) = part::read(Part::new(text, 0, at))?;
+        let figure = read_figure(about)?;
+        if let Some(part) = &part {
+            part.measures(figure).map_err(|why| about.wrong(why))?;
+        }
+        let is_counted = !matches!(figure, Figure::Time(..) | Figure::Qps | Figure::Tps);
         let comparison = match sign.text() {
             "<" => Comparison::Below,
             "<=" => Comparison::AtMost,
             ">" => Comparison::Above,
             ">=" => Comparison::AtLeast,
-            _ => return Err(sign.wrong("a check compares with <, <=, > or >=")),
+            "==" if is_counted => Comparison::Equal,
+            _ => return Err(sign.wrong("a check compares with <, <=, > or >=, and a number of requests also with ==")),
         };
-        let figure = read_figure(Part::new(text, 0, at))?;
         let limit = read_limit(figure, Part::new(text, at + length, end))?;
-        let check = Self { figure, comparison, limit };
+        let check = Self { part, figure, comparison, limit };
         check.can_fail().map_err(|why| Part::new(text, 0, end).wrong(why))?;
         Ok(check)
     }
@@ -280,28 +322,56 @@ impl Check {
     }
 }
 
-const FIGURES: &str =
-    "p50 … p99.9, mean, max (also as service_time.p95, ttfb.mean, wait, connect, tls), qps, failed, unsent, status.503 or status.5xx";
+/// What a comparison is made of.
+const SIGNS: [char; 4] = ['<', '>', '=', '!'];
+
+const FIGURES: &str = "p50 … p99.9, mean, max (also of a part: first_byte p95, service_time p95, connect p99, tls, wait), qps, tps, failed, \
+     unsent, status 503 or status 5xx; and of a step, journey or URL: step login p95";
+
+/// Refuses two promises in one text, each of which would be a promise of its own.
+fn two_in_one(text: &str, end: usize) -> Result<(), CheckError> {
+    for joint in [" and ", "&&", ",", ";"] {
+        let Some(at) = text[..end].find(joint) else { continue };
+        if text[..at].parse::<Check>().is_ok() {
+            return Err(Part::new(text, at, at + joint.len()).wrong("two promises in one check: give --check once for each"));
+        }
+    }
+    Ok(())
+}
+
+/// What other tools call a figure.
+fn called_here(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().replace(['_', '-'], "").as_str() {
+        "error" | "errors" | "errorrate" | "failures" | "failure" | "fail" | "httpreqfailed" => "failed",
+        "latency" | "duration" | "responsetime" | "httpreqduration" => "p95 or mean",
+        "avg" | "average" => "mean",
+        "median" | "med" => "p50",
+        "rps" | "throughput" | "rate" | "requests" => "qps",
+        "p" | "percentile" => "p99",
+        _ => return None,
+    })
+}
 
 fn read_figure(part: Part<'_>) -> Result<Figure, CheckError> {
     let text = part.text();
     match text {
         "" => return Err(part.wrong(format!("a check begins with what it is about: {FIGURES}"))),
         "qps" => return Ok(Figure::Qps),
+        "tps" => return Ok(Figure::Tps),
         "failed" => return Ok(Figure::Failed),
         "unsent" => return Ok(Figure::Unsent),
         _ => {}
     }
-    if let Some(status) = text.strip_prefix("status.") {
-        let place = Part { from: part.from + "status.".len(), ..part };
+    if let Some(status) = text.strip_prefix("status").and_then(|rest| rest.strip_prefix(['.', ' '])).map(str::trim) {
+        let place = Part { from: part.to - status.len(), ..part };
         return read_status(status).ok_or_else(|| place.wrong("a status is 100 to 599, or a class such as 5xx"));
     }
-    let (span, place) = match text.split_once('.') {
+    let (span, place) = match text.split_once(['.', ' ']) {
         Some((name, _)) if !name.starts_with(|c: char| c == 'p' && text[1..].starts_with(|c: char| c.is_ascii_digit())) => {
             let before = Part { to: part.from + name.len(), ..part };
             let span = SPANS.iter().find(|(known, _)| *known == name).map(|(_, span)| *span);
-            let span = span.ok_or_else(|| before.wrong(format!("'{name}' is not measured; a check is about {FIGURES}")))?;
-            (span, Part { from: part.from + name.len() + 1, ..part })
+            let span = span.ok_or_else(|| before.wrong(not_measured(name)))?;
+            (span, Part::new(part.whole, part.from + name.len() + 1, part.to))
         }
         _ => (Span::Response, part),
     };
@@ -313,9 +383,20 @@ fn read_figure(part: Part<'_>) -> Result<Figure, CheckError> {
             Some((digits, _)) if digits.starts_with(|c: char| c.is_ascii_digit()) => {
                 Err(place.wrong("a percentile lies between p0 and p100, such as p99 or p99.9"))
             }
-            _ if place.from == part.from => Err(place.wrong(format!("'{text}' is not measured; a check is about {FIGURES}"))),
+            _ if place.from == part.from => Err(place.wrong(not_measured(text))),
             _ => Err(place.wrong("of a time, a check takes a percentile such as p99, mean or max")),
         },
+    }
+}
+
+fn not_measured(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    if SPANS.iter().any(|(span, _)| *span == lower) {
+        return format!("'{name}' is a time with many values; write {lower} p95 or {lower} mean");
+    }
+    match called_here(name) {
+        Some(here) => format!("'{name}' is not measured: here it is called {here}"),
+        None => format!("'{name}' is not measured; a check is about {FIGURES}"),
     }
 }
 
@@ -339,7 +420,7 @@ fn read_limit(figure: Figure, part: Part<'_>) -> Result<Limit, CheckError> {
             }
             text.parse().map(Limit::Time).map_err(|_| part.wrong(format!("'{text}' is not {wanted}")))
         }
-        Figure::Qps => {
+        Figure::Qps | Figure::Tps => {
             let bare = text.strip_suffix("/s").unwrap_or(text).trim_end();
             let (digits, factor) = match bare.strip_suffix(['k', 'K']) {
                 Some(thousands) => (thousands, 1e3),
@@ -412,7 +493,13 @@ impl Judgement {
     /// What was measured and what follows, after the check's own words: `12.3 ms`, `not judgeable: …`.
     #[must_use]
     pub fn about(&self) -> String {
-        let measured = self.measured.map_or_else(String::new, |measured| measured.to_string());
+        let measured = match (self.measured, self.check.figure) {
+            (Some(Measured::Never), Figure::Time(_, Statistic::Quantile(percentile))) => {
+                let beyond = percent(((100.0 - percentile) * 1e6).round() / 1e6);
+                format!("more than {beyond} % of requests failed, and a failed request counts as infinitely slow")
+            }
+            (measured, _) => measured.map_or_else(String::new, |measured| measured.to_string()),
+        };
         match &self.verdict {
             Verdict::Held | Verdict::Broken => measured,
             Verdict::NotJudgeable { why } if measured.is_empty() => why.to_string(),
@@ -427,7 +514,7 @@ impl Verdict {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Held => "held",
-            Self::Broken => "BROKEN",
+            Self::Broken => "FAILED",
             Self::NotJudgeable { .. } => "not judgeable",
         }
     }
@@ -459,7 +546,7 @@ impl fmt::Display for Measured {
         let long = |span: Nanos| if span == Nanos::NEVER { "never".to_owned() } else { time(span.0 as f64) };
         match self {
             Self::Time(span) => f.write_str(&time(span.0 as f64)),
-            Self::Never => f.write_str("never answered: it lies among the failed requests"),
+            Self::Never => f.write_str("a request failed, and a failed request counts as infinitely slow"),
             Self::Between(low, high) => write!(f, "between {} and {}", long(*low), long(*high)),
             Self::PerSecond(rate) => write!(f, "{}/s", figure(*rate)),
             // With digits enough to tell it from a limit: 0.105 % is not 0.1 %.
@@ -517,6 +604,14 @@ pub fn together(runs: &[&Summary]) -> Option<Summary> {
     let mut all = (*first).clone();
     let (mut answered, mut well) = (first.qps * first.duration_s, first.qps_succeeded * first.duration_s);
     for run in others {
+        let weights = (all.duration_s, run.duration_s);
+        if let (Some(all), Some(more)) = (&mut all.scenario, &run.scenario) {
+            all.steps.iter_mut().zip(&more.steps).for_each(|(row, more)| row.add(more, weights));
+            all.journeys.iter_mut().zip(&more.journeys).for_each(|(row, more)| row.add(more, weights));
+            all.tps_succeeded =
+                (all.tps_succeeded * weights.0 + more.tps_succeeded * weights.1) / (weights.0 + weights.1).max(f64::MIN_POSITIVE);
+        }
+        all.urls.iter_mut().zip(&run.urls).for_each(|(row, more)| row.add(more, weights));
         answered += run.qps * run.duration_s;
         well += run.qps_succeeded * run.duration_s;
         all.duration_s += run.duration_s;
@@ -552,12 +647,13 @@ pub fn together(runs: &[&Summary]) -> Option<Summary> {
 
 impl Check {
     fn judge(&self, run: &Summary) -> Judgement {
-        let judged = |measured, verdict| Judgement { check: *self, measured, interval: None, verdict };
+        let judged = |measured, verdict| Judgement { check: self.clone(), measured, interval: None, verdict };
         let nothing = || judged(None, Verdict::NotJudgeable { why: Why::Nothing });
-        let due = run.requests.due;
+        let Some(of) = part::Measurements::of(self.part.as_ref(), run) else { return nothing() };
+        let due = of.due;
         let hits = match self.figure {
             Figure::Time(span, statistic) => {
-                let times = Times::of(run, span);
+                let times = of.times(span);
                 let Limit::Time(limit) = self.limit else { return nothing() };
                 if times.all == 0 {
                     return nothing();
@@ -581,9 +677,13 @@ impl Check {
                 if run.duration_s <= 0.0 {
                     return nothing();
                 }
-                return judged(Some(Measured::PerSecond(run.qps_succeeded)), Verdict::of(self.comparison.holds(run.qps_succeeded, limit)));
+                return judged(Some(Measured::PerSecond(of.qps)), Verdict::of(self.comparison.holds(of.qps, limit)));
             }
-            Figure::Failed => run.requests.failed + run.requests.unsent,
+            Figure::Tps => {
+                let (Limit::PerSecond(limit), Some(tps)) = (self.limit, of.tps) else { return nothing() };
+                return judged(Some(Measured::PerSecond(tps)), Verdict::of(self.comparison.holds(tps, limit)));
+            }
+            Figure::Failed => of.failed,
             Figure::Unsent => run.requests.unsent,
             Figure::Status(status) => run.status.get(&status).copied().unwrap_or(0),
             Figure::StatusClass(digit) => run.status.range(digit * 100..(digit + 1) * 100).map(|(_, count)| count).sum(),
@@ -635,6 +735,7 @@ fn measured((low, high): (Option<Nanos>, Option<Nanos>)) -> Option<Measured> {
 }
 
 /// Times of `all` requests, of which `good` succeeded; the histogram may hold times of failed ones too.
+#[derive(Clone, Copy)]
 struct Times<'a> {
     histogram: &'a Histogram,
     good: u64,
@@ -708,7 +809,7 @@ fn sum_of(buckets: impl Iterator<Item = (Nanos, u64)>, count: u64) -> f64 {
 }
 
 /// When to give up during a run: `failed > 50% for 5s`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct AbortRule {
     when: Check,
@@ -735,13 +836,15 @@ impl FromStr for AbortRule {
             }
         };
         let when = Check::read(text, end)?;
-        let seen = matches!(when.figure, Figure::Time(Span::Response, _) | Figure::Qps | Figure::Failed | Figure::Unsent);
+        let seen =
+            when.part.is_none() && matches!(when.figure, Figure::Time(Span::Response, _) | Figure::Qps | Figure::Failed | Figure::Unsent);
         if seen {
             Ok(Self { when, lasting })
         } else {
-            Err(Part::new(text, 0, text.find(['<', '>']).unwrap_or(end)).wrong(format!(
+            let about = Part::new(text, 0, text[..end].rfind(SIGNS).map_or(end, |last| text[..=last].trim_end_matches(SIGNS).len()));
+            Err(about.wrong(format!(
                 "'{}' is known only at the end; during a run, watch a response time such as p99, qps, failed or unsent",
-                when.figure
+                about.text()
             )))
         }
     }
@@ -878,6 +981,15 @@ mod tests {
             "wait.p50 < 1ms",
             "connect.p90 < 5ms",
             "tls.max < 1s",
+            "tps > 5",
+            "status.5xx == 0",
+            "failed == 0",
+            "step login p95 < 100ms",
+            "step GET /search?q=<a> p95 < 100ms",
+            "step log in and out failed < 1%",
+            "journey buy failed < 1%",
+            "journey buy tps > 2.5",
+            "url /a?b=c qps > 100",
         ] {
             assert_eq!(check(text).to_string(), text);
         }
@@ -892,6 +1004,11 @@ mod tests {
             ("qps>5000/s", "qps > 5000"),
             ("failed < .5 %", ""),
             ("failed < 0.5 %", "failed < 0.5%"),
+            ("first_byte p95 < 20ms", "ttfb.p95 < 20ms"),
+            ("connect p99 < 5ms", "connect.p99 < 5ms"),
+            ("status 429 < 1%", "status.429 < 1%"),
+            ("status  5xx==0", "status.5xx == 0"),
+            ("step  login  p95<1s", "step login p95 < 1s"),
         ] {
             match text.parse::<Check>() {
                 Ok(check) => assert_eq!(check.to_string(), printed),
@@ -915,7 +1032,17 @@ mod tests {
             ("p100 < 1s", 1, "between p0 and p100"),
             ("ttfb.p0 < 1s", 6, "between p0 and p100"),
             ("ttfb.median < 1s", 6, "percentile such as"),
-            ("latency.p99 < 1s", 1, "'latency' is not measured"),
+            ("latency.p99 < 1s", 1, "'latency' is not measured: here it is called p95 or mean"),
+            ("errors < 1%", 1, "called failed"),
+            ("latency < 200ms", 1, "called p95 or mean"),
+            ("p99<200ms and failed<1%", 11, "two promises in one check"),
+            ("p99 < 200ms, failed < 1%", 12, "two promises in one check"),
+            ("p99 == 200ms", 5, "compares with"),
+            ("step p95 < 1s", 1, "the name of a step"),
+            ("step login unsent < 1s", 12, "of a step, a check takes"),
+            ("journey buy qps > 1", 13, "of a journey, a check takes"),
+            ("url /a first_byte < 1s", 8, "'first_byte' is not measured"),
+            ("ttfb < 1s", 1, "write ttfb p95 or ttfb mean"),
             ("speed > 3", 1, "'speed' is not measured"),
             ("< 200ms", 1, "begins with"),
             ("status.900 < 1%", 8, "100 to 599"),
@@ -1115,13 +1242,22 @@ mod tests {
             (0.001..1e12f64).prop_map(|rate| (Figure::Qps, Limit::PerSecond(rate))),
             (counted, share),
         ];
-        (subject, comparison).prop_map(|((figure, limit), comparison)| Check { figure, comparison, limit })
+        let part = prop_oneof![
+            Just(None),
+            "[a-zA-Z/?=<>&.{}-]([a-z /<>=!]{0,8}[a-z])?".prop_map(|name| Some(LoadPart::Step(name))),
+            "[a-z ]{0,5}[a-z]".prop_map(|name| Some(LoadPart::Journey(name.trim().to_owned()))),
+            "/[a-z?=]{0,9}".prop_map(|name| Some(LoadPart::Url(name))),
+        ];
+        (part, subject, comparison).prop_map(|(part, (figure, limit), comparison)| {
+            let part = part.filter(|part| part.measures(figure).is_ok());
+            Check { part, figure, comparison, limit }
+        })
     }
 
     proptest! {
         #[test]
         fn a_printed_check_reads_back(check in any_check(), lasting in 1u64..1 << 50) {
-            prop_assert_eq!(check.to_string().parse::<Check>(), Ok(check));
+            prop_assert_eq!(check.to_string().parse::<Check>(), Ok(check.clone()));
             let rule = AbortRule { when: check, lasting: Nanos(lasting) };
             if let Ok(read) = rule.to_string().parse::<AbortRule>() {
                 prop_assert_eq!(read, rule);

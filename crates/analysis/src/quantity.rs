@@ -96,6 +96,12 @@ pub fn quantile(q: f64) -> String {
     format!("{} %", (q * 1e6).round() / 1e4)
 }
 
+/// A quantile in the field's short form: `p99.9`.
+#[must_use]
+pub fn percentile(q: f64) -> String {
+    format!("p{}", (q * 1e6).round() / 1e4)
+}
+
 /// How many samples quantile `q` takes: ten beyond it (see [`measure::quantile_is_known`]).
 #[must_use]
 pub fn samples_needed(q: f64) -> u64 {

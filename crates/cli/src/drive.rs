@@ -146,6 +146,28 @@ impl<'a> Drive<'a> {
         Ok(Self { plan, by, prepared })
     }
 
+    /// Sends one request, or goes through one journey of these names, and tells everything about it.
+    ///
+    /// # Errors
+    /// As the engine's; and if a script chooses the requests.
+    pub fn walk(self, journey: usize, names: &[String], stop: &Stop) -> Result<scenario::Walk, RunError> {
+        let Self { plan, by, prepared } = self;
+        let prepared = || prepared.map_or_else(|| engine::prepare(plan), Ok);
+        let ready = match by {
+            By::Journeys(ready, _) => return ready.walk(journey, names, stop),
+            By::Filling(ready) => ready,
+            By::Plan => filling::always_ready(plan)?,
+            By::Script(_) | By::Log(_) => {
+                return Err(RunError::input(
+                    "a script chooses its requests itself",
+                    "look at them with print() in the script, or try a URL or a scenario",
+                ));
+            }
+        };
+        let exchanges = ready.walk(prepared()?, stop)?.into_iter().map(|exchange| ("", exchange)).collect();
+        Ok(scenario::Walk { exchanges, wrong: None })
+    }
+
     /// Carries it out.
     ///
     /// # Errors
@@ -166,7 +188,7 @@ impl<'a> Drive<'a> {
         let prepared = || prepared.map_or_else(|| engine::prepare(plan), Ok);
         let measured = match by {
             By::Script(mut script) => {
-                let measured = script.run(plan, watch, stop)?;
+                let measured = script.run(plan, &mut || (), watch, stop)?;
                 let with = DoneArguments::of(&measured);
                 return Ok(Driven { summary: measured.summary, last: Some((*script, with)) });
             }

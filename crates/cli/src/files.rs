@@ -50,7 +50,10 @@ impl Filing {
 
     /// The command's own files. What hinders their writing goes to `errors`.
     pub fn files(&self, name: &str, endings: &'static [&'static str], errors: &mut PlanErrors) -> Files {
-        let files = Files::new(self.dir.clone(), name, endings);
+        // What was typed is taken as it is; of what was suggested a word is made, since it may be the name of a scenario.
+        let suggested: String =
+            name.chars().map(|letter| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '-' }).collect();
+        let files = Files::new(self.dir.clone(), if self.name.is_some() { name } else { suggested.trim_start_matches('.') }, endings);
         files.check(self.existing(), errors);
         files
     }

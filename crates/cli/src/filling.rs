@@ -11,7 +11,7 @@ use engine::RunError;
 use plan::{DataFile, Draft, Plan, PlanError, PlanErrors};
 use template::{Data, DataError, Ready};
 
-use crate::inputs::plainly;
+use crate::inputs::{plainly, whole};
 use crate::secrets;
 
 /// A file as it was when it was opened: its path, length and time.
@@ -100,10 +100,15 @@ pub fn complete(plan: Plan, errors: &mut PlanErrors) -> Option<Plan> {
 /// # Errors
 /// If a file has gone, or become another, since the plan was decided.
 pub fn ready(plan: &Plan) -> Result<Option<Ready>, RunError> {
-    if !plan.is_filled_in() {
-        return Ok(None);
-    }
-    compiled(plan).map(Some).map_err(|PlanErrors(mistakes)| {
+    if plan.is_filled_in() { always_ready(plan).map(Some) } else { Ok(None) }
+}
+
+/// The requests of any plan without a scenario or a script, whether or not they differ.
+///
+/// # Errors
+/// If a file has gone, or become another, since the plan was decided.
+pub fn always_ready(plan: &Plan) -> Result<Ready, RunError> {
+    compiled(plan).map_err(|PlanErrors(mistakes)| {
         let errors = mistakes.into_iter().map(|mistake| RunError::input(mistake.message, mistake.help)).collect();
         RunError::together(errors).expect("there is a mistake")
     })
@@ -161,10 +166,7 @@ fn lines(path: &str) -> Result<Vec<String>, String> {
     if about.is_dir() {
         return Err("it is a directory".to_owned());
     }
-    if about.len() > URLS_BYTES_MAX {
-        return Err("it is larger than 256 MiB".to_owned());
-    }
-    let bytes = fs::read(path).map_err(|why| plainly(&why))?;
-    let text = String::from_utf8(bytes).map_err(|_| "it is not text in UTF-8".to_owned())?;
+    let text =
+        String::from_utf8(whole(path, URLS_BYTES_MAX).map_err(|why| plainly(&why))?).map_err(|_| "it is not text in UTF-8".to_owned())?;
     Ok(text.trim_start_matches('\u{feff}').lines().map(str::to_owned).collect())
 }

@@ -10,11 +10,12 @@ use analysis::gate::{AbortRule, Check, Watch};
 use clap::{ArgAction, Args};
 use measure::Tick;
 use plan::{PlanError, PlanErrors};
+use scenario::Scenario;
 
 /// What a run must keep to.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Promises {
-    /// Fail unless this holds, such as 'p99 < 200ms', 'failed < 0.1%', 'qps > 5000', 'service_time.p95 < 50ms', 'status.5xx < 10' (repeatable)
+    /// Fail unless this holds, such as 'p99 < 200ms', 'failed < 0.1%', 'qps > 5000', 'first_byte p95 < 50ms', 'status 5xx == 0', 'step login p95 < 100ms', 'journey buy failed < 1%', 'url /a p95 < 50ms' (repeatable)
     #[arg(long, value_name = "CHECK", action = ArgAction::Append, help_heading = "Checks")]
     check: Vec<String>,
 }
@@ -22,7 +23,7 @@ pub struct Promises {
 /// When to give up early.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Aborts {
-    /// End the run, and fail, once this was so for so long: 'failed > 50% for 5s', 'p99 > 2s for 10s' (repeatable)
+    /// End the run, and fail, once this was true for that time: 'failed > 50% for 5s', 'p99 > 2s for 10s' (repeatable)
     #[arg(long, value_name = "CONDITION", action = ArgAction::Append, help_heading = "Checks")]
     abort_on: Vec<String>,
 }
@@ -38,9 +39,19 @@ impl Promises {
         if self.check.is_empty() { Self { check: saved } } else { self }
     }
 
-    /// Every check. Every mistake goes to `errors`, with its place.
-    pub fn read(&self, errors: &mut PlanErrors) -> Vec<Check> {
-        read("check", &self.check, "write it as a figure, a comparison and a limit, such as --check 'p99 < 200ms'", errors)
+    /// Every check: those that a scenario's file holds, then those that were typed. Every mistake goes to `errors`, with its place.
+    pub fn read(&self, scenario: Option<&Scenario>, errors: &mut PlanErrors) -> Vec<Check> {
+        let mut checks: Vec<Check> = scenario.map_or_else(Vec::new, |scenario| scenario.checks.clone());
+        let help = "write it as a figure, a comparison and a limit, such as --check 'p99 < 200ms'";
+        for check in read::<Check>("check", &self.check, help, errors) {
+            match scenario.and_then(|scenario| scenario.unknown_part(&check)) {
+                Some((message, help)) => errors.push(PlanError::new("check", format!("--check '{check}': {message}"), help)),
+                // Those of a saved result hold those of its file.
+                None if checks.contains(&check) => {}
+                None => checks.push(check),
+            }
+        }
+        checks
     }
 }
 
@@ -54,7 +65,7 @@ impl Aborts {
     pub fn read(&self, errors: &mut PlanErrors) -> Guard {
         let help = "write it as a check and a time, such as --abort-on 'failed > 50% for 5s'";
         let rules: Vec<AbortRule> = read("abort-on", &self.abort_on, help, errors);
-        Guard { watches: rules.into_iter().map(|rule| (rule, Watch::new(rule))).collect(), came_true: None }
+        Guard { watches: rules.into_iter().map(|rule| (rule.clone(), Watch::new(rule))).collect(), came_true: None }
     }
 }
 
@@ -85,15 +96,15 @@ impl Guard {
         for (rule, watch) in &mut self.watches {
             // Every watch has to see every tick.
             if watch.tick(tick) && self.came_true.is_none() {
-                self.came_true = Some(*rule);
+                self.came_true = Some(rule.clone());
             }
         }
         self.came_true.is_some()
     }
 
     /// The condition that came true.
-    pub const fn came_true(&self) -> Option<AbortRule> {
-        self.came_true
+    pub fn came_true(&self) -> Option<AbortRule> {
+        self.came_true.clone()
     }
 }
 
@@ -105,7 +116,7 @@ mod tests {
     fn a_mistake_is_shown_with_its_place_beside_all_others() {
         let mut errors = PlanErrors::default();
         let promises = Promises { check: vec!["p99 < 5".to_owned(), "p50 < 1ms".to_owned(), "rps > 3".to_owned()] };
-        assert_eq!(promises.read(&mut errors).len(), 1);
+        assert_eq!(promises.read(None, &mut errors).len(), 1);
         Aborts { abort_on: vec!["failed > 50% for ever".to_owned()] }.read(&mut errors);
         let text = errors.to_string();
         assert_eq!(errors.0.len(), 3);

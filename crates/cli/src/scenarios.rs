@@ -14,6 +14,7 @@ use import::collection::{Collection, FILE_BYTES_MAX, Wishes, printed};
 use plan::{Draft, Nanos, Plan, PlanError, PlanErrors, SCENARIO_TEXT};
 use scenario::{Mistake, Reach, Ready, Scenario, Surroundings};
 
+use crate::destinations::{Author, Destinations};
 use crate::inputs::{plainly, readable};
 use crate::{filling, imported, secrets};
 
@@ -64,8 +65,12 @@ pub fn file_of(draft: &Draft) -> Option<&str> {
     draft.url.as_deref().filter(|url| is_file(url)).or(draft.scenario.as_deref())
 }
 
-/// What files and the history call what is done with a scenario, as its file is called.
-pub fn stem(path: &str) -> String {
+/// What the history calls what is done with a scenario: as it calls itself, or else as its file is called.
+pub fn name_of(name: Option<&str>, path: &str) -> String {
+    name.map_or_else(|| stem(path), str::to_owned)
+}
+
+fn stem(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
 }
@@ -82,6 +87,8 @@ struct Shelf {
     held: RefCell<Vec<(String, Rc<Held>)>>,
     /// Whether data files were typed, which are read in place of a scenario's own.
     data_typed: Cell<bool>,
+    /// Ways to other servers than the user's that scenarios name, and that are left out.
+    ways: RefCell<Vec<String>>,
 }
 
 /// What a file holds.
@@ -98,7 +105,7 @@ struct Held {
 impl Scenarios {
     /// With what was said about the files of other tools.
     pub fn reading_with(wishes: Wishes) -> Self {
-        Self(Rc::new(Shelf { wishes, held: RefCell::default(), data_typed: Cell::default() }))
+        Self(Rc::new(Shelf { wishes, held: RefCell::default(), data_typed: Cell::default(), ways: RefCell::default() }))
     }
 
     /// What was said about the files of other tools.
@@ -173,6 +180,26 @@ impl Scenarios {
         }
     }
 
+    /// Where the requests of the file go that a plan names as its scenario; `None` without one.
+    pub fn destinations(&self, plan: &Plan) -> Option<Destinations> {
+        let file = plan.scenario()?;
+        let scenario = self.read_from(&file.path, file.text.as_deref()).ok()?;
+        let author = if self.requests(&file.path).is_some() { Author::Tool } else { Author::User };
+        Some(Destinations::new(&file.path, plan, &scenario, author))
+    }
+
+    /// What of the scenarios that were taken is left out, since the user says where requests go.
+    pub fn ways_left_out(&self) -> Vec<String> {
+        self.0.ways.borrow().clone()
+    }
+
+    /// The scenario that a draft names or holds, if it can be read.
+    pub fn of(&self, draft: &Draft) -> Option<Rc<Scenario>> {
+        let text = draft.scenario_text.as_deref();
+        let path = file_of(draft).or_else(|| text.map(|_| SCENARIO_TEXT))?;
+        self.read_from(path, text).ok()
+    }
+
     /// For how long a journey of this plan pauses in all; nothing without a scenario.
     pub fn thinking(&self, plan: &Plan) -> Nanos {
         let scenario = plan.scenario().and_then(|file| self.read_from(&file.path, file.text.as_deref()).ok());
@@ -224,6 +251,7 @@ impl Scenarios {
             ));
             draft.url = Some("http://127.0.0.1/".to_owned());
         }
+        draft.scenario_name = scenario.name.clone();
         if text.is_none()
             && let Ok(held) = self.held(&path)
         {
@@ -236,7 +264,18 @@ impl Scenarios {
             }
             draft.scenario_sha256 = Some(held.sha256.clone());
         }
-        own_load.of(scenario.draft.clone(), &mut draft).overlaid(draft)
+        let mut own = scenario.draft.clone();
+        if draft.url.is_some() {
+            // A proxy or an address of the file leads to its own server.
+            let mut ways = self.0.ways.borrow_mut();
+            for left in imported::leave_ways(&mut own, &draft) {
+                let left = format!("'{path}' is left out: {left}");
+                if !ways.contains(&left) {
+                    ways.push(left);
+                }
+            }
+        }
+        own_load.of(own, &mut draft).overlaid(draft)
     }
 
     /// Looks variables of the environment up, and for every column and file that a plan's scenario names.

@@ -14,8 +14,12 @@ mod checks;
 mod compare;
 #[path = "end_to_end/data.rs"]
 mod data;
+#[path = "end_to_end/destinations.rs"]
+mod destinations;
 #[path = "end_to_end/doors.rs"]
 mod doors;
+#[path = "end_to_end/examples.rs"]
+mod examples;
 #[path = "end_to_end/export.rs"]
 mod export;
 #[path = "end_to_end/find.rs"]
@@ -28,12 +32,16 @@ mod history;
 mod import;
 #[path = "end_to_end/observe.rs"]
 mod observe;
+#[path = "end_to_end/paused.rs"]
+mod paused;
 #[path = "end_to_end/peers.rs"]
 mod peers;
 #[path = "end_to_end/profile.rs"]
 mod profile;
 #[path = "end_to_end/proofs.rs"]
 mod proofs;
+#[path = "end_to_end/readme.rs"]
+mod readme;
 #[path = "end_to_end/recorder.rs"]
 mod recorder;
 #[path = "end_to_end/replay.rs"]
@@ -58,5 +66,7 @@ mod sweep;
 mod terminal;
 #[path = "end_to_end/traffic.rs"]
 mod traffic;
+#[path = "end_to_end/try_once.rs"]
+mod try_once;
 #[path = "end_to_end/wrk.rs"]
 mod wrk;

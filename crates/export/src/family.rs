@@ -43,6 +43,7 @@ const fn side(side: measure::Side) -> &'static str {
         measure::Side::Server => "server",
         measure::Side::Network => "network",
         measure::Side::ThisMachine => "this_machine",
+        measure::Side::ServerOrPlan => "server_or_plan",
         measure::Side::Plan => "plan",
     }
 }

@@ -5,6 +5,8 @@
 //! everything a row was the alternative: a Step has no connections, no processor time and no oddities of its own, and twenty of them
 //! would make each second of a run's journal twenty times as long.
 //!
+//! The URLs of a list are Steps without Journeys.
+//!
 //! Invariants: a row has its place, which every worker knows; rows are as many as the scenario has Steps, Checks and Journeys,
 //! whatever the number of requests. Empty for a run without a scenario, and then it costs nothing.
 
@@ -368,12 +370,13 @@ pub struct JourneyRow {
     pub journey_time: Histogram,
 }
 
-/// A Step of a finished run. `due = succeeded + failed`, always.
+/// A Step of a finished run, or a URL of a list. `due = succeeded + failed`, always.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepRow {
     /// What it is called.
     pub name: String,
-    /// What its Journey is called.
+    /// What its Journey is called; empty where there are none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub journey: String,
     /// Requests that fell due in the measured span.
     pub due: u64,
@@ -405,6 +408,24 @@ pub struct CheckRow {
 }
 
 impl Scenario {
+    /// Where journeys were begun and every one of them broke off: that, and the step at which it happened, if it was always the same.
+    #[must_use]
+    pub fn nothing_finished(&self) -> Option<String> {
+        let sum = |count: fn(&JourneyRow) -> u64| self.journeys.iter().map(count).sum::<u64>();
+        let broke_off = sum(|row| row.broke_off);
+        if broke_off == 0 || sum(|row| row.completed) > 0 {
+            return None;
+        }
+        // A step that failed more often than journeys broke off was passed before.
+        let mut suspects = self.steps.iter().filter(|step| step.failed >= broke_off);
+        let place = match (suspects.next(), suspects.next()) {
+            (Some(step), None) => format!(" at the step '{}'", step.name),
+            _ => String::new(),
+        };
+        let all = if broke_off == 1 { "the only one".to_owned() } else { format!("all {broke_off}") };
+        Some(format!("no journey finished: {all} broke off{place}"))
+    }
+
     /// The rows in their final form; `None` where there are none. `a_second` turns a count into a rate.
     pub(crate) fn of(
         tally: &Tally,
@@ -413,7 +434,7 @@ impl Scenario {
         conceal: &dyn Fn(&Example) -> Example,
         a_second: &dyn Fn(u64) -> f64,
     ) -> Option<Self> {
-        if tally.is_empty() {
+        if tally.journeys.is_empty() {
             return None;
         }
         let ended: u64 = tally.journeys.iter().map(|row| row.ended).sum();
@@ -430,6 +451,20 @@ impl Scenario {
                 journey_time: row.lasted.clone(),
             }
         });
+        Some(Self {
+            tps: a_second(ended),
+            tps_succeeded: a_second(tally.journeys.iter().map(|row| row.ended_well).sum()),
+            tps_offered,
+            requests_per_journey: (ended > 0).then(|| answered as f64 / ended as f64),
+            journeys: journeys.collect(),
+            steps: StepRow::all_of(tally, conceal, a_second),
+        })
+    }
+}
+
+impl StepRow {
+    /// The rows in their final form.
+    pub(crate) fn all_of(tally: &Tally, conceal: &dyn Fn(&Example) -> Example, a_second: &dyn Fn(u64) -> f64) -> Vec<Self> {
         let steps = tally.steps.iter().map(|row| {
             let mut failures: Vec<crate::FailureCount> = row
                 .failures
@@ -444,8 +479,10 @@ impl Scenario {
             failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
             let failed = row.failures.values().sum::<u64>();
             assert_eq!(row.due, row.succeeded + failed, "every request of the step '{}' succeeded or failed", row.name);
+            // A URL may hold a secret in its query.
+            let name = conceal(&Example { at: plan::Nanos::ZERO, text: row.name.to_string() }).text;
             StepRow {
-                name: row.name.to_string(),
+                name,
                 journey: tally.journeys.get(row.journey as usize).map_or_else(String::new, |journey| journey.name.to_string()),
                 due: row.due,
                 succeeded: row.succeeded,
@@ -465,15 +502,47 @@ impl Scenario {
                     .collect(),
             }
         });
-        Some(Self {
-            tps: a_second(ended),
-            tps_succeeded: a_second(tally.journeys.iter().map(|row| row.ended_well).sum()),
-            tps_offered,
-            requests_per_journey: (ended > 0).then(|| answered as f64 / ended as f64),
-            journeys: journeys.collect(),
-            steps: steps.collect(),
-        })
+        steps.collect()
     }
+
+    /// Adds what another run of the same load came to; `weights` are how long each lasted.
+    pub fn add(&mut self, other: &Self, weights: (f64, f64)) {
+        let Self { name: _, journey: _, due, succeeded, failed, qps, response_time, failures, checks } = self;
+        *due += other.due;
+        *succeeded += other.succeeded;
+        *failed += other.failed;
+        *qps = mean_of((*qps, other.qps), weights);
+        response_time.add(&other.response_time);
+        for failure in &other.failures {
+            match failures.iter_mut().find(|known| known.class == failure.class) {
+                Some(known) => known.count += failure.count,
+                None => failures.push(failure.clone()),
+            }
+        }
+        for (check, more) in checks.iter_mut().zip(&other.checks) {
+            check.held += more.held;
+            check.failed += more.failed;
+        }
+    }
+}
+
+impl JourneyRow {
+    /// Adds what another run of the same load came to; `weights` are how long each lasted.
+    pub fn add(&mut self, other: &Self, weights: (f64, f64)) {
+        let Self { name: _, started, completed, succeeded, broke_off, unfinished, tps, journey_time } = self;
+        *started += other.started;
+        *completed += other.completed;
+        *succeeded += other.succeeded;
+        *broke_off += other.broke_off;
+        *unfinished += other.unfinished;
+        *tps = mean_of((*tps, other.tps), weights);
+        journey_time.add(&other.journey_time);
+    }
+}
+
+fn mean_of(rates: (f64, f64), weights: (f64, f64)) -> f64 {
+    let sum = weights.0 + weights.1;
+    if sum > 0.0 { (rates.0 * weights.0 + rates.1 * weights.1) / sum } else { rates.0 }
 }
 
 /// How a Journey ended.

@@ -70,7 +70,7 @@ impl JourneysTick {
     /// Of the rows of an interval; `None` where there are none.
     fn of(tally: &Tally) -> Option<Self> {
         let sum = |count: fn(&JourneyCounts) -> u64| tally.journeys.iter().map(count).sum();
-        (!tally.is_empty()).then(|| Self {
+        (!tally.journeys.is_empty()).then(|| Self {
             started: sum(|row| row.started),
             completed: sum(|row| row.ended),
             succeeded: sum(|row| row.ended_well),

@@ -29,7 +29,7 @@ macro_rules! shell_of {
             "<meta name=\"color-scheme\" content=\"light dark\">\n<title>loadline</title>\n",
             "<link rel=\"stylesheet\" href=\"/assets/app.css\">\n<link rel=\"icon\" href=\"data:,\">\n</head>\n<body>\n",
             "<noscript><main><h1>loadline</h1><p>These pages need JavaScript, which is off in this browser. ",
-            "The same is to be had from <code>loadline runs</code> and <code>loadline show</code>.</p></main></noscript>\n",
+            "The same lists: <code>loadline runs</code> and <code>loadline show</code>.</p></main></noscript>\n",
             "<div id=\"app\" data-shows=\"",
             $mode,
             "\"></div>\n<script src=\"/assets/app.js\" defer></script>\n</body>\n</html>\n"
@@ -127,6 +127,13 @@ fn plain(page: &Page<'_>) -> String {
         head = head(page.title, &policy),
         told = told(page, "This loadline was built without its charts (cargo build alone leaves them out; make build needs npm)."),
     )
+}
+
+/// A page that needs no script: `body` is HTML, made of what was [escaped].
+#[must_use]
+pub fn still(title: &str, body: &str) -> String {
+    let policy = format!("default-src 'none'; style-src '{}'; base-uri 'none'; form-action 'none'", digest(PLAIN_STYLE));
+    format!("{}<style>{PLAIN_STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n", head(title, &policy))
 }
 
 fn head(title: &str, policy: &str) -> String {

@@ -27,6 +27,8 @@ pub struct Filling {
     pub mix: Option<Mix>,
     /// What the file of the body holds, empty if it is no template; `None` in a plan that was saved, until its file is read again.
     pub body: Option<String>,
+    /// What answers are held against, as it was typed.
+    pub expects: Vec<String>,
     /// The variables that templates name, with their values. Never written down.
     pub environment: Vec<(String, String)>,
     /// Secrets that stand in other files than this plan. Never written down.

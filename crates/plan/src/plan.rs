@@ -14,8 +14,8 @@ use crate::filling::{self, MISTAKES_MAX, told};
 use crate::secret::{self, REDACTED, Secrets, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Body, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors, Rate, Replay,
-    Request, RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
+    Also, Body, Bounds, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors,
+    Rate, Replay, Request, RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
 };
 
 /// One load, decided in full.
@@ -33,6 +33,7 @@ pub struct Plan {
     connection: Connection,
     script: Option<ScriptFile>,
     scenario: Option<ScenarioFile>,
+    also: Also,
     filling: Filling,
     replay: Option<Replay>,
 }
@@ -42,6 +43,8 @@ pub struct Plan {
 pub struct ScenarioFile {
     /// Where it is.
     pub path: String,
+    /// What it calls itself.
+    pub name: Option<String>,
     /// What it held when the plan was made: its SHA-256, in hexadecimal; `None` where nobody looked.
     pub sha256: Option<String>,
     /// What it says, where it came as text: then there is no file, and the path is only what messages call it.
@@ -59,6 +62,14 @@ pub struct SaidOfVariables {
     pub environment_sha256: Option<String>,
     /// Variables that were given a value by name.
     pub names: Vec<String>,
+}
+
+impl ScenarioFile {
+    /// What reports call it: as it calls itself, or else its path.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.path)
+    }
 }
 
 /// What messages call a scenario that came as text.
@@ -208,6 +219,19 @@ impl Plan {
         &self.target
     }
 
+    /// The servers that requests may go to beside the target's.
+    #[must_use]
+    pub const fn also(&self) -> &Also {
+        &self.also
+    }
+
+    /// Every server that connections may be opened to.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        let listed = self.filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
+        Bounds::of(&self.also, std::iter::once(&self.target).chain(listed))
+    }
+
     /// What is sent.
     #[must_use]
     pub const fn request(&self) -> &Request {
@@ -333,11 +357,14 @@ impl Plan {
         &self.filling
     }
 
-    /// Whether requests differ: there are templates, or a list of URLs. Those of a scenario are its own affair.
+    /// Whether requests differ, or their answers are looked at: there are templates, a list of URLs, or something is expected of answers.
+    /// Those of a scenario are its own affair.
     #[must_use]
     pub fn is_filled_in(&self) -> bool {
         self.scenario.is_none()
-            && (self.filling.mix.is_some() || (self.filling.braces == Braces::Template && self.texts().any(|(_, text)| is_templated(text))))
+            && (self.filling.mix.is_some()
+                || !self.filling.expects.is_empty()
+                || (self.filling.braces == Braces::Template && self.texts().any(|(_, text)| is_templated(text))))
     }
 
     /// Everything that may be a template, and the setting it comes from: path and query, values of headers, body or form.
@@ -409,7 +436,7 @@ impl Plan {
     /// Names of headers whose values were left out when this plan was saved. Such a plan can be read but not run.
     pub fn redacted(&self) -> impl Iterator<Item = &str> {
         let proxy = self.connection.proxy.as_ref().and_then(|proxy| proxy.authorization.as_deref()).filter(|value| *value == REDACTED);
-        let headers = self.request.headers.iter().filter(|(_, value)| value == REDACTED).map(|(name, _)| name.as_str());
+        let headers = self.request.headers.iter().filter(|(_, value)| secret::is_header_without(value)).map(|(name, _)| name.as_str());
         headers.chain(proxy.map(|_| "Proxy-Authorization"))
     }
 
@@ -417,8 +444,7 @@ impl Plan {
     #[must_use]
     pub fn redacted_parts(&self) -> Vec<(&'static str, &'static str)> {
         let mut parts = Vec::new();
-        let query = self.target.path_and_query().split_once('?').map_or("", |(_, query)| query);
-        if query.split('&').any(|pair| pair.split_once('=').is_some_and(|(_, value)| value == REDACTED)) {
+        if secret::is_url_without(self.target.path_and_query()) {
             parts.push(("a parameter of the URL", "the whole URL"));
         }
         if self.scenario.as_ref().and_then(|file| file.text.as_ref()).is_some_and(|text| text.contains(REDACTED)) {
@@ -429,7 +455,7 @@ impl Plan {
                 parts.push(("a field of the body", "the whole body with --data or --json"));
             }
             Body::Form { parts: fields, .. }
-                if fields.iter().any(|part| matches!(&part.value, FormValue::Text(text) if text == REDACTED)) =>
+                if fields.iter().any(|part| matches!(&part.value, FormValue::Text(text) if secret::is_field_without(text))) =>
             {
                 parts.push(("a field of the form", "all fields with --form"));
             }
@@ -524,16 +550,19 @@ impl TryFrom<Draft> for Plan {
             data_text,
             data_file,
             data_file_sha256,
+            expect,
             data_order,
             data_end,
             no_templates,
             scenario,
             scenario_sha256,
             scenario_text,
+            scenario_name,
             environment,
             environment_sha256,
             variable_names,
             replay,
+            also_target,
             follow,
             timeout,
             connect_timeout,
@@ -565,6 +594,7 @@ impl TryFrom<Draft> for Plan {
                 (!form.is_empty(), "form"),
                 (method.is_some() && method.as_deref() != Some("GET"), "method"),
                 (no_templates, "no-templates"),
+                (!expect.is_empty(), "expect"),
             ] {
                 if given {
                     r.wrong(flag, format!("--{flag} and a scenario contradict: what is sent stands in its steps"), "leave one of them out");
@@ -581,11 +611,11 @@ impl TryFrom<Draft> for Plan {
         let scenario = match (scenario, scenario_text) {
             (Some(path), _) => {
                 let said = SaidOfVariables { environment, environment_sha256, names: variable_names };
-                Some(ScenarioFile { path, sha256: scenario_sha256, text: None, said })
+                Some(ScenarioFile { path, name: scenario_name, sha256: scenario_sha256, text: None, said })
             }
             (None, Some(text)) => {
                 let path = SCENARIO_TEXT.to_owned();
-                Some(ScenarioFile { path, sha256: None, text: Some(text), said: SaidOfVariables::default() })
+                Some(ScenarioFile { path, name: scenario_name, sha256: None, text: Some(text), said: SaidOfVariables::default() })
             }
             (None, None) => None,
         };
@@ -635,6 +665,9 @@ impl TryFrom<Draft> for Plan {
             .into_iter()
             .filter_map(|ip| r.value("source-ip", Some(ip), "give an address of this machine, such as --source-ip 10.0.0.2"))
             .collect();
+        let mut wrong = Vec::new();
+        let also = Also::read(&also_target, &mut wrong);
+        wrong.into_iter().for_each(|error| r.errors.push(error));
         let follow = r.value("follow", follow, "give a whole number up to 255, such as --follow 5").unwrap_or(0);
         let order = r.value("data-order", data_order, "give --data-order in-order, random or per-user");
         let end = r.value("data-end", data_end, "give --data-end wrap, stop or error");
@@ -674,7 +707,7 @@ impl TryFrom<Draft> for Plan {
         if insecure && cacert.is_some() {
             r.wrong("insecure", "--insecure accepts any certificate, and --cacert says whom to trust", "leave one of them out");
         }
-        let over_tls = target.as_ref().is_none_or(|target| target.scheme() == Scheme::Https) || follow > 0;
+        let over_tls = target.as_ref().is_none_or(|target| target.scheme() == Scheme::Https) || follow > 0 || scenario.is_some();
         for (given, flag) in [
             (insecure, "insecure"),
             (cacert.is_some(), "cacert"),
@@ -703,10 +736,27 @@ impl TryFrom<Draft> for Plan {
         }
 
         let request = Request { method, headers, body };
-        let filling =
-            Filling { braces, files, order: rows.0, end: rows.1, mix, body: data_text, environment: Vec::new(), concealed: Vec::new() };
+        let filling = Filling {
+            braces,
+            files,
+            order: rows.0,
+            end: rows.1,
+            mix,
+            body: data_text,
+            expects: expect,
+            environment: Vec::new(),
+            concealed: Vec::new(),
+        };
         if scenario.is_none() {
             read_templates(r, target.as_ref(), &request, &filling);
+        }
+        if !filling.expects.is_empty() && (script.is_some() || replay.is_some()) {
+            let what = if replay.is_some() { "a replay" } else { "--script" };
+            r.wrong(
+                "expect",
+                format!("--expect and {what} contradict: that looks at the answers itself"),
+                "leave --expect out, and hold the whole with --check, such as --check 'failed < 1%'",
+            );
         }
         let differs = filling.mix.is_some()
             || braces == Braces::Template
@@ -767,6 +817,7 @@ impl TryFrom<Draft> for Plan {
                 },
                 script,
                 scenario,
+                also,
             }),
             _ => Err(reading.errors),
         }
@@ -1329,11 +1380,13 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 /// Everything that was decided, as it would be typed; secrets as `***`.
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
-        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, filling, replay } = plan;
+        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, also, filling, replay } =
+            plan;
+        let scenario_name = scenario.as_ref().and_then(|file| file.name.clone());
         let (scenario, scenario_sha256, scenario_text, said) = match scenario {
             None => (None, None, None, SaidOfVariables::default()),
             Some(ScenarioFile { text: Some(text), said, .. }) => (None, None, Some(secret::text_without(&text, &filling.concealed)), said),
-            Some(ScenarioFile { path, sha256, text: None, said }) => (Some(path), sha256, None, said),
+            Some(ScenarioFile { path, sha256, text: None, said, .. }) => (Some(path), sha256, None, said),
         };
         let SaidOfVariables { environment, environment_sha256, names: variable_names } = said;
         let Connection {
@@ -1365,7 +1418,7 @@ impl From<Plan> for Draft {
         let braces_matter = texts(&target, &request, &filling).any(|(_, text)| is_templated(text))
             || filling.mix.is_some()
             || matches!(request.body, Body::File(_));
-        let Filling { braces, files, order, end, mix, body: _, environment: _, concealed: _ } = filling;
+        let Filling { braces, files, order, end, mix, body: _, expects, environment: _, concealed: _ } = filling;
         let (urls, urls_sha256) = mix.map_or((None, None), |mix| (Some(mix.path), mix.sha256));
         let data_order = (!files.is_empty()).then_some(Given::Value(order));
         let data_end = (!files.is_empty()).then_some(Given::Value(end));
@@ -1377,12 +1430,10 @@ impl From<Plan> for Draft {
             .iter()
             .filter(|(name, _)| !(matches!(request.body, Body::Form { .. }) && name.eq_ignore_ascii_case("content-type")))
             .map(|(name, value)| {
-                if is_secret(name) {
-                    format!("{name}: {}", secret::value_without(value))
-                } else if value.is_empty() {
+                if value.is_empty() && !is_secret(name) {
                     format!("{name};")
                 } else {
-                    format!("{name}: {value}")
+                    format!("{name}: {}", secret::header_without(name, value))
                 }
             })
             .collect();
@@ -1400,8 +1451,7 @@ impl From<Plan> for Draft {
                 form = parts
                     .into_iter()
                     .map(|part| match part.value {
-                        FormValue::Text(text) if is_secret(&part.name) => format!("{}={}", part.name, secret::value_without(&text)),
-                        FormValue::Text(text) => format!("{}={text}", part.name),
+                        FormValue::Text(text) => format!("{}={}", part.name, secret::field_without(&part.name, &text)),
                         FormValue::File { path, media_type } => format!("{}=@{path};type={media_type}", part.name),
                     })
                     .collect();
@@ -1437,12 +1487,14 @@ impl From<Plan> for Draft {
             data_text: None,
             data_file,
             data_file_sha256,
+            expect: expects,
             data_order,
             data_end,
             no_templates: braces == Braces::Text && braces_matter,
             scenario,
             scenario_sha256,
             scenario_text,
+            scenario_name,
             environment,
             environment_sha256,
             variable_names,
@@ -1454,6 +1506,7 @@ impl From<Plan> for Draft {
             user: None,
             bearer: None,
             cookie: Vec::new(),
+            also_target: also.written(),
             follow: Some(Given::Value(follow)),
             timeout: Some(Given::Value(timeout)),
             connect_timeout: Some(Given::Value(connect_timeout)),

@@ -147,6 +147,20 @@ impl FromStr for Nanos {
     }
 }
 
+impl Nanos {
+    /// Reads a time that has to name its unit, unless it is 0: a bare number is seconds to one tool and milliseconds to the next.
+    ///
+    /// # Errors
+    /// What is wrong with it, as a sentence.
+    pub fn with_unit(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if text.parse::<f64>().is_ok_and(|number| number > 0.0) {
+            return Err(format!("'{text}' of what? give a time with its unit, such as {text}ms"));
+        }
+        text.parse().map_err(|why| format!("'{}' {why}", text.escape_debug()))
+    }
+}
+
 /// Prints whole units, largest first: `1m30s`, `250ms`, `1s500ms`. Reading it back gives the same span.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -256,6 +270,7 @@ mod tests {
         }
         for text in ["", "s", "10x", "-1s", "1s2", "ten", "1..5s", "99999999999999h", "10 parsecs", "1e3s"] {
             assert!(text.parse::<Nanos>().is_err(), "{text}");
+            assert!(Nanos::with_unit(text).is_err(), "{text}");
         }
     }
 

@@ -50,7 +50,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
         validity: &reading.validity,
         intervals: reading.uncertainty.as_ref(),
         checks: &reading.checks,
-        aborted_by: reading.aborted_by,
+        aborted_by: reading.aborted_by.clone(),
         littles_law: reading.littles_law,
         stability: reading.stability.as_ref(),
         peaks: &reading.peaks,

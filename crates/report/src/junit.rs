@@ -55,7 +55,7 @@ fn cases(reading: &Reading<'_>) -> Vec<Case> {
         name: "the run is valid".to_owned(),
         wrong: (validity.standing == Standing::Invalid).then(|| ("error", format!("INVALID: {}", validity.why()))),
     };
-    let aborted = reading.aborted_by.map(|rule| Case {
+    let aborted = reading.aborted_by.as_ref().map(|rule| Case {
         name: format!("not aborted on {rule}"),
         wrong: Some(("failure", story::ending(reading).unwrap_or_else(|| format!("'{rule}' came true")))),
     });

@@ -130,13 +130,27 @@ fn checks(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
 
 /// The rows of a scenario.
 fn scenario(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
-    let Some(scenario) = &summary.scenario else { return Ok(()) };
+    let Some(scenario) = &summary.scenario else { return urls(summary, out) };
     writeln!(out, "\n{}.", journeys::transactions(scenario, summary.qps))?;
     let rows: Vec<Vec<String>> = scenario.journeys.iter().map(journeys::journey).collect();
     table(&journeys::JOURNEYS, &rows, out)?;
     let rows: Vec<Vec<String>> = scenario.steps.iter().map(journeys::step).collect();
     table(&journeys::STEPS, &rows, out)?;
-    for line in journeys::broken(scenario) {
+    broken_checks(&scenario.steps, out)
+}
+
+/// A row for each URL.
+fn urls(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
+    if summary.urls.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<Vec<String>> = summary.urls.iter().map(journeys::step).collect();
+    table(&journeys::URLS, &rows, out)?;
+    broken_checks(&summary.urls, out)
+}
+
+fn broken_checks(rows: &[measure::StepRow], out: &mut dyn io::Write) -> io::Result<()> {
+    for line in journeys::broken(rows) {
         writeln!(out, "\n> {}", visible::markdown(&line))?;
     }
     Ok(())
@@ -173,7 +187,7 @@ fn times(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         row(out, "of successes", &summary.response_time_succeeded)?;
     }
     row(out, "service time", &summary.service_time)?;
-    if let Some(missing) = story::missing(reading) {
+    if let Some(missing) = story::missing(reading, &SHOWN) {
         writeln!(out, "\n{missing}")?;
     }
     Ok(())

@@ -11,7 +11,7 @@ mod visit;
 use std::collections::BTreeMap;
 use std::io;
 
-use analysis::quantity::{NONE, bytes, count, counted, decimal, figure, percent, share, time};
+use analysis::quantity::{NONE, bytes, count, counted, figure, percent, share, time};
 use import::{Agents, Course, File, Packed, Route, Times, Traffic, Users, utc};
 
 pub use scenario::{Beside, Fidelity, Made, Paths, made, stand_ins};
@@ -115,8 +115,8 @@ impl Page {
         }
     }
 
-    fn table(&mut self, columns: &Columns) {
-        columns.lines().iter().for_each(|line| self.text += &format!("  {line}\n"));
+    fn table(&mut self, columns: &Columns, least: &[&str]) {
+        columns.within(self.width - 2, least).iter().for_each(|line| self.text += &format!("  {line}\n"));
     }
 }
 
@@ -193,38 +193,32 @@ pub(crate) fn peaks(traffic: &Traffic, course: &Course) -> Vec<Vec<String>> {
 fn throughput(traffic: &Traffic, course: &Course, page: &mut Page) {
     let mut table = Columns::new(&["throughput", "a second", "requests", "when"]);
     peaks(traffic, course).iter().for_each(|row| table.row(row));
-    page.table(&table);
+    page.table(&table, &["requests"]);
 }
 
 /// The sentence about burstiness.
 pub(crate) fn burstiness(course: &Course) -> Option<String> {
-    let known: Vec<String> = course
-        .dispersion
-        .iter()
-        .filter_map(|it| {
-            Some(format!(
-                "{} over {}",
-                decimal(it.within_the_hour?, 2),
-                if it.window_s == 60 { "a minute".to_owned() } else { format!("{} s", it.window_s) }
-            ))
-        })
-        .collect();
-    let at_1s = course.dispersion.first()?.within_the_hour?;
-    let words = if at_1s < 0.7 {
-        "steadier than independent users would be"
-    } else if at_1s < 1.5 {
-        "as independent users arrive"
-    } else if at_1s < 5.0 {
-        "burstier than independent users"
-    } else {
-        "in strong bursts"
-    };
-    Some(format!("index of dispersion within an hour {}: {words} (1 is a Poisson process)", known.join(", ")))
+    let known = course.dispersion.iter().filter_map(|it| {
+        let ratio = it.within_the_hour?;
+        let window = if it.window_s == 60 { "a minute".to_owned() } else { format!("{} s", it.window_s) };
+        let words = if ratio < 0.7 {
+            "steadier than"
+        } else if ratio < 1.5 {
+            "as"
+        } else if ratio < 5.0 {
+            "burstier than"
+        } else {
+            "much burstier than"
+        };
+        Some(format!("over {window} {words} independent users ({} × their variance)", figure(ratio)))
+    });
+    let known: Vec<String> = known.collect();
+    (!known.is_empty()).then(|| known.join(", "))
 }
 
 fn bursts(course: &Course, page: &mut Page) {
     page.gap();
-    page.entry("burstiness", &burstiness(course).unwrap_or_else(|| "not told: it takes half a minute of log at least".to_owned()));
+    page.entry("burstiness", &burstiness(course).unwrap_or_else(|| "unknown: the log is shorter than half a minute".to_owned()));
 }
 
 /// A bar for each hour.
@@ -347,6 +341,9 @@ pub(crate) fn times(times: &Times) -> String {
 /// The heads of routes.
 pub(crate) const ROUTE_HEADS: [&str; 9] = ["route", "requests", "share", "sum", "errors", "bytes", "p50", "p99", "statuses"];
 
+/// What a narrow terminal does without, the least first.
+const ROUTES_LEAST: [&str; 3] = ["sum", "p50", "requests"];
+
 /// A route as cells.
 pub(crate) fn cells(route: &Route) -> Vec<String> {
     let took = |pick: fn(&Times) -> u64| route.took.as_ref().map_or_else(|| NONE.to_owned(), |it| time(pick(it) as f64));
@@ -387,7 +384,7 @@ fn routes(traffic: &Traffic, page: &mut Page) {
         cells[0] = cut(&cells[0]);
         table.row(&picked(cells));
     }
-    page.table(&table);
+    page.table(&table, &ROUTES_LEAST);
     if traffic.routes.len() > ROUTES_LISTED {
         let rest: u64 = traffic.routes[ROUTES_LISTED..].iter().map(|route| route.requests).sum();
         page.entry(

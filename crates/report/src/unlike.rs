@@ -7,8 +7,8 @@
 use measure::Machine;
 use plan::{Load, Plan};
 
-/// Settings that say where a side is, not what is asked of it; and the seed, which only draws.
-const ELSEWHERE: [&str; 7] = ["url", "seed", "connect_to", "unix_socket", "sni", "cacert", "insecure"];
+/// Settings that say where a side is or what it is called, not what is asked of it; and the seed, which only draws.
+const ELSEWHERE: [&str; 8] = ["url", "scenario_name", "seed", "connect_to", "unix_socket", "sni", "cacert", "insecure"];
 
 /// What two plans differ in, setting by setting, but for those in `varied`.
 #[must_use]

@@ -16,7 +16,7 @@ use step::auth::Aws;
 use step::body::{Boundary, File, Part};
 use step::pick::{Think, Weights};
 use step::{Check, Kind};
-use template::{Compiler, Data, Place, Text};
+use template::{Compiler, Data, Heard, Place, Text, Witness};
 
 use crate::model::{Auth, Body, Condition, FieldValue, Item, List, Operator, Scenario, Step, each_step};
 
@@ -25,6 +25,8 @@ const BOUNDARY: u64 = 1 << 62;
 
 /// What all workers read.
 pub(crate) struct Compiled {
+    /// Who sees everything, if anybody does.
+    pub(crate) witness: Option<Onlooker>,
     /// Those that are counted first.
     pub(crate) steps: Vec<Request>,
     /// Those that are counted first.
@@ -164,32 +166,20 @@ impl AwsWords {
     }
 }
 
-/// What of an answer is looked at: the rest is not kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Heard {
-    pub(crate) headers: bool,
-    pub(crate) body: bool,
-}
-
-impl Heard {
-    fn of(step: &Step) -> Self {
-        let mut heard = Self::default();
-        for promise in &step.checks {
-            match promise.check.words().split(' ').next() {
-                Some("status" | "time") => {}
-                Some("header" | "cookie") => heard.headers = true,
-                _ => heard.body = true,
-            }
-        }
-        for extraction in &step.extractions {
-            match extraction.kind {
-                Kind::Status => {}
-                Kind::Header | Kind::Cookie => heard.headers = true,
-                _ => heard.body = true,
-            }
-        }
-        heard
+/// What of a step's answers is looked at. Cookies, where a redirect leads and challenges are, whatever the step asks for.
+fn heard_of(step: &Step) -> Heard {
+    let mut heard = Heard { steering: true, ..Heard::default() };
+    for promise in &step.checks {
+        heard = heard.with_check(&promise.check);
     }
+    for extraction in &step.extractions {
+        match extraction.kind {
+            Kind::Status => {}
+            Kind::Header | Kind::Cookie => heard.headers = true,
+            _ => heard.body = true,
+        }
+    }
+    heard
 }
 
 /// What follows the head.
@@ -270,6 +260,7 @@ pub(crate) fn compile(
     }
     let home = plan.target().clone();
     Ok(Compiled {
+        witness: None,
         wanders: plan.connection().follow > 0
             || steps
                 .iter()
@@ -291,7 +282,20 @@ pub(crate) fn compile(
     })
 }
 
+/// Who sees everything, and what the variables are called.
+pub(crate) struct Onlooker {
+    pub(crate) witness: Witness,
+    pub(crate) names: Vec<String>,
+}
+
 impl Compiled {
+    /// Lets somebody see everything.
+    pub(crate) fn seen_by(&mut self, witness: &Witness, names: &[String]) {
+        self.witness = Some(Onlooker { witness: witness.clone(), names: names.to_vec() });
+        self.steps.iter_mut().for_each(|request| request.heard = Heard::ALL);
+        self.hurried = true;
+    }
+
     /// The rows that are counted.
     pub(crate) fn tally(&self) -> Tally {
         let (steps, journeys) = self.counted;
@@ -414,7 +418,9 @@ impl Compiling<'_> {
 
     fn request(&mut self, step: &Step, journey: u32) -> Option<Request> {
         let plan = self.plan;
-        let base = step.elsewhere.clone().unwrap_or_else(|| plan.target().clone());
+        // A server that the plan does not allow is another in the file alone: its requests go to the target.
+        let elsewhere = step.elsewhere.as_ref().filter(|place| plan.also().holds(place) && !place.same_origin(plan.target()));
+        let base = elsewhere.unwrap_or(plan.target()).clone();
         let own = plan.target().authority();
         // What the plan sends with every request, then what the scenario says.
         let mut headers: Vec<(String, Template)> = Vec::new();
@@ -467,7 +473,7 @@ impl Compiling<'_> {
             }
         };
         let target = match base.join(&path) {
-            Ok(target) => target,
+            Ok(target) => base.with_path_and_query(target.path_and_query().to_owned()),
             Err(why) => {
                 self.wrong(step, &format!("the path '{}' {why}", step.path));
                 return None;
@@ -496,12 +502,12 @@ impl Compiling<'_> {
             journey,
             asked: if step.method == "HEAD" { Asked::Head } else { Asked::Other },
             method: step.method.clone(),
-            elsewhere: step.elsewhere.clone().filter(|target| !target.same_origin(plan.target())),
+            elsewhere: elsewhere.cloned(),
             head,
             body,
             has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
             proof: self.proof(step),
-            heard: Heard::of(step),
+            heard: heard_of(step),
             checks,
             step: step.clone(),
         })

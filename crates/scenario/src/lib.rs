@@ -33,7 +33,7 @@ pub use model::{
     Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Promise, Scenario, Step, Variable,
 };
 pub use read::{Reach, Surroundings, read, read_among, read_within};
-pub use ready::Ready;
+pub use ready::{Ready, Walk};
 pub use series::Series;
 
 /// What `loadline init` writes: a scenario that explains itself.

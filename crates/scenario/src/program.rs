@@ -12,15 +12,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use engine::protocol::http1::Asked;
 use engine::{After, Broken, Choice, Program};
 use measure::{Failure, JourneyEnd, Judged, Outcome, Recorder, Tally};
-use plan::{Nanos, Share, Target};
+use plan::{Nanos, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
-use template::{Rows, Taken, Text, Writing};
+use template::{BODY_BYTES_MAX, Ear, Rows, Taken, Text, Writing};
 
 use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof, Request};
 use crate::model::{Auth, Extraction, Operator};
 use crate::series::{Far, Progress};
-use crate::user::{BODY_BYTES_MAX, Ear, Led, Turns, User};
+use crate::user::{Led, Turns, User};
 
 mod redirect;
 
@@ -388,11 +388,10 @@ impl<const W: bool> Journeys<W> {
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(bytes);
         if is_unsafe {
-            return Err(Broken {
-                message: format!("a value for a header of the step '{}' holds a line break or another control character", request.name),
-                help: "look at where the value comes from; {{base64 (NAME)}} writes any bytes".to_owned(),
-            });
+            // A server that answers so, or a row in a million, ends a journey and not the run.
+            out.clear();
         }
+        user.is_unsendable = is_unsafe;
         take_back(&self.lent.texts, body);
         longest.set(longest.get().max(out.len()));
         user.bytes = out;
@@ -439,16 +438,20 @@ impl<const W: bool> Journeys<W> {
                     held
                 }
             };
+            if let Some(onlooker) = &self.compiled.witness {
+                onlooker.witness.checked(check.words(), held.as_ref().copied().map_err(ToString::to_string));
+            }
             match held {
                 Ok(()) => recorder.checked(outcome, place, number, Ok::<(), fn() -> String>(())),
                 Err(broken) => {
-                    recorder.checked(outcome, place, number, Err(|| broken.to_string()));
+                    recorder.checked(outcome, place, number, Err(|| without_secrets(user, &broken)));
                     if judged == Judged::Well {
                         let is_status = status >= 400 && check.words().starts_with("status");
                         let failure = if is_status { Failure::CheckStatus } else { Failure::CheckFailed };
                         judged = Judged::Failed(failure);
-                        recorder.step_example(place, failure, outcome.done, || format!("{}: {broken}", request.name));
-                        self.tell(user, || broken.to_string());
+                        recorder
+                            .step_example(place, failure, outcome.done, || format!("{}: {}", request.name, without_secrets(user, &broken)));
+                        self.tell(user, || without_secrets(user, &broken));
                     }
                 }
             }
@@ -460,12 +463,16 @@ impl<const W: bool> Journeys<W> {
                 (Ok(()), _) => {}
                 (Err(_), Some(default)) => value.extend_from_slice(default.as_bytes()),
                 (Err(missing), None) => {
+                    if let Some(onlooker) = &self.compiled.witness {
+                        onlooker.witness.missed(missing.to_string());
+                    }
                     ends = Some(Failure::ExtractNothing);
-                    recorder.step_example(place, Failure::ExtractNothing, outcome.done, || format!("{}: {missing}", request.name));
+                    let said = || without_secrets(user, &missing);
+                    recorder.step_example(place, Failure::ExtractNothing, outcome.done, || format!("{}: {}", request.name, said()));
                     if judged == Judged::Well {
                         judged = Judged::Failed(Failure::ExtractNothing);
                     }
-                    self.tell(user, || missing.to_string());
+                    self.tell(user, said);
                 }
             }
         }
@@ -480,6 +487,16 @@ impl<const W: bool> Journeys<W> {
         } else if self.is_leaving(user) {
             self.farewells.borrow_mut().wrong.get_or_insert_with(told);
         }
+    }
+
+    /// Shows a request and its answer to whoever sees everything.
+    fn show(&self, user: &User, ear: &Ear, result: Result<u16, Failure>, took: Option<Nanos>) {
+        let Some(onlooker) = &self.compiled.witness else { return };
+        let name = &self.compiled.steps[user.step].name;
+        let mut exchange = ear.exchange(name.to_string(), &user.bytes, result, took);
+        let named = onlooker.names.iter().zip(&user.variables).filter(|(_, value)| !value.is_empty());
+        exchange.variables = named.map(|(name, value)| (name.clone(), excerpt(value))).collect();
+        onlooker.witness.saw(exchange);
     }
 
     /// Whether the user is sending what it sends before it goes.
@@ -642,6 +659,11 @@ impl<const W: bool> Program for Journeys<W> {
     }
 
     #[inline]
+    fn unsendable(&self, user: &User) -> Option<Failure> {
+        user.is_unsendable.then_some(Failure::RequestValue)
+    }
+
+    #[inline]
     fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
         (&user.bytes, &mut user.ear)
     }
@@ -680,6 +702,7 @@ impl<const W: bool> Program for Journeys<W> {
                 ends.or(failure.filter(|_| self.compiled.steps[step].step.must_succeed))
             }
         };
+        self.show(user, &ear, outcome.result, Some(outcome.response_time()));
         let bytes = std::mem::take(&mut user.bytes);
         let Ear { headers, body, .. } = ear;
         take_back(&self.lent.texts, bytes);
@@ -745,6 +768,7 @@ impl<const W: bool> Program for Journeys<W> {
         let request = &compiled.steps[user.step];
         let (Ok(status), redirects) = (result, request.step.redirects) else { return After::Nothing };
         if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
+            self.show(user, &user.ear, result, None);
             return self.answer_challenge(user);
         }
         if redirects == 0 || !matches!(status, 301 | 302 | 303 | 307 | 308) {
@@ -760,6 +784,7 @@ impl<const W: bool> Program for Journeys<W> {
         let Ok(to) = from.join(&String::from_utf8_lossy(&location)) else { return After::Fail(Failure::RedirectTarget) };
         let ear = std::mem::take(&mut user.ear);
         self.take_cookies(user, &ear);
+        self.show(user, &ear, result, None);
         user.ear = ear;
         let method = user.led.as_ref().map_or(request.method.as_str(), |led| led.method.as_str());
         let begun = request.elsewhere.as_ref().unwrap_or(&compiled.home);
@@ -799,6 +824,11 @@ impl<const W: bool> Journeys<W> {
         }
         request.name.to_string()
     }
+}
+
+/// What an answer was found to be, without the secrets of its request, which may stand in it again.
+fn without_secrets(user: &User, said: &impl ToString) -> String {
+    Secrets::of_request(&user.bytes).conceal(&said.to_string())
 }
 
 /// Compares as numbers where both are, else as texts.

@@ -10,13 +10,14 @@ mod texts;
 
 use std::collections::BTreeSet;
 
+use analysis::gate;
 use plan::template::{nearest, words};
 use plan::{Draft, Nanos, Target};
 use step::pick::{Think, Weights};
 
 use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
 use crate::mistake::Mistake;
-use crate::model::{Auth, Item, Journey, List, Scenario, Variable};
+use crate::model::{Auth, Item, Journey, List, Scenario, Variable, each_step};
 use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
 
 pub use surroundings::Surroundings;
@@ -224,7 +225,7 @@ impl<'a> Reading<'a> {
         let name = top.value("name").and_then(|node| self.plain(node));
         let mut draft = top.value("load").map_or_else(Draft::default, |node| self.load(node));
         let target = top.value("target").and_then(|node| self.target(node));
-        draft.url = target.map(|target| target.absolute());
+        draft.url = target.as_ref().map(Target::absolute);
         self.data(&mut top, &mut draft);
         let variables = top.value("variables").map_or_else(Vec::new, |node| self.variables(node));
         let defaults_node = top.value("defaults");
@@ -246,7 +247,7 @@ impl<'a> Reading<'a> {
                 vec![Journey { name: name.clone().unwrap_or_else(|| "journey".to_owned()), weight: 1.0, items }]
             }
             (None, None) => {
-                let message = "the scenario says nothing of what users do";
+                let message = "the scenario has no steps";
                 self.wrong(root.spot, message, "give it steps, such as\n  steps:\n    - get: /");
                 Vec::new()
             }
@@ -256,8 +257,36 @@ impl<'a> Reading<'a> {
         // A user goes with what its last journey left it, whichever that was; what that did not set is empty.
         self.known.extend(self.names.iter().cloned());
         let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
+        let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys));
         let (files, names) = (self.files.clone(), self.names.clone());
-        Some(Scenario { name, draft, files, names, variables, cookies, setup, teardown, user_teardown, journeys })
+        for items in [&setup, &teardown, &user_teardown].into_iter().chain(journeys.iter().map(|journey| &journey.items)) {
+            each_step(items, &mut |step| {
+                // Servers that are written down may be asked.
+                let other = step.elsewhere.as_ref().filter(|other| target.as_ref().is_none_or(|target| !target.same_origin(other)));
+                draft.also_target.extend(other.map(Target::origin).filter(|origin| !draft.also_target.contains(origin)));
+            });
+        }
+        Some(Scenario { name, draft, checks, files, names, variables, cookies, setup, teardown, user_teardown, journeys })
+    }
+
+    /// What the load must keep to; what it names must be there.
+    fn promises(&mut self, node: &Node, journeys: &[Journey]) -> Vec<gate::Check> {
+        let mut checks: Vec<gate::Check> = Vec::new();
+        for node in self.each(node) {
+            let Some(text) = self.plain(node) else { continue };
+            match text.parse::<gate::Check>() {
+                Err(why) => {
+                    let at = text.char_indices().nth(why.column() - 1).map_or(text.len(), |(at, _)| at);
+                    let spot = self.within(node, &text, at, why.length());
+                    self.wrong(spot, why.message(), "write it as a figure, a comparison and a limit, such as p99 < 200ms");
+                }
+                Ok(check) => match check.part().and_then(|part| unknown_part(part, journeys)) {
+                    Some((message, help)) => self.wrong(node.spot, message, help),
+                    None => checks.push(check),
+                },
+            }
+        }
+        checks
     }
 
     /// The entries of a mapping, if it is one; keys that are not of the shape are told.
@@ -697,7 +726,7 @@ impl<'a> Reading<'a> {
         match text.parse() {
             Ok(think) => Some(think),
             Err(why) => {
-                self.wrong(node.spot, format!("the pause '{}' {why}", text.escape_debug()), "write 2s, 1s..3s or exponential 2s");
+                self.wrong(node.spot, format!("the pause {why}"), "write 2s, 1s..3s or exponential 2s");
                 None
             }
         }
@@ -780,6 +809,28 @@ impl<'a> Reading<'a> {
             _ => path.to_owned(),
         }
     }
+}
+
+/// What is wrong with a part that the journeys do not have, and what to do.
+pub(crate) fn unknown_part(part: &gate::LoadPart, journeys: &[Journey]) -> Option<(String, String)> {
+    let mut names: Vec<&str> = Vec::new();
+    for journey in journeys {
+        match part {
+            gate::LoadPart::Journey(_) => names.push(&journey.name),
+            gate::LoadPart::Step(_) => each_step(&journey.items, &mut |step| names.push(&step.name)),
+            gate::LoadPart::Url(_) => {}
+        }
+    }
+    if names.iter().any(|name| part.is_called(name)) {
+        return None;
+    }
+    let (kind, name) = (part.kind(), part.name().escape_debug().to_string());
+    let help = match nearest(part.name(), names.iter().copied()) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None if names.is_empty() => "a scenario has steps and journeys: write step NAME or journey NAME".to_owned(),
+        None => format!("there are {}", names.join(", ")),
+    };
+    Some((format!("there is no {kind} '{name}'"), help))
 }
 
 /// A key and its value that stand together as one text: `get /a`, or `get:/a`, which YAML takes for one word.

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::{Fence, Prepared, RunError, Stop};
 use measure::{Counted, Summary, Tick};
 use plan::{Load, Plan, PlanErrors, Target};
-use template::{Data, Rows, too_few_rows};
+use step::pick::Weights;
+use template::{Data, Exchange, Rows, Witness, too_few_rows};
 
 use crate::compiled::{Compiled, compile};
 use crate::model::{Item, Scenario};
@@ -23,6 +24,15 @@ pub struct Ready {
     journeys: Compiled,
     setup: Option<Compiled>,
     teardown: Option<Compiled>,
+}
+
+/// A journey that was gone through once, with all that came of it.
+#[derive(Debug, Default)]
+pub struct Walk {
+    /// Every request, and what it was part of: `setup`, `teardown`, or nothing of a journey.
+    pub exchanges: Vec<(&'static str, Exchange)>,
+    /// What failed first, in words.
+    pub wrong: Option<String>,
 }
 
 impl Ready {
@@ -79,6 +89,44 @@ impl Ready {
             }
         }
         places
+    }
+
+    /// Goes through the setup, one journey and the teardown, once and without pauses, and tells everything about it. `journey` is its
+    /// place in the scenario.
+    ///
+    /// # Errors
+    /// If it cannot be carried out; a step that fails is told in the walk.
+    pub fn walk(mut self, journey: usize, names: &[String], stop: &Stop) -> Result<Walk, RunError> {
+        let witness = Witness::default();
+        for compiled in [Some(&mut self.journeys), self.setup.as_mut(), self.teardown.as_mut()].into_iter().flatten() {
+            compiled.seen_by(&witness, names);
+        }
+        let weights: Vec<f64> = (0..self.journeys.journeys.len()).map(|place| if place == journey { 1.0 } else { 0.0 }).collect();
+        if let Ok(only) = Weights::new(&weights) {
+            self.journeys.weights = only;
+        }
+        let Self { plan, files, fence, mut journeys, setup, teardown } = self;
+        let mut walk = Walk::default();
+        let mut inherited = Vec::new();
+        let go = |part: &'static str, compiled: Compiled, walk: &mut Walk| {
+            let passed = single(&plan, &files, &fence, compiled, stop)?;
+            walk.exchanges.extend(witness.take().into_iter().map(|exchange| (part, exchange)));
+            let stopped = (!passed.is_whole).then(|| "it did not come to its end".to_owned());
+            walk.wrong = walk.wrong.take().or(passed.wrong).or(stopped);
+            Ok(passed.variables)
+        };
+        if let Some(setup) = setup {
+            inherited = go("setup", setup, &mut walk)?;
+        }
+        if walk.wrong.is_none() {
+            journeys.inherited.clone_from(&inherited);
+            go("", journeys, &mut walk)?;
+        }
+        if let Some(mut teardown) = teardown {
+            teardown.inherited = inherited;
+            go("teardown", teardown, &mut walk)?;
+        }
+        Ok(walk)
     }
 
     /// Carries a prepared plan out, from the setup to the teardown.

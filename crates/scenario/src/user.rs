@@ -1,23 +1,14 @@
 //! One user on its journeys: what it knows, where it stands, and what it hears.
 
 use engine::Broken;
-use engine::protocol::http1::{Header, Observer};
 use measure::Begun;
 use plan::{Nanos, Random, Target};
 use step::Jar;
 use step::auth::Digest;
-use template::Fields;
-
-use crate::compiled::Heard;
+use template::{Ear, Fields};
 
 /// Streams of chance from here on belong to users on journeys.
 const USERS: u64 = 3 << 48;
-
-/// Cookies, where a redirect leads and challenges are looked at whatever the step asks for.
-const ALWAYS_HEARD: [&str; 3] = ["set-cookie", "location", "www-authenticate"];
-
-/// Of an answer that is looked at, so much is kept; a larger one fails its step.
-pub(crate) const BODY_BYTES_MAX: usize = 8 << 20;
 
 /// A user; in open load, one after the other on the same Lane.
 pub(crate) struct User {
@@ -61,6 +52,8 @@ pub(crate) struct User {
     pub(crate) led: Option<Box<Led>>,
     /// Why it cannot go on.
     pub(crate) wrong: Option<Box<Broken>>,
+    /// Whether the request at hand holds what no header can.
+    pub(crate) is_unsendable: bool,
 }
 
 /// What a journey left to its user: a journey that was begun and sent nothing took it away.
@@ -114,40 +107,7 @@ impl User {
             challenged: false,
             led: None,
             wrong: None,
+            is_unsendable: false,
         }
-    }
-}
-
-/// Keeps of an answer what is looked at.
-#[derive(Debug, Default)]
-pub(crate) struct Ear {
-    pub(crate) heard: Heard,
-    /// Lines `name: value`.
-    pub(crate) headers: Vec<u8>,
-    pub(crate) body: Vec<u8>,
-    pub(crate) overflowed: bool,
-}
-
-impl Observer for Ear {
-    fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
-        self.headers.clear();
-        self.body.clear();
-        for header in headers {
-            if self.heard.headers || ALWAYS_HEARD.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
-                self.headers.extend_from_slice(header.name.as_bytes());
-                self.headers.extend_from_slice(b": ");
-                self.headers.extend_from_slice(header.value);
-                self.headers.push(b'\n');
-            }
-        }
-    }
-
-    fn body(&mut self, bytes: &[u8]) {
-        if !self.heard.body {
-            return;
-        }
-        let room = BODY_BYTES_MAX - self.body.len();
-        self.overflowed |= bytes.len() > room;
-        self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }

@@ -69,7 +69,7 @@ const NODES_MAX: usize = 200_000;
 
 /// Reads the only document of a text; `None` if it holds nothing. Keys that stand twice are told in `wrong`.
 pub(crate) fn parse(text: &str, wrong: &mut Vec<Wrong>) -> Option<Node> {
-    let mut reading = Reading { parser: Parser::new_from_str(text), anchors: BTreeMap::new(), nodes: 0, wrong, end: Spot::default() };
+    let mut reading = Reading { text, parser: Parser::new_from_str(text), anchors: BTreeMap::new(), nodes: 0, wrong, end: Spot::default() };
     match reading.document() {
         Ok(node) => node,
         Err(stopped) => {
@@ -80,6 +80,7 @@ pub(crate) fn parse(text: &str, wrong: &mut Vec<Wrong>) -> Option<Node> {
 }
 
 struct Reading<'a> {
+    text: &'a str,
     parser: Parser<'a, saphyr_parser::StrInput<'a>>,
     anchors: BTreeMap<usize, Node>,
     nodes: usize,
@@ -99,10 +100,11 @@ impl<'a> Reading<'a> {
             }
             Some(Err(error)) => {
                 let marker = error.marker();
+                let line = self.text.lines().nth(marker.line().max(1) - 1).unwrap_or_default();
                 Err(Wrong {
                     spot: Spot { line: marker.line().max(1), column: marker.col(), length: 1 },
-                    message: format!("this is no YAML: {}", error.info()),
-                    help: help_for(error.info()).to_owned(),
+                    message: format!("not valid YAML: {}", error.info()),
+                    help: help_for(error.info(), line).to_owned(),
                 })
             }
         }
@@ -250,15 +252,23 @@ impl<'a> Reading<'a> {
 }
 
 /// What the parser's words usually mean.
-fn help_for(info: &str) -> &'static str {
+fn help_for(info: &str, line: &str) -> &'static str {
     if info.contains("tab") {
         "indent with spaces: YAML allows no tabs there"
+    } else if has_brackets_within_braces(line) {
+        "put the text with [ in quotation marks, or each entry on a line of its own: between { and } YAML takes [ for the beginning of a list"
     } else if info.contains("mapping values are not allowed") || info.contains("simple key") {
         "look at the indentation, and put a text that holds ': ' in quotation marks"
     } else {
         "look at the indentation, and whether every quotation mark and bracket is closed; a text that begins with one of {[*&!|>%@` \
          stands in quotation marks"
     }
+}
+
+/// Whether a text in a mapping between braces holds a bracket, such as `{id: json $.items[0]}`.
+fn has_brackets_within_braces(line: &str) -> bool {
+    let Some((_, inside)) = line.split_once('{') else { return false };
+    inside.match_indices('[').any(|(at, _)| !matches!(inside[..at].trim_end().chars().last(), None | Some(':' | ',' | '[' | '"' | '\'')))
 }
 
 fn spot(span: Span) -> Spot {

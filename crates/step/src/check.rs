@@ -881,7 +881,7 @@ impl<'t> Reader<'t> {
         let text = self.rest().trim_end();
         match self.subject {
             Subject::Time => {
-                let time: Nanos = text.parse().map_err(|words| self.wrong(format!("the time {words}"), "such as < 200ms"))?;
+                let time = Nanos::with_unit(text).map_err(|why| self.wrong(format!("the time {why}"), "such as < 200ms"))?;
                 Ok((time.0 as f64, time.to_string()))
             }
             Subject::Size => bytes_in(text)

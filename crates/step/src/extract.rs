@@ -372,7 +372,36 @@ impl Extractor {
     }
 
     fn missing(&self, reading: &Reading<'_>, reason: String) -> Missing {
-        Missing { sought: excerpt(self.words().as_bytes()), reason, found: self.surroundings(reading) }
+        let instead = if reason.starts_with("found nothing") { self.instead(reading) } else { None };
+        Missing { sought: excerpt(self.words().as_bytes()), reason, found: self.surroundings(reading), instead }
+    }
+
+    /// What stands in a JSON body where the path leads nowhere: a server that answers well and a path with a typing error look alike.
+    fn instead(&self, reading: &Reading<'_>) -> Option<String> {
+        let Finder::Json(_) = &self.finder else { return None };
+        let mut here = reading.json().ok()?;
+        let mut way = "the answer".to_owned();
+        for name in self.text.trim_start_matches('$').split('.').skip(1) {
+            match here.get(name) {
+                Some(inner) => {
+                    here = inner;
+                    way = format!("'{name}'");
+                }
+                None => break,
+            }
+        }
+        let what = match here {
+            Value::Object(members) if members.is_empty() => "is an empty object".to_owned(),
+            Value::Object(members) => {
+                format!("has the keys {}", excerpt(members.keys().take(12).cloned().collect::<Vec<_>>().join(", ").as_bytes()))
+            }
+            Value::Array(list) => format!("is a list of {}", list.len()),
+            Value::String(_) => "is a text".to_owned(),
+            Value::Number(_) => "is a number".to_owned(),
+            Value::Bool(_) => "is true or false".to_owned(),
+            Value::Null => "is null".to_owned(),
+        };
+        Some(format!("{way} {what}"))
     }
 
     /// What there was instead, for a reader of the report. Values of headers and cookies may be secrets, so their names must do.
@@ -521,13 +550,21 @@ pub struct Missing {
     /// What was there: the beginning of the body, or the names of the headers or cookies. At most
     /// [`EXCERPT_BYTES_MAX`](crate::check::EXCERPT_BYTES_MAX) bytes; may hold secrets, which are the report's to conceal.
     pub found: String,
+    /// What stands there, if the path may be the mistake: `the answer has the keys id, cards`.
+    pub instead: Option<String>,
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let colon = if self.reason.starts_with("found") || self.reason.starts_with("was") { "" } else { ":" };
         write!(f, "{}{colon} {}", self.sought, self.reason)?;
-        if self.found.is_empty() { Ok(()) } else { write!(f, " in {}", self.found) }
+        if !self.found.is_empty() {
+            write!(f, " in {}", self.found)?;
+        }
+        match &self.instead {
+            Some(instead) => write!(f, "; or the path is wrong: {instead}"),
+            None => Ok(()),
+        }
     }
 }
 

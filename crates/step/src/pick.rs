@@ -101,8 +101,8 @@ impl FromStr for Think {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "is no pause such as 200ms, 1s..3s or exponential 2s".to_owned();
-        let read = |text: &str| text.trim().parse::<Nanos>().map_err(|_| wrong());
+        let wrong = || format!("'{}' is no pause such as 200ms, 1s..3s or exponential 2s", text.escape_debug());
+        let read = |text: &str| Nanos::with_unit(text).map_err(|why| if why.contains("of what?") { why } else { wrong() });
         let text = text.trim();
         if let Some(mean) = text.strip_prefix("exponential") {
             let mean = mean.strip_prefix(char::is_whitespace).ok_or_else(wrong)?;
@@ -110,7 +110,11 @@ impl FromStr for Think {
         }
         let Some((low, high)) = text.split_once("..") else { return Ok(Self::Fixed(read(text)?)) };
         let (low, high) = (read(low)?, read(high)?);
-        if low > high { Err("is a range that ends before it begins".to_owned()) } else { Ok(Self::Uniform(low, high)) }
+        if low > high {
+            Err(format!("'{}' is a range that ends before it begins", text.escape_debug()))
+        } else {
+            Ok(Self::Uniform(low, high))
+        }
     }
 }
 
@@ -187,7 +191,20 @@ mod tests {
             assert_eq!(think.span(unit), expected, "{text}");
             assert_eq!(think.to_string().parse(), Ok(think), "{text}");
         }
-        for text in ["", "soon", "3s..1s", "exponential", "exponential2s", "exponential 1s..2s", "1s..", "-1s"] {
+        for text in [
+            "",
+            "soon",
+            "3s..1s",
+            "exponential",
+            "exponential2s",
+            "exponential 1s..2s",
+            "1s..",
+            "-1s",
+            "500",
+            "1..3s",
+            "1s..3",
+            "exponential 2",
+        ] {
             assert!(text.parse::<Think>().is_err(), "{text}");
         }
     }

@@ -9,14 +9,18 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
-use measure::{Counted, Summary, Tick};
+use measure::{Counted, Failure, Outcome, Recorder, Summary, Tally, Tick};
 use plan::{Plan, PlanErrors, Random, RowOrder, Share, Target, Turns};
+use step::Check;
 
 use crate::compiled::{Compiled, Content, compile};
 use crate::data::Data;
+use crate::ear::{Ear, Heard};
+use crate::expectations::Expectations;
 use crate::feed::{Next, Order, Source};
 use crate::kept::{Kept, too_few_rows};
 use crate::record::Fields;
+use crate::witness::{Exchange, Witness};
 use crate::write::{Writing, digits, write};
 
 /// Streams of chance from here on belong to requests, by their number.
@@ -38,6 +42,7 @@ struct Shared {
     seed: u64,
     /// So many keep a row of their own, where users do.
     users: u64,
+    expected: Expectations,
     /// Whether all routes lead to the plan's own server.
     at_home: bool,
 }
@@ -52,6 +57,7 @@ impl Ready {
         let compiled = compile(plan, files);
         let mut errors = PlanErrors::default();
         too_few_rows(plan, files).into_iter().for_each(|error| errors.push(error));
+        let expected = Expectations::of(plan, &mut errors);
         let routes = match compiled {
             Ok(routes) if errors.is_empty() => routes,
             Ok(_) => return Err(errors),
@@ -86,6 +92,7 @@ impl Ready {
             orders: (0..).zip(files).map(order).collect(),
             seed: plan.seed(),
             users: plan.connections_max().get().into(),
+            expected,
             at_home: routes.iter().all(|route| route.target.same_origin(plan.target())),
             routes,
         };
@@ -110,6 +117,18 @@ impl Ready {
         })
     }
 
+    /// Sends the first request of a prepared plan of one request, and tells everything about it.
+    ///
+    /// # Errors
+    /// If it cannot be sent.
+    pub fn walk(mut self, prepared: Prepared, stop: &Stop) -> Result<Vec<Exchange>, RunError> {
+        let witness = Witness::default();
+        let shared = Arc::get_mut(&mut self.shared).expect("nobody has begun with these requests");
+        (shared.expected.witness, shared.expected.heard) = (Some(witness.clone()), Heard::ALL);
+        self.run(prepared, &mut |_, _| {}, stop)?;
+        Ok(witness.take())
+    }
+
     /// The first requests of the whole run, as they will be sent.
     ///
     /// # Errors
@@ -122,6 +141,15 @@ impl Ready {
             program.choose(&mut user)?;
             if program.has_stopped() {
                 break;
+            }
+            if user.is_unsendable {
+                return Err(Broken {
+                    message: format!(
+                        "a value for a header of request {} holds a line break or another control character",
+                        requests.len() + 1
+                    ),
+                    help: "mend the row of the data file; {{base64 (NAME.COLUMN)}} writes any bytes".to_owned(),
+                });
             }
             requests.push(user.bytes.clone());
         }
@@ -137,6 +165,7 @@ struct Filled<const WANDERS: bool> {
     chosen: Cell<u64>,
     sources: RefCell<Vec<Source>>,
     kept: Kept,
+    checks: Vec<Check>,
     body: RefCell<Vec<u8>>,
     scratch: RefCell<Vec<u8>>,
     stopped: Cell<bool>,
@@ -150,7 +179,9 @@ struct User {
     kept: Vec<Fields>,
     /// Why it has none.
     wrong: Option<String>,
-    ear: (),
+    /// Whether the request at hand holds what no header can.
+    is_unsendable: bool,
+    ear: Ear,
 }
 
 impl<const WANDERS: bool> Filled<WANDERS> {
@@ -158,6 +189,7 @@ impl<const WANDERS: bool> Filled<WANDERS> {
         let sources = shared.files.iter().zip(&shared.orders).map(|(data, order)| Source::new(data.clone(), *order, share)).collect();
         Self {
             kept: Kept::new(&shared.files, shared.order, share, shared.users),
+            checks: shared.expected.checks(),
             shared,
             share,
             chosen: Cell::new(0),
@@ -197,13 +229,20 @@ fn broken(message: String) -> Broken {
 
 impl<const W: bool> Program for Filled<W> {
     type User = User;
-    type Ear = ();
+    type Ear = Ear;
 
     const WANDERS: bool = W;
     const OPENS_FIRST: bool = !W;
 
     fn user(&self, number: u64) -> User {
-        let mut user = User { bytes: Vec::new(), route: 0, kept: Vec::new(), wrong: None, ear: () };
+        let mut user = User {
+            bytes: Vec::new(),
+            route: 0,
+            kept: Vec::new(),
+            wrong: None,
+            is_unsendable: false,
+            ear: Ear { heard: self.shared.expected.heard, ..Ear::default() },
+        };
         if self.shared.order == RowOrder::PerUser {
             for file in 0..self.shared.files.len() {
                 let mut row = Fields::default();
@@ -271,17 +310,44 @@ impl<const W: bool> Program for Filled<W> {
             }
         }
         if is_unsafe {
-            return Err(Broken {
-                message: format!("a value for a header of request {} holds a line break or another control character", number + 1),
-                help: "mend the row of the data file; {{base64 (NAME.COLUMN)}} writes any bytes".to_owned(),
-            });
+            user.bytes.clear();
         }
+        user.is_unsendable = is_unsafe;
         Ok(Choice { asked: route.asked, requests: 1 })
     }
 
     #[inline]
-    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut ()) {
+    fn unsendable(&self, user: &User) -> Option<Failure> {
+        user.is_unsendable.then_some(Failure::RequestValue)
+    }
+
+    #[inline]
+    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
         (&user.bytes, &mut user.ear)
+    }
+
+    fn tally(&self) -> Tally {
+        self.shared.expected.tally()
+    }
+
+    #[inline]
+    fn record(&self, user: &mut User, outcome: &Outcome, recorder: &mut Recorder) {
+        let expected = &self.shared.expected;
+        if !expected.is_nothing() {
+            expected.record(&self.checks, user.route, &user.ear, outcome, recorder);
+        } else {
+            recorder.record(outcome);
+        }
+        if let Some(witness) = &expected.witness {
+            let line = user.bytes.split(|byte| *byte == b'\r').next().unwrap_or_default();
+            let name = String::from_utf8_lossy(line).trim_end_matches(" HTTP/1.1").to_owned();
+            witness.saw(user.ear.exchange(name, &user.bytes, outcome.result, Some(outcome.response_time())));
+        }
+    }
+
+    #[inline]
+    fn judges(&self, _user: &User) -> bool {
+        self.shared.expected.judges_status
     }
 
     #[inline]
@@ -484,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_break_in_a_header_ends_the_run_and_not_the_header() {
+    fn a_line_break_in_a_header_ends_the_request_and_not_the_header() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("users.csv");
         fs::write(&path, "name\na\n\"b\r\nEvil: yes\"\n").unwrap();
@@ -496,6 +562,16 @@ mod tests {
         let ready = Ready::new(&plan, &[data]).unwrap();
         assert_eq!(ready.preview(1).unwrap().len(), 1);
         assert!(ready.preview(2).unwrap_err().message.contains("request 2 holds a line break"));
+        let program = Filled::<false>::new(ready.shared.clone(), Share::WHOLE);
+        let mut user = program.user(0);
+        let sent: Vec<_> = (0..4)
+            .map(|_| {
+                program.choose(&mut user).unwrap();
+                (program.unsendable(&user), user.bytes.is_empty())
+            })
+            .collect();
+        let refused = (Some(Failure::RequestValue), true);
+        assert_eq!(sent, [(None, false), refused, (None, false), refused], "the rows around it are sent");
     }
 
     #[test]

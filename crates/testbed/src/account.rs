@@ -11,7 +11,7 @@ use crate::query::value;
 /// Where these are served, with what they are for.
 pub(crate) const PAGES: &[(&str, &str)] = &[
     ("/login", "GET a form, POST it (user, password, csrf); a password is the name backwards"),
-    ("/account", "whose session it is, and its token"),
+    ("/account", "whose session it is, and its token (`csrf`)"),
     ("/upload", "POST a form with a file `photo`, with the token as X-CSRF-Token"),
     ("/orders", "?page=1: the orders, in pages; `next` says which is next"),
     ("/logout", "POST, with the token as X-CSRF-Token"),

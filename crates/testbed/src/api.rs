@@ -22,6 +22,7 @@ pub(crate) struct Endpoint {
 
 /// What an endpoint may look at.
 pub(crate) struct Asked<'a> {
+    pub(crate) path: &'a str,
     pub(crate) query: &'a str,
     pub(crate) seed: u64,
     /// The number of the request, different for every request of a server.
@@ -55,7 +56,17 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint { path: "/question", about: "a question of the card game: its id, and from how many cards to choose", answer: question },
     Endpoint { path: "/answer", about: "?id=1&card=3: whether this was the card", answer: check_answer },
     Endpoint { path: "/pick", about: "a card, picked at random", answer: pick },
+    Endpoint { path: "/users/N", about: "the user of that number, from 1 to 1000", answer: user },
+    Endpoint { path: "/orders/N", about: "the order of that number, from 1 to 1000, and whose it is", answer: order },
 ];
+
+/// The endpoint's path that a path with a number at its end stands for: `/users/N` of `/users/7`.
+pub(crate) fn numbered(path: &str) -> Option<&'static str> {
+    let number_at = path.rfind('/')? + 1;
+    let is_number = path.len() > number_at && path[number_at..].bytes().all(|byte| byte.is_ascii_digit());
+    let mut shapes = ENDPOINTS.iter().map(|endpoint| endpoint.path);
+    shapes.find(|shape| is_number && shape.strip_suffix('N').is_some_and(|prefix| prefix == &path[..number_at]))
+}
 
 /// The answer for a path nobody serves.
 pub(crate) fn unknown(path: &str) -> Answer {
@@ -162,6 +173,31 @@ fn pick(asked: &Asked<'_>) -> Answer {
     json(200, format!(r#"{{"card":{}}}"#, 1 + draw(!asked.seed, asked.number) % CARDS as u64))
 }
 
+fn user(asked: &Asked<'_>) -> Answer {
+    match record_number(asked.path) {
+        Some(number) => json(200, format!(r#"{{"id":{number},"name":"user{number}","city":"{}"}}"#, city(asked.seed, number))),
+        None => unknown(asked.path),
+    }
+}
+
+fn order(asked: &Asked<'_>) -> Answer {
+    let Some(number) = record_number(asked.path) else { return unknown(asked.path) };
+    let (owner, items) = (1 + draw(asked.seed, number) % RECORDS, 1 + draw(!asked.seed, number) % 5);
+    json(200, format!(r#"{{"id":{number},"user":{owner},"items":{items},"total":{}}}"#, items * 12))
+}
+
+/// Users and orders: so many of each.
+const RECORDS: u64 = 1_000;
+
+fn record_number(path: &str) -> Option<u64> {
+    path.rsplit('/').next()?.parse().ok().filter(|number| (1..=RECORDS).contains(number))
+}
+
+fn city(seed: u64, number: u64) -> &'static str {
+    const CITIES: [&str; 4] = ["Oslo", "Lima", "Accra", "Hanoi"];
+    CITIES[(draw(seed, number) % CITIES.len() as u64) as usize]
+}
+
 fn right_card(seed: u64, question: u64) -> i64 {
     1 + (draw(seed, question) % CARDS as u64) as i64
 }
@@ -206,8 +242,8 @@ mod tests {
     use super::*;
 
     fn ask(path: &str, query: &str) -> (u16, String) {
-        let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.path == path).unwrap();
-        let answer = endpoint.answer(&Asked { query, seed: 1, number: 7 });
+        let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.path == numbered(path).unwrap_or(path)).unwrap();
+        let answer = endpoint.answer(&Asked { path, query, seed: 1, number: 7 });
         (answer.status, String::from_utf8(answer.body.to_vec()).unwrap())
     }
 
@@ -243,6 +279,20 @@ mod tests {
         for id in 0..50 {
             let right = (1..=5).filter(|card| ask("/answer", &format!("id={id}&card={card}")).1.contains("true")).count();
             assert_eq!(right, 1, "question {id}");
+        }
+    }
+
+    #[test]
+    fn users_and_orders_have_numbers() {
+        assert_eq!(ask("/users/7", ""), ask("/users/7", "again"));
+        assert!(ask("/users/7", "").1.starts_with(r#"{"id":7,"name":"user7","city":""#));
+        let (status, order) = ask("/orders/1000", "");
+        assert!(status == 200 && order.starts_with(r#"{"id":1000,"user":"#), "{order}");
+        for path in ["/users/0", "/users/1001", "/orders/99999999999999999999", "/users/N"] {
+            assert_eq!(ask(path, "").0, 404, "{path}");
+        }
+        for path in ["/users", "/users/", "/users/7a", "/users/7/8", "7", "/fib/7"] {
+            assert_eq!(numbered(path), None, "{path}");
         }
     }
 

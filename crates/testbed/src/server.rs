@@ -576,7 +576,8 @@ impl Floor {
     }
 
     async fn serve_fully(&self, connection: &Connection, mut request: Request<Incoming>) -> Result<Response<ReplyBody>, Cut> {
-        let route = self.site.routes.get(request.uri().path());
+        let path = request.uri().path();
+        let route = self.site.routes.get(path).or_else(|| self.site.routes.get(api::numbered(path)?));
         let keeps = matches!(route, Some(Route { serves: Serves::Echo | Serves::Account, .. }));
         let body = read(&mut request, if keeps { KEPT_BYTES_MAX } else { 0 }).await?;
         let arrival = self.site.age();
@@ -605,7 +606,7 @@ impl Floor {
         let make = || match route.serves {
             Serves::Api(endpoint) => {
                 let number = self.site.asked.fetch_add(1, Ordering::Relaxed);
-                answered(endpoint.answer(&Asked { query, seed: self.site.seed, number }))
+                answered(endpoint.answer(&Asked { path: request.uri().path(), query, seed: self.site.seed, number }))
             }
             Serves::Echo => echo(&request, body),
             Serves::Account => self.account(&request, &body),

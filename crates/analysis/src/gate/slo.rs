@@ -16,7 +16,7 @@ use super::{Check, Comparison, Figure, Limit, Span, Statistic, Times};
 use crate::search::{Promise, Unit};
 
 /// A promise of which every request keeps or breaks its part.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Slo {
     check: Check,
     part: Part,
@@ -53,8 +53,11 @@ impl TryFrom<Check> for Slo {
     type Error = Unsearchable;
 
     fn try_from(check: Check) -> Result<Self, Unsearchable> {
-        let refused = |why, help: &str| Err(Unsearchable { check, why, help: help.to_owned() });
-        if !check.comparison.wants_little() && check.figure != Figure::Qps {
+        let refused = |why, help: &str| Err(Unsearchable { check: check.clone(), why, help: help.to_owned() });
+        if check.part.is_some() {
+            return refused("it is about a part of the load", "promise it of all requests, and hold the part with --check");
+        }
+        if !check.comparison.wants_little() && !matches!(check.figure, Figure::Qps | Figure::Tps) {
             return refused("more load would only help to keep it", "promise a limit from above, such as p99 < 50ms or failed < 0.1%");
         }
         let part = match (check.figure, check.limit) {
@@ -80,7 +83,7 @@ impl TryFrom<Check> for Slo {
             (Figure::Failed, _) => {
                 return refused("a number of failures grows with the time they are counted in", "promise a share, such as failed < 0.1%");
             }
-            (Figure::Qps, _) => {
+            (Figure::Qps | Figure::Tps, _) => {
                 return refused("the rate is what the search finds", "leave it out, and look at the answer");
             }
             (Figure::Unsent | Figure::Status(_) | Figure::StatusClass(_), _) => {

@@ -40,7 +40,7 @@ pub struct Calibrate {
     #[arg(long, value_name = "URL", help_heading = "Calibration")]
     aa: Option<String>,
 
-    /// With --aa: measure so many pairs [default: 10]
+    /// With --aa: measure N pairs [default: 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Calibration")]
     pairs: Option<Given<NonZeroU32>>,
 

@@ -21,7 +21,7 @@ use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use history::Kind;
 use measure::{Ending, Summary, Tick};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Timetable, Warmup};
+use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Timetable, Warmup, is_address};
 use report::COMPARE_FORMATS;
 use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, header, row, without_charts};
 use report::unlike;
@@ -42,7 +42,7 @@ use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
 use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Sight, Voice, complain};
-use crate::{imported, interrupt, secrets, step_summary};
+use crate::{imported, interrupt, other_tools, secrets, step_summary};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -75,7 +75,7 @@ pub struct Compare {
     #[arg(long = "url", value_name = "URL", help_heading = "Comparison")]
     served_at: Option<String>,
 
-    /// Wait so long for a command to listen [default: 30s]
+    /// Wait this long for a command to listen [default: 30s]
     #[arg(long, value_name = "TIME", help_heading = "Comparison")]
     ready_within: Option<Given<Nanos>>,
 
@@ -132,6 +132,13 @@ impl FromStr for Margin {
     }
 }
 
+impl Margin {
+    /// From 0 to below 1.
+    pub const fn share(self) -> f64 {
+        self.0
+    }
+}
+
 impl std::fmt::Display for Margin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}%", self.0 * 100.0)
@@ -178,6 +185,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     for url in [&other, &served_at].into_iter().flatten() {
         secrets::learn(&Draft { url: Some(url.clone()), ..Draft::default() });
     }
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let fixed = pairs.map(|pairs| given("pairs", Some(pairs), PAIRS_FIRST, "give a whole number, such as --pairs 10", &mut errors));
     let pairs = fixed.unwrap_or(PAIRS_FIRST);
@@ -187,7 +195,6 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     importing.look_at_target(&mut errors);
     let (mut draft, [a_at, b_at, served_at], mut left_out) = pasted(draft, [other, served_at], &importing, manner.voice(), &mut errors);
     inputs::read(&mut draft, &mut errors);
-    let promises = promises.read(&mut errors);
     if [&a_at, &b_at, &served_at].iter().all(|address| address.is_none()) && !errors.is_empty() {
         return Err(errors.into());
     }
@@ -202,6 +209,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         left_out.append(&mut side.left_out);
         told.push(path);
     }
+    let checks = promises.read(sides[1].scenarios.of(&sides[1].draft).as_deref(), &mut errors);
     let seed = seed_of(&sides);
     let plans = plans(&sides, fixed.unwrap_or(PAIRS_LAST), seed, &mut errors);
     let alike_only = filing.existing() == Existing::Keep;
@@ -228,7 +236,8 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let files = filing.files(&name, ENDINGS, &mut errors);
     let outs = filing.renderings(COMPARE_FORMATS, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    let both = [first_a, first_b].into_iter().zip(&sides).map(|(plan, side)| (plan, &side.scenarios));
+    importing.look(both, &left_out, manner.voice())?;
 
     let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.0));
     let known = Calibration::kept();
@@ -236,7 +245,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let [a, b] = sides.each_ref().map(|side| side.subject.clone());
     let mut compared = Compared::new(name, a, b, pairs.get(), margins, noise.cloned());
     compared.differences = differences;
-    compared.promises = promises;
+    compared.promises = checks;
     let looked = sides.iter().zip([first_a, first_b]).zip(["A", "B"]).zip(&probes).map(|(((side, plan), letter), probes)| {
         // A server with a command is not there yet.
         let there = side.subject.command.is_none();
@@ -417,14 +426,17 @@ fn pasted(
     let mut addresses = [draft.url.take(), other, served_at];
     let Some(words) = words else { return (draft, addresses, Vec::new()) };
     let before = errors.0.len();
-    let (request, left_out) = importing.of_words(&words, voice, errors);
+    let (mut request, mut left_out) = importing.of_words(&words, voice, errors);
+    let ways = imported::leave_ways(&mut request, &draft);
+    importing.tell("the curl command", &ways, voice);
+    left_out.extend(ways);
     let asked = request.url.clone().unwrap_or_default();
     let usage = "write loadline compare http://old:8080 http://new:8080 -- curl …";
     if addresses.iter().all(Option::is_none) && errors.0.len() == before {
         errors.push(PlanError::new("compare", "the curl command names one address, and a comparison has two sides", usage));
     }
     for address in addresses.iter_mut().flatten() {
-        if !address.contains("://") {
+        if !is_address(address) {
             let message = format!("'{address}' says what is sent, and so does the curl command");
             errors.push(PlanError::new("compare", message, format!("{usage}, or leave the command out")));
         } else if matches!(imported::behind_host(address), "" | "/") {
@@ -432,6 +444,8 @@ fn pasted(
         }
     }
     // Wherever it leads is said by the sides.
+    request.url = addresses.iter().flatten().find(|address| address.starts_with("https://")).or(addresses[0].as_ref()).cloned();
+    imported::leave_tls(&mut request);
     (Draft { url: None, ..request }.overlaid(draft), addresses, left_out)
 }
 
@@ -501,7 +515,7 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
     let is_file = |name: &str| !name.contains("://") && (name.starts_with('@') || name.ends_with(".json") || Path::new(name).is_file());
     let over = Draft { url: None, ..draft };
     // Where a file leaves open who is asked.
-    let host = importing.target().or_else(|| names.iter().find(|name| name.contains("://")).cloned());
+    let host = importing.target().or_else(|| names.iter().find(|name| is_address(name)).cloned());
     let mut files: Vec<Option<(File, Again)>> = Vec::new();
     let mut read: Vec<Scenarios> = Vec::new();
     for name in &names {
@@ -524,6 +538,12 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
     if files.iter().all(Option::is_none) {
         look_without_files(&over, importing, errors);
     }
+    let mistakes: Vec<PlanError> =
+        names.iter().zip(&files).filter(|(_, file)| file.is_none()).filter_map(|(name, _)| other_tools::mistake(name)).collect();
+    if !mistakes.is_empty() {
+        mistakes.into_iter().for_each(|mistake| errors.push(mistake));
+        return None;
+    }
     let base = files.iter().flatten().next().map_or_else(Draft::default, |(_, again)| again.draft.clone());
     let mut sides = names.into_iter().zip(files).map(|(name, file)| {
         let is_a_file = file.is_some();
@@ -532,9 +552,15 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
         let draft = match file {
             Some((_, again)) => {
                 let draft = again.draft.overlaid(over.clone());
-                Draft { url: importing.target().or(draft.url), ..draft }
+                match importing.target() {
+                    Some(target) => Draft { url: Some(target), also_target: over.also_target.clone(), ..draft },
+                    None => draft,
+                }
             }
-            None => Draft { url: Some(name.clone()), ..base.clone().overlaid(over.clone()) },
+            None => {
+                let also_target = over.also_target.clone();
+                Draft { url: Some(name.clone()), also_target, ..base.clone().overlaid(over.clone()) }
+            }
         };
         let side_s_own = draft.url.clone().filter(|_| from_file);
         let Imported { mut draft, scenarios, left_out } = importing.of_side(draft, host.clone().or(side_s_own), &read, errors);
@@ -625,7 +651,7 @@ impl Measuring<'_> {
         let style = manner.styles().stdout;
         let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
-        keeper.begin();
+        keeper.begin(self.stop);
         let mut lost = PlanErrors::default();
         let mut broken = None;
         let mut order = Order::new(self.seed);
@@ -684,7 +710,7 @@ impl Measuring<'_> {
             Ok(String::new())
         } else {
             let id = keeper.id();
-            let kept = keeper.save(&report::compare::json(&compared).expect("memory takes every byte"), manner.voice());
+            let kept = keeper.save(&report::compare::json(&compared).expect("memory takes every byte"));
             self.screen.show_end(|| report::page::compare(&compared), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             kept
         };

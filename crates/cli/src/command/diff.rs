@@ -7,7 +7,7 @@ use analysis::{Standing, Validity};
 use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
 use report::chart::sweep::SweepCurve;
-use report::{DIFF_FORMATS, Two};
+use report::{DIFF_FORMATS, Style, Two};
 
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
@@ -145,7 +145,9 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             lost.push(error);
         }
     }
-    let mut text = format!("\n{}{}", report::diff::table(&a, &b), report::diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref()));
+    let style = Style { width: super::columns(), ..Style::PLAIN };
+    let judged = report::diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref(), &style);
+    let mut text = format!("\n{}{judged}", report::diff::table(&a, &b, &style));
     outs.write(&Two::Sweeps { curves: Box::new([a, b]), sweeps: Box::new(sweeps) }, &mut lost);
     if !unlike.is_empty() {
         text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));

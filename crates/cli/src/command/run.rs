@@ -9,6 +9,8 @@ use plan::{Draft, PlanErrors};
 use report::FORMATS;
 
 use super::Manner;
+use super::try_once::{self, Try};
+use crate::detail::Detail;
 use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
@@ -18,6 +20,7 @@ use crate::observing::Observing;
 use crate::outputs::{Existing, Out, Outputs};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
+use crate::regression::Regression;
 use crate::screen::Sight;
 use crate::single::Single;
 use crate::{inputs, saved, secrets};
@@ -33,6 +36,9 @@ pub struct Run {
 
     #[command(flatten)]
     promises: Promises,
+
+    #[command(flatten)]
+    regression: Regression,
 
     #[command(flatten)]
     aborts: Aborts,
@@ -65,8 +71,15 @@ pub struct Run {
     #[arg(long, help_heading = "Output")]
     force: bool,
 
+    /// Send one request, or go through one journey, and show everything about it instead of measuring: the same as loadline try
+    #[arg(long, help_heading = "Output")]
+    debug: bool,
+
     #[command(flatten)]
     sight: Sight,
+
+    #[command(flatten)]
+    detail: Detail,
 
     #[command(flatten)]
     manner: Manner,
@@ -74,30 +87,69 @@ pub struct Run {
 
 /// Measures and reports.
 pub fn carry_out(run: Run) -> Result<Exit, Failed> {
-    let Run { draft, importing, promises, aborts, from, name, keeping, exporting, observing, profiling, out, force, sight, manner } = run;
+    let Run {
+        draft,
+        importing,
+        promises,
+        regression,
+        aborts,
+        from,
+        name,
+        keeping,
+        exporting,
+        observing,
+        profiling,
+        out,
+        force,
+        debug,
+        sight,
+        detail,
+        manner,
+    } = run;
+    if debug {
+        return try_once::carry_out(Try::of_run(draft, importing, out, if force { Existing::Replace } else { Existing::Keep }));
+    }
     secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let is_again = from.is_some();
     let (saved, promises) = again(from.map(|from| (from, keeping.at())), promises, &mut errors);
     let Imported { mut draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), manner.voice(), &mut errors);
     inputs::read(&mut draft, &mut errors);
+    let scenario = scenarios.of(&draft);
     let plan = inputs::decide(draft, &scenarios, &mut errors);
     if let Some(plan) = plan.as_ref().filter(|_| is_again) {
         inputs::look_for_redacted(plan, &mut errors);
     }
-    let checks = promises.read(&mut errors);
+    let checks = promises.read(scenario.as_deref(), &mut errors);
     let guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let name = name.or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
+    let before = regression.read(plan.as_ref(), &name, &keeping.at(), &mut errors);
     let keeper = keeping.decide(Kind::Run, &name, &mut errors);
     let eyes = observing.decide(&mut errors);
     let probes = profiling.decide(&mut errors);
     sight.check(&mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    importing.look([(&plan, &scenarios)], &left_out, manner.voice())?;
 
-    let single = Single { word: "run", plan: &plan, name, checks, guard, outputs, keeper, eyes, probes, exports: ready, sight, manner };
+    let single = Single {
+        word: "run",
+        plan: &plan,
+        name,
+        checks,
+        before,
+        guard,
+        outputs,
+        keeper,
+        eyes,
+        probes,
+        exports: ready,
+        sight,
+        detail,
+        manner,
+    };
     single.carry_out(|stop| Drive::new(&plan, &scenarios, stop))
 }
 

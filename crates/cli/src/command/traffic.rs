@@ -78,7 +78,8 @@ pub struct Traffic {
 
 /// Reads all of them, and says what they say.
 pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
-    let Traffic { logs, log_format, field, only, except, from, until, keep_personal, to, openapi, mut out, force, manner } = traffic;
+    let Traffic { logs, log_format, field, only, except, from, until, keep_personal, to, openapi, out, force, manner } = traffic;
+    let mut out: Vec<Out> = out.into_iter().map(|out| out.with_format(TRAFFIC_FORMATS)).collect();
     out.extend(to.iter().flat_map(|file| format!("scenario={file}").parse()));
     let scenario = out.iter().find_map(|out| out.file_of("scenario")).map(str::to_owned);
     if let Some(file) = scenario.as_ref().filter(|_| !out.iter().any(|out| out.file_of("paths").is_some())) {

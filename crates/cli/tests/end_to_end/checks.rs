@@ -26,7 +26,7 @@ fn a_broken_check_ends_with_one() {
     let line = format!("run {} {FEW} --check 'status.5xx < 10%' --check 'p90 < 1m'", server.url("/behave?status=503&share=0.5"));
     let ran = Session::new().loadline(&line).exits(1).complains_of_nothing();
     // Half of the requests failed, and failed ones were never answered.
-    ran.says("BROKEN: status.5xx < 10%: 100 of 200, 50 %").says("BROKEN: p90 < 1m: never answered");
+    ran.says("FAILED: status.5xx < 10%: 100 of 200, 50 %").says("FAILED: p90 < 1m: more than 10 % of requests failed");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_gate_run_again_is_the_same_gate() {
     let server = server();
     let mut session = Session::new();
     session.loadline(&format!("run {} {FEW} --check 'p90 < 1us' --out json=r.json", server.url("/healthz"))).exits(1);
-    session.loadline("run --from r.json").exits(1).says("BROKEN: p90 < 1us: ");
+    session.loadline("run --from r.json").exits(1).says("FAILED: p90 < 1us: ");
     let ran = session.loadline("run --from r.json --check 'p90 < 1m'").exits(0);
     assert!(!ran.stdout.contains("p90 < 1us"), "{}", ran.stdout);
 }
@@ -111,7 +111,7 @@ fn every_level_of_a_sweep_is_held_against_the_checks() {
     session
         .loadline(&line("--check 'failed < 20%' --check 'unsent < 1'"))
         .exits(1)
-        .says("BROKEN failed < 20%")
+        .says("FAILED failed < 20%")
         .says("'failed < 20%' was broken from the first level on, 1 user.")
         .says("'unsent < 1' held at every level, up to 2 users.");
     let result = session.json("_output/loadline/behave.json");
@@ -157,4 +157,97 @@ fn levels_that_are_not_valid_are_compared_only_by_force() {
         .complains("error: 'b.json' is INVALID at 4 users (one request in a hundred left more")
         .complains("--force");
     session.loadline("diff a.dat b.json --force").exits(0);
+}
+
+#[test]
+fn checks_stand_in_the_file_and_are_about_steps_and_journeys() {
+    let served = server();
+    let text = format!(
+        "target: {}\nload: {{users: 2, requests: 60}}\nchecks:\n  - step missing failed == 0\n  - journey browse failed < 1%\n  - status 4xx == 30\n  - step fine p95 < 1h\njourneys:\n  - name: browse\n    steps:\n      - {{get: /healthz, name: fine}}\n      - {{get: /nothing, name: missing}}\n",
+        served.url("")
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --check 'step fine failed == 0' --out json=r.json --name s").exits(1);
+    let verdicts = |session: &Session, file: &str| -> Vec<(String, String)> {
+        let word = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        session.json(file)["checks"].as_array().unwrap().iter().map(|it| (word(&it["check"]), word(&it["verdict"]))).collect()
+    };
+    let expected = [
+        ("step missing failed == 0", "broken"),
+        ("journey browse failed < 1%", "broken"),
+        ("status.4xx == 30", "held"),
+        ("step fine p95 < 1h", "held"),
+        ("step fine failed == 0", "held"),
+    ];
+    let expected: Vec<(String, String)> = expected.map(|(check, verdict)| (check.to_owned(), verdict.to_owned())).to_vec();
+    assert_eq!(verdicts(&session, "r.json"), expected);
+    // They are saved with the result, and asked again.
+    session.loadline("run --from r.json --out json=again.json --no-save").exits(1);
+    assert_eq!(verdicts(&session, "again.json"), expected);
+    session.loadline("sweep s.yaml --levels 1 --requests 20 --name levels").exits(1).says("step missing failed == 0");
+}
+
+#[test]
+fn a_check_on_what_is_not_there_is_a_mistake_with_its_place() {
+    let text = "target: http://127.0.0.1:1\nchecks:\n  - step logn p95 < 1s\n  - p99 < 200\nsteps:\n  - {get: /, name: login}\n";
+    let mut session = Session::new().file("s.yaml", text);
+    session
+        .loadline("check s.yaml")
+        .exits(2)
+        .complains("s.yaml:3:5: there is no step 'logn'")
+        .complains("did you mean 'login'?")
+        .complains("s.yaml:4:11: '200' of what?");
+    let mut session = Session::new().file("s.yaml", "target: http://127.0.0.1:1\nsteps:\n  - {get: /, name: login}\n");
+    session.loadline("run s.yaml --check 'step logn p95 < 1s'").exits(2).complains("there is no step 'logn'");
+}
+
+#[test]
+fn what_is_expected_of_answers_decides_what_succeeds() {
+    let served = server();
+    let mut session = Session::new();
+    let url = served.url("/get_result?a=1&b=2");
+    let good = "--expect 'status == 200' --expect 'body contains result' --expect 'json $.result == 3'";
+    session.loadline(&format!("run {url} -n 20 {good} --out json=good.json --no-save")).exits(0).says("all held");
+    let result = session.json("good.json");
+    assert_eq!((&result["requests"]["succeeded"], &result["urls"][0]["checks"][2]["held"]), (&20.into(), &20.into()));
+    assert_eq!(result["urls"][0]["name"], "GET /get_result?a=1&b=2");
+    session
+        .loadline(&format!("run {url} -n 20 --expect 'body contains sorry' --out json=bad.json --no-save"))
+        .exits(0)
+        .says("check.failed");
+    let result = session.json("bad.json");
+    assert_eq!((&result["requests"]["failed"], &result["failures"][0]["class"]), (&20.into(), &"check.failed".into()));
+    // A status that is expected is a success.
+    let missing = served.url("/nothing");
+    session.loadline(&format!("run {missing} -n 20 --expect 'status == 404' --out json=gone.json --no-save")).exits(0);
+    assert_eq!(session.json("gone.json")["requests"]["succeeded"], 20);
+    session.loadline("run --from bad.json --out json=again.json --no-save").exits(0);
+    assert_eq!(session.json("again.json")["requests"]["failed"], 20);
+    session.loadline(&format!("sweep {url} --levels 1 -n 20 --expect 'body contains sorry' --name levels --no-save")).says("20 failed");
+    session
+        .loadline(&format!("run {url} --expect 'body contian x' --expect 'time < 5'"))
+        .exits(2)
+        .complains("--expect")
+        .complains("of what?");
+}
+
+#[test]
+fn a_run_is_held_against_a_saved_one() {
+    let served = server();
+    let mut session = Session::new();
+    let run = |session: &mut Session, delay: &str, more: &str| {
+        session.loadline(&format!("run {} -c 2 -n 40 --name slow {more}", served.url(&format!("/behave?delay={delay}"))))
+    };
+    run(&mut session, "20ms", "").exits(0);
+    session.loadline("baseline set @slow").exits(0);
+    // Nobody knows yet how much runs differ.
+    run(&mut session, "20ms", "--against @baseline:slow").exits(4).says("run it 4 more times");
+    for _ in 0..5 {
+        run(&mut session, "20ms", "").exits(0);
+    }
+    run(&mut session, "200ms", "--against @baseline:slow --allow 50%").exits(1).says("WORSE than @baseline:slow by more than 50 %");
+    run(&mut session, "20ms", "--against @baseline:slow --allow 90%").exits(0).says("not worse than @baseline:slow");
+    session.loadline(&format!("run {} -c 3 -n 40 --against @baseline:slow", served.url("/"))).exits(2).complains("is another load");
+    session.loadline(&format!("run {} --against @nobody", served.url("/"))).exits(2);
+    session.loadline(&format!("run {} --against @last --allow much", served.url("/"))).exits(2).complains("--allow 'much'");
 }

@@ -184,10 +184,10 @@ fn promises_are_held_against_b() {
     // Two pairs give no verdict; that a promise is broken is sure all the same.
     session.loadline(&line(&a, &b, "kept")).exits(4).says("held by B: failed < 10%: 0 of 80");
     let ran = session.loadline(&line(&b, &a, "broken")).exits(1).complains("2 pairs give no verdict");
-    ran.says("BROKEN by B: failed < 10%: 80 of 80");
+    ran.says("FAILED by B: failed < 10%: 80 of 80");
     let result = session.json("_output/loadline/broken.compare.json");
     assert_eq!((&result["checks"][0]["check"], &result["checks"][0]["verdict"]), (&"failed < 10%".into(), &"broken".into()));
-    assert!(session.read("_output/loadline/broken.compare.md").contains("BROKEN by B"));
+    assert!(session.read("_output/loadline/broken.compare.md").contains("FAILED by B"));
     session.loadline(&format!("{} --check 'p99 < 5'", line(&b, &a, "typo"))).exits(2).complains("\n  p99 < 5\n        ^\n");
 }
 

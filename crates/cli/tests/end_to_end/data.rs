@@ -260,3 +260,23 @@ fn a_secret_of_the_query_reaches_the_server_through_a_proxy_and_no_report() {
         }
     }
 }
+
+#[test]
+fn a_list_has_a_row_for_each_url() {
+    let served = server();
+    let list = "3 GET /healthz\n1 GET /nothing\n2 GET /users/{{random 1 9}}\n";
+    let mut session = Session::new().file("urls.txt", list);
+    let line = format!("run {} --urls urls.txt -n 60 -c 2 --no-save", served.url("/"));
+    let ran = session
+        .loadline(&format!("{line} --check 'url /nothing failed == 0' --out json=r.json --out markdown=r.md --out html=r.html"))
+        .exits(1);
+    ran.says("GET /healthz").says("GET /nothing").says("GET /users/{{random 1 9}}");
+    let result = session.json("r.json");
+    let rows = result["urls"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    let sum = |key: &str| rows.iter().map(|row| row[key].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((sum("due"), sum("failed")), (60, result["requests"]["failed"].as_u64().unwrap()));
+    assert!(rows[1]["failed"] == rows[1]["due"] && rows[0]["failed"] == 0, "{rows:?}");
+    assert!(result.get("scenario").is_none());
+    assert!(session.read("r.md").contains("| URL | requests |") && session.read("r.html").contains("/nothing"));
+}

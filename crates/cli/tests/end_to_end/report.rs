@@ -22,7 +22,7 @@ fn sweeps_and_their_differences_become_pages() {
     let line = format!("sweep {} --levels 1,2 -n 20 --cooldown 0s", server.url("/healthz"));
     session.loadline(&format!("{line} --name a --out html=a.html")).exits(0);
     session.loadline(&format!("{line} --name b")).exits(0);
-    session.loadline("report _output/loadline/a.json --out html=again.html").exits(0).says("TTLB mean");
+    session.loadline("report _output/loadline/a.json --out html=again.html").exits(0).says("latency");
     assert_eq!(session.read("again.html"), session.read("a.html"));
     session.loadline("diff _output/loadline/a.json _output/loadline/b.json --out html=d.html").exits(0);
     assert!(session.read("d.html").contains("Content-Security-Policy"));

@@ -66,7 +66,7 @@ steps:
 fn users_log_in_and_keep_what_they_were_given() {
     let server = shop();
     let mut session = Session::new().file("buy.yaml", &BUY.replace("TARGET", &server.url)).file("users.csv", "name\nada\nbob\ncy d\n");
-    session.loadline("run buy.yaml --out json=r.json --no-save").exits(0).says("transactions").says("order").complains_of_nothing();
+    session.loadline("run buy.yaml --full --out json=r.json --no-save").exits(0).says("transactions").says("order").complains_of_nothing();
     let seen = server.raw();
     let counted = counts(&seen);
     assert_eq!(counted["POST /login"], 15, "{counted:?}");
@@ -202,7 +202,7 @@ fn a_rate_starts_journeys() {
         server.url("").trim_end_matches('/')
     );
     let mut session = Session::new().file("s.yaml", &text);
-    session.loadline("run s.yaml --out json=r.json --no-save").says("50 journeys started a second");
+    session.loadline("run s.yaml --full --out json=r.json --no-save").says("50 journeys started a second");
     let result = session.json("r.json");
     let journey = &result["scenario"]["journeys"][0];
     assert_eq!(journey["started"], 100);
@@ -356,11 +356,7 @@ fn a_sweep_climbs_over_users_on_journeys_and_does_once_what_is_done_once() {
     let server = journeys_server();
     let mut session = journeys_with_rows(&server.url);
     let ran = session.loadline("sweep s.yaml --levels 1,2,4 --cooldown 0s --out html=s.html").exits(0).complains_of_nothing();
-    ran.says("users")
-        .says("TPS")
-        .says("requests a second")
-        .says("No request failed at any level.")
-        .says("journeys a second that went to their end");
+    ran.says("users").says("TPS").says("requests a second").says("No request failed at any level.").says("journeys finished a second");
     let seen = server.raw();
     let counted = counts(&seen);
     assert_eq!((counted["GET /setup"], counted["GET /teardown/t1"]), (1, 1), "{counted:?}");
@@ -691,4 +687,40 @@ fn files_that_are_no_scenarios_are_refused_in_words() {
         assert!(ran.stderr.len() < 3_000, "{file}: {} bytes are said", ran.stderr.len());
         session.loadline(&format!("run {file} --no-save")).exits(2).complains(said);
     }
+}
+
+#[test]
+fn where_every_journey_broke_off_the_report_says_so_and_where() {
+    let served = server();
+    let text = format!(
+        "name: broken shop\ntarget: {}\nload: {{users: 1, requests: 20}}\nsteps:\n  - get: /question\n  - get: /healthz\n    name: state\n    extract: {{nothing: json $.state.now}}\n",
+        served.url("")
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    let ran =
+        session.loadline("run s.yaml --out json=r.json").exits(3).complains("no journey finished: all 10 broke off at the step 'state'");
+    ran.says("no journey finished: all 10 broke off at the step 'state'").says("the server or the scenario");
+    let result = session.json("r.json");
+    let failure = &result["failures"][0];
+    assert_eq!((&failure["class"], &failure["side"]), (&"extract.nothing".into(), &"server_or_plan".into()));
+    let example = failure["example"]["text"].as_str().unwrap();
+    assert!(example.ends_with("; or the path is wrong: the answer has the keys status"), "{example}");
+    // The history calls it by its name.
+    session.loadline("runs").exits(0).says("broken shop");
+    session.loadline("show @'broken shop'").says("the journeys of broken shop");
+}
+
+#[test]
+fn a_time_without_a_unit_is_a_mistake() {
+    let text = "target: http://127.0.0.1:1\nload: {duration: 30, timeout: 5, rate: 5/s for 10}\ndefaults: {timeout: 2}\nsteps:\n  - get: /\n    timeout: 3\n    pause: 500\n    checks: [time < 500]\n  - pause: 1..3s\n";
+    let mut session = Session::new().file("s.yaml", text);
+    let ran = session.loadline("check s.yaml").exits(2);
+    for bare in ["30", "5", "10", "2", "3", "500", "1"] {
+        assert!(ran.stderr.contains(&format!("'{bare}' of what? give a time with its unit, such as {bare}ms")), "{bare}: {}", ran.stderr);
+    }
+    assert_eq!(ran.stderr.matches("of what?").count(), 8, "{}", ran.stderr);
+    let text =
+        "target: http://127.0.0.1:1\nsteps:\n  - get: /\n    pause: 0\n    extract: {id: json $.items[0].id, csrf: css input[name=csrf]}\n";
+    let mut session = Session::new().file("s.yaml", text);
+    session.loadline("check s.yaml").exits(2).complains("not valid YAML").complains("put the text with [ in quotation marks");
 }

@@ -22,12 +22,13 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
     for (side, (name, run)) in [("A", a), ("B", b)] {
         let validity = Validity::of(run);
         let why = if validity.standing == Standing::Valid { String::new() } else { format!(", {}", validity.why()) };
-        text += &side_line(side, &format!("{}: {}, {}{why}", visible(name), visible(&run.plan.target().to_string()), validity.standing));
+        text +=
+            &side_line(side, &format!("{}: {}, {}{why}", visible(name), visible(&run.plan.target().to_string()), validity.standing), WIDTH);
     }
     let (from, to) = (a.1, b.1);
     let unlike = runs_unlike(from, to);
     if !unlike.is_empty() {
-        text += &paragraph(&format!("Not measured alike: {}.", unlike.join("; ")));
+        text += &paragraph(&format!("Not measured alike: {}.", unlike.join("; ")), WIDTH);
     }
     let mut columns = Columns::new(&["", "A", "B", "change"]);
     let mut row = |name: String, from: Option<f64>, to: Option<f64>, shown: &dyn Fn(f64) -> String| {
@@ -59,6 +60,7 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
     text + &paragraph(
         "Two runs of one build differ by several percent, and how much these would was not measured: these differences may be chance. \
          loadline compare measures in pairs, and tells.",
+        WIDTH,
     )
 }
 

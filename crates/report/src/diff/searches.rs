@@ -18,11 +18,11 @@ use crate::{story, unlike, visible};
 pub fn searches(a: (&str, &Found), b: (&str, &Found)) -> String {
     let mut text = String::new();
     for (side, (name, found)) in [("A", a), ("B", b)] {
-        text += &side_line(side, &format!("{}: {}", visible(name), about(found)));
+        text += &side_line(side, &format!("{}: {}", visible(name), about(found)), WIDTH);
     }
     let unlike = searches_unlike(a.1, b.1);
     if !unlike.is_empty() {
-        text += &paragraph(&format!("Not measured alike: {}.", unlike.join("; ")));
+        text += &paragraph(&format!("Not measured alike: {}.", unlike.join("; ")), WIDTH);
     }
     let mut columns = Columns::new(&["", "A", "B", "change"]);
     for row in cells(a.1, b.1) {

@@ -122,7 +122,7 @@ fn view(found: &Found) -> View<Data> {
 fn observed(found: &Found) -> Vec<Climb> {
     let runs = |rate: f64| found.trials.iter().filter(|trial| trial.rate == rate).map(|trial| &trial.summary).collect();
     let loads: Vec<(f64, Vec<&Summary>)> = found.rows().into_iter().map(|row| (row.rate, runs(row.rate))).collect();
-    watched::climbs(&loads)
+    watched::climbs(&loads, &analysis::bottleneck::of_search(found))
 }
 
 /// What every rate came to.
@@ -166,12 +166,12 @@ fn answers(found: &Found, sentences: &[String], findings: &[Finding]) -> Vec<Ans
     };
     let changed = after(&["It held ", "It did not hold ", "It carries ", "It remembers ", "It does not recover"]);
     let changed = if changed.is_empty() {
-        Answer::not_measured(Question::Changed, "Whether it lasts, and whether it recovers from an overload, was not measured")
+        Answer::not_measured(Question::Holds, "Whether it lasts, and whether it recovers from an overload, was not measured")
     } else {
         let bad = found.answer.unrecovered_after.is_some()
             || found.answer.soak.is_some_and(|held| held.missed.is_some())
             || found.answer.from_above.is_some_and(|after| after.missed.is_some());
-        Answer::measured(Question::Changed, changed, "search").toned(if bad { Tone::Caution } else { Tone::Plain })
+        Answer::measured(Question::Holds, changed, "search").toned(if bad { Tone::Caution } else { Tone::Plain })
     };
     let limits = match found.answer.limited_by {
         LimitedBy::Promise(at) => {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
 use crate::Style;
-use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, in_line, peaks, programs, read, sessions, singular, text, times};
+use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, peaks, programs, read, sessions, singular, text, times};
 use crate::visible::visible;
 
 /// Routes in the table of a page: more is a file to search in, not a page.
@@ -29,6 +29,18 @@ struct Drawn {
     name: String,
     share: f64,
     cumulative_share: f64,
+}
+
+/// How much of what was read, and from when to when.
+fn span(traffic: &Traffic) -> String {
+    let all = format!("{} of {}", counted(traffic.requests, "request"), counted(traffic.files.len() as u64, "log"));
+    match traffic.course.as_ref() {
+        Some(course) => {
+            let last = course.timeline.last().map_or(course.first_s, |point| point.at_s + i64::from(course.step_s));
+            format!("{all}, {} to {}", import::utc(course.first_s), import::utc(last))
+        }
+        None => all,
+    }
 }
 
 /// The page.
@@ -160,7 +172,7 @@ pub fn traffic(traffic: &Traffic) -> Shown {
                 more => format!("{} and {} more", visible(&file.name), more - 1),
             },
         ),
-        about: vec![in_line(&traffic.statuses, traffic.requests)],
+        about: vec![span(traffic)],
         standing: None,
         answers,
         remarks: traffic.remarks.iter().map(|it| visible(it)).collect(),

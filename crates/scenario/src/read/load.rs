@@ -1,6 +1,6 @@
 //! The load of a scenario: the settings of a plan, read and judged as flags are.
 
-use plan::{Draft, Plan, PlanErrors};
+use plan::{Draft, Nanos, Plan, PlanErrors};
 use serde_json::{Map, Value as Json};
 
 use super::Reading;
@@ -57,6 +57,21 @@ impl Reading<'_> {
                 },
             };
             let Some(value) = value else { continue };
+            if let (true, Json::String(text)) = (is_time(setting), &value)
+                && let Err(why) = Nanos::with_unit(text)
+                && why.contains("of what?")
+            {
+                self.wrong(node.spot, format!("'{}': {why}", key.name), key.about);
+                continue;
+            }
+            if let (true, Json::String(text)) = (setting == "rate", &value)
+                && let Some(why) =
+                    text.split(',').filter_map(|stage| stage.split_once(" for ")).find_map(|(_, time)| Nanos::with_unit(time).err())
+                && why.contains("of what?")
+            {
+                self.wrong(node.spot, format!("'{}': {why}", key.name), key.about);
+                continue;
+            }
             let alone =
                 Map::from_iter([(setting.to_owned(), value.clone()), ("url".to_owned(), Json::String("https://a.test/".to_owned()))]);
             match serde_json::from_value::<Draft>(Json::Object(alone)) {
@@ -91,6 +106,11 @@ fn in_its_words(help: &str, flag: &str, key: &str) -> String {
         }
     }
     said
+}
+
+/// Settings that are times, or ranges of them, which other judges read.
+fn is_time(setting: &str) -> bool {
+    matches!(setting, "duration" | "warmup" | "pause" | "timeout" | "connect_timeout")
 }
 
 /// Settings that mean nothing alone.

@@ -36,6 +36,8 @@ impl Reading<'_> {
         let typed = path.and_then(|node| self.plain(node)).unwrap_or_default();
         let place = path.and_then(|node| self.place_of(node));
         let name = entries.value("name").and_then(|node| self.plain(node)).unwrap_or_else(|| format!("{method} {typed}"));
+        // It is in every report, whatever the path is a secret of.
+        let name = plan::url_without_secrets(&name);
         let name = if group.is_empty() { name } else { format!("{group} / {name}") };
         let headers = self.headers(defaults.headers, entries.value("headers"));
         let own_auth = entries.value("auth").map(|node| self.auth(node));
@@ -70,12 +72,12 @@ impl Reading<'_> {
 
     pub(super) fn timeout(&mut self, node: &Node) -> Option<Nanos> {
         let text = self.plain(node)?;
-        let why = match text.parse::<Nanos>() {
-            Ok(Nanos::ZERO) => "gives no answer any time".to_owned(),
+        let why = match Nanos::with_unit(&text) {
+            Ok(Nanos::ZERO) => format!("'{}' gives no answer any time", text.escape_debug()),
             Ok(timeout) => return Some(timeout),
             Err(why) => why,
         };
-        self.wrong(node.spot, format!("the timeout '{}' {why}", text.escape_debug()), "write 2s or 500ms");
+        self.wrong(node.spot, format!("the timeout {why}"), "write 2s or 500ms");
         None
     }
 

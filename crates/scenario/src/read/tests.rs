@@ -42,7 +42,7 @@ fn the_starter_is_sound() {
 fn every_mistake_is_told_with_its_place() {
     insta::assert_snapshot!(mistakes(
         "\
-target: 127.0.0.1:8080
+target: shop
 laod: {users: 5}
 load: {users: none, duration: 5 parsecs}
 variables: {uuid: a}
@@ -76,7 +76,7 @@ fn what_is_no_scenario_is_told() {
     for (text, part) in [
         ("", "the file holds no scenario"),
         ("steps", "a mapping is wanted here"),
-        ("steps: [{get: /}", "this is no YAML"),
+        ("steps: [{get: /}", "not valid YAML"),
         ("\tsteps: 1", "shop.yaml:1:"),
         ("steps: []", "there are no steps here"),
         ("journeys: []", "there are no journeys"),

@@ -1,0 +1,214 @@
+//! A part of a load that a promise is about: a step, a journey or a URL, by its name.
+//!
+//! A part is counted by the rows that reports show, so that what a check judges is what its reader sees. Such a row knows response
+//! times, answers and failures; what belongs to connections is only known of the whole, and is refused when the check is read.
+
+use std::fmt;
+
+use measure::{JourneyRow, StepRow, Summary};
+
+use super::{CheckError, Figure, Span, Times};
+
+/// A part of a load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// The step of this name.
+    Step(String),
+    /// The journey of this name.
+    Journey(String),
+    /// The line of a list of URLs with this method and URL, or with this path.
+    Url(String),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind(), self.name())
+    }
+}
+
+impl Part {
+    /// What it is: `step`, `journey` or `url`.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Step(_) => "step",
+            Self::Journey(_) => "journey",
+            Self::Url(_) => "url",
+        }
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Step(name) | Self::Journey(name) | Self::Url(name) => name,
+        }
+    }
+
+    /// Whether a row of this name is it: a URL also goes by its path.
+    #[must_use]
+    pub fn is_called(&self, row: &str) -> bool {
+        let name = self.name();
+        row == name || (matches!(self, Self::Url(_)) && row.split_once(' ').is_some_and(|(_, url)| url == name || path_of(url) == name))
+    }
+
+    /// Whether such a figure is known of it; else what is.
+    pub(super) fn measures(&self, figure: Figure) -> Result<(), String> {
+        let known = match (self, figure) {
+            (_, Figure::Time(Span::Response, _) | Figure::Failed) => true,
+            (Self::Journey(_), figure) => figure == Figure::Tps,
+            (_, figure) => figure == Figure::Qps,
+        };
+        let (kind, rate) = (self.kind(), if matches!(self, Self::Journey(_)) { "tps" } else { "qps" });
+        if known { Ok(()) } else { Err(format!("of a {kind}, a check takes p50 … p99.9, mean, max, failed or {rate}")) }
+    }
+}
+
+fn path_of(url: &str) -> &str {
+    let after = url.find("://").map_or(0, |at| at + 3);
+    if after == 0 { url } else { url[after..].find('/').map_or("/", |at| &url[after + at..]) }
+}
+
+/// What stands before the comparison: the part it is about, if any, and the figure.
+pub(super) fn read(text: super::Part<'_>) -> Result<(Option<Part>, super::Part<'_>), CheckError> {
+    let words = text.text();
+    let (kind, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let of: fn(String) -> Part = match kind {
+        "step" => Part::Step,
+        "journey" => Part::Journey,
+        "url" => Part::Url,
+        _ => return Ok((None, text)),
+    };
+    let rest = rest.trim();
+    match rest.rsplit_once(char::is_whitespace) {
+        Some((name, figure)) => {
+            let figure = super::Part::new(text.whole, text.to - figure.len(), text.to);
+            Ok((Some(of(name.trim().to_owned())), figure))
+        }
+        None => Err(text.wrong(format!(
+            "the name of a {kind} and a figure belong here, such as {kind} {} p95",
+            if kind == "url" { "/a" } else { "login" }
+        ))),
+    }
+}
+
+/// What was measured of a part, or of the whole.
+pub(super) struct Measurements<'a> {
+    run: &'a Summary,
+    row: Option<Times<'a>>,
+    pub(super) due: u64,
+    pub(super) failed: u64,
+    /// Answers a second that succeeded.
+    pub(super) qps: f64,
+    /// Journeys a second that succeeded.
+    pub(super) tps: Option<f64>,
+}
+
+impl<'a> Measurements<'a> {
+    /// `None` where a run has no such part.
+    pub(super) fn of(part: Option<&Part>, run: &'a Summary) -> Option<Self> {
+        let scenario = run.scenario.as_ref();
+        match part {
+            None => Some(Self {
+                run,
+                row: None,
+                due: run.requests.due,
+                failed: run.requests.failed + run.requests.unsent,
+                qps: run.qps_succeeded,
+                tps: scenario.map(|scenario| scenario.tps_succeeded),
+            }),
+            Some(part @ Part::Step(_)) => Some(Self::of_step(run, scenario?.steps.iter().find(|row| part.is_called(&row.name))?)),
+            Some(part @ Part::Journey(_)) => Some(Self::of_journey(run, scenario?.journeys.iter().find(|row| part.is_called(&row.name))?)),
+            Some(part @ Part::Url(_)) => Some(Self::of_step(run, run.urls.iter().find(|row| part.is_called(&row.name))?)),
+        }
+    }
+
+    fn of_step(run: &'a Summary, row: &'a StepRow) -> Self {
+        let good = row.succeeded.min(row.response_time.count());
+        let well = if row.due == 0 { 0.0 } else { row.succeeded as f64 / row.due as f64 };
+        Self {
+            run,
+            row: Some(Times { histogram: &row.response_time, good, all: row.due }),
+            due: row.due,
+            failed: row.failed,
+            qps: row.qps * well,
+            tps: None,
+        }
+    }
+
+    /// Of journeys that were under way at the end nobody knows what they would have come to.
+    fn of_journey(run: &'a Summary, row: &'a JourneyRow) -> Self {
+        let ended = row.completed + row.broke_off;
+        Self {
+            run,
+            row: Some(Times {
+                histogram: &row.journey_time,
+                good: row.journey_time.count(),
+                all: row.journey_time.count() + row.broke_off,
+            }),
+            due: ended,
+            failed: ended - row.succeeded,
+            qps: 0.0,
+            tps: Some(row.tps),
+        }
+    }
+
+    pub(super) fn times(&self, span: Span) -> Times<'a> {
+        match self.row {
+            Some(times) => times,
+            None => Times::of(self.run, span),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::{Check, Measured, Verdict, judge};
+    use measure::fixtures;
+
+    fn verdict(text: &str, run: &Summary) -> Verdict {
+        let check: Check = text.parse().unwrap_or_else(|why| panic!("{text}: {why}"));
+        judge(&[check], run).remove(0).verdict
+    }
+
+    #[test]
+    fn a_step_is_judged_by_its_own_row_and_not_by_the_whole() {
+        let run = fixtures::journeys_of_a_shop();
+        let scenario = run.scenario.as_ref().unwrap();
+        let (worst, best) = {
+            let mut steps: Vec<&StepRow> = scenario.steps.iter().collect();
+            steps.sort_by(|a, b| (a.failed as f64 / a.due as f64).total_cmp(&(b.failed as f64 / b.due as f64)));
+            (steps[steps.len() - 1], steps[0])
+        };
+        assert!(worst.failed > 0 && best.failed == 0, "{scenario:?}");
+        assert_eq!(verdict(&format!("step {} failed == 0", worst.name), &run), Verdict::Broken);
+        assert_eq!(verdict(&format!("step {} failed == 0", best.name), &run), Verdict::Held);
+        let measured = judge(&[format!("step {} failed < 1%", worst.name).parse().unwrap()], &run).remove(0).measured;
+        assert_eq!(measured, Some(Measured::Share(crate::proportion::Share { hits: worst.failed, of: worst.due })));
+        assert_eq!(verdict(&format!("step {} p50 < 1h", best.name), &run), Verdict::Held);
+        assert_eq!(verdict(&format!("step {} p50 < 1ns", best.name), &run), Verdict::Broken);
+        assert_eq!(verdict("step nowhere p50 < 1ns", &run), Verdict::NotJudgeable { why: crate::gate::Why::Nothing });
+    }
+
+    #[test]
+    fn a_journey_that_broke_off_never_ended() {
+        let run = fixtures::journeys_of_a_shop();
+        let journeys = &run.scenario.as_ref().unwrap().journeys;
+        let row = journeys.iter().find(|row| row.broke_off > 0).unwrap();
+        assert_eq!(verdict(&format!("journey {} max < 1h", row.name), &run), Verdict::Broken);
+        assert_eq!(verdict(&format!("journey {} failed == 0", row.name), &run), Verdict::Broken);
+        assert_eq!(verdict("tps > 0.001", &run), Verdict::Held);
+    }
+
+    #[test]
+    fn a_url_goes_by_its_path_too() {
+        let part = Part::Url("/a?b=1".to_owned());
+        for (row, is_it) in [("GET /a?b=1", true), ("POST http://a.test:80/a?b=1", true), ("GET /a", false), ("/a?b=1", true)] {
+            assert_eq!(part.is_called(row), is_it, "{row}");
+        }
+        assert!(Part::Url("GET /".to_owned()).is_called("GET /"));
+        assert!(Part::Url("/".to_owned()).is_called("GET http://a.test"));
+        assert!(!Part::Step("/a".to_owned()).is_called("GET /a"));
+    }
+}

@@ -1,0 +1,203 @@
+//! `loadline try FILE|URL`: one request or one journey, once, with everything that was sent and answered.
+//!
+//! Whoever writes a scenario guesses from one example that was cut after two hundred bytes. So before a load there is a walk through it:
+//! by the same engine, with the same cookies, redirects and checks, and without pauses. `loadline run --debug` is the same with the
+//! flags of a run that are there already.
+
+use clap::{ArgAction, Args};
+use engine::Stop;
+use plan::{Draft, PlanError, PlanErrors, is_secret};
+use report::walk::{self, WALK_FORMATS, Walk};
+use report::{request_of, visible};
+
+use super::print;
+use crate::drive::Drive;
+use crate::exit::{Exit, Failed};
+use crate::imported::{Imported, Importing};
+use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
+use crate::screen::Voice;
+use crate::{inputs, interrupt, secrets};
+
+/// What is tried, and where it is shown.
+#[derive(Debug, Args)]
+pub struct Try {
+    #[command(flatten)]
+    draft: Draft,
+
+    #[command(flatten)]
+    importing: Importing,
+
+    /// Go through this journey of the scenario [default: its first]
+    #[arg(long, value_name = "NAME", help_heading = "Load")]
+    journey: Option<String>,
+
+    /// Write it also as FORMAT=FILE (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(WALK_FORMATS), help_heading = "Output")]
+    out: Vec<Out>,
+
+    /// Replace files that exist
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+}
+
+impl Try {
+    /// The same as a run that is to be looked through first.
+    pub fn of_run(draft: Draft, importing: Importing, out: Vec<Out>, existing: Existing) -> Self {
+        Self { draft, importing, journey: None, out, force: existing == Existing::Replace }
+    }
+}
+
+/// Sends it once, and shows everything.
+pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
+    let Try { draft, importing, journey, out, force } = asked;
+    secrets::learn(&draft);
+    inputs::warn_of(&draft, Voice::Talking);
+    let mut errors = PlanErrors::default();
+    let outs =
+        Renderings::check(&out, WALK_FORMATS, if force { Existing::Replace } else { Existing::Keep }, StandardOutput::Free, &mut errors);
+    let Imported { draft, scenarios, left_out } = importing.take(draft, None, Voice::Talking, &mut errors);
+    let scenario = scenarios.of(&draft);
+    // Whatever load was asked for, this is one request.
+    let mut draft = Draft { rate: None, duration: None, arrivals: None, pause: None, warmup: None, connections: given("1"), ..draft };
+    draft.requests = given("1");
+    inputs::read(&mut draft, &mut errors);
+    let plan = inputs::decide(draft, &scenarios, &mut errors);
+    let names: Vec<&str> = scenario.iter().flat_map(|scenario| &scenario.journeys).map(|journey| journey.name.as_str()).collect();
+    let place = match &journey {
+        None => Some(0),
+        Some(name) => names.iter().position(|known| known == name),
+    };
+    if place.is_none() {
+        let help =
+            if names.is_empty() { "leave it out: this is no scenario".to_owned() } else { format!("there are {}", names.join(", ")) };
+        errors.push(PlanError::new("journey", format!("--journey '{}' is not in the scenario", journey.unwrap_or_default()), help));
+    }
+    let (Some(plan), Some(place)) = (plan.filter(|_| errors.is_empty()), place) else { return Err(errors.into()) };
+    importing.look([(&plan, &scenarios)], &left_out, Voice::Talking)?;
+
+    let stop = Stop::new();
+    let screen = crate::screen::Screen::new(Voice::Quiet);
+    interrupt::raise_on_signal(&stop, &screen)?;
+    let title = match names.get(place) {
+        Some(name) => format!("one journey '{}' of {}, once", visible(name), request_of(&plan)),
+        None => format!("{}, once", request_of(&plan)),
+    };
+    let variables = scenario.as_ref().map_or_else(Vec::new, |scenario| scenario.names.clone());
+    let walked = Drive::new(&plan, &scenarios, &stop)
+        .and_then(|drive| drive.walk(place, &variables, &stop))
+        .map_err(|error| Failed::from(&error))?;
+    let walk = shown(&title, walked);
+    let exit = if walk.wrong.is_some() { Exit::CheckFailed } else { Exit::Done };
+    if !outs.to_stdout() {
+        print(walk::text(&walk).as_bytes())?;
+    }
+    let mut lost = PlanErrors::default();
+    outs.write(&walk, &mut lost);
+    if lost.is_empty() { Ok(exit) } else { Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }) }
+}
+
+fn given<T: std::str::FromStr<Err = std::convert::Infallible>>(text: &str) -> Option<T> {
+    text.parse().ok()
+}
+
+/// As it is shown: in words, and without secrets.
+fn shown(title: &str, walked: scenario::Walk) -> Walk {
+    let exchanges: Vec<walk::Exchange> = walked
+        .exchanges
+        .into_iter()
+        .map(|(part, exchange)| {
+            let hidden = |text: &str| secrets::without(text);
+            walk::Exchange {
+                part,
+                name: hidden(&exchange.name),
+                request: request(&String::from_utf8_lossy(&exchange.request)),
+                result: exchange.result.map_err(|failure| failure.about().to_owned()),
+                headers: headers(&String::from_utf8_lossy(&exchange.headers)),
+                body: body(&String::from_utf8_lossy(&exchange.body)),
+                body_bytes: exchange.body_bytes,
+                took: exchange.took.map_or_else(String::new, |took| analysis::quantity::nanos(Some(took))),
+                checks: exchange.checks.into_iter().map(|(check, held)| (hidden(&check), held.map_err(|why| hidden(&why)))).collect(),
+                missing: exchange.missing.iter().map(|missing| hidden(missing)).collect(),
+                variables: exchange
+                    .variables
+                    .into_iter()
+                    .map(|(name, value)| {
+                        let value = if is_secret(&name) { HIDDEN.to_owned() } else { hidden(&value) };
+                        (name, value)
+                    })
+                    .collect(),
+            }
+        })
+        .collect();
+    let failed = exchanges.iter().find_map(|exchange| {
+        let status = exchange
+            .result
+            .as_ref()
+            .ok()
+            .filter(|status| **status >= 400 && exchange.checks.iter().all(|(check, _)| !check.starts_with("status")));
+        let broken = exchange.checks.iter().find_map(|(_, held)| held.as_ref().err());
+        let why = match &exchange.result {
+            Err(why) => Some(why.clone()),
+            Ok(_) => broken.cloned().or_else(|| status.map(|status| format!("answered with the status {status}"))),
+        };
+        why.map(|why| format!("{}: {why}", exchange.name))
+    });
+    Walk { title: secrets::without(title), wrong: walked.wrong.map(|why| secrets::without(&why)).or(failed), exchanges }
+}
+
+/// What stands in a secret's place.
+const HIDDEN: &str = "***";
+
+fn request(text: &str) -> String {
+    let (head, content) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+    let (line, lines) = head.split_once("\r\n").unwrap_or((head, ""));
+    let line = match line.split_once('?') {
+        Some((path, rest)) => {
+            let (query, version) = rest.split_once(' ').unwrap_or((rest, ""));
+            format!("{path}?{} {version}", without_values(query))
+        }
+        None => line.to_owned(),
+    };
+    format!("{}\n{}\n{}", secrets::without(&line), headers(lines), body(content))
+}
+
+fn headers(lines: &str) -> String {
+    let hidden = |line: &str| match line.split_once(':') {
+        Some((name, _)) if is_secret(name) => format!("{name}: {HIDDEN}\n"),
+        _ => format!("{}\n", secrets::without(line)),
+    };
+    lines.lines().map(hidden).collect()
+}
+
+fn body(text: &str) -> String {
+    secrets::without(&without_values(text))
+}
+
+/// Without the values of fields that their names call secrets.
+fn without_values(text: &str) -> String {
+    let mut places = plan::secret_values(text);
+    places.sort_unstable();
+    let (mut shown, mut from) = (String::new(), 0);
+    for (begins, ends) in places {
+        if begins >= from {
+            shown += &text[from..begins];
+            shown += HIDDEN;
+            from = ends;
+        }
+    }
+    shown + &text[from..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_left_out_wherever_their_names_say_what_they_are() {
+        let shown =
+            request("POST /login?api_key=k1&page=2 HTTP/1.1\r\nHost: a.test\r\nCookie: session=s1\r\nX-Id: 7\r\n\r\nuser=ada&password=p1");
+        assert_eq!(shown, "POST /login?api_key=***&page=2 HTTP/1.1\nHost: a.test\nCookie: ***\nX-Id: 7\n\nuser=ada&password=***");
+        assert_eq!(body("{\"token\":\"t1\",\"id\":7}"), "{\"token\":\"***\",\"id\":7}");
+        assert_eq!(headers("Set-Cookie: a=b\nServer: x\n"), "Set-Cookie: ***\nServer: x\n");
+    }
+}

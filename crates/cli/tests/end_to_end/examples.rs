@@ -1,0 +1,59 @@
+//! The scenarios of `examples/scenarios`: each is valid, and runs against the demo API without a failure.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::session::{Session, server};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/scenarios")
+}
+
+/// A session with copies of all the files, in which the scenarios lead to this server.
+fn copied(server: &str) -> (Session, Vec<String>) {
+    let mut session = Session::new();
+    let mut scenarios = Vec::new();
+    for entry in fs::read_dir(folder()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let text = fs::read_to_string(folder().join(&name)).unwrap();
+        session = session.file(&name, &text.replace("http://127.0.0.1:8080", server));
+        if name.ends_with(".yaml") {
+            scenarios.push(name);
+        }
+    }
+    scenarios.sort();
+    (session, scenarios)
+}
+
+#[test]
+fn every_example_runs_without_a_failure() {
+    let served = server();
+    let (mut session, scenarios) = copied(&served.url(""));
+    assert_eq!(scenarios.len(), 10, "{scenarios:?}");
+    for file in &scenarios {
+        session.loadline(&format!("check {file}")).exits(0).complains_of_nothing();
+        // Several stages say themselves how long they are: three seconds less are shorter.
+        let shorter = if file == "arrivals.yaml" { "-r '50/s for 1s'" } else { "-d 700ms" };
+        let ran = session.loadline(&format!("run {file} {shorter} --no-save --out json={file}.json"));
+        // On a busy machine a run may be none to judge by; what was measured stands.
+        assert!([0, 4].contains(&ran.exit), "{file}: {}\n{}{}", ran.exit, ran.stdout, ran.stderr);
+        let result = session.json(&format!("{file}.json"));
+        let (counts, journeys) = (&result["requests"], &result["scenario"]["journeys"]);
+        assert!(counts["succeeded"].as_u64() > Some(0) && counts["failed"] == 0, "{file}: {counts}");
+        assert!(journeys.as_array().unwrap().iter().any(|row| row["succeeded"].as_u64() > Some(0)), "{file}: {journeys}");
+        for check in result["checks"].as_array().unwrap() {
+            assert_ne!(check["verdict"], "broken", "{file}: {check}");
+        }
+    }
+}
+
+#[test]
+fn every_example_can_be_tried_and_stands_in_the_table() {
+    let served = server();
+    let (mut session, scenarios) = copied(&served.url(""));
+    let table = fs::read_to_string(folder().join("README.md")).unwrap();
+    for file in &scenarios {
+        assert!(table.contains(&format!("| [{file}]({file}) |")), "{file} is not in the table");
+        session.loadline(&format!("try {file}")).exits(0).says("> ").says("< HTTP/1.1 200 OK").says("requests succeeded");
+    }
+}

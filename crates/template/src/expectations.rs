@@ -1,0 +1,141 @@
+//! What a plan expects of answers: the same promises that a scenario's steps make, and a row for each URL they are counted in.
+
+use std::sync::Arc;
+
+use measure::{Failure, Judged, Outcome, Recorder, StepCounts, Tally};
+use plan::{Plan, PlanError, PlanErrors};
+use step::{Answer, Check, Headers, Reading};
+
+use crate::ear::{BODY_BYTES_MAX, Ear, Heard};
+use crate::witness::Witness;
+
+/// So many URLs have a row of their own; those of a longer list have one together, so that memory does not grow with it.
+const ROWS_MAX: usize = 100;
+
+/// The promises and the rows of a plan.
+#[derive(Default)]
+pub(crate) struct Expectations {
+    checks: Vec<Check>,
+    /// What they look at.
+    pub(crate) heard: Heard,
+    /// Whether they say which statuses are right.
+    pub(crate) judges_status: bool,
+    names: Vec<Arc<str>>,
+    /// The row of each route.
+    row_of: Vec<usize>,
+    /// Who sees everything, if anybody does.
+    pub(crate) witness: Option<Witness>,
+}
+
+impl Expectations {
+    /// Reads what is expected, and gives each URL its row: none for a plan that neither expects anything nor has a list.
+    pub(crate) fn of(plan: &Plan, errors: &mut PlanErrors) -> Self {
+        let mut expected = Self::default();
+        for text in &plan.filling().expects {
+            match Check::parse(text) {
+                Ok(check) => {
+                    expected.heard = expected.heard.with_check(&check);
+                    expected.judges_status |= check.words().starts_with("status");
+                    expected.checks.push(check);
+                }
+                Err(wrong) => {
+                    let carets =
+                        plan::carets(text, text[..wrong.at].chars().count(), text[wrong.at..wrong.at + wrong.length].chars().count());
+                    errors.push(PlanError::new("expect", format!("--expect: {}{carets}", wrong.message), wrong.help));
+                }
+            }
+        }
+        let request = plan.request();
+        match &plan.filling().mix {
+            Some(mix) => {
+                for route in &mix.routes {
+                    let method = route.method.as_deref().unwrap_or(&request.method);
+                    let at_home = route.target.same_origin(plan.target());
+                    let place = if at_home { route.target.path_and_query().to_owned() } else { route.target.to_string() };
+                    let row = expected.row(format!("{method} {place}"));
+                    expected.row_of.push(row);
+                }
+            }
+            None if !expected.checks.is_empty() => {
+                let row = expected.row(format!("{} {}", request.method, plan.target().path_and_query()));
+                expected.row_of.push(row);
+            }
+            None => {}
+        }
+        expected
+    }
+
+    fn row(&mut self, name: String) -> usize {
+        if let Some(row) = self.names.iter().position(|known| **known == *name) {
+            return row;
+        }
+        match self.names.len() {
+            ROWS_MAX => self.names.push("all other URLs".into()),
+            more if more > ROWS_MAX => return ROWS_MAX,
+            _ => self.names.push(name.into()),
+        }
+        self.names.len() - 1
+    }
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    pub(crate) fn tally(&self) -> Tally {
+        let checks = || self.checks.iter().map(|check| Arc::from(check.words()));
+        Tally { journeys: Vec::new(), steps: self.names.iter().map(|name| StepCounts::named(name.clone(), 0, checks())).collect() }
+    }
+
+    /// Copies for one thread: expressions keep scratch memory of their own.
+    pub(crate) fn checks(&self) -> Vec<Check> {
+        self.checks.clone()
+    }
+
+    /// Counts a request that is over, with what its answer was held against.
+    pub(crate) fn record(&self, checks: &[Check], route: usize, ear: &Ear, outcome: &Outcome, recorder: &mut Recorder) {
+        let Some(row) = self.row_of.get(route).copied() else { return recorder.record(outcome) };
+        let name = &self.names[row];
+        let judged = match outcome.result {
+            Err(failure) => {
+                recorder.step_failed(row, failure, outcome.done, || name.to_string());
+                Judged::ByStatus
+            }
+            Ok(status) => self.judge(checks, (row, status), ear, outcome, recorder),
+        };
+        recorder.record_step(outcome, row, judged);
+    }
+
+    fn judge(&self, checks: &[Check], (row, status): (usize, u16), ear: &Ear, outcome: &Outcome, recorder: &mut Recorder) -> Judged {
+        let mut judged = if status < 400 || self.judges_status { Judged::Well } else { Judged::Failed(Failure::CheckStatus) };
+        let name = &self.names[row];
+        if ear.overflowed {
+            let said = || format!("{name}: the answer is larger than {} MiB, too much to look into", BODY_BYTES_MAX >> 20);
+            recorder.step_example(row, Failure::CheckFailed, outcome.done, said);
+            return Judged::Failed(Failure::CheckFailed);
+        }
+        let answer = Answer { status, headers: Headers::lines(&ear.headers), body: &ear.body, elapsed: outcome.response_time() };
+        let reading = Reading::new(answer);
+        for (number, check) in checks.iter().enumerate() {
+            let held = check.of(&reading);
+            if let Some(witness) = &self.witness {
+                witness.checked(check.words(), held.as_ref().copied().map_err(ToString::to_string));
+            }
+            match held {
+                Ok(()) => recorder.checked(outcome, row, number, Ok::<(), fn() -> String>(())),
+                Err(broken) => {
+                    recorder.checked(outcome, row, number, Err(|| broken.to_string()));
+                    if judged == Judged::Well {
+                        let is_status = status >= 400 && check.words().starts_with("status");
+                        let failure = if is_status { Failure::CheckStatus } else { Failure::CheckFailed };
+                        judged = Judged::Failed(failure);
+                        recorder.step_example(row, failure, outcome.done, || format!("{name}: {broken}"));
+                    }
+                }
+            }
+        }
+        if judged == Judged::Failed(Failure::CheckStatus) {
+            recorder.step_failed(row, Failure::CheckStatus, outcome.done, || format!("{name}: answered with the status {status}"));
+        }
+        judged
+    }
+}
