@@ -72,7 +72,7 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
         errors.push(PlanError::new("journey", format!("--journey '{}' is not in the scenario", journey.unwrap_or_default()), help));
     }
     let (Some(plan), Some(place)) = (plan.filter(|_| errors.is_empty()), place) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    importing.look([(&plan, &scenarios)], &left_out, Voice::Talking)?;
 
     let stop = Stop::new();
     let screen = crate::screen::Screen::new(Voice::Quiet);

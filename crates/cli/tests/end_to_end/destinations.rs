@@ -97,6 +97,7 @@ fn with_a_target_every_request_of_every_kind_of_file_goes_there_in_every_command
         let quick = "--cooldown 0s --force";
         for (line, sends) in [
             (format!("check {name} --target {base}"), false),
+            (format!("try {name} --target {base}"), true),
             (format!("run {name} --target {base} -n 8 -c 1 --follow 3 --force --out json=r.json"), true),
             ("run --from r.json".to_owned(), true),
             (format!("run {base} --scenario {name} -n 8 -c 1"), true),
