@@ -229,9 +229,9 @@ fn in_brief(sentence: &str) -> Option<String> {
         let rest = &sentence[at + letter.len_utf8()..];
         matches!(letter, ',' | ';' | ':' | '(') && rest.starts_with([' ', '-']) || *letter == ' ' && rest.starts_with('(')
     });
-    let ends = ends.map(|(at, _)| at).chain([sentence.len()]);
+    let mut ends = ends.map(|(at, _)| at).chain([sentence.len()]);
     let fits = |end: &usize| sentence[..*end].chars().count() <= BRIEF_LETTERS_MAX;
-    let end = ends.filter(fits).last()?;
+    let end = ends.rfind(fits)?;
     Some(capitalised(sentence[..end].trim_end()))
 }
 

@@ -297,7 +297,7 @@ fn lateness(run: &Summary) -> Option<Cause> {
     let tells = |it: &&Move| spread.iter().find(|(q, _)| *q == it.q).is_none_or(|(_, low)| (it.of.since(it.by).0 as f64) < *low);
     let bearable = |q: f64| if q < CONDEMNING_QUANTILE_MAX { MOVED_BEARABLE } else { MOVED_BEARABLE_P99 };
     let condemns = |it: &Move| it.q <= CONDEMNING_QUANTILE_MAX && share(it) > MOVED_SHARE_MAX && it.by > bearable(it.q);
-    let standing = match (moves.iter().filter(tells).any(|it| condemns(it)), moves.iter().any(|it| tells(&it))) {
+    let standing = match (moves.iter().filter(tells).any(condemns), moves.iter().any(|it| tells(&it))) {
         (true, _) => Standing::Invalid,
         (false, true) => Standing::Degraded,
         (false, false) => Standing::Valid,

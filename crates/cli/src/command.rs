@@ -61,7 +61,7 @@ pub struct CommandLine {
 enum Command {
     /// Measure one load and report it
     Run(Later<run::Run>),
-    /// Send one request, or go through one journey, once: every request and answer whole, with checks and variables
+    /// Send one request or one journey once, and show all of it
     #[command(name = "try")]
     TryOnce(Later<try_once::Try>),
     /// Climb a ladder of loads: a table, charts, and where it ends
@@ -102,7 +102,7 @@ enum Command {
     Baseline(Later<curate::Baseline>),
     /// Write a saved run into a file
     Export(Later<curate::Export>),
-    /// Make a scenario from curl, HAR, Postman, OpenAPI …; or import results
+    /// Make a scenario from curl, HAR, Postman …; or import results
     Import(Later<import::Import>),
     /// Remove saved runs
     Rm(Later<curate::Remove>),

@@ -77,6 +77,8 @@ fn note_script(draft: &mut Draft, errors: &mut PlanErrors) {
     draft.script_sha256 = Some(now);
 }
 
+/// A body stands in memory whole.
+pub const BODY_BYTES_MAX: u64 = 1 << 30;
 /// What is larger holds no certificate and no key.
 const PEM_BYTES_MAX: u64 = 64 << 20;
 

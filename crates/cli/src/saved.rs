@@ -6,9 +6,9 @@
 use analysis::gate::{Check, Verdict, judge};
 use analysis::quantity::{count, counted, figure, nanos};
 use analysis::warmup::leave_out;
-use analysis::{Reading, Standing, Stopped, Sweep, Trial, Validity};
+use analysis::{Reading, Standing, StopRule, Stopped, Sweep, Trial, Validity};
 use analysis::{conclusion, promises_kept, scaling};
-use history::{Composed, Figures, Header, Journaled, Kept, Kind, Moment, Revision};
+use history::{Composed, End, Figures, Header, Journaled, Kept, Kind, Moment, Revision};
 use measure::{Ending, Histogram, Machine, Summary};
 use plan::{Load, Plan};
 use report::compare::Compared;
@@ -223,7 +223,12 @@ impl Saved {
                     due += requests.due;
                     bad += requests.failed + requests.unsent;
                 }
-                of(rate, &times, due, bad)
+                let figures = of(rate, &times, due, bad);
+                // As its page has it: the worst of the trials, in which what failed is slower than any answer.
+                match found.rows().into_iter().find(|row| row.rate == rate) {
+                    Some(row) if found.quantile == 0.99 => Figures { p99_ns: row.quantile.map(|time| time.0), ..figures },
+                    _ => figures,
+                }
             }
             Self::Compare(_) => Figures::default(),
         }
@@ -312,7 +317,7 @@ pub fn json(reading: &Reading<'_>) -> Vec<u8> {
     bytes
 }
 
-/// What is saved of a run that was ended from outside; `None` where nothing was measured.
+/// What is saved of a run that left its journal behind; `None` where nothing was measured.
 ///
 /// # Errors
 /// In words, if what it left behind cannot be read.
@@ -337,7 +342,14 @@ pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
         (_, Some(saved), _) => saved,
         (_, None, _) => return Ok(None),
     };
-    let (saved, result) = cut_short(saved)?;
+    let stopped = match journaled.end {
+        End::FromOutside => Stopped::killed(),
+        End::Unwritten => Stopped {
+            rule: StopRule::Killed,
+            words: "it could not be saved when it ended: what was written down by then is here".to_owned(),
+        },
+    };
+    let (saved, result) = cut_short(saved, stopped)?;
     let Some(kept) = saved.kept(name.clone(), revision.clone(), tags.clone(), note.clone()) else { return Ok(None) };
     Ok(Some(Composed { kept: Kept { started: journaled.header.started, ..kept }, plan: saved.plan(), result }))
 }
@@ -363,7 +375,7 @@ pub fn level(level: analysis::Level, repetition: u32) -> String {
 }
 
 /// Marked as cut short, and its JSON.
-fn cut_short(saved: Saved) -> Result<(Saved, Vec<u8>), String> {
+fn cut_short(saved: Saved, stopped: Stopped) -> Result<(Saved, Vec<u8>), String> {
     let mut bytes = Vec::new();
     let saved = match saved {
         Saved::Run(run, checks) => {
@@ -371,17 +383,17 @@ fn cut_short(saved: Saved) -> Result<(Saved, Vec<u8>), String> {
             Saved::Run(run, checks)
         }
         Saved::Sweep(mut sweep) => {
-            sweep.stopped = Some(Stopped::killed());
+            sweep.stopped = Some(stopped);
             report::sweep::write(&sweep, &mut bytes).map_err(|why| why.to_string())?;
             Saved::Sweep(sweep)
         }
         Saved::Find(mut found) => {
-            found.stopped = Some(Stopped::killed());
+            found.stopped = Some(stopped);
             bytes = report::find::json(&found).map_err(|why| why.to_string())?.bytes;
             Saved::Find(found)
         }
         Saved::Compare(mut compared) => {
-            compared.stopped = Some(Stopped::killed().words);
+            compared.stopped = Some(stopped.words);
             bytes = report::compare::json(&compared).map_err(|why| why.to_string())?;
             Saved::Compare(compared)
         }

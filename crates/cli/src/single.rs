@@ -20,7 +20,7 @@ use crate::observing::Eyes;
 use crate::outputs::Outputs;
 use crate::profiling::Probes;
 use crate::promises::Guard;
-use crate::regression::Reference;
+use crate::regression::{Reference, Ruling};
 use crate::screen::{Sight, complain};
 use crate::{exporting, interrupt, saved};
 
@@ -102,12 +102,8 @@ impl Single<'_> {
             let kept = keeper.save(&saved::json(&reading));
             screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             let judged = before.as_ref().map(|before| before.judge(summary));
-            if let Some(judged) = &judged {
-                outputs.add(&judged.text(), manner.voice());
-            }
-            if let Ok(line) = &kept {
-                outputs.close(line, &reading, &manner.styles(), manner.voice());
-            }
+            let verdict = judged.as_ref().map_or_else(String::new, Ruling::text);
+            outputs.close(&verdict, kept.as_deref().unwrap_or_default(), &reading, &manner.styles(), manner.voice());
             Failed::both(written, kept.map(drop))?;
             if let Some(why) = exit::nothing_finished(summary) {
                 complain(&format!("error: {why}\n  help: the example above shows what was answered; mend the step, or the one before it"));

@@ -368,3 +368,27 @@ fn thread_main<P: Program>(
     // A resolver that hangs over a redirect's name must not hold up the end of the run.
     runtime.shutdown_background();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_at_a_line_that_is_called_off_goes_home() {
+        let line = StartLine::new(3);
+        thread::scope(|threads| {
+            let waiting: Vec<_> = (0..2).map(|_| threads.spawn(|| line.cross(Place(&line)).is_some())).collect();
+            line.call_off();
+            assert!(waiting.into_iter().all(|crossed| !crossed.join().unwrap()));
+        });
+        let whole = StartLine::new(1);
+        assert!(whole.cross(Place(&whole)).is_some());
+    }
+
+    #[test]
+    fn a_system_without_threads_is_the_worlds_fault_and_says_what_to_do() {
+        let error = RunError::no_thread(4, &std::io::ErrorKind::WouldBlock.into());
+        assert_eq!(error.kind, crate::RunErrorKind::Run);
+        assert!(error.message.starts_with("the load needs 4 threads") && error.help.contains("ulimit -u"), "{error}");
+    }
+}

@@ -1,5 +1,8 @@
 //! Figures in columns, and prose broken into lines.
 
+use crate::Style;
+use crate::format::Tone;
+
 /// Two blanks between columns.
 const GAP: usize = 2;
 /// The first column, which holds names, is at least this wide, so that tables of one page stand in line.
@@ -116,6 +119,18 @@ pub(crate) fn grown(columns: &[Column], cells: &[String], remark: &str, room: us
     let indent = columns.first().map_or(0, |column| column.width + 1 + REMARK_GAP);
     let below = wrapped(remark, room.saturating_sub(indent).max(NAME_WIDTH));
     below.iter().fold(line, |text, part| format!("{text}\n{:indent$}{part}", ""))
+}
+
+/// The same with the remark painted, on whichever lines it stands.
+pub(crate) fn remarked(columns: &[Column], cells: &[String], remark: &str, tone: Tone, style: &Style) -> String {
+    let figures = grown(columns, cells, "", style.columns());
+    let whole = grown(columns, cells, remark, style.columns());
+    let behind = whole.strip_prefix(&figures).unwrap_or_default();
+    let painted = behind.split('\n').map(|part| {
+        let words = part.trim_start();
+        format!("{}{}", &part[..part.len() - words.len()], style.paint(tone, words))
+    });
+    figures + &painted.collect::<Vec<_>>().join("\n")
 }
 
 /// The text in lines of at most `width` letters, broken at blanks; a word that is longer is broken inside.

@@ -26,7 +26,7 @@ use plan::{Load, Random};
 use serde::{Deserialize, Serialize};
 
 use crate::chart::shift::shift;
-use crate::columns::wrapped;
+use crate::columns::{Column, grown, remarked, wrapped};
 use crate::format::Tone;
 use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
@@ -289,24 +289,30 @@ pub fn read(text: &str) -> Result<Compared, ReadError> {
 }
 
 /// Heads and widths of the table that grows.
-const COLUMNS: [(&str, usize); 9] =
-    [("pair", 5), ("order", 6), ("QPS A", 10), ("QPS B", 10), ("p50 A", 9), ("p50 B", 9), ("p99 A", 9), ("p99 B", 9), ("failed A, B", 14)];
+const COLUMNS: [Column; 9] = [
+    Column::new("pair", 5, 0),
+    Column::new("order", 6, 3),
+    Column::new("QPS A", 10, 0),
+    Column::new("QPS B", 10, 0),
+    Column::new("p50 A", 9, 2),
+    Column::new("p50 B", 9, 2),
+    Column::new("p99 A", 9, 0),
+    Column::new("p99 B", 9, 0),
+    Column::new("failed A, B", 14, 1),
+];
 
 /// What is compared, and the line over the pairs.
 #[must_use]
 pub fn header(compared: &Compared, style: &Style) -> String {
-    let cells = COLUMNS.map(|(head, _)| head.to_owned());
-    format!("\n{}\n{}\n", subjects(compared), style.paint(Tone::Aside, &line(&cells)))
+    let heads = COLUMNS.map(|column| column.head.to_owned());
+    format!("\n{}\n{}\n", subjects(compared), style.paint(Tone::Aside, &grown(&COLUMNS, &heads, "", style.columns())))
 }
 
 /// One pair; number from 1.
 #[must_use]
 pub fn row(number: usize, pair: &Pair, style: &Style) -> String {
-    let mut text = line(&pair_cells(number, pair));
-    if let Some(why) = &pair.left_out {
-        let _ = write!(text, "   {}", style.paint(Tone::Caution, &format!("left out: {why}")));
-    }
-    text
+    let remark = pair.left_out.as_ref().map_or_else(String::new, |why| format!("left out: {why}"));
+    remarked(&COLUMNS, &pair_cells(number, pair), &remark, Tone::Caution, style)
 }
 
 /// Its figures in the order of the columns.
@@ -324,10 +330,6 @@ pub(crate) fn pair_cells(number: usize, pair: &Pair) -> [String; 9] {
         known(&pair.b, Metric::P99),
         format!("{}, {}", failed(&pair.a), failed(&pair.b)),
     ]
-}
-
-fn line(cells: &[String; 9]) -> String {
-    cells.iter().zip(COLUMNS).fold(String::new(), |line, (cell, (_, width))| line + &format!(" {cell:>width$}"))
 }
 
 fn subjects(compared: &Compared) -> String {

@@ -253,7 +253,7 @@ pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>, style: &Style) -> String {
         ]);
     }
     let mut text = String::from("\n");
-    for line in columns.within(style.columns() - 2, &["runs", "p50", "failed"]) {
+    for line in columns.within(style.columns() - 2, &["runs", "p50", "failed", "p99", "goodput"]) {
         text.push_str(&format!("  {line}\n"));
     }
     text + &paragraph(REPEATED, style.columns())

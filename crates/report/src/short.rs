@@ -73,8 +73,12 @@ pub fn short(reading: &Reading<'_>, style: &Style) -> String {
     head(reading, &mut page);
     checks(reading, &mut page);
     match &summary.scenario {
-        Some(scenario) => steps(scenario, &mut page),
+        // In the place of the times of all requests together.
+        Some(scenario) => rows(&journeys::STEPS, &scenario.steps, &mut page),
         None => times(reading, &mut page),
+    }
+    if !summary.urls.is_empty() {
+        rows(&journeys::URLS, &summary.urls, &mut page);
     }
     answers(summary, &mut page);
     failures(summary, &mut page);
@@ -272,20 +276,20 @@ fn differ(a: &Histogram, b: &Histogram) -> bool {
     means || tails
 }
 
-/// The steps of a scenario in the place of the times of all requests together.
-fn steps(scenario: &measure::Scenario, page: &mut Screenful<'_>) {
-    let mut table = Columns::new(&journeys::STEPS);
-    scenario.steps.iter().take(STEPS_MAX).for_each(|row| table.row(&journeys::step(row)));
+/// The steps of a scenario, or the URLs of a list, each with its times.
+fn rows(heads: &[&str], rows: &[measure::StepRow], page: &mut Screenful<'_>) {
+    let mut table = Columns::new(heads);
+    rows.iter().take(STEPS_MAX).for_each(|row| table.row(&journeys::step(row)));
     let width = page.style.columns() - 2;
     let lines = table.within(width, &journeys::STEPS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
     page.push(Rank::Kept, lines);
-    let more = scenario.steps.len().saturating_sub(STEPS_MAX) as u64;
+    let more = rows.len().saturating_sub(STEPS_MAX) as u64;
     if more > 0 {
-        page.say(Rank::Kept, Tone::Aside, &format!("and {} more: --full", counted(more, "step")));
+        page.say(Rank::Kept, Tone::Aside, &format!("and {} more: --full", counted(more, heads[0])));
     }
     page.gap();
-    for (at, line) in journeys::broken(scenario).iter().take(REMARKS_MAX).enumerate() {
-        page.entry_of(Rank::Cause, if at == 0 { "step checks" } else { "" }, Tone::Bad, line, 2);
+    for (at, line) in journeys::broken(rows).iter().take(REMARKS_MAX).enumerate() {
+        page.entry_of(Rank::Cause, if at == 0 { "broken" } else { "" }, Tone::Bad, line, 2);
     }
 }
 

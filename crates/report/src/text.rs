@@ -270,7 +270,7 @@ fn urls(summary: &Summary, page: &mut Page) {
     page.gap();
     let mut columns = Columns::new(&journeys::URLS);
     summary.urls.iter().for_each(|row| columns.row(&journeys::step(row)));
-    page.table(&columns);
+    page.table(&columns, &journeys::STEPS_LEAST);
     page.gap();
     broken_checks(&summary.urls, page);
 }

@@ -62,7 +62,11 @@ impl Exchange {
             Ok(status) => format!("{status} {}", reason(*status)),
             Err(why) => format!("no answer: {why}"),
         };
-        if self.took.is_empty() { format!("{came}, which was followed") } else { format!("{came} after {}", self.took) }
+        match (&self.result, self.took.is_empty()) {
+            (Ok(401), true) => format!("{came}, and sent again with the answer to its challenge"),
+            (_, true) => format!("{came}, which was followed"),
+            _ => format!("{came} after {}", self.took),
+        }
     }
 
     fn heading(&self, number: usize) -> String {

@@ -60,7 +60,8 @@ fn swept(levels: &[u32], threads: f64, carried: impl Fn(f64) -> f64) -> Sweep {
 
 #[test]
 fn no_sweep_is_told_in_sentences_that_contradict_each_other() {
-    let curves: [(&str, fn(f64) -> f64); 6] = [
+    type Carried = fn(f64) -> f64;
+    let curves: [(&str, Carried); 6] = [
         ("a straight line", |n| 100.0 * n),
         ("Amdahl's law", |n| 1_000.0 * n / (1.0 + 0.1 * (n - 1.0))),
         ("the scalability law", |n| 1_000.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.001 * n * (n - 1.0))),

@@ -116,6 +116,22 @@ fn the_table_of_a_sweep_reads_as_it_did() {
 }
 
 #[test]
+fn tables_fit_a_terminal_of_sixty_columns() {
+    let style = Style { width: 60, ..Style::PLAIN };
+    for sweep in [made_up(), offered(), journeys(users)] {
+        let rows = sweep.rows();
+        let curve = sweep::curve(&sweep);
+        let mut lines = vec![sweep::table::header(sweep.levels[0], Counted::of(&rows[0]), &style)];
+        lines.extend(rows.iter().map(|row| sweep::table::row(row, &style)));
+        lines.push(diff::table(&curve, &curve, &style));
+        lines.push(diff::judged(Some(&sweep), Some(&sweep), &style));
+        let lines: Vec<&str> = lines.iter().flat_map(|text| text.lines()).collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= 60), "{lines:#?}");
+        assert!(lines[0].contains("QPS") && lines[0].contains("latency"), "{lines:#?}");
+    }
+}
+
+#[test]
 fn rows_stand_under_their_heads_with_and_without_colour() {
     let sweep = made_up();
     let wide = sweep::table::header(sweep.levels[0], Counted::Requests, &Style::PLAIN).chars().count();

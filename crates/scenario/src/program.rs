@@ -768,6 +768,7 @@ impl<const W: bool> Program for Journeys<W> {
         let request = &compiled.steps[user.step];
         let (Ok(status), redirects) = (result, request.step.redirects) else { return After::Nothing };
         if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
+            self.show(user, &user.ear, result, None);
             return self.answer_challenge(user);
         }
         if redirects == 0 || !matches!(status, 301 | 302 | 303 | 307 | 308) {

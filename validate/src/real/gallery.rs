@@ -261,7 +261,7 @@ impl Experiment for Gallery {
         let mut words = vec![command, server.url.as_str()];
         words.extend(load.split(' '));
         words.extend(match command {
-            "run" => ["--out", "json=it.json", "--force"],
+            "run" => ["--full", "--out", "json=it.json"],
             _ => ["--name", "it", "--dir=."],
         });
         let ran = loadline.run(&words, Duration::from_secs(120))?;

@@ -9,6 +9,7 @@ describe("values", () => {
   test("read as the report in words writes them", () => {
     expect([time(0), time(950), time(18_500), time(4_180_000), time(1.4e9), time(61e9), time(null)]).toEqual(["0", "950 ns", "18.5 µs", "4.18 ms", "1.4 s", "61 s", "–"]);
     expect([figure(47_812.3), figure(9.123), figure(0), count(1_434_360)]).toEqual(["47,812", "9.12", "0", "1,434,360"]);
+    expect([8_374.5, 8_375.5, 8_374.4].map(figure)).toEqual(["8,374", "8,376", "8,374"]);
     expect([percent(100), percent(99.93), percent(38), percent(99.995)]).toEqual(["100 %", "99.93 %", "38 %", "99.995 %"]);
     expect([clock(5), clock(75), clock(3_661)]).toEqual(["5 s", "1:15", "1:01:01"]);
     expect([signed(0.31), signed(-0.01), signed(0)]).toEqual(["+31 %", "−1 %", "0 %"]);

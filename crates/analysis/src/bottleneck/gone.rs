@@ -173,8 +173,8 @@ pub(super) fn ended(scene: &Scene<'_>) -> Option<Finding> {
 /// Nobody was answered in time, at any load.
 pub(super) fn silent(scene: &Scene<'_>) -> Option<Finding> {
     let lowest = scene.points.first()?;
-    let out_of_time = |point: &&Point| point.timeouts >= TIMEOUTS_MIN;
-    if scene.points.iter().any(|point| point.succeeded > 0.0) || !scene.points.iter().all(|point| out_of_time(&point)) {
+    let out_of_time = |point: &Point| point.timeouts >= TIMEOUTS_MIN;
+    if scene.points.iter().any(|point| point.succeeded > 0.0) || !scene.points.iter().all(|point| out_of_time(point)) {
         return None;
     }
     let requests = scene.points.iter().map(|point| point.requests).sum::<f64>();

@@ -15,7 +15,7 @@ use super::gone::{Gone, gone};
 use super::law::line;
 use crate::freezes::{Freezes, freezes};
 use crate::server_side::{ServerSide, server_of};
-use crate::{GeneratorLimit, Standing, Validity, generator_limit};
+use crate::{ConnectionsLimit, GeneratorLimit, Standing, Validity, connections_limit, generator_limit};
 
 /// Fewer looks at the memory are no growth.
 const LOOKS_MIN: usize = 5;
@@ -73,12 +73,8 @@ pub struct Point {
     pub succeeded_s: Option<f64>,
     /// Whether about as many succeeded in each second; `None` of a run too short to tell.
     pub steady: Option<bool>,
-    /// Requests on the wire on average.
-    pub in_flight: f64,
-    /// Connections that an open load may open.
-    pub connections_max: Option<f64>,
-    /// What a request waited for a free connection, on average, in seconds.
-    pub wait_s: f64,
+    /// How far the plan's own limit on connections held requests back, if it did.
+    pub connections: Option<ConnectionsLimit>,
     /// What stands between loadline and the server's own work.
     pub between: Between,
     /// When the server stopped answering, if it did.
@@ -210,8 +206,6 @@ impl Point {
         let a_second = |bytes: u64| if span > 0.0 { bytes as f64 / span } else { 0.0 };
         let loopback = run.plan.connection().unix_socket.is_some()
             || run.resolution.addresses.iter().any(|at| at.parse::<std::net::SocketAddr>().is_ok_and(|at| at.ip().is_loopback()));
-        // What was answered while the line was worked off after the load says nothing of whether it was kept up with.
-        let answered = if open { answered_in_time(run) } else { None };
         let due_a_second = if run.duration_s > 0.0 { run.requests.due as f64 / run.duration_s } else { 0.0 };
         Self {
             level: match run.qps_offered {
@@ -223,8 +217,8 @@ impl Point {
             open,
             requests: run.requests.due as f64,
             due: due_a_second,
-            answered: answered.map_or(run.qps, |(answered, _)| run.qps.min(answered)),
-            good: answered.map_or(run.qps_succeeded, |(_, good)| run.qps_succeeded.min(good)),
+            answered: run.qps,
+            good: run.qps_succeeded,
             service_s: mean.map(|mean| mean / 1e9),
             quickest_s: seconds(service.min()),
             connect_s: seconds(run.connect.quantile(0.99)),
@@ -241,12 +235,7 @@ impl Point {
             succeeded: run.requests.succeeded as f64,
             succeeded_s: seconds(run.response_time_succeeded.quantile(0.5)),
             steady: steady(run),
-            in_flight: run.in_flight_mean,
-            connections_max: match run.plan.load() {
-                Load::Open { connections_max, .. } => Some(f64::from(connections_max.get())),
-                Load::Closed { .. } => None,
-            },
-            wait_s: run.wait.mean().unwrap_or(0.0) / 1e9,
+            connections: connections_limit(run),
             between: Between::of(run),
             gone: gone(run),
             freezes: freezes(run),
@@ -311,15 +300,6 @@ impl Point {
     pub(super) fn refused(&self) -> f64 {
         self.too_many + if self.retry_after { self.unavailable } else { 0.0 }
     }
-}
-
-/// Answers a second, and those that succeeded, while the load was on.
-fn answered_in_time(run: &Summary) -> Option<(f64, f64)> {
-    let within = run.timeline.iter().filter(|tick| !tick.warmup && tick.to <= run.ended.load_until);
-    let (answered, good, span) = within.fold((0, 0, 0.0), |(answered, good, span), tick| {
-        (answered + tick.answered, good + tick.succeeded, span + tick.to.since(tick.from).as_secs_f64())
-    });
-    (span > 0.0).then(|| (answered as f64 / span, good as f64 / span))
 }
 
 /// Whether about as many requests succeeded in each whole second.

@@ -1,7 +1,8 @@
 //! Made-up series: each cause is named where it is, and is not where only some of its signs are.
 
 use super::*;
-use crate::Freezes;
+use crate::{ConnectionsLimit, Freezes};
+use plan::Nanos;
 
 /// A server with four cores and little to do on them, on a machine of its own.
 fn idle() -> Seen {
@@ -597,31 +598,39 @@ fn one_load_names_no_pool_and_no_lock() {
 
 #[test]
 fn connections_that_are_too_few_for_the_rate_are_the_loads_own_limit() {
+    let limit = |connections: u32, service_ms: u64| ConnectionsLimit {
+        connections,
+        busy: 0.99,
+        wait_mean: Nanos::from_millis(2_690),
+        service_mean: Nanos::from_millis(service_ms),
+        carries: f64::from(connections) * 1e3 / service_ms as f64,
+        needed: (200.0 * service_ms as f64 / 1e3).ceil(),
+    };
     let capped = Point {
-        connections_max: Some(5.0),
-        in_flight: 4.98,
-        wait_s: 2.69,
+        connections: Some(limit(5, 50)),
         answered: 100.0,
         good: 100.0,
         quickest_s: Some(0.05),
-        ..offered(200.0, 50.2, Seen { threads: Some(5.0), ..idle() })
+        ..offered(200.0, 50.0, Seen { threads: Some(5.0), ..idle() })
     };
     let found = first(std::slice::from_ref(&capped), Kind::OwnLoad);
     assert!(found.sentence.contains("all 5 connections (--connections 5) were busy"), "{found:#?}");
-    assert!(found.remedy.contains("keep 11 busy, so --connections 22 leaves room"), "{found:#?}");
+    assert!(found.remedy.contains("keep 10 busy, so --connections 20 leaves room"), "{found:#?}");
     assert_eq!(findings(std::slice::from_ref(&capped), None).len(), 1, "nothing else explains what this does");
+    // Where answers wait in the server as well, it cannot be told which of the two it is.
+    let found = first(&[Point { quickest_s: Some(0.005), ..capped.clone() }], Kind::None);
+    assert!(found.sentence.starts_with("it answered 100 of 200 requests a second, and one load cannot show why"), "{found:#?}");
     // With room there is no line, and a server that hangs keeps connections busy with nothing.
-    not_named(&[Point { connections_max: Some(400.0), wait_s: 0.0, ..capped.clone() }], Kind::OwnLoad);
+    not_named(&[Point { connections: None, ..capped.clone() }], Kind::OwnLoad);
     not_named(&[Point { timeouts: 1.0, ..capped.clone() }], Kind::OwnLoad);
     // Over several rates the server's end showed before all connections were busy.
     let open = |rate: f64, answered: f64, ms: f64| Point {
         answered,
         good: answered,
         quickest_s: Some(0.02),
-        connections_max: Some(256.0),
         ..offered(rate, ms, Seen { threads: Some(5.0), ..idle() })
     };
-    let full = Point { in_flight: 255.0, wait_s: 2.0, ..open(400.0, 200.0, 1_270.0) };
+    let full = Point { connections: Some(limit(256, 1_270)), ..open(400.0, 200.0, 1_270.0) };
     first(&[open(100.0, 100.0, 20.0), open(180.0, 180.0, 24.0), full], Kind::WorkerPool);
 }
 

@@ -51,6 +51,7 @@ impl Try {
 pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
     let Try { draft, importing, journey, out, force } = asked;
     secrets::learn(&draft);
+    inputs::warn_of(&draft, Voice::Talking);
     let mut errors = PlanErrors::default();
     let outs =
         Renderings::check(&out, WALK_FORMATS, if force { Existing::Replace } else { Existing::Keep }, StandardOutput::Free, &mut errors);

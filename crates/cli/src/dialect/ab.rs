@@ -36,8 +36,7 @@ use asked::{Asked, MISTAKE, Refusal, parse, system_words, uses};
 use samples::Samples;
 
 /// ab's row in the table.
-pub const DIALECT: Dialect =
-    Dialect { name: "ab", about: "ApacheBench: N requests of HTTP/1.0, text report, HTML, files for gnuplot", main, uses };
+pub const DIALECT: Dialect = Dialect { name: "ab", about: "ApacheBench: N requests of HTTP/1.0, text report or HTML", main, uses };
 
 /// More connect failures than this end the run.
 const CONNECT_FAILURES_MAX: u64 = 10;

@@ -40,7 +40,7 @@ use urls::Entry;
 
 /// siege.
 pub const DIALECT: Dialect =
-    Dialect { name: "siege", about: "closed load of users on a list of URLs, with pauses, redirects and cookies", main, uses: asked::uses };
+    Dialect { name: "siege", about: "closed load of users on a list of URLs, with pauses", main, uses: asked::uses };
 
 /// How it ends when something is wrong.
 const FAILED: u8 = 1;

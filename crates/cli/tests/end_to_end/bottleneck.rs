@@ -79,7 +79,7 @@ fn credentials_that_some_requests_lack_are_a_failure_of_these() {
 
 /// The first Finding of a run, and the report.
 fn first_of(session: &mut Session, line: &str) -> (serde_json::Value, String) {
-    let ran = session.loadline(&format!("run {line} --out json=r.json --force"));
+    let ran = session.loadline(&format!("run {line} --full --out json=r.json --force"));
     (session.json("r.json")["bottleneck"][0].clone(), prose(&ran.stdout))
 }
 

@@ -7,22 +7,27 @@ use analysis::found::{Found, FoundTrial, Rated};
 use analysis::quantity::{count, decimal, four_digits, percent, time};
 use analysis::search::{Early, Purpose, Standing, Unit};
 
+use crate::columns::{Column, grown, remarked};
 use crate::format::Tone;
 use crate::{Style, story};
-
-const RATE: usize = 10;
-const QPS: usize = 9;
-const SECONDS: usize = 7;
-const PURPOSE: usize = 11;
-const GOOD: usize = 11;
-const VALUE: usize = 10;
 
 /// The line over the rows.
 #[must_use]
 pub fn header(found: &Found, style: &Style) -> String {
-    let mut heads = heads(found).into_iter();
-    let line = line(found, &mut || heads.next().unwrap_or_default());
-    style.paint(Tone::Aside, &format!("{line}   verdict"))
+    let mut heads = heads(found);
+    let verdict = heads.pop().unwrap_or_default();
+    style.paint(Tone::Aside, &grown(&columns(found), &heads, &verdict, style.columns()))
+}
+
+/// The columns up to the verdict; their heads follow from the promises.
+fn columns(found: &Found) -> Vec<Column> {
+    let mut columns = vec![Column::new("rate", 9, 0)];
+    if found.rated == Rated::Journeys {
+        columns.extend([Column::new("QPS", 8, 3), Column::new("TPS", 8, 0)]);
+    }
+    columns.extend([Column::new("seconds", 6, 4), Column::new("purpose", 11, 1), Column::new("good", 10, 2)]);
+    columns.extend(found.slo.iter().map(|_| Column::new("promise", 9, 0)));
+    columns
 }
 
 /// The heads of the columns: those of figures stand right-aligned.
@@ -37,31 +42,17 @@ pub(crate) fn heads(found: &Found) -> Vec<String> {
     heads.into_iter().map(str::to_owned).collect()
 }
 
-/// Everything up to the verdict.
-fn line(found: &Found, next: &mut dyn FnMut() -> String) -> String {
-    let mut line = format!("{:>RATE$}", next());
-    if found.rated == Rated::Journeys {
-        line += &format!("{:>QPS$}{:>QPS$}", next(), next());
-    }
-    line += &format!("{:>SECONDS$}  {:<PURPOSE$}{:>GOOD$}", next(), next(), next());
-    for _ in &found.slo {
-        line += &format!("{:>VALUE$}", next());
-    }
-    line
-}
-
 /// One trial.
 #[must_use]
 pub fn row(found: &Found, trial: &FoundTrial, style: &Style) -> String {
-    let mut cells = cells(found, trial).into_iter();
-    let mut next = || cells.next().unwrap_or_default();
-    let line = line(found, &mut next);
+    let mut cells = cells(found, trial);
+    let verdict = cells.pop().unwrap_or_default();
     let tone = match (trial.result.standing, trial.missed) {
         (Standing::Valid, None) => Tone::Good,
         (Standing::Valid, Some(_)) => Tone::Bad,
         _ => Tone::Caution,
     };
-    format!("{line}   {}", style.paint(tone, &next()))
+    remarked(&columns(found), &cells, &verdict, tone, style)
 }
 
 /// What the columns mean, in words; to stand under the table.

@@ -176,7 +176,7 @@ fn observed(sweep: &Sweep, findings: &[Finding]) -> Vec<Climb> {
 
 /// What is said of checks that were broken at some level.
 fn unkept(sweep: &Sweep, rows: &[LevelRow]) -> Vec<String> {
-    let broken: Vec<Check> = sweep.checks.iter().filter(|check| rows.iter().any(|row| row.broken.contains(check))).copied().collect();
+    let broken: Vec<Check> = sweep.checks.iter().filter(|check| rows.iter().any(|row| row.broken.contains(check))).cloned().collect();
     promises_kept(&broken, rows).into_iter().take(broken.len()).map(|said| format!("BROKEN: {said}")).collect()
 }
 
@@ -217,7 +217,7 @@ fn figures(points: &[Point], best: Option<f64>, ladder: Ladder) -> Vec<Figure> {
     if let Some(point) = best.and_then(|best| points.iter().find(|point| point.level == best)) {
         figures.push(Figure::new("best level", ladder.in_words(point.level), format!("{} QPS", figure(point.qps))));
         if let Some(mean) = point.ttlb_mean_ns {
-            figures.push(Figure::new("TTLB there", time(mean), "mean response time"));
+            figures.push(Figure::new("latency there", time(mean), "mean response time"));
         }
     }
     if let Some(lowest) = points.iter().min_by(|a, b| a.success_percent.total_cmp(&b.success_percent)) {

@@ -12,10 +12,11 @@ use analysis::outage::{Outage, outage};
 use analysis::quantity::{self, count, counted, share};
 use analysis::{Reading, answers};
 use measure::{Failure, FailureCount, Summary};
-use plan::{Load, Nanos};
+use plan::{Load, Nanos, Scheme};
 
 use super::{half_width, rate};
 use crate::reason::reason;
+use crate::visible::visible;
 
 /// Causes of failures that are named; the others are counted.
 const CAUSES_MAX: usize = 2;
@@ -75,7 +76,7 @@ fn throughput(reading: &Reading<'_>) -> String {
         if scenario.journeys.iter().all(|row| row.completed == 0) {
             let broke_off: u64 = scenario.journeys.iter().map(|row| row.broke_off).sum();
             let most = scenario.steps.iter().max_by_key(|step| step.failed).filter(|step| step.failed > 0);
-            let at = most.map_or_else(String::new, |step| format!(", most at {}", crate::visible(&step.name)));
+            let at = most.map_or_else(String::new, |step| format!(", most at {}", visible(&step.name)));
             return match broke_off {
                 0 => format!("No journey finished within {} ({requests})", quantity::length(summary.ended.load_until)),
                 _ => format!("No journey finished: {} broke off{at} ({requests})", count(broke_off)),
@@ -130,7 +131,13 @@ fn all_redirects(summary: &Summary) -> Option<String> {
     let statuses: Vec<String> = statuses.iter().map(|status| format!("{status} {}", reason(*status))).collect();
     (number == summary.requests.due).then(|| {
         let statuses = statuses.join(", ");
-        format!("All {} answers were redirects ({statuses}) that were not followed: give the final URL, or --follow 5", count(number))
+        let target = summary.plan.target();
+        let secure = match target.scheme() {
+            Scheme::Http => format!(", such as https://{}", visible(&target.authority())),
+            Scheme::Https => String::new(),
+        };
+        let number = count(number);
+        format!("All {number} answers were redirects ({statuses}) that were not followed: --follow 5, or the URL they lead to{secure}")
     })
 }
 
@@ -247,7 +254,8 @@ mod tests {
     fn redirects_that_nobody_followed_are_no_success() {
         assert_eq!(
             said(&all_answered_with(302)),
-            "All 120,000 answers were redirects (302 Found) that were not followed: give the final URL, or --follow 5"
+            "All 120,000 answers were redirects (302 Found) that were not followed: --follow 5, or the URL they lead to, such as \
+             https://127.0.0.1:8080"
         );
         assert!(said(&all_answered_with(304)).ends_with("all 120,000 succeeded"), "what is not modified leads nowhere");
     }

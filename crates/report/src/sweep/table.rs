@@ -8,7 +8,7 @@ use analysis::quantity::{NONE, count, counted, figure, percent, time};
 use analysis::{Level, LevelRow, LevelStep, Standing};
 
 use crate::chart::sweep::Ladder;
-use crate::columns::{Column, grown};
+use crate::columns::{Column, grown, remarked};
 use crate::format::Tone;
 use crate::visible::{shortened, visible};
 use crate::{Style, story};
@@ -72,23 +72,8 @@ pub fn header(level: Level, counted: Counted, style: &Style) -> String {
 pub fn row(row: &LevelRow, style: &Style) -> String {
     let (cells, columns) = (cells(row), columns(row.level, Counted::of(row)));
     let remark = remark(row);
-    let said = grown(&columns, &cells, &remark, style.columns());
     let tone = if row.failed > 0 || row.standing == Standing::Invalid || !row.broken.is_empty() { Tone::Bad } else { Tone::Caution };
-    // The remark alone is painted, on whichever lines it stands.
-    let figures = grown(&columns, &cells, "", style.columns());
-    match said.strip_prefix(&figures) {
-        Some(behind) if !behind.is_empty() => {
-            let painted: Vec<String> = behind.split('\n').map(|part| painted(part, tone, style)).collect();
-            format!("{figures}{}", painted.join("\n"))
-        }
-        _ => said,
-    }
-}
-
-/// The text painted, but for the blanks before it.
-fn painted(text: &str, tone: Tone, style: &Style) -> String {
-    let words = text.trim_start();
-    format!("{}{}", &text[..text.len() - words.len()], style.paint(tone, words))
+    remarked(&columns, &cells, &remark, tone, style)
 }
 
 /// What the columns mean, in words; to stand under the table.

@@ -3,11 +3,9 @@
 //! The original passes over what it cannot read and sends whatever is left. Here a line that is no URL ends reading with its number,
 //! since a list of which half is silently skipped measures something nobody asked for.
 
-use std::fs;
-
 use import::collection::urls::{self, Data, Line};
 
-use crate::inputs::plainly;
+use crate::inputs::{BODY_BYTES_MAX, plainly, whole};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +40,7 @@ fn opened(line: Line) -> Result<Entry, String> {
         Data::None => Vec::new(),
         Data::Text(text) => text.into_bytes(),
         Data::File(path) => {
-            let held = fs::read(&path).map_err(|why| format!("'{path}' cannot be read: {}", plainly(&why)))?;
+            let held = whole(&path, BODY_BYTES_MAX).map_err(|why| format!("'{path}' cannot be read: {}", plainly(&why)))?;
             if is_text(&path) { held.trim_ascii_end().to_vec() } else { held }
         }
     };
@@ -57,6 +55,8 @@ fn is_text(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn told(text: &str) -> Vec<String> {
