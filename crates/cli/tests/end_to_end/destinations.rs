@@ -34,7 +34,12 @@ fn base(server: &Testbed) -> String {
 
 /// Files of every kind with requests for `/healthz` and `/pick` of two servers, by http and by https, of which the first has fewer.
 fn files(first: &str, second: &str) -> Vec<(&'static str, String)> {
-    let entry = |url: &str| format!("{{\"request\": {{\"method\": \"GET\", \"url\": \"{url}\", \"headers\": [], \"cookies\": []}}}}");
+    let entry = |(second, url): (usize, &String)| {
+        format!(
+            "{{\"startedDateTime\": \"2024-01-01T00:00:0{second}.000Z\", \"time\": 5, \"request\": {{\"method\": \"GET\", \"url\": \"{url}\", \"headers\": [], \"cookies\": []}}, \
+             \"response\": {{\"status\": 200, \"content\": {{\"size\": 2}}}}}}"
+        )
+    };
     let urls = [
         format!("http://{first}/healthz"),
         format!("https://{second}/pick"),
@@ -51,7 +56,7 @@ fn files(first: &str, second: &str) -> Vec<(&'static str, String)> {
         format!("  {path}:\n    servers: [{{url: '{server}'}}]\n    get: {{responses: {{'200': {{description: ok}}}}}}\n")
     };
     vec![
-        ("a.har", format!("{{\"log\": {{\"entries\": [{}]}}}}", urls.each_ref().map(|url| entry(url)).join(","))),
+        ("a.har", format!("{{\"log\": {{\"entries\": [{}]}}}}", urls.iter().enumerate().map(entry).collect::<Vec<_>>().join(","))),
         (
             "a.postman.json",
             format!("{{\"info\": {{\"name\": \"A\", \"schema\": \"v2.1.0\"}}, \"item\": [{}]}}", urls.each_ref().map(item).join(",")),
