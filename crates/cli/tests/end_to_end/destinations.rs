@@ -46,10 +46,12 @@ fn files(first: &str, second: &str) -> Vec<(&'static str, String)> {
         format!("https://{second}/healthz"),
         format!("http://{second}/pick"),
     ];
-    let item = |url: &String| format!("{{\"name\": \"{url}\", \"request\": {{\"url\": \"{url}\"}}}}");
+    let name = |url: &str| url.rsplit('/').next().unwrap_or_default().to_owned();
+    let item = |url: &String| format!("{{\"name\": \"{}\", \"request\": {{\"url\": \"{url}\"}}}}", name(url));
     let resource = |url: &String| {
         format!(
-            "{{\"_id\": \"r{url}\", \"_type\": \"request\", \"parentId\": \"w\", \"name\": \"{url}\", \"method\": \"GET\", \"url\": \"{url}\"}}"
+            "{{\"_id\": \"r{url}\", \"_type\": \"request\", \"parentId\": \"w\", \"name\": \"{}\", \"method\": \"GET\", \"url\": \"{url}\"}}",
+            name(url)
         )
     };
     let operation = |path: &str, server: &str| {
