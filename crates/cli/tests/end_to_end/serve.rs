@@ -538,10 +538,12 @@ fn a_scenario_from_a_browser_is_told_its_mistakes_and_stays_within_its_bounds() 
     }
     // Nor does a redirect lead there.
     let (redirecting, _) = counting("127.0.0.1", Some(format!("http://{elsewhere}/")));
-    post(&format!("target: http://{redirecting}\nload: {{users: 1, requests: 2}}\nsteps: [{{get: /, redirects: 3}}]\n")).is(202);
-    served.idle();
-    let result = served.get("/api/v1/runs/@last/result").is(200).json();
-    assert_eq!(result["failures"][0]["class"], "redirect.target", "{}", result["failures"]);
+    for (also, class) in [(String::new(), "redirect.outside"), (format!(", also_target: 'http://{elsewhere}'"), "redirect.target")] {
+        post(&format!("target: http://{redirecting}\nload: {{users: 1, requests: 2{also}}}\nsteps: [{{get: /, redirects: 3}}]\n")).is(202);
+        served.idle();
+        let result = served.get("/api/v1/runs/@last/result").is(200).json();
+        assert_eq!(result["failures"][0]["class"], class, "{}", result["failures"]);
+    }
     assert_eq!(heard.load(Ordering::SeqCst), 0);
 }
 
