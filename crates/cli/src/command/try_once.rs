@@ -6,7 +6,7 @@
 
 use clap::{ArgAction, Args};
 use engine::Stop;
-use plan::{Draft, PlanError, PlanErrors, is_secret};
+use plan::{Draft, PlanError, PlanErrors, Secrets, is_secret, url_without_secrets};
 use report::walk::{self, WALK_FORMATS, Walk};
 use report::{request_of, visible};
 
@@ -106,14 +106,16 @@ fn shown(title: &str, walked: scenario::Walk) -> Walk {
         .exchanges
         .into_iter()
         .map(|(part, exchange)| {
-            let hidden = |text: &str| secrets::without(text);
+            // What came out of a file or an answer is known to be a secret by its place in the request.
+            let own = Secrets::of_request(&exchange.request);
+            let hidden = |text: &str| own.conceal(&secrets::without(text));
             walk::Exchange {
                 part,
-                name: hidden(&exchange.name),
-                request: request(&String::from_utf8_lossy(&exchange.request)),
+                name: hidden(&url_without_secrets(&exchange.name)),
+                request: hidden(&request(&String::from_utf8_lossy(&exchange.request))),
                 result: exchange.result.map_err(|failure| failure.about().to_owned()),
-                headers: headers(&String::from_utf8_lossy(&exchange.headers)),
-                body: body(&String::from_utf8_lossy(&exchange.body)),
+                headers: hidden(&headers(&String::from_utf8_lossy(&exchange.headers))),
+                body: hidden(&body(&String::from_utf8_lossy(&exchange.body))),
                 body_bytes: exchange.body_bytes,
                 took: exchange.took.map_or_else(String::new, |took| analysis::quantity::nanos(Some(took))),
                 checks: exchange.checks.into_iter().map(|(check, held)| (hidden(&check), held.map_err(|why| hidden(&why)))).collect(),
@@ -151,13 +153,8 @@ const HIDDEN: &str = "***";
 fn request(text: &str) -> String {
     let (head, content) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
     let (line, lines) = head.split_once("\r\n").unwrap_or((head, ""));
-    let line = match line.split_once('?') {
-        Some((path, rest)) => {
-            let (query, version) = rest.split_once(' ').unwrap_or((rest, ""));
-            format!("{path}?{} {version}", without_values(query))
-        }
-        None => line.to_owned(),
-    };
+    let (asked, version) = line.rsplit_once(' ').unwrap_or((line, ""));
+    let line = format!("{} {version}", url_without_secrets(asked));
     format!("{}\n{}\n{}", secrets::without(&line), headers(lines), body(content))
 }
 
@@ -194,9 +191,13 @@ mod tests {
 
     #[test]
     fn secrets_are_left_out_wherever_their_names_say_what_they_are() {
-        let shown =
-            request("POST /login?api_key=k1&page=2 HTTP/1.1\r\nHost: a.test\r\nCookie: session=s1\r\nX-Id: 7\r\n\r\nuser=ada&password=p1");
-        assert_eq!(shown, "POST /login?api_key=***&page=2 HTTP/1.1\nHost: a.test\nCookie: ***\nX-Id: 7\n\nuser=ada&password=***");
+        let shown = request(
+            "POST /login;jsessionid=j1?api_key=k1&page=2 HTTP/1.1\r\nHost: a.test\r\nCookie: session=s1\r\nX-Id: 7\r\n\r\nuser=ada&password=p1",
+        );
+        assert_eq!(
+            shown,
+            "POST /login;jsessionid=***?api_key=***&page=2 HTTP/1.1\nHost: a.test\nCookie: ***\nX-Id: 7\n\nuser=ada&password=***"
+        );
         assert_eq!(body("{\"token\":\"t1\",\"id\":7}"), "{\"token\":\"***\",\"id\":7}");
         assert_eq!(headers("Set-Cookie: a=b\nServer: x\n"), "Set-Cookie: ***\nServer: x\n");
     }
