@@ -95,7 +95,7 @@ validate: build ## put every claim to the test and write docs/validation.md (40 
 # The tests hold the statistics and the hard cases in short; this is the command itself, and the page.
 proofs: ## run some parts of make validate for a moment: does everything still work together?
 	$(CARGO) build --locked --quiet -p loadline -p loadline-validate
-	$(BUILT)/debug/loadline-validate short $(BUILT)/debug/loadline $(or $(PARTS),false-alarms same-target hung bottlenecks)
+	$(BUILT)/debug/loadline-validate short $(BUILT)/debug/loadline $(or $(PARTS),comparisons same-target hung bottlenecks gallery)
 
 readme-chart: build ## draw the README's charts anew from a sweep of the demo API
 	scripts/readme-chart.sh $(BIN) docs/images

@@ -197,6 +197,46 @@ fn nobody_but_the_proofs_uses_their_seeds() {
     }
 }
 
+/// Golden texts in other tools' words, and formats that are no prose.
+const NOT_OUR_WORDS: [&str; 9] = ["wrk", "ab__", "hey", "siege", "vegeta", "webbench", "__json__", "__csv__", "__hdr__"];
+
+#[test]
+fn golden_texts_keep_to_the_list_of_words() {
+    let list = between(&read("CONTRIBUTING.md"), "<!-- words -->", "<!-- end of words -->");
+    let unwanted: Vec<String> = list
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split_once(" | ").map(|(unwanted, _)| unwanted.to_owned()))
+        .filter(|unwanted| unwanted != "do not say")
+        .collect();
+    assert!(unwanted.len() > 10, "the list was not found: {unwanted:?}");
+    let mut found = Vec::new();
+    for crate_of in ["report", "cli"] {
+        let mut places = vec![root().join("crates").join(crate_of).join("tests")];
+        while let Some(place) = places.pop() {
+            if place.is_dir() {
+                let inner = fs::read_dir(&place).expect("a directory of ours can be read");
+                places.extend(inner.map(|entry| entry.expect("an entry of it can be read").path()));
+                continue;
+            }
+            let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if !name.ends_with(".snap") || NOT_OUR_WORDS.iter().any(|not| name.contains(not)) {
+                continue;
+            }
+            let golden = fs::read_to_string(&place).expect("a golden text can be read");
+            // Behind the head of the file; where a line was broken does not matter.
+            let text = golden.splitn(3, "---\n").last().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+            found.extend(unwanted.iter().filter(|words| text.contains(words.as_str())).map(|words| format!("{name}: {words}")));
+        }
+    }
+    assert!(found.is_empty(), "say it in the words of CONTRIBUTING.md: {found:#?}");
+}
+
+/// What stands between two marks of a page.
+fn between(page: &str, from: &str, to: &str) -> String {
+    let after = page.split_once(from).map_or("", |(_, after)| after);
+    after.split_once(to).map_or("", |(inside, _)| inside).to_owned()
+}
+
 #[test]
 fn every_direct_dependency_has_its_reason() {
     let page = read("docs/decisions/dependencies.md");

@@ -69,8 +69,7 @@ pub struct Told {
 /// Every part, in the order of the page.
 pub const PARTS: &[Part] = &[
     part::<simulated::Intervals>(),
-    part::<simulated::FalseAlarms>(),
-    part::<simulated::Power>(),
+    part::<simulated::Comparisons>(),
     part::<simulated::Searches>(),
     part::<simulated::Curves>(),
     part::<real::SameTarget>(),
@@ -79,6 +78,7 @@ pub const PARTS: &[Part] = &[
     part::<real::Frozen>(),
     part::<real::Hung>(),
     part::<real::Bottlenecks>(),
+    part::<real::Gallery>(),
 ];
 
 const fn part<E: Experiment>() -> Part {

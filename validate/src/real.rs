@@ -3,6 +3,7 @@
 mod bottlenecks;
 mod capacity;
 mod frozen;
+mod gallery;
 mod hung;
 mod link;
 mod process;
@@ -12,6 +13,7 @@ mod starved;
 pub use bottlenecks::{Bottlenecks, Named};
 pub use capacity::{Capacities, Searched};
 pub use frozen::{Frozen, Thawed};
+pub use gallery::{Gallery, Shown};
 pub use hung::{Hung, Waited};
 pub use process::{Loadline, Ran, Serving};
 pub use same_target::{Agreed, SameTarget};

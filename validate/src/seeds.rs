@@ -13,6 +13,8 @@ pub const INTERVALS: u64 = FIRST;
 pub const FALSE_ALARMS: u64 = FIRST + 1_000;
 /// Of comparisons with a change.
 pub const POWER: u64 = FIRST + 2_000;
+/// Of the intervals of changes.
+pub const CHANGES: u64 = FIRST + 2_500;
 /// The first of the simulated searches'; each has the next.
 pub const SEARCHES: u64 = FIRST + 3_000;
 /// The first of the ladders'; each has the next.

@@ -6,7 +6,7 @@ mod intervals;
 mod searches;
 
 pub(crate) use comparisons::no_margins;
-pub use comparisons::{Compared, FalseAlarms, Power, Seen};
+pub use comparisons::{Alarms, ChangesHeld, Compared, Comparisons, Power};
 pub use curves::{CurveSeen, Curves};
 pub use intervals::{Covered, Intervals};
 pub(crate) use searches::MISS_MAX;

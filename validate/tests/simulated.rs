@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use validate::simulated::{Curves, FalseAlarms, Intervals, Power, Searches};
+use validate::simulated::{Comparisons, Curves, Intervals, Searches};
 use validate::{Experiment, Extent, Held, Lab, Section, measured};
 
 fn told<E: Experiment>(steps: impl IntoIterator<Item = usize>) -> Section {
@@ -28,8 +28,7 @@ fn intervals_hold_the_truth() {
 
 #[test]
 fn a_target_is_not_different_from_itself_and_a_slower_one_is_slower() {
-    none_missed(&told::<FalseAlarms>([0]), 2);
-    none_missed(&told::<Power>([0]), 5);
+    none_missed(&told::<Comparisons>(0..3), 17);
 }
 
 #[test]

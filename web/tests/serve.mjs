@@ -151,8 +151,11 @@ const tests = {
     assert.equal(await page.getByRole("button", { name: "Compare two" }).isDisabled(), true);
     await boxes.nth(0).check();
     await boxes.nth(1).check();
+    const newest_first = await boxes.evaluateAll((all) => all.slice(0, 2).map((box) => box.value));
     await page.getByRole("button", { name: "Compare two" }).click();
     await page.locator("#curve .series path").first().waitFor();
+    const sides = new URL(page.url()).searchParams;
+    assert.deepEqual([sides.get("b"), sides.get("a")], newest_first, "A is the older one");
     assert.match(await page.locator(".answers").innerText(), /more than chance|not measured alike/);
     assert.deepEqual(complaints, []);
     await close();
@@ -166,15 +169,15 @@ const tests = {
     await close();
   },
 
-  async "mistakes stand beside their fields, as the command line words them"() {
+  async "mistakes stand beside their fields, as the command line words them but for the names of flags"() {
     const { page, complaints, close } = await open("/new");
-    await page.getByLabel("Target").fill("127.0.0.1:8080");
+    await page.getByLabel("Target").fill("healthz");
     await page.locator("#url-wrong").filter({ hasText: "has no scheme" }).waitFor();
     await page.getByLabel("Clients", { exact: true }).fill("0");
-    await page.locator("#connections-wrong").filter({ hasText: "--connections '0' is zero" }).waitFor();
+    await page.locator("#connections-wrong").filter({ hasText: "“Clients” '0' is zero" }).waitFor();
     await page.getByLabel("Checks").fill("p99 < 200ms\nspeed > 1");
     await page.locator("#check-wrong").filter({ hasText: "speed" }).waitFor();
-    const words = execFileSync("sh", ["-c", `"${loadline}" run 127.0.0.1:8080 -c 0 --check 'p99 < 200ms' --check 'speed > 1' 2>&1 || true`], { env, cwd: home }).toString();
+    const words = execFileSync("sh", ["-c", `"${loadline}" run healthz -c 0 --check 'p99 < 200ms' --check 'speed > 1' 2>&1 || true`], { env, cwd: home }).toString().replaceAll("--connections", "“Clients”").replaceAll("--check", "“Checks”");
     for (const id of ["url", "connections", "check"]) {
       const said = await page.locator(`#${id}-wrong .message`).first().textContent();
       assert.ok(words.includes(said), `${said}\nis not in\n${words}`);
@@ -254,6 +257,38 @@ const tests = {
       await again.page.waitForFunction(() => document.querySelector("#field-scenario")?.value.includes("get: /question"));
       await again.close();
     });
+    assert.deepEqual(complaints, []);
+    await close();
+  },
+
+  async "a run of the command line is watched and stopped"() {
+    const { page, complaints, close } = await open("/live");
+    await page.getByText("Nothing is under way").waitFor();
+    const child = spawn(loadline, ["run", `${api}/healthz`, "-c", "2", "-d", "10m", "--name", "by-hand"], { env, cwd: home, stdio: "ignore" });
+    children.push(child);
+    const ended = new Promise((done) => child.on("close", done));
+    await page.waitForFunction(() => Number(document.getElementById("app").dataset.ticks) >= 2);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.waitForFunction(() => document.getElementById("app").dataset.state === "ended");
+    assert.equal(await ended, 130);
+    assert.match(await page.locator(".answers").innerText(), /How much does it carry\?/);
+    assert.deepEqual(complaints, []);
+    await close();
+  },
+
+  async "what is said of a run is changed on its page, and a run is deleted there"() {
+    run("run", `${api}/healthz`, "-n", "50", "-c", "2", "--name", "to-be-changed");
+    const { runs: [entry] } = await json("/api/v1/runs?name=to-be-changed");
+    const { page, complaints, close } = await open(`/runs/${entry.id}`);
+    await page.getByText("Name, note, tags, baseline, delete").click();
+    await page.getByLabel("Note", { exact: true }).fill("seen <b>once</b>");
+    await page.locator("form.said", { has: page.getByLabel("Note", { exact: true }) }).getByRole("button", { name: "Save" }).click();
+    await page.locator(".saved > .note").filter({ hasText: "seen <b>once</b>" }).waitFor();
+    await page.getByText("Name, note, tags, baseline, delete").click();
+    await page.getByRole("button", { name: "Delete this run" }).click();
+    await page.getByRole("button", { name: "Delete it for good" }).click();
+    await page.waitForURL(base);
+    assert.equal((await json("/api/v1/runs?name=to-be-changed")).total, 0);
     assert.deepEqual(complaints, []);
     await close();
   },

@@ -9,12 +9,22 @@
 //! conditions over named figures: the utilisation law for whatever is used up (U = X·D, Denning and Buzen, 1978), Little's law for
 //! pools (N = X·R), counts for what the server says itself. Whoever reads a Finding can look its figures up, and refute it.
 //!
+//! Causes stand in an order, and a later one is not named while an earlier one explains what is seen: the load's own shape; a server
+//! that ended, or answers nobody; one that fails everything; what stands between (acknowledgements held back, lost packets, connections
+//! that are not kept); freezes; and only then what is used up or waited for inside the server. Within the last group, to which this
+//! machine belongs since both need its cores, the strongest is named. What a sweep's levels follow is judged together with it: where a
+//! scalability law was accepted, or throughput falls, no pool is named.
+//!
 //! Invariants: the same series give the same Findings. A cause is never named as the limit by one figure that other servers of the
-//! same machine may have made. Below a strength of [`NAMED_MIN`] nothing is named, and the first Finding then says that nothing
-//! near its limit was seen; of a server that was not watched even that is not said.
+//! same machine may have made. One load shows no end, so of one no pool and no lock is named. Below a strength of [`NAMED_MIN`] nothing
+//! is named, and the first Finding then says what can be known; of a server that was not watched even that is not said.
 
 mod answers;
+mod between;
+mod frozen;
+mod gone;
 mod law;
+mod own_load;
 mod point;
 mod queues;
 mod refused;
@@ -26,7 +36,12 @@ use measure::Summary;
 use serde::Serialize;
 
 use crate::Sweep;
+use crate::conclusion::capitalised;
+use crate::curve::{self, Model};
 use crate::found::Found;
+use crate::scaling;
+pub use between::Between;
+pub use gone::{Departure, Gone};
 pub use law::UtilisationLaw;
 pub use point::{Growth, Point, Seen};
 use scene::Scene;
@@ -35,6 +50,8 @@ use scene::Scene;
 pub const NAMED_MIN: f64 = 0.5;
 /// So many Findings are worth a reader's time.
 const SHOWN_MAX: usize = 4;
+/// What fits on one line of a terminal beside what it is about.
+pub const BRIEF_LETTERS_MAX: usize = 75;
 
 /// What limits a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -52,6 +69,22 @@ pub enum Kind {
     SharedMachine,
     /// loadline itself.
     Generator,
+    /// The settings of the load: it cannot ask for more.
+    OwnLoad,
+    /// Its process ended, or was restarted, or answers nobody any more.
+    Ended,
+    /// It answered nobody in time.
+    Silent,
+    /// Acknowledgements are held back, and it waits for them between two writes.
+    DelayedAck,
+    /// Packets are lost on the way.
+    LostPackets,
+    /// Each request opens a connection of its own.
+    NewConnections,
+    /// It stops now and then, and answers nobody meanwhile.
+    Freezes,
+    /// Requests wait for something that they share.
+    Contention,
     /// Connections wait to be accepted until there is no room.
     AcceptQueue,
     /// All workers are waiting for something, and requests for workers.
@@ -70,6 +103,8 @@ pub enum Kind {
     OpenFiles,
     /// It turns requests away by rate.
     RateLimit,
+    /// It turns requests away when it has too much to do.
+    Overload,
     /// It turns every request away, whatever the load.
     Refused,
     /// It fails before it slows down.
@@ -89,6 +124,14 @@ impl Kind {
             Self::Quota => "its processor quota",
             Self::SharedMachine => "the shared machine",
             Self::Generator => "loadline itself",
+            Self::OwnLoad => "the load's own settings",
+            Self::Ended => "the server's process",
+            Self::Silent => "a server that does not answer",
+            Self::DelayedAck => "delayed acknowledgements (TCP)",
+            Self::LostPackets => "lost packets",
+            Self::NewConnections => "new connections",
+            Self::Freezes => "freezes",
+            Self::Contention => "contention",
             Self::AcceptQueue => "its accept queue",
             Self::WorkerPool => "a pool of workers",
             Self::Lock => "a lock",
@@ -98,6 +141,7 @@ impl Kind {
             Self::Network => "the network",
             Self::OpenFiles => "open files",
             Self::RateLimit => "a rate limit",
+            Self::Overload => "overload protection",
             Self::Refused => "not the load",
             Self::Errors => "errors",
             Self::NotVisible => "something not visible from here",
@@ -114,9 +158,11 @@ pub struct Finding {
     pub strength: f64,
     /// It, in a sentence.
     pub sentence: String,
+    /// It, in at most [`BRIEF_LETTERS_MAX`] letters; begins with a capital.
+    pub brief: String,
     /// The figures that speak for it.
     pub evidence: Vec<String>,
-    /// What would show that it is wrong; completes "it is wrong if …".
+    /// How to check it: what to do, and what would show that it is wrong.
     pub refuted_by: String,
     /// What to do about it.
     pub remedy: String,
@@ -127,7 +173,14 @@ pub struct Finding {
 impl Finding {
     fn new(kind: Kind, strength: f64, sentence: String) -> Self {
         let strength = (strength.clamp(0.0, 1.0) * 100.0).round() / 100.0;
-        Self { kind, strength, sentence, evidence: Vec::new(), refuted_by: String::new(), remedy: String::new(), law: None }
+        let brief = in_brief(&said(kind, &sentence)).unwrap_or_else(|| capitalised(kind.name()));
+        Self { kind, strength, sentence, brief, evidence: Vec::new(), refuted_by: String::new(), remedy: String::new(), law: None }
+    }
+
+    /// With this in place of what the sentence begins with; a text that is too long is not taken.
+    fn brief(self, brief: impl Into<String>) -> Self {
+        let brief = brief.into();
+        if brief.chars().count() > BRIEF_LETTERS_MAX { self } else { Self { brief, ..self } }
     }
 
     fn evidence(mut self, evidence: impl IntoIterator<Item = String>) -> Self {
@@ -158,36 +211,74 @@ impl Finding {
     /// The kind and the sentence; of what is no limit, the sentence alone.
     #[must_use]
     pub fn headline(&self) -> String {
-        match self.kind {
-            Kind::None | Kind::Refused => self.sentence.clone(),
-            kind => format!("{}: {}", kind.name(), self.sentence),
-        }
+        said(self.kind, &self.sentence)
     }
+}
+
+/// A sentence after what it is about; of what is no limit, the sentence alone.
+fn said(kind: Kind, sentence: &str) -> String {
+    match kind {
+        Kind::None | Kind::Refused | Kind::Ended | Kind::Silent => sentence.to_owned(),
+        kind => format!("{}: {sentence}", kind.name()),
+    }
+}
+
+/// As much of a sentence as can stand alone and is short; `None` where that is nothing.
+fn in_brief(sentence: &str) -> Option<String> {
+    let ends = sentence.char_indices().filter(|(at, letter)| {
+        let rest = &sentence[at + letter.len_utf8()..];
+        matches!(letter, ',' | ';' | ':' | '(') && rest.starts_with([' ', '-']) || *letter == ' ' && rest.starts_with('(')
+    });
+    let mut ends = ends.map(|(at, _)| at).chain([sentence.len()]);
+    let fits = |end: &usize| sentence[..*end].chars().count() <= BRIEF_LETTERS_MAX;
+    let end = ends.rfind(fits)?;
+    Some(capitalised(sentence[..end].trim_end()))
 }
 
 /// The Findings of one run, the strongest first; empty where nothing can be said.
 #[must_use]
 pub fn of_run(run: &Summary) -> Vec<Finding> {
-    findings(&[Point::of(run)])
+    findings(&[Point::of(run)], None)
 }
 
-/// Those of a sweep.
+/// Those of a sweep, judged together with the law that its levels follow.
 #[must_use]
 pub fn of_sweep(sweep: &Sweep) -> Vec<Finding> {
-    findings(&Point::of_all(sweep.trials.iter().map(|trial| &trial.summary)))
+    let model = scaling::is_curve(sweep).then(|| curve::shape(&scaling::points(sweep, &sweep.rows()))).flatten();
+    let mut points = Point::of_all(sweep.trials.iter().map(|trial| &trial.summary));
+    // Runs with a profile are no part of the ladder, and what they show of a load is true of it.
+    for (trial, profiled) in sweep.profiled.iter().zip(Point::of_all(sweep.profiled.iter().map(|trial| &trial.summary))) {
+        points.iter_mut().filter(|point| point.level == trial.level.value()).for_each(|point| point.learn(&profiled));
+    }
+    findings(&points, model)
 }
 
 /// Those of a capacity search: trials beyond the rate found show most.
 #[must_use]
 pub fn of_search(found: &Found) -> Vec<Finding> {
-    findings(&Point::of_all(found.trials.iter().map(|trial| &trial.summary)))
+    findings(&Point::of_all(found.trials.iter().map(|trial| &trial.summary)), None)
 }
 
-/// Every cause that may be the limit.
-const CAUSES: &[fn(&Scene<'_>) -> Option<Finding>] = &[
+/// A rule: what a cause makes of the loads.
+type Rule = fn(&Scene<'_>) -> Option<Finding>;
+
+/// What explains all that is seen, in this order: the first that is named stands alone.
+const BEFORE: &[&[Rule]] = &[
+    &[own_load::connections],
+    &[gone::ended],
+    &[gone::silent],
+    // Whatever was busy with refusing says nothing of what it is like to answer.
+    &[refused::refused],
+    &[refused::all_failed],
+    &[between::delayed_ack, between::lost_packets, between::closing],
+    &[frozen::freezes],
+];
+
+/// Every other cause that may be the limit.
+const CAUSES: &[Rule] = &[
     this_side::generator,
     this_side::shared_machine,
-    answers::rate_limit,
+    answers::turned_away,
     answers::errors,
     queues::accept_queue,
     resources::quota,
@@ -199,19 +290,31 @@ const CAUSES: &[fn(&Scene<'_>) -> Option<Finding>] = &[
     resources::memory,
     resources::disk,
     resources::network,
+    queues::contention,
     queues::worker_pool,
     queues::not_visible,
 ];
 
-/// The Findings of loads that were measured, the strongest first.
+/// The Findings of loads that were measured, the strongest first. `model` is the law that throughput over users follows, where one was
+/// accepted.
 #[must_use]
-pub fn findings(points: &[Point]) -> Vec<Finding> {
-    let Some(scene) = Scene::new(points) else { return Vec::new() };
-    // Whatever was busy with refusing says nothing of what it is like to answer.
-    if let Some(refused) = refused::refused(&scene) {
-        return vec![refused];
+pub fn findings(points: &[Point], model: Option<Model>) -> Vec<Finding> {
+    let Some(scene) = Scene::new(points, model) else { return Vec::new() };
+    let ask = |rules: &[Rule]| {
+        let mut found: Vec<Finding> = rules.iter().filter_map(|rule| rule(&scene)).collect();
+        found.sort_by(|a, b| b.strength.total_cmp(&a.strength));
+        found
+    };
+    let mut unnamed = Vec::new();
+    for rules in BEFORE {
+        let found = ask(rules);
+        if found.first().is_some_and(Finding::is_named) {
+            return found.into_iter().take(1).collect();
+        }
+        unnamed.extend(found);
     }
-    let mut found: Vec<Finding> = CAUSES.iter().filter_map(|cause| cause(&scene)).collect();
+    let mut found = ask(CAUSES);
+    found.extend(unnamed);
     found.sort_by(|a, b| b.strength.total_cmp(&a.strength));
     if !found.first().is_some_and(Finding::is_named) {
         match queues::unexplained(&scene).or_else(|| nothing(&scene, found.first())) {
@@ -223,9 +326,11 @@ pub fn findings(points: &[Point]) -> Vec<Finding> {
     found
 }
 
-/// That nothing near its limit was seen; `None` of a server that was not watched.
+/// What can be known where no cause stands out; `None` of a server that was not watched.
 fn nothing(scene: &Scene<'_>, next: Option<&Finding>) -> Option<Finding> {
     use crate::quantity::{decimal, figure, time};
+    /// A server that uses less than this of its cores, and no thread more, is not limited by them.
+    const FREE_MAX: f64 = 0.75;
     let seen = scene.top.server.as_ref()?;
     let cpu = seen.cpu?;
     let strength = 1.0 - next.map_or(0.0, |next| next.strength);
@@ -244,11 +349,39 @@ fn nothing(scene: &Scene<'_>, next: Option<&Finding>) -> Option<Finding> {
         }
     }
     evidence.extend(next.and_then(|next| Some(format!("next would come {}: {}", next.kind.name(), next.law.as_ref()?.in_words()))));
-    let finding = Finding::new(Kind::None, strength, format!("at {at} requests a second nothing here is near its limit"))
-        .evidence(evidence)
-        .refuted_by("more load finds throughput flat, or times longer, at figures like these")
-        .remedy("if you want to know where it ends, load it more: loadline sweep, or loadline find");
-    Some(finding)
+    let busiest = seen.busiest.first().map_or(0.0, |(_, used)| *used);
+    let share = seen.capacity().filter(|cores| *cores > 0.0).map_or(1.0, |cores| cpu / cores);
+    let processors = match (share <= FREE_MAX, busiest <= FREE_MAX) {
+        (true, true) => format!("its processors are not it ({}{cores})", decimal(cpu, 2)),
+        (false, _) => format!("its processors may be near it ({}{cores})", decimal(cpu, 2)),
+        (true, false) => format!("its busiest thread may be near it ({:.0} % of a core)", busiest * 100.0),
+    };
+    let last = scene.points.last()?;
+    let sentence = match (scene.is_single(), last.is_behind()) {
+        (true, true) => {
+            format!("it answered {at} of {} requests a second, and one load cannot show why; {processors}", figure(last.due))
+        }
+        (true, false) => format!("one load cannot show a limit; {processors}"),
+        (false, _) if scene.top.level >= last.level => {
+            format!("no limit was reached up to a load of {}, at {at} requests a second; {processors}", figure(last.level))
+        }
+        (false, _) => {
+            format!(
+                "more than a load of {} brought no more than {at} requests a second, and no figure shows why; {processors}",
+                figure(scene.top.level)
+            )
+        }
+    };
+    let finding = Finding::new(Kind::None, strength, sentence).evidence(evidence);
+    Some(if scene.is_single() {
+        finding
+            .refuted_by("measure several loads: where throughput stops growing is the limit, and what is full there is the cause")
+            .remedy("loadline sweep URL measures several loads, and loadline find URL searches for the highest rate that is still fine")
+    } else {
+        finding
+            .refuted_by("measure higher loads: where throughput stops growing is the limit, and what is full there is the cause")
+            .remedy("to find the limit, measure higher loads (--levels, --rates), or let loadline find search for it")
+    })
 }
 
 /// Findings as sentences for people: the first with all it rests on, and the second.
@@ -256,12 +389,12 @@ fn nothing(scene: &Scene<'_>, next: Option<&Finding>) -> Option<Finding> {
 pub fn sentences(findings: &[Finding]) -> Vec<String> {
     let Some((first, rest)) = findings.split_first() else { return Vec::new() };
     let mut said = vec![match first.kind {
-        Kind::None => format!("Nothing limits it yet: {}.", first.sentence),
-        Kind::Refused => format!("What was measured is no limit: {}.", first.sentence),
+        Kind::None => format!("{}.", capitalised(&first.sentence)),
+        Kind::Refused | Kind::Ended | Kind::Silent => format!("What was measured is no limit: {}.", first.sentence),
         _ => format!("What limits it is {}.", first.headline()),
     }];
     said.extend((!first.evidence.is_empty()).then(|| format!("Evidence: {}.", first.evidence.join("; "))));
-    said.push(format!("This is wrong if {}. What to do: {}.", first.refuted_by, first.remedy));
+    said.push(format!("How to check: {}. Fix: {}.", first.refuted_by, first.remedy));
     said.extend(rest.first().map(|next| format!("The next candidate is {}.", next.headline())));
     said
 }

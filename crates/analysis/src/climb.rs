@@ -100,7 +100,7 @@ pub fn stop(rows: &[LevelRow]) -> Option<Stopped> {
     if failing(last) && (failing(previous) || last.qps < best.qps) {
         let words = match last.success_percent {
             0.0 => format!("at {} no request succeeded", last.level),
-            some => format!("at {} {} % of requests did not succeed", last.level, percent(100.0 - some)),
+            some => format!("at {} {} % of requests failed", last.level, percent(100.0 - some)),
         };
         return stopped(StopRule::Failing, words);
     }
@@ -208,7 +208,7 @@ mod tests {
     fn a_level_that_mostly_fails_ends_the_climb_at_once() {
         let rows = [row(100, 50_000.0, 2.0, 100.0), row(200, 51_000.0, 4.0, 99.0), row(500, 12_000.0, 30.0, 38.0)];
         assert_eq!(climbed(&rows), (3, Some(StopRule::Failing)));
-        assert_eq!(stop(&rows).unwrap().words, "at 500 users 62 % of requests did not succeed");
+        assert_eq!(stop(&rows).unwrap().words, "at 500 users 62 % of requests failed");
     }
 
     #[test]

@@ -74,9 +74,9 @@ pub fn by_topic(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&Stopped>)
 
 fn peak(rows: &[LevelRow], best: &LevelRow, last: &LevelRow, stopped: Option<&Stopped>) -> Vec<String> {
     let took = |row: &LevelRow| row.ttlb_mean_ns.map_or_else(|| NONE.to_owned(), time);
-    let tail = best.ttlb_p99.map_or_else(String::new, |p99| format!(", 99 % at most {}", time(p99.0 as f64)));
+    let tail = best.ttlb_p99.map_or_else(String::new, |p99| format!(" and {} (p99)", time(p99.0 as f64)));
     let mut said = vec![format!(
-        "It carries {} requests a second, at {}, where the mean response time (TTLB) is {}{tail}.",
+        "It carries {} requests a second, at {}, where latency is {} (mean){tail}.",
         figure(best.qps),
         best.level,
         took(best)
@@ -159,8 +159,7 @@ fn failures(rows: &[LevelRow]) -> String {
     let Some(first) = rows.iter().find(|row| row.failed > 0) else {
         return "No request failed at any level.".to_owned();
     };
-    let why =
-        first.failure.map_or_else(|| "never sent, as no connection came free in time".to_owned(), |failure| failure.about().to_owned());
+    let why = first.most_often();
     let until = match rows.iter().take_while(|row| row.failed == 0).last() {
         Some(well) => format!("Up to {} every request succeeded; the first failures came at {}", well.level, first.level),
         None => format!("Requests failed from the first level on, {}", first.level),
@@ -181,7 +180,8 @@ fn generator(rows: &[LevelRow], best: &LevelRow) -> String {
     }
 }
 
-fn capitalised(text: &str) -> String {
+/// With a capital at its beginning.
+pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(
             conclusion(&rows, None),
             [
-                "It carries 100,000 requests a second, at 100 users, where the mean response time (TTLB) is 1.00 ms, 99 % at most 3.00 ms.",
+                "It carries 100,000 requests a second, at 100 users, where latency is 1.00 ms (mean) and 3.00 ms (p99).",
                 "QPS was the highest at the last level, so the limit may lie beyond 100 users.",
                 "No request failed at any level.",
                 "The load generator was not the limit: its busiest thread used at most 40 % of a core.",
@@ -237,10 +237,7 @@ mod tests {
             row(5_000, 47_000.0, 100.0, 100.0),
         ];
         let said = conclusion(&rows, None);
-        assert_eq!(
-            said[0],
-            "It carries 51,010 requests a second, at 200 users, where the mean response time (TTLB) is 3.92 ms, 99 % at most 11.8 ms."
-        );
+        assert_eq!(said[0], "It carries 51,010 requests a second, at 200 users, where latency is 3.92 ms (mean) and 11.8 ms (p99).");
         assert_eq!(said[1], "The best concurrency is 50 users, which reach 98 % of that, with a mean of 1.00 ms: 26 % of the time.");
         assert!(!said.iter().any(|sentence| sentence.contains("beyond")));
     }
@@ -327,7 +324,7 @@ mod tests {
         let said = super::conclusion(&sweep.rows(), &crate::scaling(&sweep), None);
         assert!(said[0].starts_with("It carries 1,60"), "{said:?}");
         assert!(said.iter().any(|it| it.starts_with("The best concurrency is 8 users, which reach 99 % of that")), "{said:?}");
-        assert_eq!(said.last().unwrap(), "This is a worker pool of about 8, not a scalability curve.");
+        assert_eq!(said.last().unwrap(), "This is a ceiling at about 8 requests at once, not a scalability curve.");
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct Reading {
     pub refusals: Vec<Refusal>,
     /// Both families as fitted, whatever was chosen.
     pub fits: Option<Fits>,
+    /// The most that a level of these carried, requests a second.
+    pub highest: f64,
 }
 
 /// The model that describes a ladder.
@@ -214,6 +216,12 @@ pub fn read(points: &[Point], seed: u64) -> Reading {
     read_refitted(points, seed, REPLICATES)
 }
 
+/// Which law `points` follow, if one is accepted, as [`read`] says: without the intervals, which take thousands of draws.
+#[must_use]
+pub fn shape(points: &[Point]) -> Option<Model> {
+    read_refitted(points, 0, 0).model
+}
+
 fn read_refitted(points: &[Point], seed: u64, replicates: usize) -> Reading {
     let usable = |it: &&Point| it.level > 0.0 && it.throughput > 0.0 && it.throughput.is_finite();
     let distinct = |mut levels: Vec<f64>| {
@@ -230,17 +238,24 @@ fn read_refitted(points: &[Point], seed: u64, replicates: usize) -> Reading {
     data.sort_by(|a, b| a.level.total_cmp(&b.level));
     let levels = distinct(data.iter().map(|it| it.level).collect());
     let left_out = distinct(points.iter().filter(|it| it.generator_limited).map(|it| it.level).collect());
+    let highest = levels.iter().map(|level| mean_at(&data, *level)).fold(0.0, f64::max);
     let spread = levels.last().zip(levels.first()).map_or(1.0, |(last, first)| last / first);
     if levels.len() < LEVELS_MIN || spread < SPREAD_MIN {
         let refusals = vec![Refusal::TooFewLevels { levels: levels.len(), spread, left_out: left_out.len() }];
-        return Reading { left_out, levels, model: None, refusals, fits: None };
+        return Reading { left_out, levels, model: None, refusals, fits: None, highest };
     }
     let Some(fits) = fits(&data, seed, replicates) else {
-        return Reading { left_out, levels, model: None, refusals: Vec::new(), fits: None };
+        return Reading { left_out, levels, model: None, refusals: Vec::new(), fits: None, highest };
     };
     let mut refusals = Vec::new();
     let model = choose(&data, &levels, &fits, &mut refusals);
-    Reading { left_out, levels, model, refusals, fits: Some(fits) }
+    Reading { left_out, levels, model, refusals, fits: Some(fits), highest }
+}
+
+/// The mean throughput of a level.
+fn mean_at(data: &[Observed], level: f64) -> f64 {
+    let (sum, count) = data.iter().filter(|it| it.level == level).fold((0.0, 0.0), |(sum, count), it| (sum + it.log.exp(), count + 1.0));
+    sum / count
 }
 
 impl Reading {

@@ -20,8 +20,10 @@ pub enum Pausing {
 /// Every sentence about a reading, the model first. Lower case, without a full stop.
 #[must_use]
 pub fn sentences(reading: &Reading, pausing: Pausing) -> Vec<String> {
-    let mut sentences: Vec<String> = reading.model.iter().map(model).collect();
-    sentences.extend(reading.refusals.iter().map(|it| match it {
+    let mut sentences: Vec<String> = reading.model.iter().map(|it| model(it, reading)).collect();
+    // Who was told that there is no knee need not be told that there is no peak.
+    let told = |it: &&Refusal| !matches!((it, &reading.model), (Refusal::NoRetrograde { .. }, Some(Model::Linear { .. })));
+    sentences.extend(reading.refusals.iter().filter(told).map(|it| match it {
         // Which were left out is said below.
         Refusal::TooFewLevels { levels, spread, .. } => {
             refusal(&Refusal::TooFewLevels { levels: *levels, spread: *spread, left_out: 0 }, pausing)
@@ -41,7 +43,7 @@ pub fn name(model: &Model, pausing: Pausing) -> String {
         (Model::Linear { .. }, _) => "straight line".to_owned(),
         (Model::Amdahl { .. }, _) => "Amdahl's law".to_owned(),
         (Model::Universal { .. }, _) => "Universal Scalability Law".to_owned(),
-        (Model::Pool { knee, .. }, Pausing::Never) => format!("worker pool of about {}", whole(knee)),
+        (Model::Pool { knee, .. }, Pausing::Never) => format!("ceiling at about {} requests at once", whole(knee)),
         (Model::Pool { knee, .. }, Pausing::Between) => format!("ceiling reached at {} users", whole(knee)),
     }
 }
@@ -99,19 +101,23 @@ pub fn users(levels: &[f64]) -> String {
     format!("{} user{}", listed(&them), if levels == [1.0] { "" } else { "s" })
 }
 
-/// What the chosen model says.
+/// What the chosen model says, beside what was measured: no bound stands below a throughput that was seen.
 #[must_use]
-pub fn model(model: &Model) -> String {
+pub fn model(model: &Model, reading: &Reading) -> String {
     match model {
         Model::Linear { lambda } => {
-            format!(
-                "throughput grows in proportion to users: each adds {} requests a second, and nothing is shared that can be seen",
-                about(lambda)
-            )
+            let tested = reading.tested().map_or_else(String::new, |tested| format!(" up to {}", users(&[tested])));
+            format!("throughput grows in proportion to users: each adds {} requests a second, and there is no knee{tested}", about(lambda))
         }
         // The interval of λ/σ has no end where σ may be zero.
         Model::Amdahl { sigma, limit, .. } if !limit.high.is_finite() || limit.high > limit.low * LIMIT_FACTOR_MAX => {
             format!("{}; how far throughput would still grow cannot be told", contention(sigma))
+        }
+        Model::Amdahl { sigma, limit, .. } if limit.high <= reading.highest => {
+            format!("{}; more users brought no more than {} requests a second", contention(sigma), number(reading.highest))
+        }
+        Model::Amdahl { sigma, limit, .. } if limit.value <= reading.highest => {
+            format!("{}; more users bring no more than about {} requests a second", contention(sigma), number(limit.high))
         }
         Model::Amdahl { sigma, limit, .. } => {
             format!("{}; however many users are added, throughput stays below {} requests a second", contention(sigma), about(limit))
@@ -163,7 +169,7 @@ pub fn refusal(refusal: &Refusal, pausing: Pausing) -> String {
             format!("where the peak lies cannot be told from levels up to {}: somewhere above {} users", number(*tested), number(*above))
         }
         Refusal::NotTheLaw { pool: Some(knee), .. } => match pausing {
-            Pausing::Never => format!("this is a worker pool of about {}, not a scalability curve", whole(knee)),
+            Pausing::Never => format!("this is a ceiling at about {} requests at once, not a scalability curve", whole(knee)),
             Pausing::Between => "this is a ceiling, not a scalability curve".to_owned(),
         },
         Refusal::NotTheLaw { evidence, pool: None } => format!("no model describes this system: {}", misfit(evidence)),
@@ -184,6 +190,11 @@ fn misfit(evidence: &Misfit) -> String {
     }
 }
 
+/// From this contention on, no second request gets on.
+const SERIAL_MIN: f64 = 0.9;
+/// From this on, one request in so many is no whole number any more.
+const MUCH_MIN: f64 = 0.4;
+
 fn contention(sigma: &Estimate) -> String {
     // One in two hundred: below it, the percentage would round to nothing.
     if sigma.value < 0.005 {
@@ -193,6 +204,10 @@ fn contention(sigma: &Estimate) -> String {
     if sigma.low <= 0.0 {
         return format!("contention at most {} %: it may be none", round_up(sigma.high * 100.0));
     }
+    // Of a law of one after the other a percentage tells nobody anything.
+    if sigma.value >= SERIAL_MIN {
+        return "nearly all of the work is done for one request at a time".to_owned();
+    }
     let margin = half(sigma) * 100.0;
     let (share, margin) = if margin >= 1.0 {
         (format!("{:.0}", sigma.value * 100.0), format!("{margin:.0}"))
@@ -200,6 +215,9 @@ fn contention(sigma: &Estimate) -> String {
         (format!("{:.1}", sigma.value * 100.0), format!("{:.1}", margin.max(0.1)))
     };
     let (share, margin) = (share.trim_end_matches(".0"), margin.trim_end_matches(".0"));
+    if sigma.value >= MUCH_MIN {
+        return format!("contention {share} % ± {margin}: so much of the work is done for one request at a time");
+    }
     format!("contention {share} % ± {margin}: one request in {:.0} waits for something shared", 1.0 / sigma.value)
 }
 
@@ -256,6 +274,31 @@ mod tests {
 
     const LAMBDA: Estimate = Estimate { value: 1000.0, low: 990.0, high: 1010.0 };
 
+    fn model(model: &Model) -> String {
+        super::model(model, &reading(9_000.0))
+    }
+
+    /// Of levels that carried so much at most.
+    fn reading(highest: f64) -> Reading {
+        Reading { left_out: Vec::new(), levels: LEVELS.to_vec(), model: None, refusals: Vec::new(), fits: None, highest }
+    }
+
+    #[test]
+    fn no_bound_stands_below_what_was_measured() {
+        let limit = between(500.0, 430.0, 570.0);
+        let amdahl = Model::Amdahl { lambda: LAMBDA, sigma: between(1.0, 0.86, 1.0), limit };
+        assert_eq!(
+            super::model(&amdahl, &reading(561.0)),
+            "nearly all of the work is done for one request at a time; more users bring no more than about 570 requests a second"
+        );
+        assert!(super::model(&amdahl, &reading(600.0)).ends_with("more users brought no more than 600 requests a second"));
+        let half = Model::Amdahl { lambda: LAMBDA, sigma: between(0.5, 0.45, 0.55), limit: between(2_000.0, 1_800.0, 2_200.0) };
+        assert!(
+            super::model(&half, &reading(1_900.0))
+                .starts_with("contention 50 % ± 5: so much of the work is done for one request at a time")
+        );
+    }
+
     #[test]
     fn contention_and_peak_are_said_as_what_users_meet() {
         let peak = Peak { level: between(48.0, 42.0, 54.0), throughput: between(9_000.0, 8_900.0, 9_100.0) };
@@ -272,7 +315,7 @@ mod tests {
     fn the_other_models_are_said_too() {
         assert_eq!(
             model(&Model::Linear { lambda: LAMBDA }),
-            "throughput grows in proportion to users: each adds 1,000 ± 10 requests a second, and nothing is shared that can be seen"
+            "throughput grows in proportion to users: each adds 1,000 ± 10 requests a second, and there is no knee up to 128 users"
         );
         assert_eq!(
             model(&Model::Amdahl { lambda: LAMBDA, sigma: between(0.05, 0.045, 0.055), limit: between(20_000.0, 18_000.0, 22_000.0) }),
@@ -321,7 +364,7 @@ mod tests {
         );
         assert_eq!(
             said(Refusal::NotTheLaw { evidence: Misfit::Runs { runs: 2, levels: 8 }, pool: Some(between(8.02, 7.9, 8.1)) }),
-            "this is a worker pool of about 8, not a scalability curve"
+            "this is a ceiling at about 8 requests at once, not a scalability curve"
         );
         assert_eq!(
             said(Refusal::NotTheLaw { evidence: Misfit::Runs { runs: 2, levels: 8 }, pool: None }),
@@ -373,9 +416,10 @@ mod tests {
             model: Some(Model::Linear { lambda: LAMBDA }),
             refusals: vec![Refusal::NoRetrograde { tested: 128.0, share_at_zero: 1.0 }],
             fits: None,
+            highest: 128_000.0,
         };
         let said = sentences(&reading, Pausing::Never);
-        assert_eq!(said.len(), 3);
-        assert_eq!(said[2], "left out of the model, because the load generator was the limit there: 256 and 512 users");
+        assert_eq!(said.len(), 2);
+        assert_eq!(said[1], "left out of the model, because the load generator was the limit there: 256 and 512 users");
     }
 }

@@ -19,7 +19,7 @@ use crate::gate::{Check, Judgement, Slo, Verdict, Why, response_quantile};
 use crate::quantity::{count, figure, percent, share};
 use crate::reading::judged;
 use crate::search::{Answer, Early, LimitedBy, Promise, Purpose, Rested, Seen, Settings, Standing, Trial, TrialResult};
-use crate::{GeneratorLimit, Stopped, Validity, generator_limit, search_words, sweep};
+use crate::{Cause, GeneratorLimit, Stopped, Validity, What, generator_limit, search_words, sweep};
 
 /// The version of the file of a search. A reader of this version refuses any other by name.
 pub const FIND_SCHEMA: &str = "loadline.find/1";
@@ -205,7 +205,7 @@ impl Found {
     /// What became of the checks, one sentence each.
     fn checked(&self) -> Vec<String> {
         let at = match self.confirming() {
-            Some(trial) => format!("at {} {}", figure(trial.rate), self.rated.unit()),
+            Some(trial) => format!("at {} {}", search_words::written(&self.answer)(trial.rate), self.rated.unit()),
             None => "no rate was found to judge it at".to_owned(),
         };
         let said = |it: &Judgement| format!("Check '{}' {} ({at}): {}.", it.check, it.verdict.name().to_lowercase(), it.about());
@@ -265,7 +265,7 @@ impl Found {
         };
         Some(format!(
             "At {} {} {} of {} requests failed ({}), {how}.",
-            figure(rate),
+            search_words::written(&self.answer)(rate),
             self.rated.unit(),
             count(failed),
             count(run.requests.due),
@@ -382,6 +382,12 @@ fn standing(slos: &[Slo], run: &Summary) -> (Standing, Option<String>) {
         let why = format!("{} requests failed on this machine: {}", count(ours), first.class.about());
         return (Standing::GeneratorLimited, Some(why));
     }
+    // Lateness can only have hurt, but who did not run at all did not offer the load either.
+    let condemned =
+        |cause: &&Cause| cause.standing == crate::Standing::Invalid && matches!(cause.what, What::Gaps { .. } | What::Unaccounted { .. });
+    if let Some(cause) = Validity::of(run).causes.iter().find(condemned) {
+        return (Standing::Invalid, Some(cause.what.to_string()));
+    }
     if let Some(limit @ (GeneratorLimit::Processor(_) | GeneratorLimit::Throttled(_))) = generator_limit(run) {
         return (Standing::GeneratorLimited, Some(format!("the load generator was the limit: {limit}")));
     }
@@ -494,6 +500,17 @@ mod tests {
         assert_eq!(why.unwrap(), "loadline was ready but got no core for 30 % of the time, because something else kept this machine busy");
         let kept = slos(&["p99 < 1h"]);
         assert_eq!(standing(&kept, &ours).0, Standing::Valid, "kept in spite of late sends is kept");
+    }
+
+    #[test]
+    fn a_trial_in_which_loadline_did_not_run_is_rejected_whatever_it_showed() {
+        let mut paused = run("open_with_a_stall");
+        paused.generator.gaps = measure::Gaps { count: 1, total: Nanos::from_secs(2), longest: Nanos::SECOND };
+        for slo in ["p99 < 50ms", "p99 < 1h"] {
+            let (standing, why) = standing(&slos(&[slo]), &paused);
+            assert_eq!(standing, Standing::Invalid);
+            assert!(why.unwrap().starts_with("loadline itself did not run for 1.00 s"));
+        }
     }
 
     #[test]

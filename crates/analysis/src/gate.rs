@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::{binomial_at_least, binomial_at_most};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
-use crate::quantity::{count, figure, time};
+use crate::quantity::{count, figure, percent, time};
 use crate::sparse::rank_of;
 
 pub use against::{Change, RUNS_MIN, Regression, against};
@@ -390,6 +390,10 @@ fn read_figure(part: Part<'_>) -> Result<Figure, CheckError> {
 }
 
 fn not_measured(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    if SPANS.iter().any(|(span, _)| *span == lower) {
+        return format!("'{name}' is a time with many values; write {lower} p95 or {lower} mean");
+    }
     match called_here(name) {
         Some(here) => format!("'{name}' is not measured: here it is called {here}"),
         None => format!("'{name}' is not measured; a check is about {FIGURES}"),
@@ -489,7 +493,13 @@ impl Judgement {
     /// What was measured and what follows, after the check's own words: `12.3 ms`, `not judgeable: …`.
     #[must_use]
     pub fn about(&self) -> String {
-        let measured = self.measured.map_or_else(String::new, |measured| measured.to_string());
+        let measured = match (self.measured, self.check.figure) {
+            (Some(Measured::Never), Figure::Time(_, Statistic::Quantile(percentile))) => {
+                let beyond = percent(((100.0 - percentile) * 1e6).round() / 1e6);
+                format!("more than {beyond} % of requests failed, and a failed request counts as infinitely slow")
+            }
+            (measured, _) => measured.map_or_else(String::new, |measured| measured.to_string()),
+        };
         match &self.verdict {
             Verdict::Held | Verdict::Broken => measured,
             Verdict::NotJudgeable { why } if measured.is_empty() => why.to_string(),
@@ -504,7 +514,7 @@ impl Verdict {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Held => "held",
-            Self::Broken => "BROKEN",
+            Self::Broken => "FAILED",
             Self::NotJudgeable { .. } => "not judgeable",
         }
     }
@@ -536,7 +546,7 @@ impl fmt::Display for Measured {
         let long = |span: Nanos| if span == Nanos::NEVER { "never".to_owned() } else { time(span.0 as f64) };
         match self {
             Self::Time(span) => f.write_str(&time(span.0 as f64)),
-            Self::Never => f.write_str("never answered: it lies among the failed requests"),
+            Self::Never => f.write_str("a request failed, and a failed request counts as infinitely slow"),
             Self::Between(low, high) => write!(f, "between {} and {}", long(*low), long(*high)),
             Self::PerSecond(rate) => write!(f, "{}/s", figure(*rate)),
             // With digits enough to tell it from a limit: 0.105 % is not 0.1 %.
@@ -1032,6 +1042,7 @@ mod tests {
             ("step login unsent < 1s", 12, "of a step, a check takes"),
             ("journey buy qps > 1", 13, "of a journey, a check takes"),
             ("url /a first_byte < 1s", 8, "'first_byte' is not measured"),
+            ("ttfb < 1s", 1, "write ttfb p95 or ttfb mean"),
             ("speed > 3", 1, "'speed' is not measured"),
             ("< 200ms", 1, "begins with"),
             ("status.900 < 1%", 8, "100 to 599"),

@@ -3,22 +3,27 @@
 //! Pure: no I/O, no clock, no Tokio. Everything here is a function from Summaries to figures and sentences.
 
 pub mod adaptive;
+pub mod answers;
 pub mod asymptote;
 pub mod bottleneck;
 pub mod ceiling;
 pub mod climb;
 pub mod compare;
 mod conclusion;
+mod contradiction;
 pub mod curve;
 pub mod curve_words;
 pub mod distribution;
+pub mod doubt;
 pub mod drift;
 pub mod early_stop;
 pub mod found;
+mod freezes;
 pub mod gate;
 pub mod interval;
 pub mod knee;
 pub mod littles_law;
+pub mod outage;
 pub mod peaks;
 pub mod proportion;
 pub mod quantity;
@@ -36,7 +41,12 @@ pub mod warmup;
 
 pub use climb::{StopRule, Stopped};
 pub use conclusion::{Topic, by_topic, conclusion};
+pub use contradiction::contradictions;
+pub use freezes::Freezes;
 pub use reading::Reading;
 pub use scaling::{Scaling, scaling};
 pub use sweep::{Level, LevelJourneys, LevelRow, LevelStep, SWEEP_SCHEMA, Sweep, Trial, promises_kept};
-pub use validity::{Cause, GeneratorLimit, Standing, Validity, What, disturbances, generator_limit, processor_share_is_known};
+pub use validity::{
+    Cause, ConnectionsLimit, GeneratorLimit, Standing, Validity, What, connections_limit, disturbances, generator_limit,
+    processor_share_is_known,
+};

@@ -2,15 +2,19 @@
 //!
 //! Every load tester can lose samples, mistake a unit or clamp long times, and its report still looks fine. Little's law is an
 //! identity: N̄ = X·R̄ over any span, whatever the arrivals. With N̄ counted apart from the stamps that R̄ is made of, any such
-//! mistake breaks it. Requests under way at either end of the span are counted in part on one side only, which is an error
-//! of at most about 2·R̄/T; so the law holds if the two sides differ by no more than max(1 %, 3·R̄/T) (docs/measurement.md §2.7).
+//! mistake breaks it. The span is that of the load: what a request was on the wire after its end, while draining, is on neither side.
+//! (With all of its time on one of them, a load whose requests wait in line long after its end would seem to have lost half of them.)
+//! Requests under way at the end of a warm-up are counted in part on one side only, which is an error of at most about 2·R̄/T; so the
+//! law holds if the two sides differ by no more than max(1 %, 3·R̄/T) (docs/measurement.md §2.7).
 
-use measure::{Histogram, Tick};
+use measure::{Failure, Histogram, Summary, Tick};
 use plan::Nanos;
 use serde::Serialize;
 
 use crate::drift::theil_sen;
 
+/// A law that may be wrong by half checks nothing: such a run was hardly longer than its requests.
+const TOLERANCE_MAX: f64 = 0.5;
 const TOLERANCE_MIN: f64 = 0.01;
 const TOLERANCE_EDGES: f64 = 3.0;
 /// Buckets are at most 0.1 % wide.
@@ -45,6 +49,21 @@ pub fn littles_law(in_flight: f64, per_second: f64, mean_seconds: f64, span_seco
     let error = (in_flight - expected).abs() / in_flight;
     let tolerance = TOLERANCE_MIN.max(TOLERANCE_EDGES * mean_seconds / span_seconds);
     Some(LittlesLaw { in_flight, expected, error, tolerance, holds: error <= tolerance })
+}
+
+/// Little's law on the wire of a run: what was counted there against the times its requests took; `None` where some of them have no time.
+#[must_use]
+pub fn of_run(run: &Summary) -> Option<LittlesLaw> {
+    // A request that broke off was under way and has no service time, so that the two sides would not be about the same.
+    let timed = |class: Failure| class.is_answered() || class.is_timeout() || class.is_unsent();
+    if run.failures.iter().any(|failure| !timed(failure.class)) || run.duration_s <= 0.0 {
+        return None;
+    }
+    let drained = run.service_drained?.0 as f64;
+    let mean = run.service_time.mean()? / 1e9;
+    let within = (run.service_time.sum() as f64 - drained) / 1e9;
+    let law = littles_law(run.in_flight_mean, within / mean / run.duration_s, mean, run.duration_s)?;
+    (law.tolerance < TOLERANCE_MAX).then_some(law)
 }
 
 /// Whether a histogram's buckets and its exact sum agree, so that no time was clamped.

@@ -96,6 +96,12 @@ pub fn quantile(q: f64) -> String {
     format!("{} %", (q * 1e6).round() / 1e4)
 }
 
+/// A quantile in the field's short form: `p99.9`.
+#[must_use]
+pub fn percentile(q: f64) -> String {
+    format!("p{}", (q * 1e6).round() / 1e4)
+}
+
 /// How many samples quantile `q` takes: ten beyond it (see [`measure::quantile_is_known`]).
 #[must_use]
 pub fn samples_needed(q: f64) -> u64 {
@@ -150,6 +156,25 @@ pub fn figure(value: f64) -> String {
     trimmed(&decimal(value, decimals))
 }
 
+/// As [`figure`] with four significant digits: `348.6`, `1,624`.
+#[must_use]
+pub fn four_digits(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 || !size.is_finite() {
+        return figure(value);
+    }
+    trimmed(&decimal(value, (3.0 - size.log10().floor()).clamp(0.0, DECIMALS_MAX as f64) as usize))
+}
+
+/// How figures that stand together are written: [`figure`], or [`four_digits`] where that would make two of them one.
+pub type Written = fn(f64) -> String;
+
+/// How two figures are written so that they read as the two they are.
+#[must_use]
+pub fn told_apart(one: f64, other: f64) -> Written {
+    if one != other && figure(one) == figure(other) { four_digits } else { figure }
+}
+
 /// A share in percent, with as many digits as it takes that 99.9996 is not read as 100.
 ///
 /// One failure in a million requests is a failure, and a reader who sees `100` believes that there was none.
@@ -190,6 +215,18 @@ mod tests {
         ] {
             assert_eq!(time(ns), shown);
         }
+    }
+
+    #[test]
+    fn two_figures_read_as_two() {
+        let written = |one: f64, other: f64| {
+            let written = told_apart(one, other);
+            (written(one), written(other))
+        };
+        assert_eq!(written(348.6, 349.3), ("348.6".to_owned(), "349.3".to_owned()));
+        assert_eq!(written(348.6, 352.0), ("349".to_owned(), "352".to_owned()));
+        assert_eq!(written(12.34, 12.26), ("12.34".to_owned(), "12.26".to_owned()));
+        assert_eq!([1_624.4, 0.012_346, 400.0, 0.0].map(four_digits), ["1,624", "0.01235", "400", "0"]);
     }
 
     #[test]

@@ -6,11 +6,13 @@
 //!
 //! Invariant: the same Summary and the same checks give the same reading, drawn by the plan's own seed.
 
-use measure::{Failure, Summary};
+use measure::Summary;
 use plan::{Load, Nanos, Random};
 
-use crate::bottleneck::{self, Finding};
+use crate::answers;
+use crate::bottleneck::{self, Between, Finding};
 use crate::drift::{self, Drift, Stability};
+use crate::freezes::freezes;
 use crate::gate::{self, AbortRule, Check, Judgement, Verdict, Why};
 use crate::interval::{self, REPLICATES, Uncertainty};
 use crate::littles_law::{self, LittlesLaw};
@@ -22,8 +24,6 @@ use crate::warmup::{self, WarmUp};
 /// The stream of chance that draws a run again; those below are the workers'.
 const STREAM: u64 = u64::MAX;
 
-/// A law that may be wrong by half checks nothing: such a run was hardly longer than its requests.
-const TOLERANCE_MAX: f64 = 0.5;
 /// A smaller change of the median is not worth a sentence, as a smaller drift is not (docs/measurement.md §1.8).
 const CHANGE_WORTH_SAYING: f64 = 0.05;
 
@@ -75,7 +75,7 @@ impl<'a> Reading<'a> {
             stability: course.map(drift::stability),
             warmup: course.map(warmup::warmup),
             peaks: peaks::peaks(&run.service_time),
-            littles_law: law(run),
+            littles_law: littles_law::of_run(run),
             backlog_growth: if open && even { littles_law::backlog_growth(&run.timeline, run.ended.load_until) } else { None },
             checks: judged(run, checks, validity.standing),
             bottleneck: bottleneck::of_run(run),
@@ -95,54 +95,44 @@ impl<'a> Reading<'a> {
     /// What the course of the run and the shape of its times show, one sentence each.
     #[must_use]
     pub fn noticed(&self) -> Vec<String> {
-        let mut said = Vec::new();
+        let mut said = answers::sentences(self.run);
         if let Some(growth) = self.backlog_growth {
             said.push(format!(
-                "requests piled up by {} a second: the server does not keep up with this rate, and every time here grows with the length \
+                "the queue grew by {} requests a second: the server does not keep up with this rate, so these times grow with the length \
                  of the run",
                 figure(growth)
             ));
         }
         if let Some(few) = self.uncertainty.as_ref().and_then(|uncertainty| uncertainty.too_narrow) {
             said.push(format!(
-                "each interval was much like the one before it (correlation {}), so that the run is worth only {} independent ones: its ± is \
-                 too narrow, and a run about {} longer would know better",
+                "± is too narrow: neighbouring intervals resemble each other (correlation {}), so they count as only {} independent ones. \
+                 Run about {} longer",
                 percent((few.neighbours * 100.0).round() / 100.0),
                 figure(few.stretches.round().max(1.0)),
                 length(Nanos::from_secs(few.more_seconds.ceil() as u64))
             ));
         }
-        // Where the warm-up was to be found, that is said with the warm-up.
-        if let Some(WarmUp::Until { at, .. }) = self.warmup.filter(|_| self.run.excluded.found.is_none())
+        said.extend(Between::of(self.run).noticed());
+        let frozen = freezes(self.run);
+        said.extend(frozen.map(|frozen| frozen.to_string()));
+        // Where the warm-up was to be found, that is said with the warm-up; a freeze at the beginning is none.
+        if let Some(WarmUp::Until { at, .. }) = self.warmup.filter(|_| self.run.excluded.found.is_none() && frozen.is_none())
             && let Some(first) = self.run.timeline.iter().find(|tick| !tick.warmup)
             && at > first.from
         {
             said.push(format!(
-                "the first {} were unlike the rest, as of a server that warms up: --warmup {at} leaves them out",
+                "the first {} differ from the rest (warm-up?): leave them out with --warmup {at}",
                 length(at.since(first.from))
             ));
         }
         if let Some(stability) = &self.stability {
             said.extend(course(stability, self.run.qps_offered.is_none()));
         }
-        let highest = self.peaks.iter().map(|peak| peak.share).fold(0.0, f64::max);
-        // Many peaks without a name are a busy machine's; of two, the lesser is a kind of answer of its own.
-        let named = |peak: &&Peak| peak.signature.is_some() || (self.peaks.len() == 2 && peak.share < highest);
-        said.extend(self.peaks.iter().filter(named).map(ToString::to_string));
+        // Answers that waited in a freeze are told with it. A peak that looks like nothing known leaves a reader nothing to do; charts show it.
+        let freezing = |peak: &&Peak| frozen.is_some_and(|frozen| peak.at.as_secs_f64() >= frozen.lasting_s / 2.0);
+        said.extend(self.peaks.iter().filter(|peak| peak.signature.is_some() && !freezing(peak)).map(ToString::to_string));
         said
     }
-}
-
-/// Little's law on the wire: what was counted there against answers a second and the time each took.
-fn law(run: &Summary) -> Option<LittlesLaw> {
-    // A request that broke off was under way and has no service time, so that the two sides would not be about the same.
-    let timed = |class: Failure| class.is_answered() || class.is_timeout() || class.is_connect();
-    if run.failures.iter().any(|failure| !timed(failure.class)) || run.duration_s <= 0.0 {
-        return None;
-    }
-    let mean = run.service_time.mean()? / 1e9;
-    let law = littles_law::littles_law(run.in_flight_mean, run.service_time.count() as f64 / run.duration_s, mean, run.duration_s)?;
-    (law.tolerance < TOLERANCE_MAX).then_some(law)
 }
 
 /// Holds the checks against a run; by one that is not valid, none is judged.
@@ -242,7 +232,7 @@ mod tests {
         run.timeline = ticks(60, 500, 7, |at| if at / 10 % 2 == 0 { 1.0 } else { 1.3 });
         run.ended.load_until = Nanos::from_secs(60);
         let said = Reading::new(&run, &[]).noticed();
-        let sentence = said.iter().find(|sentence| sentence.contains("its ± is too narrow"));
+        let sentence = said.iter().find(|sentence| sentence.contains("± is too narrow"));
         assert!(sentence.is_some_and(|it| it.contains("(correlation 0.8") || it.contains("(correlation 0.7")), "{said:?}");
         run.timeline = ticks(60, 500, 7, |_| 1.0);
         assert!(!Reading::new(&run, &[]).noticed().iter().any(|sentence| sentence.contains("too narrow")));

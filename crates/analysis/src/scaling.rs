@@ -13,8 +13,10 @@ use serde::Serialize;
 
 use crate::curve::{self, Band, Model, Point, Reading, Refusal};
 use crate::curve_words::{self, Pausing};
+use crate::doubt::Again;
 use crate::gate::{Check, Verdict, judge};
 use crate::knee::{Best, Kept, Loaded, best};
+use crate::quantity::figure;
 use crate::{Level, LevelRow, Sweep};
 
 /// A level at which less than this succeeded, in percent, is no point of the curve.
@@ -47,6 +49,8 @@ pub struct Curve {
     pub repetitions: u32,
     /// Whether users pause between requests: then the knee is no number of workers.
     pub pausing: Pausing,
+    /// Levels that were measured again, and whose first measurement is not believed.
+    pub again: Vec<Again>,
 }
 
 /// A model as a curve to draw.
@@ -93,7 +97,7 @@ fn kept(sweep: &Sweep, level: Level) -> Kept {
 }
 
 fn curve(sweep: &Sweep, rows: &[LevelRow]) -> Option<Curve> {
-    let plan = &sweep.trials.first()?.summary.plan;
+    let plan = &sweep.trials.first().filter(|_| is_curve(sweep))?.summary.plan;
     let Load::Closed { pause, .. } = plan.load() else { return None };
     let points = points(sweep, rows);
     Some(Curve {
@@ -101,7 +105,14 @@ fn curve(sweep: &Sweep, rows: &[LevelRow]) -> Option<Curve> {
         failing: rows.iter().filter(|row| is_failing(row)).map(|row| row.level.value()).collect(),
         repetitions: rows.iter().map(|row| row.repetitions).max().unwrap_or(0),
         pausing: if pause.is_some() || sweep.trials.iter().any(|trial| thinks(&trial.summary)) { Pausing::Between } else { Pausing::Never },
+        again: Again::of(sweep),
     })
+}
+
+/// Whether throughput follows users: in open load the rate that is offered makes it.
+#[must_use]
+pub fn is_curve(sweep: &Sweep) -> bool {
+    sweep.trials.first().is_some_and(|trial| matches!(trial.summary.plan.load(), Load::Closed { .. }))
 }
 
 /// Whether users on journeys think between their requests: then fewer of them wait for an answer than there are. Their pauses stand in the
@@ -143,6 +154,14 @@ impl Curve {
         if !self.failing.is_empty() {
             said.push(format!("left out of the model, because requests failed there: {}", curve_words::users(&self.failing)));
         }
+        said.extend(self.again.iter().map(|it| {
+            format!(
+                "{} disagreed with the levels beside them ({} requests a second) and were measured again ({}): the first measurement is left out",
+                it.level,
+                figure(it.before),
+                figure(it.after)
+            )
+        }));
         said
     }
 
@@ -231,7 +250,7 @@ pub(crate) mod tests {
     fn a_pool_is_said_with_its_size() {
         let said = said(&swept(&LEVELS, |n| n.min(8.0) * 200.0));
         assert!(said[0].starts_with("throughput grows until 8") && said[0].contains(" and then stays at 1,60"), "{said:?}");
-        assert_eq!(said[1..], ["this is a worker pool of about 8, not a scalability curve"]);
+        assert_eq!(said[1..], ["this is a ceiling at about 8 requests at once, not a scalability curve"]);
     }
 
     #[test]
@@ -274,7 +293,7 @@ pub(crate) mod tests {
             }
         }
         let said = said(&sweep);
-        assert!(said[1].starts_with("this is a worker pool of about 8"), "{said:?}");
+        assert!(said[1].starts_with("this is a ceiling at about 8 requests at once"), "{said:?}");
         assert_eq!(said[2], "left out of the model, because requests failed there: 200 and 500 users");
     }
 
@@ -308,7 +327,7 @@ pub(crate) mod tests {
         let mut sweep = swept(&LEVELS, |n| n.min(8.0) * 200.0);
         sweep.trials.iter_mut().filter(|it| it.level == users(128)).for_each(|it| it.summary.generator.cpu_share_busiest = 0.97);
         let drawn = scaling(&sweep).curve.unwrap().drawn().unwrap();
-        assert_eq!(drawn.name, "worker pool of about 8");
+        assert_eq!(drawn.name, "ceiling at about 8 requests at once");
         let (first, last) = (drawn.points[0].level, drawn.points.last().unwrap().level);
         assert!((first - 1.0).abs() < 1e-9 && (last - 64.0).abs() < 1e-9, "{first} {last}");
         assert!(drawn.points.iter().all(|it| it.throughput.low <= it.throughput.value && it.throughput.value <= it.throughput.high));

@@ -4,21 +4,24 @@
 //! proven, and what would prove it. An answer is never just a number: it names the promise it holds for, and where it ends.
 
 use crate::found::Rated;
+use crate::quantity::{Written, figure, told_apart};
 use crate::search::{AfterOverload, Answer, Break, Held, LimitedBy, Mistake, Promise, Unit};
 
 /// Every sentence about an answer, the answer itself first. Lower case, without a full stop.
 #[must_use]
 pub fn sentences(answer: &Answer, promises: &[Promise], rated: Rated) -> Vec<String> {
     let unit = rated.unit();
+    let rate = written(answer);
     let mut sentences = vec![headline(answer, promises, rated)];
-    sentences.extend(answer.soak.map(|it| soak(promises, &it, unit)));
-    sentences.extend(answer.from_above.map(|it| from_above(promises, &it, unit)));
-    if let Some(rate) = answer.unrecovered_after {
-        let rested = format!("does not recover: after {} {unit} it was not back to normal when the longest pause ended", number(rate));
+    sentences.extend(answer.soak.map(|it| soak(promises, &it, (rate, unit))));
+    sentences.extend(answer.from_above.map(|it| from_above(promises, &it, (rate, unit))));
+    if let Some(after) = answer.unrecovered_after {
+        let rested = format!("does not recover: after {} {unit} it was not back to normal when the longest pause ended", rate(after));
         sentences.push(rested);
     }
     if let Some(it) = answer.inversion {
-        let (failed, passed) = (number(it.failed), number(it.passed));
+        let written = told_apart(it.failed, it.passed);
+        let (failed, passed) = (written(it.failed), written(it.passed));
         sentences.push(format!("{passed} {unit} passed although {failed} {unit} failed; the lower rate counts"));
     }
     if answer.carries.is_some() && answer.soak.is_none() {
@@ -30,14 +33,27 @@ pub fn sentences(answer: &Answer, promises: &[Promise], rated: Rated) -> Vec<Str
     sentences
 }
 
+/// How the rates of an answer are written: what is carried and what is not are never one number.
+#[must_use]
+pub fn written(answer: &Answer) -> Written {
+    match (answer.carries, answer.breaks_at) {
+        (Some(carries), Some(breaks)) => told_apart(carries, breaks.rate),
+        _ => figure,
+    }
+}
+
 /// The answer in one sentence.
 #[must_use]
 pub fn headline(answer: &Answer, promises: &[Promise], rated: Rated) -> String {
     let unit = rated.unit();
+    let number = written(answer);
     let with = promised(promises);
-    let breaks = answer.breaks_at.map(|it| format!("; breaks at {}", broken(promises, &it))).unwrap_or_default();
+    let breaks = answer.breaks_at.map(|it| format!("; breaks at {}", broken(promises, &it, number))).unwrap_or_default();
     let range = match answer.capacity.high {
-        Some(high) => format!("{}–{}", number(answer.capacity.low), number(high)),
+        Some(high) => {
+            let bound = told_apart(answer.capacity.low, high);
+            format!("{}–{}", bound(answer.capacity.low), bound(high))
+        }
         None => format!("at least {}", number(answer.capacity.low)),
     };
     match (answer.carries, answer.limited_by) {
@@ -57,7 +73,7 @@ pub fn headline(answer: &Answer, promises: &[Promise], rated: Rated) -> String {
         }
         (None, LimitedBy::Invalid) => "cannot tell: trials were invalid, one after the other".to_owned(),
         (None, LimitedBy::Promise(_)) if answer.capacity.low <= 0.0 => {
-            let at = answer.breaks_at.map(|it| format!(" even at {}", broken(promises, &it))).unwrap_or_default();
+            let at = answer.breaks_at.map(|it| format!(" even at {}", broken(promises, &it, number))).unwrap_or_default();
             format!("does not keep {with}{at}")
         }
         (None, _) if answer.capacity.high.is_some() => {
@@ -73,13 +89,13 @@ pub fn mistake(mistake: &Mistake) -> String {
     match mistake {
         Mistake::NoPromise => "nothing is promised, so every rate would keep it; say for instance --slo 'p99 < 50ms'".to_owned(),
         Mistake::Share { promise, share } => {
-            format!("{promise} allows {} % of requests to be bad; it has to be from 0 to below 100 %", number(share * 100.0))
+            format!("{promise} allows {} % of requests to be bad; it has to be from 0 to below 100 %", figure(share * 100.0))
         }
         Mistake::Rates { first, max } => {
             format!(
                 "the search cannot begin at {} req/s and end at {} req/s; it climbs from the first to the second",
-                number(*first),
-                number(*max)
+                figure(*first),
+                figure(*max)
             )
         }
         Mistake::Ratios { width, exceed } => {
@@ -93,7 +109,7 @@ pub fn mistake(mistake: &Mistake) -> String {
     }
 }
 
-fn soak(promises: &[Promise], it: &Held, unit: &str) -> String {
+fn soak(promises: &[Promise], it: &Held, (number, unit): (Written, &str)) -> String {
     match it.missed {
         None => format!("held {} {unit} for {}", number(it.rate), time(it.seconds)),
         Some((promise, value)) => {
@@ -102,7 +118,7 @@ fn soak(promises: &[Promise], it: &Held, unit: &str) -> String {
     }
 }
 
-fn from_above(promises: &[Promise], it: &AfterOverload, unit: &str) -> String {
+fn from_above(promises: &[Promise], it: &AfterOverload, (number, unit): (Written, &str)) -> String {
     let (rate, overload) = (number(it.rate), number(it.overload));
     let Some((promise, value)) = it.missed else {
         return format!("carries {rate} {unit} again straight after {overload} {unit}");
@@ -116,7 +132,7 @@ fn from_above(promises: &[Promise], it: &AfterOverload, unit: &str) -> String {
 }
 
 /// `828: p99 190 ms`
-fn broken(promises: &[Promise], it: &Break) -> String {
+fn broken(promises: &[Promise], it: &Break, number: Written) -> String {
     format!("{}: {}", number(it.rate), seen(promises, it.promise, it.value))
 }
 
@@ -153,13 +169,6 @@ fn time(seconds: f64) -> String {
         (minutes, 0) => format!("{minutes}m"),
         (minutes, rest) => format!("{minutes}m{rest}s"),
     }
-}
-
-/// A rate to four digits, as the search chooses them.
-fn number(value: f64) -> String {
-    let places = if value >= 1000.0 || value == 0.0 { 0 } else { (3.0 - value.abs().log10().floor()).clamp(0.0, 4.0) as usize };
-    let places = if value >= 100.0 { 0 } else { places };
-    trimmed(format!("{value:.places$}"))
 }
 
 fn three_digits(value: f64) -> String {
@@ -205,6 +214,18 @@ mod tests {
     fn the_answer_is_an_interval_with_its_promise_and_its_end() {
         assert_eq!(said(&answer())[0], "carries 812 req/s (804–820) with p99 < 50ms; breaks at 828: p99 190 ms");
         assert_eq!(said(&answer())[1..], ["held 812 req/s for 30s"]);
+    }
+
+    #[test]
+    fn a_rate_that_is_carried_and_one_that_is_not_are_two_numbers() {
+        let it = Answer {
+            carries: Some(348.6),
+            capacity: Capacity { low: 321.0, high: Some(364.0) },
+            breaks_at: Some(Break { rate: 349.3, promise: 0, value: 0.065 }),
+            soak: Some(Held { rate: 348.6, seconds: 10.0, missed: None }),
+            ..answer()
+        };
+        assert_eq!(said(&it), ["carries 348.6 req/s (321–364) with p99 < 50ms; breaks at 349.3: p99 65 ms", "held 348.6 req/s for 10s"]);
     }
 
     #[test]
@@ -271,8 +292,8 @@ mod tests {
             said(&it)[1..],
             [
                 "did not hold 812 req/s in a trial of 30s: p99 61.2 ms",
-                "remembers an overload: straight after 1624 req/s it did not keep p99 < 50ms at 731 req/s for 5s: p99 2 s",
-                "does not recover: after 1624 req/s it was not back to normal when the longest pause ended",
+                "remembers an overload: straight after 1,624 req/s it did not keep p99 < 50ms at 731 req/s for 5s: p99 2 s",
+                "does not recover: after 1,624 req/s it was not back to normal when the longest pause ended",
                 "900 req/s passed although 828 req/s failed; the lower rate counts",
                 "--budget 4m would likely settle it",
             ]

@@ -189,7 +189,7 @@ impl<'a> ServerSide<'a> {
         }
         if let Some(switches) = self.mean("switches_involuntary").zip(self.mean("switches_voluntary")) {
             said.push(format!(
-                "{} switches a second because it waited and {} because it had to",
+                "{} voluntary and {} involuntary context switches a second",
                 figure(switches.1.round()),
                 figure(switches.0.round())
             ));

@@ -8,7 +8,7 @@ use measure::Tick;
 use measure::{Histogram, QUANTILES};
 use plan::{Nanos, Random};
 
-use crate::compare::{Comparison, Margins, Metric, Values, Verdict, paired};
+use crate::compare::{Comparison, Margins, Metric, Need, PAIRS_MIN, PAIRS_MOST, Values, Verdict, paired};
 use crate::distribution::normal_quantile;
 #[cfg(test)]
 use crate::interval::slices_between;
@@ -127,26 +127,39 @@ pub fn coverage(of: Wandering, runs: u64, replicates: usize, seed: u64) -> Cover
 /// How pairs of runs vary.
 #[derive(Debug, Clone, Copy)]
 pub struct Pairs {
-    /// How many pairs in a comparison.
-    pub count: usize,
+    /// How many pairs in a comparison; `None` for as many as the noise of the first ones asks for.
+    pub count: Option<usize>,
     /// The deviation of a pair's log ratio, for every metric by itself; of the failure share, 0.0003 whatever it is.
     pub noise: f64,
     /// By how much the machine gets slower from pair to pair, both sides alike.
     pub drift: f64,
+    /// The share of runs that a neighbour disturbed: they vary ten times as much.
+    pub disturbed: f64,
 }
 
 impl Pairs {
-    /// Pairs in which B's metrics are changed by `change`: a ratio less one, of the failure share a difference.
+    /// So many that vary so much, on a machine of its own.
+    #[must_use]
+    pub const fn of(count: usize, noise: f64) -> Self {
+        Self { count: Some(count), noise, drift: 0.0, disturbed: 0.0 }
+    }
+
+    /// Pairs in which B's metrics are changed by `change`: a ratio less one, of the failure share a difference. Where their number is
+    /// not given, as many as a comparison ever measures unasked.
     pub fn draw(&self, change: impl Fn(Metric) -> f64, random: &mut Random) -> Vec<(Values, Values)> {
         let side = |slower: f64, change: &dyn Fn(Metric) -> f64, random: &mut Random| -> Values {
-            let value = |metric: Metric, random: &mut Random| match metric {
-                // The usual share is a hundredth.
-                Metric::FailureShare => (0.01 + change(metric) + 0.0002 * normal(random)).max(0.0),
-                _ => 1e6 * slower * (1.0 + change(metric)) * (self.noise * normal(random) / std::f64::consts::SQRT_2).exp(),
+            let value = |metric: Metric, random: &mut Random| {
+                let disturbed = self.disturbed > 0.0 && random.unit() < self.disturbed;
+                let noise = if disturbed { 10.0 * self.noise } else { self.noise };
+                match metric {
+                    // The usual share is a hundredth.
+                    Metric::FailureShare => (0.01 + change(metric) + 0.0002 * normal(random)).max(0.0),
+                    _ => 1e6 * slower * (1.0 + change(metric)) * (noise * normal(random) / std::f64::consts::SQRT_2).exp(),
+                }
             };
             Metric::ALL.into_iter().map(|metric| (metric, value(metric, random))).collect()
         };
-        (0..self.count)
+        (0..self.count.unwrap_or(PAIRS_MOST))
             .map(|pair| {
                 let slower = 1.0 + self.drift * pair as f64;
                 let a = side(slower, &|_| 0.0, random);
@@ -155,20 +168,66 @@ impl Pairs {
             .collect()
     }
 
-    /// Compares `comparisons` times a target with itself: how often the verdict was *worse* or *better*.
+    /// Compares `comparisons` times a target with itself: how often any figure, or the whole, was *worse* or *better*.
     #[must_use]
     pub fn false_alarms(&self, comparisons: u64, margins: &Margins, seed: u64) -> Share {
-        self.share(comparisons, margins, seed, |_| 0.0, |comparison| matches!(comparison.verdict, Verdict::Worse | Verdict::Better))
+        let alarm = |verdict: Verdict| matches!(verdict, Verdict::Worse | Verdict::Better);
+        self.share(
+            comparisons,
+            margins,
+            seed,
+            |_| 0.0,
+            |comparison| alarm(comparison.verdict) || comparison.changes.iter().any(|change| alarm(change.verdict)),
+        )
     }
 
-    /// Compares `comparisons` times with one metric changed: how often that metric, and the whole, was *worse*.
+    /// Compares `comparisons` times with one metric changed: how often that metric was *worse*, and the whole too if the metric decides.
     #[must_use]
     pub fn power(&self, metric: Metric, change: f64, comparisons: u64, margins: &Margins, seed: u64) -> Share {
         let changed = |of: Metric| if of == metric { change } else { 0.0 };
         self.share(comparisons, margins, seed, changed, |comparison| {
             let seen = |change: &crate::compare::Change| change.metric == metric && change.verdict == Verdict::Worse;
-            comparison.verdict == Verdict::Worse && comparison.changes.iter().any(seen)
+            (comparison.verdict == Verdict::Worse || !metric.is_primary()) && comparison.changes.iter().any(seen)
         })
+    }
+
+    /// Compares `comparisons` times with all figures changed by 4 %: how many of their intervals held that, counted over all figures
+    /// that are compared as ratios.
+    #[must_use]
+    pub fn coverage(&self, comparisons: u64, seed: u64) -> Share {
+        const CHANGE: f64 = 0.04;
+        let margins = Margins::default();
+        let mut covered = Share { hits: 0, of: 0 };
+        for run in 0..comparisons {
+            let changed = |metric: Metric| if metric == Metric::FailureShare { 0.0 } else { CHANGE };
+            let comparison = self.compared(changed, &margins, &mut Random::new(seed, run));
+            let ratios = comparison.changes.iter().filter(|change| change.metric != Metric::FailureShare);
+            for interval in ratios.filter_map(|change| change.interval) {
+                covered.of += 1;
+                covered.hits += u64::from(interval.contains(CHANGE));
+            }
+        }
+        covered
+    }
+
+    /// How many pairs a comparison measures on average; `comparisons` are looked at.
+    #[must_use]
+    pub fn mean_count(&self, comparisons: u64, seed: u64) -> f64 {
+        let one = |run| self.drawn(|_| 0.0, &Margins::default(), &mut Random::new(seed, run)).len() as f64;
+        (0..comparisons).map(one).sum::<f64>() / comparisons.max(1) as f64
+    }
+
+    /// As many pairs as are measured.
+    fn drawn(&self, change: impl Fn(Metric) -> f64, margins: &Margins, random: &mut Random) -> Vec<(Values, Values)> {
+        let mut pairs = self.draw(change, random);
+        if let Some(need) = Need::of(&pairs[..PAIRS_MIN.min(pairs.len())], margins).filter(|_| self.count.is_none()) {
+            pairs.truncate(need.pairs);
+        }
+        pairs
+    }
+
+    fn compared(&self, change: impl Fn(Metric) -> f64, margins: &Margins, random: &mut Random) -> Comparison {
+        paired(&self.drawn(change, margins, random), margins)
     }
 
     fn share(
@@ -179,12 +238,7 @@ impl Pairs {
         change: impl Fn(Metric) -> f64,
         hit: impl Fn(&Comparison) -> bool,
     ) -> Share {
-        let hits = (0..comparisons)
-            .filter(|run| {
-                let mut random = Random::new(seed, *run);
-                hit(&paired(&self.draw(&change, &mut random), margins))
-            })
-            .count() as u64;
+        let hits = (0..comparisons).filter(|run| hit(&self.compared(&change, margins, &mut Random::new(seed, *run)))).count() as u64;
         Share { hits, of: comparisons }
     }
 }

@@ -7,6 +7,7 @@
 //! QPS in a row counts the requests that **succeeded**. Counting every answer, as wrk does, makes a server look its best
 //! where it breaks and refuses quickly.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroU32;
 
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::gate::{Check, Judgement, Verdict};
 use crate::quantity::{counted, figure};
 use crate::reading::judged;
-use crate::{GeneratorLimit, Standing, Stopped, Validity, generator_limit};
+use crate::{GeneratorLimit, Standing, Stopped, Validity, What, generator_limit};
 
 /// The version of the sweep file. A reader of this version refuses any other by name.
 pub const SWEEP_SCHEMA: &str = "loadline.sweep/1";
@@ -43,6 +44,9 @@ pub struct Sweep {
     /// What every level was to keep to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
+    /// Trials that disagreed with their neighbours and did not repeat themselves: no part of any figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<Trial>,
     /// Two runs more with profiles of the server, at a part of the best level and at it; they are no part of the ladder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiled: Vec<Trial>,
@@ -147,6 +151,8 @@ pub struct LevelRow {
     pub failed: u64,
     /// What failed most often.
     pub failure: Option<Failure>,
+    /// The error status that was answered most often.
+    pub error_status: Option<u16>,
     /// Succeeded of due, in percent; 100 if nothing fell due.
     pub success_percent: f64,
     /// Cores' worth of processor time loadline used: the mean of the repetitions.
@@ -157,6 +163,8 @@ pub struct LevelRow {
     pub generator_limit: Option<GeneratorLimit>,
     /// The worst of the repetitions.
     pub standing: Standing,
+    /// What made it so; `None` if it is valid.
+    pub doubt: Option<What>,
     /// Checks that some repetition broke.
     pub broken: Vec<Check>,
     /// Checks that none broke and some repetition cannot judge.
@@ -235,11 +243,14 @@ impl LevelRow {
     /// The row of a level from all its repetitions, each held against the checks.
     #[must_use]
     pub fn new(level: Level, runs: &[&Summary], checks: &[Check]) -> Self {
-        let mut standing = Standing::Valid;
+        let (mut standing, mut doubt) = (Standing::Valid, None);
         let (mut broken, mut unjudged) = (Vec::new(), Vec::new());
         for run in runs {
             let validity = Validity::of(run);
-            standing = standing.max(validity.standing);
+            if validity.standing > standing {
+                standing = validity.standing;
+                doubt = validity.causes.first().map(|cause| cause.what);
+            }
             for judgement in judged(run, checks, validity.standing) {
                 match judgement.verdict {
                     Verdict::Held => {}
@@ -257,7 +268,11 @@ impl LevelRow {
         let mut times = Histogram::new();
         let (mut due, mut succeeded) = (0, 0);
         let mut failures = [0u64; Failure::COUNT];
+        let mut errors: BTreeMap<u16, u64> = BTreeMap::new();
         for run in runs {
+            for (status, number) in run.status.range(400..) {
+                *errors.entry(*status).or_default() += number;
+            }
             times.add(&run.response_time);
             due += run.requests.due;
             succeeded += run.requests.succeeded;
@@ -276,13 +291,25 @@ impl LevelRow {
             due,
             failed: due - succeeded,
             failure: most_frequent(&failures),
+            error_status: errors.into_iter().max_by_key(|(_, number)| *number).map(|(status, _)| status),
             success_percent: if due == 0 { 100.0 } else { succeeded as f64 * 100.0 / due as f64 },
             generator_cpu: runs.iter().map(|run| run.generator.cpu_share).sum::<f64>() / count,
             generator_cpu_busiest: runs.iter().map(|run| run.generator.cpu_share_busiest).fold(0.0, f64::max),
             generator_limit: runs.iter().find_map(|run| generator_limit(run)),
             standing,
+            doubt,
             broken,
             unjudged,
+        }
+    }
+
+    /// What failed most often, in words; of error statuses which one.
+    #[must_use]
+    pub fn most_often(&self) -> String {
+        match (self.failure, self.error_status) {
+            (Some(Failure::CheckStatus), Some(status)) => format!("status {status}"),
+            (Some(failure), _) => failure.about().to_owned(),
+            (None, _) => "never sent, as no connection was free in time".to_owned(),
         }
     }
 }
@@ -300,6 +327,7 @@ impl Sweep {
             checks: Vec::new(),
             trials: Vec::new(),
             stopped: None,
+            set_aside: Vec::new(),
             profiled: Vec::new(),
         }
     }
@@ -344,7 +372,8 @@ pub fn promises_kept(checks: &[Check], rows: &[LevelRow]) -> Vec<String> {
         })
         .collect();
     for row in rows.iter().filter(|row| row.standing == Standing::Invalid) {
-        said.push(format!("INVALID: the figures at {} are loadline's own, not the server's; do not use them.", row.level));
+        let why = row.doubt.map_or_else(String::new, |doubt| format!(": {doubt}"));
+        said.push(format!("INVALID: do not use the figures at {}{why}.", row.level));
     }
     said
 }
@@ -368,11 +397,13 @@ pub(crate) mod tests {
             due,
             failed,
             failure: (failed > 0).then_some(Failure::RecvReset),
+            error_status: None,
             success_percent,
             generator_cpu: 0.6,
             generator_cpu_busiest: 0.4,
             generator_limit: None,
             standing: Standing::Valid,
+            doubt: None,
             broken: Vec::new(),
             unjudged: Vec::new(),
             journeys: None,

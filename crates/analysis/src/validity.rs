@@ -2,14 +2,20 @@
 //!
 //! A load generator at its limit looks exactly like a slow server: fewer requests, longer times. What tells them apart
 //! is the generator's own health, which every Summary carries. The thresholds are those of docs/measurement.md §1.9: a worker
-//! that uses more than 85 % of its core, or sends later than max(100 µs, 5 % of the median service time) for one request
-//! in a hundred. Time spent waiting for a free connection is not among them: that is the server's slowness or the limit on
-//! connections, and belongs to the response time.
+//! that uses more than 85 % of its core, one that did not run for more than a hundredth of the time, a rate that was not made, and
+//! delays of our own that moved a figure. Time spent waiting for a free connection is not among them: that is the server's slowness or
+//! the limit on connections, and belongs to the response time; [`connections_limit`] tells how far it was the latter.
+//!
+//! A delay of our own is judged by what it did: every request that was delayed is known with and without it, so each quantile that
+//! is shown is known without it as well. Only one that moved by more than it is known to anyway, its ±, is worth a word in the first
+//! lines. A limit on the delay itself was rejected: a tenth of a millisecond beside answers of five changes nothing, and condemned most
+//! healthy runs of open load on a virtual machine.
 //!
 //! [`Validity`] is the whole of that table: every line of it that a run breaks is a cause, and the worst of the causes is the
 //! standing. Where the server runs on the same machine, both wait for the same cores, and a thread that waits for one is as
 //! much the server's doing as anybody's: there the wait is said and does not condemn, since what it does to sends is in the lag;
-//! unless the thread got less than a fifth of the processor time it asked for, which is starvation whoever had the rest.
+//! unless programs of neither side were busy too, or the thread got less than a fifth of the processor time it asked for, which is
+//! starvation whoever had the rest.
 //!
 //! A *server* without a core looks like a slow one too. Where it runs beside us, the kernel tells how long its threads waited and
 //! what programs of neither side used; both together make its times longer than its own, and degrade the run. A server that only
@@ -19,23 +25,31 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use measure::{Failure, Summary};
-use plan::Nanos;
+use plan::{Load, Nanos, Random};
 use serde::{Deserialize, Serialize};
 
+use crate::interval::{self, Evidence};
+use crate::littles_law;
 use crate::quantity::{count, counted, length, percent, time};
 use crate::server_side::ServerSide;
 
 /// A worker that uses more of its core than this has no room left for bursts (docs/measurement.md §1.9).
 const CPU_SHARE_MAX: f64 = 0.85;
-/// Lag below this is scheduling noise of any Linux machine (docs/measurement.md §1.9).
-const LAG_P99_MIN: Nanos = Nanos::from_micros(100);
-/// Lag above this share of the median service time distorts what is measured (docs/measurement.md §1.9).
-const LAG_OF_SERVICE_MAX: f64 = 0.05;
+/// What waking up costs on any Linux machine: a figure that moved by less is the server's (docs/measurement.md §1.9).
+const MOVED_MIN: Nanos = Nanos::from_micros(100);
+/// A figure that moved by less than this share of itself is about right all the same (docs/measurement.md §1.9).
+const MOVED_SHARE_MIN: f64 = 0.05;
+/// The quantiles that are asked whether they moved: those that every report shows.
+const MOVED_QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+/// Not running for more than this share of the time takes as much off the throughput, and decides the percentiles beyond it.
+const GAP_SHARE_MAX: f64 = 0.01;
 /// Starting threads and reading certificates takes some ten milliseconds: 1 % of this.
 const RUN_MIN: Nanos = Nanos::SECOND;
 
 /// Waiting for a core longer than this share of the time lengthens what is measured (docs/measurement.md §1.9).
 const RUN_QUEUE_SHARE_MAX: f64 = 0.01;
+/// From here on it decides what is measured (docs/measurement.md §1.9).
+const RUN_QUEUE_SHARE_LOST: f64 = 0.1;
 /// A host that takes more than this share away makes two runs incomparable (docs/measurement.md §1.9).
 const STEAL_SHARE_MAX: f64 = 0.01;
 /// What a system does beside its work: less than this share of its processor time (idle desktops and build machines: 1 to 4 %).
@@ -44,11 +58,16 @@ const OTHERS_SHARE_NOTICED: f64 = 0.1;
 /// beside programs of others is theirs in part.
 const SERVER_WAIT_SHARE_MAX: f64 = 0.2;
 
-/// Sends later than this share of the slow answers leave nothing to read from them (docs/measurement.md §1.9).
-const LAG_OF_RESPONSE_MAX: f64 = 0.25;
-/// What waking up costs on a shared or virtual machine that has room: beside a server that answers within a tenth of a millisecond,
-/// a share of its slow answers alone would condemn every run there. Said it is all the same.
-const LAG_BEARABLE: Nanos = Nanos::from_micros(500);
+/// Of a figure of which more than this is ours, nothing is left to read (docs/measurement.md §1.9).
+const MOVED_SHARE_MAX: f64 = 0.25;
+/// What waking up costs on a shared or virtual machine that has room: beside a server that answers within a tenth of a millisecond, a
+/// share of its answers alone would condemn every run there. Said it is all the same. One in a hundred waits longer there.
+const MOVED_BEARABLE: Nanos = Nanos::from_micros(500);
+const MOVED_BEARABLE_P99: Nanos = Nanos::from_millis(2);
+/// A run is condemned by quantiles up to this one; beyond, a single moment decides.
+const CONDEMNING_QUANTILE_MAX: f64 = 0.99;
+/// Connections that carried a request for this share of the time were all busy.
+const CONNECTIONS_BUSY_MIN: f64 = 0.9;
 /// Of what was asked for, this much was sent, or it is not the load that was asked for (docs/measurement.md §1.9).
 const ACHIEVED_MIN: f64 = 0.99;
 /// Below this it is another load altogether (docs/measurement.md §1.9).
@@ -112,11 +131,38 @@ pub struct Cause {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum What {
-    /// One send in a hundred was later than this, a Lane being free.
+    /// loadline itself delayed requests.
     Lag {
         /// The 99th percentile of the lag.
         #[serde(rename = "p99_ns")]
         p99: Nanos,
+        /// By how much the median of the response time may be too high.
+        #[serde(rename = "p50_high_ns")]
+        p50_high: Nanos,
+        /// And its 99th percentile.
+        #[serde(rename = "p99_high_ns")]
+        p99_high: Nanos,
+        /// The quantile that moved most for its size, from 0 to 1.
+        quantile: f64,
+        /// By how much that one may be too high.
+        #[serde(rename = "quantile_high_ns")]
+        quantile_high: Nanos,
+    },
+    /// loadline did not run: it was paused, frozen, stunned or stopped.
+    Gaps {
+        /// For so long, on average over its threads.
+        #[serde(rename = "total_ns")]
+        total: Nanos,
+        /// At most at once.
+        #[serde(rename = "longest_ns")]
+        longest: Nanos,
+        /// Of the measured time, from 0 to 1.
+        share: f64,
+    },
+    /// What was counted on the wire and what the times say differ.
+    Unaccounted {
+        /// By this share, from 0 to 1.
+        share: f64,
     },
     /// Less was sent than asked for.
     Shortfall {
@@ -175,10 +221,21 @@ impl Validity {
         let mut causes: Vec<Cause> = if run.requests.due == 0 {
             Vec::new()
         } else {
-            [lateness(run), shortfall(run), exhaustion(run), processor(run), run_queue(run), quota(run), steal(run), others(run)]
-                .into_iter()
-                .flatten()
-                .collect()
+            [
+                gaps(run),
+                shortfall(run),
+                lateness(run),
+                exhaustion(run),
+                processor(run),
+                run_queue(run),
+                quota(run),
+                steal(run),
+                others(run),
+                accounting(run),
+            ]
+            .into_iter()
+            .flatten()
+            .collect()
         };
         causes.sort_by_key(|cause| std::cmp::Reverse(cause.standing));
         Self { standing: causes.first().map_or(Standing::Valid, |cause| cause.standing), causes }
@@ -197,27 +254,110 @@ fn cause(standing: Standing, what: What) -> Option<Cause> {
     Some(Cause { standing, what })
 }
 
-fn lateness(run: &Summary) -> Option<Cause> {
-    // Of few samples the 99th percentile is the greatest, and one late send convicts nobody.
-    let p99 = run.lag.known_quantile(0.99)?;
-    let median = run.service_time.quantile(0.5)?;
-    if p99 <= lag_allowed(median) {
-        return None;
-    }
-    let slow = run.response_time.quantile(0.99)?;
-    let bearable = p99 <= LAG_BEARABLE || p99.0 as f64 <= slow.0 as f64 * LAG_OF_RESPONSE_MAX;
-    cause(if bearable { Standing::Degraded } else { Standing::Invalid }, What::Lag { p99 })
+/// Whatever else a run shows, a generator that did not run has measured itself.
+fn gaps(run: &Summary) -> Option<Cause> {
+    let gaps = run.generator.gaps;
+    let total = Nanos(gaps.total.0 / u64::from(run.generator.threads.max(1)));
+    let share = if run.duration_s > 0.0 { total.as_secs_f64() / run.duration_s } else { 0.0 };
+    let standing = match share > GAP_SHARE_MAX {
+        // The server stood still in the same periods: what the two of them can do together is what was measured.
+        true if run.generator.throttled_share.is_some() && is_throttled_with_the_server(run) => Standing::Degraded,
+        true => Standing::Invalid,
+        false => Standing::Valid,
+    };
+    if gaps.is_empty() { None } else { cause(standing, What::Gaps { total, longest: gaps.longest, share }) }
 }
 
-/// What fell due against what should have: a request that found no Lane fell due, and is the server's or the plan's.
-fn shortfall(run: &Summary) -> Option<Cause> {
-    let expected = run.qps_offered? * run.duration_s;
-    let missing = expected - run.requests.due as f64;
-    if expected <= 0.0 || missing <= ARRIVAL_DEVIATIONS * expected.sqrt() {
+/// How much a quantile of the response time may be too high, and whether that is more than its ±.
+fn moved(run: &Summary, q: f64) -> Nanos {
+    let own = &run.own_delay;
+    // Results that do not tell which requests were delayed tell by how much one in so many was.
+    let untold = own.is_empty() && run.lag.max().is_some_and(|lag| lag >= MOVED_MIN);
+    if untold {
+        return run.lag.quantile(q).unwrap_or_default();
+    }
+    run.response_time.quantile(q).zip(run.quantile_without_own_delay(q)).map_or(Nanos::ZERO, |(with, without)| with.since(without))
+}
+
+fn lateness(run: &Summary) -> Option<Cause> {
+    struct Move {
+        q: f64,
+        of: Nanos,
+        by: Nanos,
+    }
+    let moves: Vec<Move> = MOVED_QUANTILES
+        .iter()
+        .filter_map(|q| Some(Move { q: *q, of: run.response_time.known_quantile(*q)?, by: moved(run, *q) }))
+        .filter(|it| it.by > MOVED_MIN.max(Nanos((it.of.0 as f64 * MOVED_SHARE_MIN) as u64)))
+        .collect();
+    let share = |it: &Move| it.by.0 as f64 / it.of.0.max(1) as f64;
+    let worst = moves.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let spread = spreads(run);
+    // A figure that is not known better than that is not wrong.
+    let tells = |it: &&Move| spread.iter().find(|(q, _)| *q == it.q).is_none_or(|(_, low)| (it.of.since(it.by).0 as f64) < *low);
+    let bearable = |q: f64| if q < CONDEMNING_QUANTILE_MAX { MOVED_BEARABLE } else { MOVED_BEARABLE_P99 };
+    let condemns = |it: &Move| it.q <= CONDEMNING_QUANTILE_MAX && share(it) > MOVED_SHARE_MAX && it.by > bearable(it.q);
+    let standing = match (moves.iter().filter(tells).any(condemns), moves.iter().any(|it| tells(&it))) {
+        (true, _) => Standing::Invalid,
+        (false, true) => Standing::Degraded,
+        (false, false) => Standing::Valid,
+    };
+    let worst = moves.iter().filter(tells).max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(worst);
+    let what = What::Lag {
+        p99: run.lag.known_quantile(0.99).unwrap_or_default(),
+        p50_high: moved(run, 0.5),
+        p99_high: moved(run, 0.99),
+        quantile: worst.q,
+        quantile_high: worst.by,
+    };
+    cause(standing, what)
+}
+
+/// The lower ends of the intervals of the quantiles that are known. Ranks are enough to tell what is worth a word.
+fn spreads(run: &Summary) -> Vec<(f64, f64)> {
+    let Ok(slices) = interval::slices(run) else { return Vec::new() };
+    let uncertainty = interval::uncertainty(&slices, 0, &mut Random::new(run.plan.seed(), 0));
+    let low = |quantile: &interval::Quantile| match quantile.evidence {
+        Evidence::Known { figure, .. } => (quantile.q, figure.interval.low),
+        // Nothing is shown that could be wrong.
+        Evidence::NotEnough { .. } => (quantile.q, 0.0),
+    };
+    uncertainty.quantiles.iter().map(low).collect()
+}
+
+/// What was sent of what was asked for, from 0 to 1. A request that failed was sent; one that is unsent was not. `None` in closed load.
+fn sent_share(run: &Summary) -> Option<f64> {
+    let due = run.requests.due as f64;
+    // The timetable of a scenario is one of journeys.
+    let expected =
+        run.qps_offered.map_or_else(|| if matches!(run.plan.load(), Load::Open { .. }) { due } else { 0.0 }, |rate| rate * run.duration_s);
+    if expected <= 0.0 {
         return None;
     }
-    let share = run.requests.due as f64 / expected;
-    (share < ACHIEVED_MIN).then_some(Cause { standing: short_of(share), what: What::Shortfall { share } })
+    Some(share_of_arrivals(due - run.requests.unsent as f64, expected))
+}
+
+/// The share that came of so many arrivals at random; all of it where the rest is chance.
+fn share_of_arrivals(came: f64, expected: f64) -> f64 {
+    if expected - came <= ARRIVAL_DEVIATIONS * expected.sqrt() { 1.0 } else { came / expected }
+}
+
+/// Whether less was sent than asked for, by so much that it is another load.
+fn missed_the_rate(run: &Summary) -> bool {
+    sent_share(run).is_some_and(|share| share < ACHIEVED_LEAST)
+}
+
+/// What was sent against what should have been. A request that never fell due is ours; one that fell due and was never sent is ours
+/// where a thread had no room or did not run, else the server's or that of the limit on connections.
+fn shortfall(run: &Summary) -> Option<Cause> {
+    let share = sent_share(run)?;
+    let fell_due = run.qps_offered.map_or(1.0, |rate| share_of_arrivals(run.requests.due as f64, rate * run.duration_s));
+    let ours = fell_due < ACHIEVED_MIN
+        || is_busy(run)
+        || throttled(run).is_some()
+        || starved(run).is_some()
+        || gaps(run).is_some_and(|gaps| gaps.standing == Standing::Invalid);
+    (share < ACHIEVED_MIN && ours).then_some(Cause { standing: short_of(share), what: What::Shortfall { share } })
 }
 
 fn exhaustion(run: &Summary) -> Option<Cause> {
@@ -231,13 +371,19 @@ fn short_of(sent: f64) -> Standing {
     if sent < ACHIEVED_LEAST { Standing::Invalid } else { Standing::Degraded }
 }
 
+/// Whether a worker had no room left on its core.
+fn is_busy(run: &Summary) -> bool {
+    run.generator.cpu_share_busiest > CPU_SHARE_MAX && processor_share_is_known(run)
+}
+
 fn processor(run: &Summary) -> Option<Cause> {
     let share = run.generator.cpu_share_busiest;
     if !processor_share_is_known(run) {
         return None;
     }
-    if share > CPU_SHARE_MAX {
-        return cause(Standing::Degraded, What::Processor { share });
+    if is_busy(run) {
+        // A rate that was missed by a thread without room says nothing about the server.
+        return cause(if missed_the_rate(run) { Standing::Invalid } else { Standing::Degraded }, What::Processor { share });
     }
     // Ticks hold what all workers used together: if that is too much on average, it is too much for one of them.
     let threads = f64::from(run.generator.threads.max(1));
@@ -254,20 +400,22 @@ fn processor(run: &Summary) -> Option<Cause> {
 /// answer, and only the kernel knows better. So starvation convicts by itself, wherever the server runs.
 fn run_queue(run: &Summary) -> Option<Cause> {
     let share = run.generator.run_queue_share.filter(|share| *share > RUN_QUEUE_SHARE_MAX && processor_share_is_known(run))?;
-    let standing = match (shares_cores_with_the_server(run), share > STARVED_SHARE_MIN) {
+    let standing = match shares_cores_with_the_server(run) {
         _ if starved(run).is_some() => Standing::Invalid,
-        (true, false) => Standing::Valid,
-        (true, true) | (false, false) => Standing::Degraded,
-        (false, true) => Standing::Invalid,
+        true if share <= STARVED_SHARE_MIN => Standing::Valid,
+        _ => Standing::Degraded,
     };
     cause(standing, What::RunQueue { share })
 }
 
-/// The share of the time that a worker waited for a core, if it got next to nothing of the processor time it asked for.
+/// The share of the time that a worker waited for a core, if that decided what was measured: a tenth of the time where somebody else than
+/// the server had the core, and where nobody else did, so much that it got next to nothing of the processor time it asked for.
 fn starved(run: &Summary) -> Option<f64> {
-    let waited = run.generator.run_queue_share.filter(|share| *share > STARVED_SHARE_MIN && processor_share_is_known(run))?;
+    let waited = run.generator.run_queue_share.filter(|share| *share >= RUN_QUEUE_SHARE_LOST && processor_share_is_known(run))?;
     let had = run.generator.cpu_share_busiest;
-    (had < SERVED_SHARE_MIN * (had + waited)).then_some(waited)
+    let beside_others = run.generator.others_share.is_some_and(|others| others > OTHERS_SHARE_NOTICED);
+    let next_to_nothing = waited > STARVED_SHARE_MIN && had < SERVED_SHARE_MIN * (had + waited);
+    (!shares_cores_with_the_server(run) || beside_others || next_to_nothing).then_some(waited)
 }
 
 /// Who stops because of a quota is in no queue for a core: the wait for one does not tell.
@@ -287,9 +435,20 @@ fn quota(run: &Summary) -> Option<Cause> {
 /// server's as well.
 fn throttled(run: &Summary) -> Option<f64> {
     let share = run.generator.throttled_share.filter(|share| *share >= THROTTLED_MIN && processor_share_is_known(run))?;
-    let together = shares_cores_with_the_server(run)
-        && ServerSide::of_processes(run).is_none_or(|server| server.mean("cgroup_throttled").is_some_and(|its| its > THROTTLED_NOTICED));
-    (!together).then_some(share)
+    (!is_throttled_with_the_server(run)).then_some(share)
+}
+
+/// Whether the server on this machine was seen to stop for a quota as well. One that was not watched may have none: what loadline
+/// measured while it was stopped is no word about it.
+fn is_throttled_with_the_server(run: &Summary) -> bool {
+    shares_cores_with_the_server(run)
+        && ServerSide::of_processes(run).and_then(|server| server.mean("cgroup_throttled")).is_some_and(|its| its > THROTTLED_NOTICED)
+}
+
+/// Figures that cannot be true together are nobody's.
+fn accounting(run: &Summary) -> Option<Cause> {
+    let law = littles_law::of_run(run).filter(|law| !law.holds)?;
+    cause(Standing::Invalid, What::Unaccounted { share: law.error })
 }
 
 fn steal(run: &Summary) -> Option<Cause> {
@@ -318,15 +477,35 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = |share: f64| percent((share * 1e3).round() / 10.0);
         match self {
-            Self::Lag { p99 } => {
+            Self::Lag { p50_high, p99_high, quantile, quantile_high, .. } => {
+                write!(f, "loadline itself was late: ")?;
+                let high = |by: Nanos| {
+                    if by <= MOVED_MIN { "is not affected".to_owned() } else { format!("may be up to {} high", time(by.0 as f64)) }
+                };
+                match *quantile {
+                    0.5 | 0.99 => write!(f, "p50 {}, p99 {}", high(*p50_high), high(*p99_high)),
+                    other => write!(f, "p50 {}, p{} {}", high(*p50_high), percent(other * 100.0), high(*quantile_high)),
+                }
+            }
+            Self::Gaps { total, longest, share: of } => {
+                write!(f, "loadline itself did not run for {}", time(total.0 as f64))?;
+                if longest.0 < total.0 {
+                    write!(f, " in all, {} at most at once", time(longest.0 as f64))?;
+                }
+                write!(f, " ({} % of the time): it was paused, frozen or stopped", share(*of))
+            }
+            Self::Unaccounted { share: of } => write!(
+                f,
+                "the requests counted on the wire and their times differ by {} %: requests or times were lost, which is a fault of loadline",
+                share(*of)
+            ),
+            Self::Shortfall { share: sent } => {
+                let missing = share(1.0 - *sent);
                 write!(
                     f,
-                    "one request in a hundred left more than {} after it could: loadline was late, not the server",
-                    time(p99.0 as f64)
+                    "loadline did not keep up with the rate: it sent only {} % of the requests, {missing} % are missing",
+                    share(*sent)
                 )
-            }
-            Self::Shortfall { share: sent } => {
-                write!(f, "only {} % of the requests asked for were made: loadline did not keep up with the rate", share(*sent))
             }
             Self::Exhausted { requests } => {
                 let (number, were) = (count(*requests), if *requests == 1 { "was" } else { "were" });
@@ -362,11 +541,11 @@ impl fmt::Display for What {
                 share(*stolen)
             ),
             Self::Others { share: used, server_waited } => {
-                write!(f, "other programs used {:.0} % of this machine's processors", used * 100.0)?;
+                write!(f, "other programs kept {:.0} % of the CPUs busy", used * 100.0)?;
                 match server_waited.filter(|waited| *waited > SERVER_WAIT_SHARE_MAX) {
                     Some(waited) => write!(
                         f,
-                        ", and the server got no core for {:.0} % of the time it was ready to work: it may be faster than this",
+                        ", and the server waited for a CPU {:.0} % of the time, so it may be faster than measured",
                         waited * 100.0
                     ),
                     None => Ok(()),
@@ -381,20 +560,25 @@ impl fmt::Display for What {
 pub enum GeneratorLimit {
     /// The busiest worker used this share of a core, from 0 to 1.
     Processor(f64),
-    /// One send in a hundred was later than this.
-    Lag(Nanos),
-    /// A worker was ready and got no core for this share of the time, and next to none of the rest, from 0 to 1.
+    /// A figure moved because requests were sent so late: the quantile, and by how much.
+    Lag(f64, Nanos),
+    /// A worker was ready and got no core for this share of the time, from 0 to 1.
     Starved(f64),
     /// Its quota of processor time stopped it in this share of the quota's periods, from 0 to 1.
     Throttled(f64),
+    /// It did not run for so long.
+    Stopped(Nanos),
 }
 
 /// What limited the run on the generator's side; `None` when the figures are the server's.
 #[must_use]
 pub fn generator_limit(summary: &Summary) -> Option<GeneratorLimit> {
     let busiest = summary.generator.cpu_share_busiest;
-    if busiest >= CPU_SHARE_MAX && processor_share_is_known(summary) {
+    if is_busy(summary) {
         return Some(GeneratorLimit::Processor(busiest));
+    }
+    if let Some(Cause { standing: Standing::Invalid, what: What::Gaps { total, .. } }) = gaps(summary) {
+        return Some(GeneratorLimit::Stopped(total));
     }
     if let Some(waited) = starved(summary) {
         return Some(GeneratorLimit::Starved(waited));
@@ -402,14 +586,50 @@ pub fn generator_limit(summary: &Summary) -> Option<GeneratorLimit> {
     if let Some(share) = throttled(summary) {
         return Some(GeneratorLimit::Throttled(share));
     }
-    // Of few samples the 99th percentile is the greatest, and one late send convicts nobody.
-    let lag = summary.lag.known_quantile(0.99)?;
-    let median = summary.service_time.quantile(0.5)?;
-    (lag > lag_allowed(median)).then_some(GeneratorLimit::Lag(lag))
+    match lateness(summary)? {
+        Cause { standing: Standing::Degraded | Standing::Invalid, what: What::Lag { quantile, quantile_high, .. } } => {
+            Some(GeneratorLimit::Lag(quantile, quantile_high))
+        }
+        _ => None,
+    }
 }
 
-fn lag_allowed(service_median: Nanos) -> Nanos {
-    LAG_P99_MIN.max(Nanos((service_median.0 as f64 * LAG_OF_SERVICE_MAX) as u64))
+/// How far the plan's own limit on connections held requests back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConnectionsLimit {
+    /// How many connections the plan allows.
+    pub connections: u32,
+    /// The share of the time in which they carried a request, from 0 to 1, on average over all of them.
+    pub busy: f64,
+    /// How long a request waited for one, on average.
+    pub wait_mean: Nanos,
+    /// How long it then took, on average.
+    pub service_mean: Nanos,
+    /// Requests a second that so many connections can carry at this service time.
+    pub carries: f64,
+    /// How many connections the rate asked for would need at this service time; more where the server gets slower.
+    pub needed: f64,
+}
+
+/// Whether requests of open load waited because all connections of the plan were busy: not this machine's doing, and not the
+/// server's alone. All connections were busy, the mean wait is longer than an answer takes, and less was answered in the time than
+/// fell due. `None` in closed load, where there is one connection a user, and for journeys, whose users keep theirs while they pause.
+#[must_use]
+pub fn connections_limit(run: &Summary) -> Option<ConnectionsLimit> {
+    let offered = run.qps_offered?;
+    let connections = run.plan.connections_max().get();
+    let (wait, service) = (run.wait.mean()?, run.service_time.mean().filter(|mean| *mean > 0.0)?);
+    let busy = run.in_flight_mean / f64::from(connections);
+    let carries = f64::from(connections) * 1e9 / service;
+    let held_back = busy >= CONNECTIONS_BUSY_MIN && wait > service && run.qps < offered * ACHIEVED_MIN;
+    held_back.then_some(ConnectionsLimit {
+        connections,
+        busy,
+        wait_mean: Nanos(wait as u64),
+        service_mean: Nanos(service as u64),
+        carries,
+        needed: (offered * service / 1e9).ceil(),
+    })
 }
 
 /// Whether the run was long enough for a share of the processor: in a shorter one, starting up is most of it.
@@ -429,7 +649,8 @@ impl fmt::Display for GeneratorLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Processor(share) => write!(f, "its busiest thread used {:.0} % of a core", share * 100.0),
-            Self::Lag(lag) => write!(f, "one send in a hundred was more than {:.0} µs late", lag.0 as f64 / 1e3),
+            Self::Lag(q, by) => write!(f, "it was late itself, so that p{} may be up to {} high", percent(q * 100.0), time(by.0 as f64)),
+            Self::Stopped(total) => write!(f, "it did not run for {}", time(total.0 as f64)),
             Self::Starved(waited) => write!(f, "a thread was ready but got no core for {:.0} % of the time", waited * 100.0),
             Self::Throttled(share) => write!(f, "its quota of processor time stopped it in {:.0} % of the quota's periods", share * 100.0),
         }
@@ -472,18 +693,121 @@ mod tests {
         assert_eq!(generator_limit(&summary), None);
     }
 
+    /// A healthy run of which that share of the requests was sent so late.
+    fn delayed(share: f64, delay: Nanos) -> Summary {
+        let mut run = healthy();
+        (run.response_time, run.lag) = (Histogram::new(), Histogram::new());
+        let every = (1.0 / share) as u64;
+        let mut k = 0;
+        for tick in &mut run.timeline {
+            let mut slowed = Histogram::new();
+            for (time, count) in tick.response_time.unpack().unwrap().recorded() {
+                for _ in 0..count {
+                    k += 1;
+                    let late = if k % every == 0 { delay } else { Nanos::ZERO };
+                    run.lag.record(late);
+                    slowed.record(time.plus(late));
+                    if late > Nanos::ZERO {
+                        run.own_delay.measured.record(time.plus(late));
+                        run.own_delay.without.record(time);
+                    }
+                }
+            }
+            run.response_time.add(&slowed);
+            tick.response_time = slowed.pack();
+        }
+        run
+    }
+
     #[test]
-    fn late_sends_are_the_limit_only_beyond_noise_and_beyond_a_share_of_the_service_time() {
-        // The median service time of this fixture is above a millisecond, so that 100 µs is above 5 % of it.
+    fn a_delay_is_judged_by_what_it_did_to_the_figures() {
+        let standing = |share: f64, micros: u64| Validity::of(&delayed(share, Nanos::from_micros(micros))).standing;
+        // The median of this fixture is above a millisecond, its 99th percentile 7.09 ms.
+        assert_eq!(standing(1.0, 40), Standing::Valid, "less than waking up costs");
+        assert_eq!(standing(1.0, 200), Standing::Degraded, "more than 5 % of the median");
+        assert_eq!(standing(1.0, 4_000), Standing::Invalid, "the median is loadline's own");
+        assert_eq!(standing(0.001, 2_000), Standing::Valid, "nearly all of one in a thousand was slow anyway");
+        assert_eq!(standing(0.05, 40_000), Standing::Invalid, "so are the slow ones");
+        assert_eq!(generator_limit(&delayed(0.001, Nanos::from_millis(2))), None);
+        let late = delayed(1.0, Nanos::from_millis(4));
+        assert!(generator_limit(&late).unwrap().to_string().starts_with("it was late itself, so that p50 may be up to 4.00 ms high"));
+        let why = Validity::of(&late).why();
+        assert!(why.starts_with("loadline itself was late: p50 may be up to 4.00 ms high, p99 may be up to "), "{why}");
+    }
+
+    #[test]
+    fn results_that_do_not_tell_which_requests_were_late_are_judged_by_the_lag() {
+        assert_eq!(Validity::of(&lagging(Nanos::from_micros(90))).standing, Standing::Valid);
+        assert_eq!(Validity::of(&lagging(Nanos::from_millis(2))).standing, Standing::Invalid);
         assert_eq!(generator_limit(&lagging(Nanos::from_micros(90))), None);
+    }
+
+    #[test]
+    fn a_generator_that_did_not_run_says_so_and_for_how_long() {
+        let stopped = |total: u64, longest: u64| {
+            judged(|run| {
+                run.generator.gaps = measure::Gaps {
+                    count: 2,
+                    total: Nanos::from_millis(total * u64::from(run.generator.threads)),
+                    longest: Nanos::from_millis(longest),
+                };
+            })
+        };
+        // Of ten seconds.
+        let (standing, why) = stopped(2_000, 2_000);
+        assert_eq!(standing, Standing::Invalid);
+        assert_eq!(why, "loadline itself did not run for 2.00 s (20 % of the time): it was paused, frozen or stopped");
         assert_eq!(
-            generator_limit(&lagging(Nanos::from_millis(2))).unwrap().to_string(),
-            "one send in a hundred was more than 2000 µs late"
+            stopped(400, 20).1,
+            "loadline itself did not run for 400 ms in all, 20.0 ms at most at once (4 % of the time): it was paused, frozen or stopped"
         );
-        let mut slow = lagging(Nanos::from_millis(2));
-        slow.service_time = Histogram::new();
-        (0..2_000).for_each(|_| slow.service_time.record(Nanos::from_millis(100)));
-        assert_eq!(generator_limit(&slow), None, "2 ms of 100 ms are within 5 %");
+        assert_eq!(stopped(90, 46).0, Standing::Valid);
+        let mut run = healthy();
+        run.generator.gaps = measure::Gaps { count: 1, total: Nanos::from_secs(4), longest: Nanos::from_secs(2) };
+        assert_eq!(generator_limit(&run), Some(GeneratorLimit::Stopped(Nanos::from_secs(2))));
+    }
+
+    #[test]
+    fn requests_that_were_lost_make_a_run_invalid() {
+        let (standing, why) = judged(|run| run.in_flight_mean *= 1.2);
+        assert_eq!(standing, Standing::Invalid);
+        assert!(why.contains("requests or times were lost"), "{why}");
+    }
+
+    #[test]
+    fn a_rate_that_a_full_thread_missed_says_nothing_about_the_server() {
+        let unsent = |cpu: f64| {
+            judged(|run| {
+                run.qps_offered = Some(run.requests.due as f64 / run.duration_s);
+                let unsent = run.requests.due * 4 / 5;
+                run.requests.unsent = unsent;
+                run.requests.succeeded -= unsent;
+                run.generator.cpu_share_busiest = cpu;
+            })
+        };
+        let (standing, why) = unsent(0.99);
+        assert_eq!(standing, Standing::Invalid);
+        assert!(why.contains("it sent only 20 % of the requests, 80 % are missing") && why.contains("used 99 % of its core"), "{why}");
+        assert_eq!(unsent(0.5), (Standing::Valid, String::new()), "with room to spare it waited for the server, or for connections");
+    }
+
+    #[test]
+    fn connections_are_the_limit_where_all_are_busy_and_requests_wait_for_them() {
+        let mut run = fixtures::summaries().into_iter().find(|(name, _)| *name == "open_with_a_stall").unwrap().1;
+        assert_eq!(connections_limit(&run), None, "a stall is the server's");
+        let connections = run.plan.connections_max().get();
+        let service = run.service_time.mean().unwrap() / 1e9;
+        run.in_flight_mean = f64::from(connections) * 0.99;
+        run.qps_offered = Some(run.qps * 2.0);
+        run.wait = Histogram::new();
+        run.wait.record(Nanos::from_secs(2));
+        let limit = connections_limit(&run).unwrap();
+        assert_eq!((limit.connections, limit.wait_mean), (connections, Nanos::from_secs(2)));
+        assert!((limit.carries - f64::from(connections) / service).abs() < 1e-6 * limit.carries && limit.busy > 0.98);
+        assert!((limit.needed - (run.qps * 2.0 * service).ceil()).abs() < 1e-9);
+        run.in_flight_mean = f64::from(connections) * 0.5;
+        assert_eq!(connections_limit(&run), None, "half of them had nothing to do");
+        assert_eq!(connections_limit(&healthy()), None, "closed load has one a user");
     }
 
     fn judged(change: impl FnOnce(&mut Summary)) -> (Standing, String) {
@@ -506,28 +830,6 @@ mod tests {
     }
 
     #[test]
-    fn lag_beyond_a_quarter_of_the_slow_answers_leaves_nothing_to_read() {
-        let late = |lag: u64| judged(|run| run.lag = lagging(Nanos::from_micros(lag)).lag);
-        assert_eq!(late(90).0, Standing::Valid);
-        let at_once = |lag: u64| {
-            judged(|run| {
-                run.lag = lagging(Nanos::from_micros(lag)).lag;
-                (run.response_time, run.service_time) = (Histogram::new(), Histogram::new());
-                for _ in 0..10_000 {
-                    run.response_time.record(Nanos::from_micros(300));
-                    run.service_time.record(Nanos::from_micros(100));
-                }
-            })
-        };
-        assert_eq!((at_once(450).0, at_once(600).0), (Standing::Degraded, Standing::Invalid));
-        // The 99th percentile of the response time of this fixture is 7.09 ms.
-        assert_eq!(late(1_500).0, Standing::Degraded);
-        let (standing, why) = late(2_000);
-        assert_eq!(standing, Standing::Invalid);
-        assert!(why.starts_with("one request in a hundred left more than 2.00 ms after it could"), "{why}");
-    }
-
-    #[test]
     fn waiting_for_a_lane_is_the_servers_doing() {
         let run = judged(|run| (0..200_000).for_each(|_| run.wait.record(Nanos::SECOND)));
         assert_eq!(run.0, Standing::Valid);
@@ -543,7 +845,7 @@ mod tests {
             .0
         };
         let afar: fn(&mut Summary) = |_| ();
-        assert_eq!([0.009, 0.04, 0.9].map(|share| starved(share, afar)), [Standing::Valid, Standing::Degraded, Standing::Invalid]);
+        assert_eq!([0.009, 0.04, 0.1].map(|share| starved(share, afar)), [Standing::Valid, Standing::Degraded, Standing::Invalid]);
         assert_eq!([0.04, 0.4, 0.7].map(|share| starved(share, local)), [Standing::Valid, Standing::Valid, Standing::Degraded]);
         let mut run = healthy();
         local(&mut run);
@@ -578,6 +880,19 @@ mod tests {
     }
 
     #[test]
+    fn a_tenth_of_the_time_without_a_core_that_others_had_is_too_much() {
+        let beside = |others: Option<f64>, waited: f64| {
+            let mut run = healthy();
+            local(&mut run);
+            (run.generator.others_share, run.generator.cpu_share_busiest, run.generator.run_queue_share) = (others, 0.3, Some(waited));
+            Validity::of(&run).standing
+        };
+        assert_eq!(beside(Some(0.25), 0.697), Standing::Invalid);
+        assert_eq!([beside(Some(0.25), 0.1), beside(Some(0.25), 0.09)], [Standing::Invalid, Standing::Valid]);
+        assert_eq!([beside(Some(0.02), 0.4), beside(None, 0.4)], [Standing::Valid; 2], "the server had them");
+    }
+
+    #[test]
     fn a_quota_that_stops_loadline_condemns_unless_it_is_the_server_s_as_well() {
         let with = |share: f64, at: fn(&mut Summary)| {
             let mut run = healthy();
@@ -589,8 +904,8 @@ mod tests {
         let afar: fn(&mut Summary) = |_| ();
         assert_eq!([0.005, 0.1].map(|share| with(share, afar)), [(Standing::Valid, None), (Standing::Degraded, None)]);
         assert_eq!(with(0.6, afar), (Standing::Invalid, said()));
-        // On this machine, of a server that is not watched, who knows.
-        assert_eq!([0.1, 0.6].map(|share| with(share, local)), [(Standing::Valid, None), (Standing::Degraded, None)]);
+        // A server on this machine that was not watched may have none.
+        assert_eq!([with(0.1, local), with(0.6, local)], [(Standing::Valid, None), (Standing::Invalid, said())]);
         // The server that is watched has a quota of its own, or none.
         let watched: fn(&mut Summary) = |run| {
             local(run);
@@ -639,7 +954,7 @@ mod tests {
              work: it may be faster than this"
         );
         let (standing, _, noticed) = beside(Some(0.43), Some(0.05));
-        assert_eq!((standing, noticed), (Standing::Valid, vec!["other programs used 43 % of this machine's processors".to_owned()]));
+        assert_eq!((standing, noticed), (Standing::Valid, vec!["other programs kept 43 % of the CPUs busy".to_owned()]));
         for (others, waited) in [(Some(0.03), Some(0.6)), (None, None), (Some(0.03), None)] {
             assert_eq!(beside(others, waited), (Standing::Valid, String::new(), Vec::new()), "with threads of its own it waits for itself");
         }
@@ -650,7 +965,7 @@ mod tests {
         let asked = |rate: f64| judged(|run| run.qps_offered = Some(rate));
         // 12,000 a second were made.
         assert_eq!([12_020.0, 12_300.0, 13_000.0].map(|rate| asked(rate).0), [Standing::Valid, Standing::Degraded, Standing::Invalid]);
-        assert!(asked(24_000.0).1.contains("only 50 %"));
+        assert!(asked(24_000.0).1.contains("only 50 % of the requests, 50 % are missing"));
         // Of few arrivals at random, some more or less are chance.
         let few = judged(|run| {
             run.requests.due = 95;

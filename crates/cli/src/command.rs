@@ -9,12 +9,14 @@ mod curate;
 mod demo;
 mod diff;
 mod find;
+mod help;
 mod import;
 mod init;
 mod later;
 mod links;
 mod man;
 mod profile;
+mod refusal;
 mod replay;
 mod report;
 mod run;
@@ -26,17 +28,19 @@ mod traffic;
 mod try_once;
 
 use ::report::{Colour, Style};
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use engine::Stop;
 use live::Palette;
+use std::ffi::OsString;
 use std::io::IsTerminal as _;
 
 use self::later::Later;
 use crate::exit::{Exit, Failed};
-use crate::outputs::{Styles, to_stdout};
+use crate::outputs::{Showing, Styles, to_stdout};
 use crate::screen::{Screen, Sight, Voice};
 
 pub use compare::Margin;
+pub use refusal::refuse;
 pub use sweep::{broken, name_of};
 
 /// The whole command line.
@@ -44,8 +48,7 @@ pub use sweep::{broken, name_of};
 #[command(
     name = "loadline",
     version,
-    about = "How many requests a second an HTTP server carries, how fast it answers there, and where it starts to fail",
-    after_help = format!("{}\n{}", dialects(), exit_codes()),
+    about = "How many requests a second an HTTP server carries, how fast it answers there, and where it fails",
     max_term_width = 100,
     disable_help_subcommand = true
 )]
@@ -57,38 +60,37 @@ pub struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Measure one load and report it
-    #[command(after_help = PASTED)]
     Run(Later<run::Run>),
-    /// Send one request, or go through one journey, once: every request and answer whole, with checks and variables
+    /// Send one request or one journey once, and show all of it
     #[command(name = "try")]
     TryOnce(Later<try_once::Try>),
-    /// Climb through a ladder of loads: a table, two charts, and what they show
+    /// Climb a ladder of loads: a table, charts, and where it ends
     Sweep(Later<sweep::Sweep>),
     /// Find the highest rate that keeps a promise such as 'p99 < 50ms'
     Find(Later<find::Find>),
-    /// Put two sweeps side by side, as a table and two charts; or two runs or searches, as a table
+    /// Put two saved sweeps, runs or searches side by side
     Diff(Later<diff::Diff>),
-    /// Find out whether one server is slower than another: runs in pairs, and a verdict that may be "cannot tell"
+    /// Tell whether one server is slower than another, by runs in pairs
     Compare(Later<compare::Compare>),
-    /// Measure what this machine can send at most, or what a target differs from itself by, and remember it
+    /// Measure what this machine can send, or how far a target varies
     Calibrate(Later<calibrate::Calibrate>),
-    /// Show a saved result once more, in words or as FORMAT=FILE
+    /// Show a saved result again, in words or as FORMAT=FILE
     Report(Later<report::Report>),
-    /// Tell what real traffic looks like, from access logs: rates, routes, users, bursts
+    /// Tell what real traffic looks like, from access logs
     Traffic(Later<traffic::Traffic>),
     /// Write a scenario to begin with, which explains itself
     Init(Later<init::Init>),
-    /// Look a scenario through and tell every mistake in it, with its place, without sending anything
+    /// Tell every mistake in a scenario, and send nothing
     Check(Later<check::Check>),
-    /// Send the requests of access logs again, at their times, and compare the answers with those of the log
+    /// Send the requests of access logs again, at their times
     Replay(Later<replay::Replay>),
-    /// Read a profile of a program: which functions spent most, and what grew since another
+    /// Read a profile of a program: what took most, and what grew
     Profile(Later<profile::Profile>),
-    /// See it at work on a built-in API, in a minute; or leave that API running
+    /// See loadline at work on a built-in API; or leave that API running
     Demo(Later<demo::Demo>),
-    /// List what was measured before: every result is saved on its own
+    /// List what was measured before; every result is saved
     Runs(Later<runs::Runs>),
-    /// Serve pages in a browser: saved runs, comparisons, trends, and a form that starts a test and shows it live
+    /// Show saved runs in a browser, and start tests from there
     Serve(Later<serve::Serve>),
     /// Show a saved result again, such as @last
     Show(Later<show::Show>),
@@ -100,29 +102,23 @@ enum Command {
     Baseline(Later<curate::Baseline>),
     /// Write a saved run into a file
     Export(Later<curate::Export>),
-    /// Make a scenario of requests that another tool keeps: curl, HAR, Postman, OpenAPI, Insomnia, vegeta, siege; or take results into
-    /// the history
-    #[command(about = IMPORT)]
+    /// Make a scenario from curl, HAR, Postman …; or import results
     Import(Later<import::Import>),
     /// Remove saved runs
     Rm(Later<curate::Remove>),
     /// Remove all saved runs but the newest
     Prune(Later<curate::Prune>),
-    /// Say what another tool's command line or script asks for, and whether all of it is supported, without running it
+    /// Say how far another tool's command line or script is supported
     Compat(Later<compat::Compat>),
     /// Make links under which loadline answers to other tools' names
     Links(Later<links::Links>),
     /// Print the completions of a shell
     Completions(Later<completions::Completions>),
-    /// Print the man page, or write one for every command into a directory
+    /// Print the man page, or write one for every command
     Man(Later<man::Man>),
+    /// Print the help of a command, with all its options
+    Help(Later<help::Help>),
 }
-
-/// Behind the help of `run`.
-const PASTED: &str = "A request as browsers copy it (Copy as cURL) is pasted behind --:\n  loadline run -c 50 -- curl 'https://…' -H …";
-
-const IMPORT: &str =
-    "Make a scenario of requests that curl, a browser, Postman, OpenAPI, Insomnia, vegeta or siege keep; or take results into the history";
 
 /// How a command speaks.
 #[derive(Debug, Clone, Copy, Args)]
@@ -185,6 +181,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Links(links)) => links::carry_out(&links.0),
         Some(Command::Completions(completions)) => completions::carry_out(&completions.0),
         Some(Command::Man(man)) => man::carry_out(*man.0),
+        Some(Command::Help(help)) => help::carry_out(&help.0),
     }
 }
 
@@ -209,7 +206,7 @@ and where it starts to fail.
   loadline runs                                   what was measured before; loadline show @last
   loadline serve                                  the same in a browser, and tests started from there
 
-Each command tells all it can do with --help.
+loadline COMMAND -h shows the options most people need, --help all of them.
 ";
 
 impl Manner {
@@ -242,17 +239,35 @@ impl Manner {
             When::Auto if terminal && !dumb && !unwanted("NO_COLOR") => Colour::Ansi,
             When::Auto | When::Never => Colour::Plain,
         };
-        let width = if terminal { terminal_size::terminal_size().map(|(width, _)| width.0) } else { None };
-        Styles { stdout: Style { colour, width: width.unwrap_or(Style::PLAIN.width).min(COLUMNS_MAX) }, file: Style::PLAIN }
+        let screen = if terminal { Showing::Terminal } else { Showing::Elsewhere };
+        Styles { screen, stdout: Style { colour, width: columns() }, file: Style::PLAIN }
     }
+}
+
+/// How wide text on standard output may be: as the terminal, where it is one.
+fn columns() -> u16 {
+    terminal_columns().unwrap_or(Style::PLAIN.width).min(COLUMNS_MAX)
+}
+
+/// The columns of the terminal that standard output leads to, if it is one.
+fn terminal_columns() -> Option<u16> {
+    std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten().map(|(width, _)| width.0)
 }
 
 /// Longer lines of prose are hard to read, however wide the terminal is.
 const COLUMNS_MAX: u16 = 120;
 
+/// What these words ask for.
+///
+/// # Errors
+/// If they cannot be read, or ask for help or the version.
+pub fn read(words: &[OsString]) -> Result<CommandLine, clap::Error> {
+    CommandLine::from_arg_matches(&commands().try_get_matches_from(words)?)
+}
+
 /// The table of commands, for what is made from it.
 fn commands() -> clap::Command {
-    CommandLine::command()
+    help::in_groups(CommandLine::command())
 }
 
 /// Prints, and is done.
@@ -265,23 +280,6 @@ fn print(bytes: &[u8]) -> Result<Exit, Failed> {
             "make room, or send it elsewhere",
         )),
     }
-}
-
-/// Other tools' command lines are commands too, but their words are not ours: they are listed, not parsed here.
-fn dialects() -> String {
-    let mut text = "As another tool, with its options and its report (docs/guide/drop-in.md):\n".to_owned();
-    for dialect in crate::dialect::DIALECTS {
-        text += &format!("  {:<11}  {}\n", dialect.name, dialect.about);
-    }
-    text
-}
-
-fn exit_codes() -> String {
-    let mut text = "Exit codes:\n".to_owned();
-    for (exit, meaning) in crate::exit::MEANINGS {
-        text += &format!("  {:>3}  {meaning}\n", *exit as u8);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -109,8 +109,8 @@ pub struct Manners {
 /// With all mistakes of the plan and of the files it names.
 pub fn decide(draft: Draft) -> Result<Plan, Failed> {
     let mut errors = PlanErrors::default();
-    // None of the originals knows templates.
-    let draft = Draft { no_templates: true, ..draft };
+    // None of the originals knows templates, and each follows redirects wherever they lead.
+    let draft = Draft { no_templates: true, also_target: vec!["any".to_owned()], ..draft };
     inputs::decide(draft, &Scenarios::default(), &mut errors).filter(|_| errors.is_empty()).ok_or_else(|| errors.into())
 }
 
@@ -148,7 +148,7 @@ pub fn measure_by(
     let mut patience = Patience::new(plan, manners.patience);
     let name = saved::suggested(plan);
     let mut keeper = Keeping::default().decide(Kind::Run, &name, &mut PlanErrors::default());
-    keeper.begin();
+    keeper.begin(stop);
     keeper.load(plan, name);
     let mut ended = run(&mut |tick, counted| {
         patience.tick(tick, stop);

@@ -188,7 +188,7 @@ impl<'a> Drive<'a> {
         let prepared = || prepared.map_or_else(|| engine::prepare(plan), Ok);
         let measured = match by {
             By::Script(mut script) => {
-                let measured = script.run(plan, watch, stop)?;
+                let measured = script.run(plan, &mut || (), watch, stop)?;
                 let with = DoneArguments::of(&measured);
                 return Ok(Driven { summary: measured.summary, last: Some((*script, with)) });
             }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use analysis::gate::{Judgement, Verdict};
+use analysis::outage::outage;
 use analysis::{LevelRow, Reading, Standing};
 use engine::{RunError, RunErrorKind};
 use measure::Summary;
@@ -22,7 +23,7 @@ pub enum Exit {
     CheckFailed = 1,
     /// The command line, the plan or a file it names cannot be used. Nothing was sent.
     Usage = 2,
-    /// The run could not be carried out, or not to its end.
+    /// The run could not be carried out, or not to its end; or the server stopped answering before it.
     NotCarriedOut = 3,
     /// It was measured, but not well enough to judge; or, with --strict, something of a file was left out.
     NotTrustworthy = 4,
@@ -39,10 +40,13 @@ pub const MEANINGS: &[(Exit, &str)] = &[
     (Exit::Done, "done; failed requests are counted, and are not an error"),
     (Exit::CheckFailed, "a check failed, or a condition to abort on came true"),
     (Exit::Usage, "the command line, the plan or a file it names cannot be used; nothing was sent"),
-    (Exit::NotCarriedOut, "the run could not be carried out, or not to its end; or no journey of its scenario came to its end"),
+    (
+        Exit::NotCarriedOut,
+        "the run could not be carried out, or not to its end; or the server stopped answering on the way, or no journey came to its end",
+    ),
     (
         Exit::NotTrustworthy,
-        "measured, but not well enough to judge: the run is INVALID, or a check cannot be judged by it; with --strict, something of a file is left out",
+        "measured, but not well enough to judge: a check cannot be judged by the run, or none since it is INVALID; with --strict, something of a file is left out",
     ),
     (Exit::OutputNotWritten, "measured, but an output could not be written"),
     (Exit::OurMistake, "a mistake of loadline itself"),
@@ -55,13 +59,19 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// How a run ends that was measured to its end: by its standing, then its promises.
+/// How a run ends that was measured to its end: by its standing, then its promises, then by whether the server lived to see it. A run that
+/// promises nothing has nothing to be judged: its standing is in its report, and what follows it in a script is not held up by whatever
+/// else the machine was busy with.
 pub fn judged(reading: &Reading<'_>) -> Exit {
     match (reading.validity.standing, &reading.aborted_by) {
+        (Standing::Invalid, None) if reading.checks.is_empty() => Exit::Done,
         (Standing::Invalid, _) => Exit::NotTrustworthy,
         (_, Some(_)) => Exit::CheckFailed,
-        (_, None) if nothing_finished(reading.run).is_some() => Exit::NotCarriedOut,
-        (_, None) => checked(&reading.checks),
+        (_, None) => match checked(&reading.checks) {
+            Exit::CheckFailed => Exit::CheckFailed,
+            _ if nothing_finished(reading.run).is_some() || outage(reading.run).is_some() => Exit::NotCarriedOut,
+            exit => exit,
+        },
     }
 }
 
@@ -184,6 +194,8 @@ mod tests {
         let mut late = run.clone();
         late.lag = late.response_time.clone();
         assert_eq!(judged(&Reading::new(&late, &checks(&["p99 < 1us"]))), Exit::NotTrustworthy);
+        assert_eq!(judged(&Reading::new(&late, &[])), Exit::Done, "nothing was to be judged");
+        assert_eq!(judged(&Reading::new(&late, &[]).aborted_by("failed > 1%".parse().ok())), Exit::NotTrustworthy);
     }
 
     #[test]

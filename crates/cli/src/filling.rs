@@ -11,7 +11,7 @@ use engine::RunError;
 use plan::{DataFile, Draft, Plan, PlanError, PlanErrors};
 use template::{Data, DataError, Ready};
 
-use crate::inputs::plainly;
+use crate::inputs::{plainly, whole};
 use crate::secrets;
 
 /// A file as it was when it was opened: its path, length and time.
@@ -166,10 +166,7 @@ fn lines(path: &str) -> Result<Vec<String>, String> {
     if about.is_dir() {
         return Err("it is a directory".to_owned());
     }
-    if about.len() > URLS_BYTES_MAX {
-        return Err("it is larger than 256 MiB".to_owned());
-    }
-    let bytes = fs::read(path).map_err(|why| plainly(&why))?;
-    let text = String::from_utf8(bytes).map_err(|_| "it is not text in UTF-8".to_owned())?;
+    let text =
+        String::from_utf8(whole(path, URLS_BYTES_MAX).map_err(|why| plainly(&why))?).map_err(|_| "it is not text in UTF-8".to_owned())?;
     Ok(text.trim_start_matches('\u{feff}').lines().map(str::to_owned).collect())
 }

@@ -14,11 +14,13 @@
 use std::path::Path;
 
 use clap::{ArgAction, Args};
-use import::collection::{Collection, Environment, Kind, Wishes, guess};
-use plan::{Draft, PlanError, PlanErrors, Target};
+use import::collection::{Collection, Environment, Kind, Unread, Wishes, guess};
+use plan::{Also, Draft, Plan, PlanError, PlanErrors, Target};
 
+use crate::destinations::{Choice, Said};
 use crate::exit::{Exit, Failed};
-use crate::inputs::plainly;
+use crate::inputs::{plainly, readable};
+use crate::other_tools;
 use crate::scenarios::{self, Scenarios};
 use crate::screen::{Voice, complain};
 use crate::secrets;
@@ -74,18 +76,20 @@ impl Importing {
         named = under(named);
         let Some(path) = named.scenario.clone() else {
             self.complain_without_a_file(errors);
-            return Imported { draft: under(draft), scenarios: Scenarios::default(), left_out: Vec::new() };
+            return Imported { draft: under(looked_at(draft, errors)), scenarios: Scenarios::default(), left_out: Vec::new() };
         };
-        named.url = self.target.clone().or(named.url);
+        if self.target.is_some() {
+            // Servers that a saved plan names are those of its own target.
+            (named.url, named.also_target) = (self.target.clone(), draft.also_target.clone());
+        }
         let host = named.url.clone();
         let before = errors.0.len();
         let scenarios = self.reading(&mut named, host, &[], errors);
         let read = if errors.0.len() == before { scenarios.requests(&path) } else { None };
         match read {
-            // Nothing of the kind, which is told of the URL.
             None if errors.0.len() == before && in_its_place.is_some() && !scenarios::is_file(&path) => {
                 self.complain_without_a_file(errors);
-                Imported { draft: under(draft), scenarios, left_out: Vec::new() }
+                Imported { draft: under(looked_at(draft, errors)), scenarios, left_out: Vec::new() }
             }
             // Its checks are not those of a plan, and a plan would keep what was given as a value.
             Some(Ok(read))
@@ -214,7 +218,9 @@ impl Importing {
             draft.variable_names.dedup();
         }
         let host = host.filter(|url| url.contains("://"));
-        let wishes = Wishes { variables: self.variable.clone(), environment: hold, host, ..Wishes::default() };
+        // What is no server is told of the plan.
+        let also = Also::read(&draft.also_target, &mut Vec::new());
+        let wishes = Wishes { variables: self.variable.clone(), environment: hold, host, also, ..Wishes::default() };
         secrets::learn_values(hidden(&wishes));
         let known = read.iter().find(|scenarios| scenarios.wishes() == &wishes);
         known.cloned().unwrap_or_else(|| Scenarios::reading_with(wishes))
@@ -227,12 +233,52 @@ impl Importing {
         }
     }
 
-    /// With `--strict`, nothing may be left out.
+    /// Says where the requests of files go, of each side that is given. With `--strict`, nothing may be left out, and they go to one server
+    /// or where `--target` says.
     ///
     /// # Errors
-    /// If something is.
-    pub fn look(&self, left_out: &[String]) -> Result<(), Failed> {
-        match left_out.len() {
+    /// If something is left out; and if a file of another tool names several servers.
+    pub fn look<'a>(
+        &self,
+        sides: impl IntoIterator<Item = (&'a Plan, &'a Scenarios)>,
+        left_out: &[String],
+        voice: Voice,
+    ) -> Result<(), Failed> {
+        let mut told: Vec<Said> = Vec::new();
+        let mut ways: Vec<String> = Vec::new();
+        for (plan, scenarios) in sides {
+            ways.extend(scenarios.ways_left_out());
+            let choice = match (&self.target, &scenarios.wishes().host) {
+                (Some(_), _) => Choice::Target,
+                (None, Some(_)) => Choice::Address,
+                (None, None) => Choice::File,
+            };
+            let Some(said) = scenarios.destinations(plan).and_then(|found| found.said(choice)) else { continue };
+            if told.contains(&said) {
+                continue;
+            }
+            match &said {
+                Said::Remark(text) if voice == Voice::Talking => complain(text),
+                Said::Remark(_) => {}
+                Said::Doubt { text, servers } if self.strict => {
+                    return Err(Failed::new(
+                        Exit::NotTrustworthy,
+                        format_args!("{text}, and --strict allows one server, not {servers}"),
+                        "give --target URL to send all of them to one server, with --also-target ORIGIN for each other one",
+                    ));
+                }
+                Said::Doubt { text, .. } if voice == Voice::Talking => {
+                    complain(&format!("warning: {text}\n  help: --target URL sends all of them to one server"));
+                }
+                Said::Doubt { .. } => {}
+            }
+            told.push(said);
+        }
+        ways.dedup();
+        if voice == Voice::Talking || self.strict {
+            ways.iter().for_each(|left| complain(&format!("warning: of {}", report::visible(left))));
+        }
+        match left_out.len() + ways.len() {
             0 => Ok(()),
             _ if !self.strict => Ok(()),
             many => Err(Failed::new(
@@ -248,17 +294,8 @@ impl Importing {
 
     /// Whether what `--target` says is a server.
     pub fn look_at_target(&self, errors: &mut PlanErrors) {
-        let Some(target) = &self.target else { return };
-        match target.parse::<Target>() {
-            Ok(target) if target.path_and_query() == "/" => {}
-            Ok(parsed) => errors.push(PlanError::new(
-                "target",
-                format!("--target '{target}' has a path, and those are the file's"),
-                format!("write {}://{}", parsed.scheme(), parsed.authority()),
-            )),
-            Err(why) => {
-                errors.push(PlanError::new("target", format!("--target '{target}' {why}"), "give a server such as http://127.0.0.1:8080"));
-            }
+        if let Some(target) = &self.target {
+            server(target).map(drop).unwrap_or_else(|error| errors.push(error));
         }
     }
 
@@ -281,10 +318,27 @@ impl Importing {
     }
 }
 
+/// A draft whose URL, if it is a file that cannot be run, has been told to be one.
+fn looked_at(draft: Draft, errors: &mut PlanErrors) -> Draft {
+    match draft.url.as_deref().and_then(other_tools::mistake) {
+        Some(mistake) => {
+            errors.push(mistake);
+            placed(draft)
+        }
+        None => draft,
+    }
+}
+
 /// What a file holds, as it is sent; `None` if it is no other tool's.
 pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes) -> Option<Result<Collection, PlanError>> {
     // What is none of them may be a scenario, or is told to be no URL.
-    let kind = guess(bytes).ok()?;
+    let kind = match guess(bytes) {
+        Ok(kind) => kind,
+        Err(Unread::Known(what)) => {
+            return Some(Err(PlanError::new("url", format!("'{path}' {what}"), "see loadline import --help for the files that are read")));
+        }
+        Err(Unread::Unknown(_)) => return None,
+    };
     // A scenario holds URLs too.
     if scenarios::is_file(path) && !matches!(kind, Kind::OpenApi | Kind::Insomnia) {
         return None;
@@ -305,20 +359,51 @@ pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes) -> Option<Result<Co
     if !read.missing.is_empty() {
         let names = read.missing.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
         let (are, values) = if read.missing.len() == 1 { ("a variable", "its value") } else { ("variables", "their values") };
+        let known: Vec<&str> = read.left_out.iter().filter_map(|left| left.what.strip_prefix("the environment ")).take(10).collect();
+        let known = if known.is_empty() { String::new() } else { format!(" (it has {})", known.join(", ")) };
         return Some(Err(PlanError::new(
             "variable",
             format!("'{path}' names {are} without a value: {names}"),
-            format!("give {values} with --environment, or --variable {}=VALUE", read.missing[0]),
+            format!("give {values} with --environment{known}, or --variable {}=VALUE", read.missing[0]),
         )));
     }
+    if read.requests.len() > 1 {
+        let folder = path.rsplit_once('/').map(|(folder, _)| folder);
+        let missing = |file: &str| {
+            let beside = folder.filter(|_| !file.starts_with('/')).map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}"));
+            readable(&beside).err().map(|why| format!("its file '{beside}' cannot be read: {why}"))
+        };
+        let all = read.clone();
+        read.leave_out_requests(|request| request.files().find_map(&missing));
+        if read.requests.is_empty() {
+            // Each of them is told as one that cannot be sent.
+            read = all;
+        }
+    }
     if kind == Kind::Har {
-        for (host, requests) in read.keep_first_site() {
+        for (host, requests) in read.keep_first_site(&wishes.also) {
             let what = format!("what was asked of {host} ({requests})");
-            let why = "it is another site than the page's; loadline import takes it over".to_owned();
+            let why = "it is another site than the page's; --also-target or loadline import takes it over".to_owned();
             read.left_out.push(import::collection::LeftOut { what, place: "the recording".to_owned(), why });
         }
     }
     Some(Ok(read))
+}
+
+/// The server that `--target` names.
+///
+/// # Errors
+/// If it is none, or more than that.
+pub fn server(text: &str) -> Result<Target, PlanError> {
+    match text.parse::<Target>() {
+        Ok(target) if target.path_and_query() == "/" => Ok(target),
+        Ok(parsed) => Err(PlanError::new(
+            "target",
+            format!("--target '{text}' has a path, and those are the file's"),
+            format!("write {}", parsed.origin()),
+        )),
+        Err(why) => Err(PlanError::new("target", format!("--target '{text}' {why}"), "give a server such as http://127.0.0.1:8080")),
+    }
 }
 
 /// Values that were given and are secrets, by their names or because their environment says so.
@@ -368,13 +453,34 @@ impl Importing {
                 return nothing();
             }
         };
+        let mut left_out: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
         if let (Some(target), Some(url)) = (&self.target, imported.url.as_mut()) {
             *url = format!("{}{}", target.trim_end_matches('/'), behind_host(url));
+            left_out.extend(leave_ways(&mut imported, &Draft::default()));
         }
+        leave_tls(&mut imported);
         secrets::learn(&imported);
-        let left_out: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
         self.tell(shown, &left_out, voice);
         (imported, left_out)
+    }
+}
+
+/// Takes ways to other servers than the URL's out of what a file says, but for those that `over` takes the place of; tells what it took.
+pub fn leave_ways(said: &mut Draft, over: &Draft) -> Vec<String> {
+    let mut left = Vec::new();
+    let mut leave = |what: &str, way: Option<String>, typed: bool| {
+        left.extend(way.filter(|_| !typed).map(|way| format!("the {what} '{way}' of the file: requests go to the target alone")));
+    };
+    leave("proxy", said.proxy.take(), over.proxy.is_some());
+    leave("Unix socket", said.unix_socket.take(), over.unix_socket.is_some());
+    leave("address", said.connect_to.take().map(|to| to.to_string()), over.connect_to.is_some());
+    left
+}
+
+/// Takes what is said about TLS out of a request that is sent without: other tools do not mind it there.
+pub fn leave_tls(said: &mut Draft) {
+    if said.follow.is_none() && said.url.as_deref().is_some_and(|url| url.starts_with("http://")) {
+        (said.insecure, said.cacert, said.cert, said.key) = (false, None, None, None);
     }
 }
 

@@ -4,12 +4,14 @@
 //! before the first request, and every mistake is in one message beside the mistakes of the plan itself. The engine reads
 //! the files again when it starts; here it is only made sure that it can.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::num::NonZeroU32;
+use std::path::Path;
 
 use measure::Summary;
 pub use plan::plainly;
+use plan::template::is_templated;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors};
 use serde::Deserialize;
 
@@ -17,10 +19,24 @@ use crate::filling;
 use crate::keeping::{At, ReadError};
 use crate::saved::Saved;
 use crate::scenarios::{OwnLoad, Scenarios};
+use crate::screen::{Voice, complain};
 
 /// Puts what stands on standard input into a draft that names it.
 pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
     read_standard_input(draft, &mut io::stdin(), errors);
+}
+
+/// Says what in a draft may be sent as it is and is hardly meant so: a body that is called JSON and is none.
+pub fn warn_of(draft: &Draft, voice: Voice) {
+    let Some(text) = draft.json.as_ref().filter(|text| !text.starts_with('@') && (draft.no_templates || !is_templated(text))) else {
+        return;
+    };
+    if let (Voice::Talking, Err(why)) = (voice, serde_json::from_str::<serde::de::IgnoredAny>(text)) {
+        complain(&format!(
+            "warning: the text of --json is not JSON: {why}\n  help: put it right, or send it on purpose with --data and -H 'Content-Type: \
+             application/json'"
+        ));
+    }
 }
 
 /// Decides a draft on this machine and looks at everything it names. Every mistake goes to `errors`.
@@ -60,6 +76,11 @@ fn note_script(draft: &mut Draft, errors: &mut PlanErrors) {
     }
     draft.script_sha256 = Some(now);
 }
+
+/// A body stands in memory whole.
+pub const BODY_BYTES_MAX: u64 = 1 << 30;
+/// What is larger holds no certificate and no key.
+const PEM_BYTES_MAX: u64 = 64 << 20;
 
 /// As many connections as open load takes without being told; 20,000/s on a server that takes half a second.
 const OPEN_CONNECTIONS_MAX: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
@@ -122,6 +143,9 @@ fn look(draft: &Draft, errors: &mut PlanErrors) {
             "script" => {
                 if let Err(why) = readable(path) {
                     errors.push(PlanError::new(setting, format!("--script '{path}' cannot be read: {why}"), "give a Lua file"));
+                } else if whole(path, 0).is_ok() {
+                    let help = "give a Lua file that sets wrk.method, or defines request()";
+                    errors.push(PlanError::new(setting, format!("--script '{path}' is empty"), help));
                 }
                 continue;
             }
@@ -138,7 +162,7 @@ fn look(draft: &Draft, errors: &mut PlanErrors) {
                 continue;
             }
         };
-        match readable(path).and_then(|()| fs::read(path).map_err(|why| plainly(&why))) {
+        match readable(path).and_then(|()| whole(path, PEM_BYTES_MAX).map_err(|why| plainly(&why))) {
             Err(why) => errors.push(PlanError::new(
                 setting,
                 format!("--{setting} '{path}' cannot be read: {why}"),
@@ -152,6 +176,19 @@ fn look(draft: &Draft, errors: &mut PlanErrors) {
             Ok(_) => {}
         }
     }
+}
+
+/// What a file holds, up to a number of MiB in bytes: a device or a pipe may have no end.
+///
+/// # Errors
+/// If it cannot be read, or is larger.
+pub fn whole(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(io::Error::other(format!("it is larger than {} MiB", bytes_max >> 20)));
+    }
+    Ok(bytes)
 }
 
 /// Whether a file can be read.

@@ -1,15 +1,18 @@
-//! Ctrl-C and SIGTERM become a [`Stop`].
+//! Ctrl-C, SIGTERM and the end of the terminal (SIGHUP) become a [`Stop`].
 //!
 //! A load test that is cut short has measured something, and the user wants to see it. So the first signal ends the load
 //! and lets requests in flight finish, the second ends the run at once, both with the report; a third ends the program.
 //! `signal-hook` hands signals to a plain thread: Tokio's would need a runtime on this thread, which has none, and a
 //! handler of our own would need `unsafe`. The thread is made when a load begins, so that nothing else pays for it; before
 //! that the system's own answer to Ctrl-C is the right one.
+//!
+//! A signal that whoever started us wants ignored stays ignored: a shell does so with Ctrl-C for what a script puts into the background,
+//! and nohup with the end of the terminal.
 
 use std::thread;
 
 use engine::Stop;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::exit::{Exit, Failed};
@@ -43,7 +46,7 @@ pub fn raise_on_signal(stop: &Stop, screen: &Screen) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Waits for Ctrl-C or SIGTERM.
+/// Waits for Ctrl-C, SIGTERM or SIGHUP.
 ///
 /// # Errors
 /// If the system does not let signals be caught.
@@ -53,7 +56,17 @@ pub fn wait() -> Result<(), Failed> {
 }
 
 fn signals() -> Result<Signals, Failed> {
-    Signals::new([SIGINT, SIGTERM]).map_err(|why| uncaught(&why))
+    let ignored = ignored();
+    let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    Signals::new(heeded).map_err(|why| uncaught(&why))
+}
+
+/// The signals that this process ignores, a bit each (proc_pid_status(5)); none where the system does not tell. Once one is caught it is
+/// no longer among them, and it is never let go.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or_default();
+    u64::from_str_radix(mask.trim(), 16).unwrap_or(0)
 }
 
 fn uncaught(why: &std::io::Error) -> Failed {

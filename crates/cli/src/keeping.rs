@@ -10,15 +10,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
+use engine::Stop;
 use history::{
-    Ended, Entry, Filter, Fresh, Header, HistoryError, Id, Journal, Kind, Looking, Moment, Origin, Reference, Revision, Store, Taken,
+    End, Ended, Entry, Filter, Fresh, Header, HistoryError, Id, Journal, Kind, Looking, Moment, Origin, Reference, Revision, Store, Taken,
 };
 use measure::Counted;
 use plan::{Plan, PlanError, PlanErrors};
 
 use crate::exit::{Exit, Failed};
 use crate::saved::{Saved, composed};
-use crate::screen::{Voice, complain};
+use crate::screen::complain;
 
 /// Which history.
 #[derive(Debug, Clone, Default, Args)]
@@ -152,36 +153,43 @@ pub enum ReadError {
 /// What became of a run that was ended from outside.
 fn tell(taken: &Taken) {
     match taken {
-        Taken::In(entry) => complain(&format!(
-            "note: {} {} of {} was ended from outside; what it had measured is saved as {}",
-            entry.kept.kind,
-            report::visible(&entry.kept.name),
-            entry.kept.started,
-            entry.short
-        )),
-        Taken::Empty { name, started } => complain(&format!(
-            "note: {} of {started} was ended from outside before its first second was over; nothing of it is left",
-            report::visible(name)
-        )),
+        Taken::In(entry, end) => {
+            let how = match end {
+                End::FromOutside => "was ended from outside",
+                End::Unwritten => "could not be saved when it ended",
+            };
+            let (kind, name, started) = (entry.kept.kind, report::visible(&entry.kept.name), entry.kept.started);
+            complain(&format!("note: {kind} {name} of {started} {how}; what it had measured is saved as {}", entry.short));
+        }
+        Taken::Empty { name, kind, started, end } => {
+            let before = match kind {
+                Kind::Run | Kind::Sweep => "its first second was over",
+                Kind::Find => "its first trial was over",
+                Kind::Compare => "its first pair was over",
+            };
+            let how = match end {
+                End::FromOutside => format!("was ended from outside before {before}"),
+                End::Unwritten => "could not be saved when it ended, and what it measured could not be written down either".to_owned(),
+            };
+            complain(&format!("note: {kind} {} of {started} {how}; nothing of it is left", report::visible(name)));
+        }
         Taken::Damaged { path, why } => complain(&format!(
-            "warning: the journal '{}' is skipped: {why}\n  help: it belonged to a run that was ended from outside; remove it if it is not worth a look",
+            "warning: the journal '{}' is skipped: {why}\n  help: it belonged to a run that was not saved; remove it if it is not worth a look",
             path.display()
         )),
     }
 }
 
 fn no_place() -> Failed {
-    Failed::new(
-        Exit::Usage,
-        "there is no place for a history: neither LOADLINE_DB, XDG_DATA_HOME nor HOME is set",
-        "give a file with --db FILE",
-    )
+    Failed::new(Exit::Usage, NO_PLACE, "give a file with --db FILE")
 }
+
+const NO_PLACE: &str = "there is no place for a history: neither LOADLINE_DB, XDG_DATA_HOME nor HOME is set";
 
 /// An error of the history as one of a command that is about it.
 pub fn refused(error: &HistoryError) -> Failed {
     let exit = match error {
-        HistoryError::Unusable { .. } | HistoryError::Damaged { .. } => Exit::NotCarriedOut,
+        HistoryError::Unusable { .. } | HistoryError::Corrupt { .. } | HistoryError::Damaged { .. } => Exit::NotCarriedOut,
         _ => Exit::Usage,
     };
     Failed::new(exit, error, error.help())
@@ -189,7 +197,17 @@ pub fn refused(error: &HistoryError) -> Failed {
 
 /// A run on its way into the history.
 #[derive(Debug)]
-pub struct Keeper(Option<Kept>);
+pub struct Keeper(Wish);
+
+#[derive(Debug)]
+enum Wish {
+    /// Nothing is to be kept.
+    Nothing,
+    /// It is to be kept, and there is no place.
+    Nowhere,
+    /// It is to be kept there.
+    Somewhere(Box<Kept>),
+}
 
 #[derive(Debug)]
 struct Kept {
@@ -243,27 +261,29 @@ impl Keeping {
             ));
         }
         if no_save {
-            return Keeper(None);
+            return Keeper(Wish::Nothing);
         }
         let asked = if at.db.is_some() { Asked::ByFlag } else { Asked::Usually };
-        let Some(path) = at.path() else { return Keeper(None) };
+        let Some(path) = at.path() else { return Keeper(Wish::Nowhere) };
         if let (Asked::ByFlag, Err(error)) = (asked, history::look(&path)) {
             errors.push(PlanError::new("db", format!("--db: {error}"), error.help()));
         }
         tag.sort();
         tag.dedup();
-        Keeper(Some(Kept { path, asked, kind, name: name.to_owned(), tags: tag, note: note.unwrap_or_default(), begun: None }))
+        let (name, note) = (name.to_owned(), note.unwrap_or_default());
+        Keeper(Wish::Somewhere(Box::new(Kept { path, asked, kind, name, tags: tag, note, begun: None })))
     }
 }
 
 impl Keeper {
     /// Nothing is kept.
-    pub const NOTHING: Self = Self(None);
+    pub const NOTHING: Self = Self(Wish::Nothing);
 
-    /// A run begins: from now on it leaves something behind, whatever ends it. Takes microseconds; files are written elsewhere.
-    pub fn begin(&mut self) {
-        let Some(kept) = &mut self.0 else { return };
-        let id = Id::fresh();
+    /// A run begins: from now on it leaves something behind, whatever ends it, and can be asked to end by whoever sees it in the history.
+    /// Takes microseconds; files are written elsewhere.
+    pub fn begin(&mut self, stop: &Stop) {
+        let Wish::Somewhere(kept) = &mut self.0 else { return };
+        let (id, stop) = (Id::fresh(), stop.clone());
         let revision = env::current_dir().ok().and_then(|dir| Revision::of(&dir));
         let header = Header {
             id: id.clone(),
@@ -275,7 +295,7 @@ impl Keeper {
             tags: kept.tags.clone(),
             note: kept.note.clone(),
         };
-        kept.begun = Some(Begun { id, revision, looking: None, journal: Journal::begin(&kept.path, header) });
+        kept.begun = Some(Begun { id, revision, looking: None, journal: Journal::begin(&kept.path, header, move || stop.raise()) });
     }
 
     /// What it will be called for good; `None` where nothing is kept.
@@ -306,29 +326,30 @@ impl Keeper {
 
     /// No more load: now git may compare files, while the report is made.
     pub fn load_is_over(&mut self) {
-        if let Some(begun) = self.0.as_mut().and_then(|kept| kept.begun.as_mut()) {
+        if let Wish::Somewhere(kept) = &mut self.0
+            && let Some(begun) = &mut kept.begun
+        {
             begun.look();
         }
     }
 
     fn begun(&self) -> Option<&Begun> {
-        self.0.as_ref()?.begun.as_ref()
+        if let Wish::Somewhere(kept) = &self.0 { kept.begun.as_ref() } else { None }
     }
 
     /// Saves the result, and says under what name.
     ///
     /// # Errors
-    /// If the user named the file and it cannot be written. Where it is only the usual place, that is told, and no error.
-    pub fn save(&mut self, json: &[u8], voice: Voice) -> Result<String, Failed> {
-        let asked = self.0.as_ref().map_or(Asked::Usually, |kept| kept.asked);
-        self.save_or_why(json).or_else(|(message, help)| match asked {
-            Asked::ByFlag => Err(Failed::new(Exit::OutputNotWritten, message, help)),
-            Asked::Usually => {
-                if voice == Voice::Talking {
-                    complain(&format!("warning: {message}\n  help: {help}"));
-                }
-                Ok(String::new())
+    /// If the user named the file and it cannot be written. Where it is only the usual place, that is told, and no error: also to who wants to
+    /// hear of nothing else, since a result that is believed to be saved is lost.
+    pub fn save(&mut self, json: &[u8]) -> Result<String, Failed> {
+        let is_an_output = matches!(&self.0, Wish::Somewhere(kept) if kept.asked == Asked::ByFlag);
+        self.save_or_why(json).or_else(|(message, help)| {
+            if is_an_output {
+                return Err(Failed::new(Exit::OutputNotWritten, message, help));
             }
+            complain(&format!("warning: {message}\n  help: {help}"));
+            Ok(String::new())
         })
     }
 
@@ -337,10 +358,15 @@ impl Keeper {
     /// # Errors
     /// Why it could not be saved, and what to do.
     pub fn save_or_why(&mut self, json: &[u8]) -> Result<String, (String, String)> {
-        let Some((kept, begun)) = self.0.take().and_then(|mut kept| kept.begun.take().map(|begun| (kept, begun))) else {
-            return Ok(String::new());
+        let mut kept = match std::mem::replace(&mut self.0, Wish::Nothing) {
+            Wish::Nothing => return Ok(String::new()),
+            Wish::Nowhere => {
+                return Err((format!("the result is not saved: {NO_PLACE}"), "give a file with --db FILE, or --no-save".to_owned()));
+            }
+            Wish::Somewhere(kept) => kept,
         };
-        let (journal, saved) = saved(kept, begun, json);
+        let Some(begun) = kept.begun.take() else { return Ok(String::new()) };
+        let (journal, saved) = saved(*kept, begun, json);
         // What is saved needs no journal. What is not is kept by it, up to its last second, if it could be written.
         match (saved, journal.end()) {
             (Ok(line), ended) => {
@@ -359,7 +385,8 @@ impl Keeper {
 
     /// Nothing was measured: nothing is left behind.
     pub fn discard(&mut self) {
-        if let Some(begun) = self.0.as_mut().and_then(|kept| kept.begun.take())
+        if let Wish::Somewhere(kept) = &mut self.0
+            && let Some(begun) = kept.begun.take()
             && let Ok(ended) = begun.journal.end()
         {
             ended.remove();

@@ -5,6 +5,8 @@
 
 mod calibration;
 mod command;
+mod destinations;
+mod detail;
 mod dialect;
 mod drive;
 mod exit;
@@ -16,6 +18,7 @@ mod inputs;
 mod interrupt;
 mod keeping;
 mod observing;
+mod other_tools;
 mod outputs;
 mod profiling;
 mod promises;
@@ -31,20 +34,14 @@ mod web;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-
-use command::CommandLine;
-use exit::Exit;
-
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     if let Some((dialect, words)) = dialect::called(&words) {
         return (dialect.main)(words);
     }
-    let line = match CommandLine::try_parse() {
+    let line = match command::read(&words) {
         Ok(line) => line,
-        Err(error) => return refuse(&error),
+        Err(error) => return command::refuse(&error, &words),
     };
     match command::carry_out(line) {
         Ok(exit) => exit.into(),
@@ -53,20 +50,4 @@ fn main() -> ExitCode {
             failed.exit.into()
         }
     }
-}
-
-/// Says what is wrong with the command line, or the help or version that was asked for.
-fn refuse(error: &clap::Error) -> ExitCode {
-    // Whoever forgets the command has a URL in hand, and no command is spelled like one.
-    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) = (error.kind(), error.get(ContextKind::InvalidSubcommand))
-        && (word.contains("://") || word.starts_with("localhost") || word.contains('.') || word.contains(':'))
-    {
-        screen::complain(&format!(
-            "error: '{word}' is not a command\n  help: measure one load with 'loadline run {word}', or climb through many with 'loadline sweep {word}'"
-        ));
-        return Exit::Usage.into();
-    }
-    // The help of a command goes to standard output; that nobody reads it is not an error.
-    let _ = error.print();
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8))
 }

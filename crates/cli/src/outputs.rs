@@ -5,6 +5,7 @@
 //! each is written to a temporary name in its own directory and then renamed. An output that fails after all is told,
 //! and does not take the others with it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,9 @@ use plan::{PlanError, PlanErrors};
 use report::{FORMATS, Format, Rendering, Style};
 use tempfile::NamedTempFile;
 
+use crate::detail::Detail;
 use crate::inputs::plainly;
+use crate::screen::Voice;
 use crate::step_summary;
 
 /// One `--out FORMAT=FILE`, as typed.
@@ -31,6 +34,18 @@ impl Out {
     /// The file that is to have this format, if it is one.
     pub fn file_of(&self, format: &str) -> Option<&str> {
         self.0.split_once('=').filter(|(name, file)| *name == format && !file.is_empty() && *file != "-").map(|(_, file)| file)
+    }
+
+    /// With the format named that alone has the file's ending, where none is named.
+    #[must_use]
+    pub fn with_format<T>(self, table: &[Rendering<T>]) -> Self {
+        self.named(table.iter().map(|format| Named { name: format.name, extension: format.extension }))
+    }
+
+    fn named(self, mut table: impl Iterator<Item = Named>) -> Self {
+        let Some(ending) = Path::new(&self.0).extension().and_then(OsStr::to_str).filter(|_| !self.0.contains('=')) else { return self };
+        let format = table.find(|format| format.extension == ending).filter(|_| table.all(|format| format.extension != ending));
+        format.map_or_else(|| self.clone(), |format| Self(format!("{}={}", format.name, self.0)))
     }
 }
 
@@ -104,7 +119,7 @@ impl Outputs {
     ///
     /// # Errors
     /// Each output that could not be written, with what to do.
-    pub fn write(&self, reading: &Reading<'_>, styles: &Styles, voice: crate::screen::Voice) -> Result<(), PlanErrors> {
+    pub fn write(&self, reading: &Reading<'_>, detail: Detail, styles: &Styles, voice: Voice) -> Result<(), PlanErrors> {
         let mut errors = PlanErrors::default();
         let mut text = self.text;
         for (format, place) in &self.all {
@@ -130,21 +145,20 @@ impl Outputs {
         }
         let markdown = FORMATS.iter().find(|format| format.name == MARKDOWN).expect("the Markdown format is in the table");
         step_summary::append(&rendered(markdown, reading, &styles.file), &mut errors);
-        let report = FORMATS.iter().find(|format| format.name == TEXT).expect("the text format is in the table");
         match text {
             Text::Asked => {}
-            Text::Stderr if voice == crate::screen::Voice::Quiet && errors.is_empty() => {}
+            Text::Stderr if voice == Voice::Quiet && errors.is_empty() => {}
             Text::Stderr => {
-                let _ = io::stderr().lock().write_all(&rendered(report, reading, &styles.file));
+                let _ = io::stderr().lock().write_all(&detail.report(reading, &styles.file));
             }
             Text::Stdout => {
-                if let Err(why) = to_stdout(&rendered(report, reading, &styles.stdout)) {
+                if let Err(why) = to_stdout(&detail.report(reading, &styles.stdout)) {
                     errors.push(PlanError::new(
                         "out",
                         format!("the report could not be written to standard output: {}", plainly(&why)),
                         "give --out text=FILE",
                     ));
-                    let _ = io::stderr().lock().write_all(&rendered(report, reading, &styles.file));
+                    let _ = io::stderr().lock().write_all(&detail.report(reading, &styles.file));
                 }
             }
         }
@@ -153,16 +167,21 @@ impl Outputs {
 }
 
 impl Outputs {
-    /// A line below the text report, where that stands for people to read; nothing where they asked for no remarks.
-    pub fn add(&self, line: &str, voice: crate::screen::Voice) {
-        if line.is_empty() || voice == crate::screen::Voice::Quiet {
-            return;
+    /// What stands below the text report: the verdict against a saved run, under which name this one is saved, unless no remarks are
+    /// wanted, and on a terminal the headline once more, so that it is in view however long the report is.
+    pub fn close(&self, verdict: &str, saved: &str, reading: &Reading<'_>, styles: &Styles, voice: Voice) {
+        let mut text = verdict.to_owned();
+        if !saved.is_empty() && voice == Voice::Talking {
+            text += &format!("{saved}\n");
+        }
+        if styles.screen == Showing::Terminal && self.text == Text::Stdout {
+            text += &report::closing(reading, &styles.stdout);
         }
         // That it cannot be said changes nothing: the report above had the same fate, and that was told.
         let _ = match self.text {
             Text::Asked => Ok(()),
-            Text::Stdout => to_stdout(format!("{line}\n").as_bytes()),
-            Text::Stderr => io::stderr().lock().write_all(format!("{line}\n").as_bytes()),
+            Text::Stdout => to_stdout(text.as_bytes()),
+            Text::Stderr => io::stderr().lock().write_all(text.as_bytes()),
         };
     }
 }
@@ -187,7 +206,8 @@ fn places<F>(
         None => "json=result.json".to_owned(),
     };
     let mut all: Vec<(&'static F, Place)> = Vec::new();
-    for Out(given) in outs {
+    for out in outs {
+        let Out(given) = &out.clone().named(table.iter().map(named));
         let Some((name, file)) = given.split_once('=') else {
             errors.push(PlanError::new("out", format!("--out '{given}' is not FORMAT=FILE"), format!("write --out {}", example(given))));
             continue;
@@ -304,8 +324,19 @@ pub enum StandardOutput {
     Taken,
 }
 
+/// Where standard output leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Showing {
+    /// To a terminal, which shows the end of what was printed.
+    Terminal,
+    /// To a file or another program.
+    Elsewhere,
+}
+
 /// How text looks on standard output and in files.
 pub struct Styles {
+    /// Where standard output leads.
+    pub screen: Showing,
     /// With colour where it is wanted.
     pub stdout: Style,
     /// Always without.
@@ -421,6 +452,18 @@ mod tests {
             ["is not FORMAT=FILE", "unknown format 'yaml'", "names no file", "mkdir -p '/nowhere/at/all'", "both write to standard output"]
         {
             assert!(text.contains(part), "{part}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn the_ending_of_a_file_names_its_format_where_only_one_has_it() {
+        let named = |given: &str| Out(given.to_owned()).with_format(report::TRAFFIC_FORMATS).0;
+        assert_eq!(named("a/report.html"), "html=a/report.html");
+        assert_eq!(named("csv=r.html"), "csv=r.html");
+        // Two have this ending.
+        assert_eq!(named("r.txt"), "r.txt");
+        for given in ["report", "report.pdf", "html"] {
+            assert_eq!(named(given), given);
         }
     }
 

@@ -23,7 +23,7 @@ pub struct Promises {
 /// When to give up early.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Aborts {
-    /// End the run, and fail, once this was so for so long: 'failed > 50% for 5s', 'p99 > 2s for 10s' (repeatable)
+    /// End the run, and fail, once this was true for that time: 'failed > 50% for 5s', 'p99 > 2s for 10s' (repeatable)
     #[arg(long, value_name = "CONDITION", action = ArgAction::Append, help_heading = "Checks")]
     abort_on: Vec<String>,
 }

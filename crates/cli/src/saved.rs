@@ -3,14 +3,14 @@
 //! Everything that is listed of a result follows from the result itself, so that one that was imported, or put together from
 //! its journal, is listed like one that was saved just now.
 
-use analysis::gate::Check;
-use analysis::quantity::{count, figure, nanos};
+use analysis::gate::{Check, Verdict, judge};
+use analysis::quantity::{count, counted, figure, nanos};
 use analysis::warmup::leave_out;
-use analysis::{Reading, Standing, Stopped, Sweep, Trial, Validity};
+use analysis::{Reading, Standing, StopRule, Stopped, Sweep, Trial, Validity};
 use analysis::{conclusion, promises_kept, scaling};
-use history::{Composed, Figures, Header, Journaled, Kept, Kind, Moment, Revision};
+use history::{Composed, End, Figures, Header, Journaled, Kept, Kind, Moment, Revision};
 use measure::{Ending, Histogram, Machine, Summary};
-use plan::Plan;
+use plan::{Load, Plan};
 use report::compare::Compared;
 use report::{Style, visible};
 use serde::Deserialize;
@@ -68,6 +68,26 @@ impl Saved {
         }
     }
 
+    /// What a person calls it.
+    const fn noun(&self) -> &'static str {
+        match self {
+            Self::Run(..) => "run",
+            Self::Sweep(_) => "sweep",
+            Self::Find(_) => "search",
+            Self::Compare(_) => "comparison",
+        }
+    }
+
+    /// Why the two cannot stand side by side, if they cannot.
+    pub fn unlike(&self, other: &Self) -> Option<String> {
+        let (one, two) = (self.noun(), other.noun());
+        match (self, other) {
+            (Self::Compare(_), Self::Compare(_)) => Some("cannot compare two comparisons".to_owned()),
+            _ if one == two => None,
+            _ => Some(format!("cannot compare a {one} with a {two}")),
+        }
+    }
+
     /// Its first run; `None` if nothing was measured.
     fn first(&self) -> Option<&Summary> {
         match self {
@@ -122,7 +142,7 @@ impl Saved {
     /// How it came out, in a few words.
     fn outcome(&self) -> String {
         match self {
-            Self::Run(run, _) => {
+            Self::Run(run, checks) => {
                 let mut parts = Vec::new();
                 match run.ended.how {
                     Ending::Finished => {}
@@ -134,12 +154,21 @@ impl Saved {
                 if standing != Standing::Valid {
                     parts.push(standing.to_string());
                 }
-                parts.push(format!("{}/s", figure(run.qps_succeeded)));
+                let judged = if standing == Standing::Invalid { Vec::new() } else { judge(checks, run) };
+                let broken = judged.iter().filter(|judgement| judgement.verdict == Verdict::Broken).count();
+                if broken > 0 {
+                    parts.push(format!("{broken} of {} {}", counted(judged.len() as u64, "check"), Verdict::Broken.name()));
+                }
+                let (due, bad) = (run.requests.due, run.requests.failed + run.requests.unsent);
+                if bad == due && due > 0 {
+                    parts.push(format!("all {} failed: {}", count(bad), report::causes(run)));
+                    return parts.join(", ");
+                }
+                parts.push(format!("{}/s", figure(run.qps)));
                 if let Some(p99) = run.response_time.known_quantile(0.99) {
                     parts.push(format!("p99 {}", nanos(Some(p99))));
                 }
-                let bad = run.requests.failed + run.requests.unsent;
-                parts.push(if bad == 0 { "none failed".to_owned() } else { format!("{} failed", count(bad)) });
+                parts.push(if bad == 0 { "none failed".to_owned() } else { format!("{} failed: {}", count(bad), report::causes(run)) });
                 parts.join(", ")
             }
             Self::Sweep(sweep) => {
@@ -194,7 +223,12 @@ impl Saved {
                     due += requests.due;
                     bad += requests.failed + requests.unsent;
                 }
-                of(rate, &times, due, bad)
+                let figures = of(rate, &times, due, bad);
+                // As its page has it: the worst of the trials, in which what failed is slower than any answer.
+                match found.rows().into_iter().find(|row| row.rate == rate) {
+                    Some(row) if found.quantile == 0.99 => Figures { p99_ns: row.quantile.map(|time| time.0), ..figures },
+                    _ => figures,
+                }
             }
             Self::Compare(_) => Figures::default(),
         }
@@ -283,7 +317,7 @@ pub fn json(reading: &Reading<'_>) -> Vec<u8> {
     bytes
 }
 
-/// What is saved of a run that was ended from outside; `None` where nothing was measured.
+/// What is saved of a run that left its journal behind; `None` where nothing was measured.
 ///
 /// # Errors
 /// In words, if what it left behind cannot be read.
@@ -308,7 +342,14 @@ pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
         (_, Some(saved), _) => saved,
         (_, None, _) => return Ok(None),
     };
-    let (saved, result) = cut_short(saved)?;
+    let stopped = match journaled.end {
+        End::FromOutside => Stopped::killed(),
+        End::Unwritten => Stopped {
+            rule: StopRule::Killed,
+            words: "it could not be saved when it ended: what was written down by then is here".to_owned(),
+        },
+    };
+    let (saved, result) = cut_short(saved, stopped)?;
     let Some(kept) = saved.kept(name.clone(), revision.clone(), tags.clone(), note.clone()) else { return Ok(None) };
     Ok(Some(Composed { kept: Kept { started: journaled.header.started, ..kept }, plan: saved.plan(), result }))
 }
@@ -334,7 +375,7 @@ pub fn level(level: analysis::Level, repetition: u32) -> String {
 }
 
 /// Marked as cut short, and its JSON.
-fn cut_short(saved: Saved) -> Result<(Saved, Vec<u8>), String> {
+fn cut_short(saved: Saved, stopped: Stopped) -> Result<(Saved, Vec<u8>), String> {
     let mut bytes = Vec::new();
     let saved = match saved {
         Saved::Run(run, checks) => {
@@ -342,17 +383,17 @@ fn cut_short(saved: Saved) -> Result<(Saved, Vec<u8>), String> {
             Saved::Run(run, checks)
         }
         Saved::Sweep(mut sweep) => {
-            sweep.stopped = Some(Stopped::killed());
+            sweep.stopped = Some(stopped);
             report::sweep::write(&sweep, &mut bytes).map_err(|why| why.to_string())?;
             Saved::Sweep(sweep)
         }
         Saved::Find(mut found) => {
-            found.stopped = Some(Stopped::killed());
+            found.stopped = Some(stopped);
             bytes = report::find::json(&found).map_err(|why| why.to_string())?.bytes;
             Saved::Find(found)
         }
         Saved::Compare(mut compared) => {
-            compared.stopped = Some(Stopped::killed().words);
+            compared.stopped = Some(stopped.words);
             bytes = report::compare::json(&compared).map_err(|why| why.to_string())?;
             Saved::Compare(compared)
         }
@@ -377,6 +418,15 @@ pub fn head(kept: &Kept) -> String {
         text += &format!("  note: {}\n", visible(&kept.note));
     }
     text
+}
+
+/// The load of a plan as its command line has it: `-c 50`, `-r 500/s`.
+pub fn load(plan: &Plan) -> String {
+    match plan.load() {
+        Load::Closed { users, .. } => format!("-c {users}"),
+        Load::Open { timetable, .. } if timetable.stages().len() > 1 => format!("-r up to {}/s", figure(timetable.peak().as_per_second())),
+        Load::Open { timetable, .. } => format!("-r {}/s", figure(timetable.peak().as_per_second())),
+    }
 }
 
 /// What its URL suggests to call a plan.

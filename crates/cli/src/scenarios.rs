@@ -14,6 +14,7 @@ use import::collection::{Collection, FILE_BYTES_MAX, Wishes, printed};
 use plan::{Draft, Nanos, Plan, PlanError, PlanErrors, SCENARIO_TEXT};
 use scenario::{Mistake, Reach, Ready, Scenario, Surroundings};
 
+use crate::destinations::{Author, Destinations};
 use crate::inputs::{plainly, readable};
 use crate::{filling, imported, secrets};
 
@@ -86,6 +87,8 @@ struct Shelf {
     held: RefCell<Vec<(String, Rc<Held>)>>,
     /// Whether data files were typed, which are read in place of a scenario's own.
     data_typed: Cell<bool>,
+    /// Ways to other servers than the user's that scenarios name, and that are left out.
+    ways: RefCell<Vec<String>>,
 }
 
 /// What a file holds.
@@ -102,7 +105,7 @@ struct Held {
 impl Scenarios {
     /// With what was said about the files of other tools.
     pub fn reading_with(wishes: Wishes) -> Self {
-        Self(Rc::new(Shelf { wishes, held: RefCell::default(), data_typed: Cell::default() }))
+        Self(Rc::new(Shelf { wishes, held: RefCell::default(), data_typed: Cell::default(), ways: RefCell::default() }))
     }
 
     /// What was said about the files of other tools.
@@ -177,6 +180,19 @@ impl Scenarios {
         }
     }
 
+    /// Where the requests of the file go that a plan names as its scenario; `None` without one.
+    pub fn destinations(&self, plan: &Plan) -> Option<Destinations> {
+        let file = plan.scenario()?;
+        let scenario = self.read_from(&file.path, file.text.as_deref()).ok()?;
+        let author = if self.requests(&file.path).is_some() { Author::Tool } else { Author::User };
+        Some(Destinations::new(&file.path, plan, &scenario, author))
+    }
+
+    /// What of the scenarios that were taken is left out, since the user says where requests go.
+    pub fn ways_left_out(&self) -> Vec<String> {
+        self.0.ways.borrow().clone()
+    }
+
     /// The scenario that a draft names or holds, if it can be read.
     pub fn of(&self, draft: &Draft) -> Option<Rc<Scenario>> {
         let text = draft.scenario_text.as_deref();
@@ -248,7 +264,18 @@ impl Scenarios {
             }
             draft.scenario_sha256 = Some(held.sha256.clone());
         }
-        own_load.of(scenario.draft.clone(), &mut draft).overlaid(draft)
+        let mut own = scenario.draft.clone();
+        if draft.url.is_some() {
+            // A proxy or an address of the file leads to its own server.
+            let mut ways = self.0.ways.borrow_mut();
+            for left in imported::leave_ways(&mut own, &draft) {
+                let left = format!("'{path}' is left out: {left}");
+                if !ways.contains(&left) {
+                    ways.push(left);
+                }
+            }
+        }
+        own_load.of(own, &mut draft).overlaid(draft)
     }
 
     /// Looks variables of the environment up, and for every column and file that a plan's scenario names.

@@ -1,22 +1,22 @@
-//! What stands on the terminal while something is measured: the live view, or one line of progress on standard error.
+//! What is told while something is measured: the live view, one line of progress that is drawn over, or a line every ten seconds.
 //!
-//! Ten seconds without a sign look like a hang, and a log full of progress lines is no better. So something appears only
-//! where a person looks: the view where standard output is a terminal with room for it, the line where at least standard
-//! error is one, nothing with `--quiet`. Both are fed from the Ticks the engine hands out once an interval, on this thread,
+//! Ten seconds without a sign look like a hang, and a log full of progress lines is no better. So the view stands where standard
+//! output is a terminal with room for it, and the line where at least standard error is one. Elsewhere, as in a build server's
+//! log, a line is written every ten seconds, whatever the number of loads. With `--quiet` there is nothing. All are fed from the Ticks the engine hands out once an interval, on this thread,
 //! so that showing them never touches what is measured. What a command prints meanwhile stands in the view, and on
 //! standard output when the view is gone.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use analysis::quantity;
 use analysis::server_side::Now;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use engine::Stop;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Palette, Terminal, View};
-use measure::Tick;
+use measure::{Counted, Tick};
 use plan::{Nanos, Plan, PlanError, PlanErrors};
 use report::page::Shown;
 
@@ -30,6 +30,7 @@ use crate::web::Web;
 pub struct Screen {
     /// Hidden where nobody looks, or where the view stands.
     bar: ProgressBar,
+    lines: Lines,
     voice: Voice,
     stage: Arc<Stage>,
 }
@@ -41,7 +42,19 @@ struct Stage {
     held: Mutex<Held>,
     web: Mutex<Option<Web>>,
     server: Mutex<Option<Now>>,
+    /// When the last line of progress was written, or the first load began.
+    spoke: Mutex<Option<Instant>>,
 }
+
+/// Whether lines of progress are written one below the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    Written,
+    Unwanted,
+}
+
+/// Between two of them, whatever is measured.
+const LINE_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Default)]
 struct Held {
@@ -60,9 +73,24 @@ pub enum Voice {
     Quiet,
 }
 
+/// How progress is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Telling {
+    /// A live view, or one line that is drawn over.
+    Live,
+    /// A line every 10 s.
+    Plain,
+    /// Not at all.
+    None,
+}
+
 /// Whether the live view is wanted.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Sight {
+    /// Tell progress: live (on a terminal), plain (a line every 10 s on standard error), none [default: live on a terminal, else plain]
+    #[arg(long, value_name = "HOW", hide_possible_values = true, help_heading = "Output")]
+    progress: Option<Telling>,
+
     /// Show a live view while measuring; this is so by itself on a terminal of at least 80 columns and 20 rows
     #[arg(long, overrides_with = "no_tui", help_heading = "Output")]
     tui: bool,
@@ -93,6 +121,8 @@ impl Sight {
 #[derive(Debug)]
 pub struct Progress {
     screen: Screen,
+    /// What stands before each line, such as the level.
+    what: String,
     end: Option<Nanos>,
     requests: Option<u64>,
     warmup: Nanos,
@@ -101,20 +131,35 @@ pub struct Progress {
 }
 
 impl Screen {
-    /// A screen for this voice; without a line of progress unless standard error is a terminal.
+    /// A screen for this voice: with a line of progress that is drawn over where standard error is a terminal, and else with one every
+    /// ten seconds.
     pub fn new(voice: Voice) -> Self {
-        let bar = if voice == Voice::Talking && io::stderr().is_terminal() {
+        let is_terminal = io::stderr().is_terminal();
+        let bar = if voice == Voice::Talking && is_terminal {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style())
         } else {
             ProgressBar::hidden()
         };
-        Self { bar, voice, stage: Arc::default() }
+        let lines = if voice == Voice::Talking && !is_terminal { Lines::Written } else { Lines::Unwanted };
+        Self { bar, lines, voice, stage: Arc::default() }
+    }
+
+    /// The same with lines of progress instead of one that is drawn over, or without any.
+    fn telling(self, how: Telling) -> Self {
+        match how {
+            Telling::Live => self,
+            Telling::Plain if self.voice == Voice::Talking => Self { bar: ProgressBar::hidden(), lines: Lines::Written, ..self },
+            Telling::Plain | Telling::None => Self { bar: ProgressBar::hidden(), lines: Lines::Unwanted, ..self },
+        }
     }
 
     /// The same with the live view of a command, where there is room for it. `q` and Ctrl-C raise `stop`.
     pub fn with_view(self, sight: Sight, command: &str, palette: Palette, stop: &Stop) -> Self {
         if sight.web {
             *self.stage.web() = Web::open(command, stop);
+        }
+        if let Some(how @ (Telling::Plain | Telling::None)) = sight.progress {
+            return self.telling(how);
         }
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         if self.voice == Voice::Quiet || sight.no_tui || dumb && !sight.tui || !live::fits() {
@@ -134,7 +179,7 @@ impl Screen {
                     terminal.update(|view| view.say(&web.told()));
                 }
                 *self.stage.view() = Some(terminal);
-                Self { bar: ProgressBar::hidden(), ..self }
+                Self { bar: ProgressBar::hidden(), lines: Lines::Unwanted, ..self }
             }
             // A terminal that cannot be taken over still shows a line.
             Err(_) => self,
@@ -188,12 +233,14 @@ impl Screen {
         if let Some(web) = &*self.stage.web() {
             web.load(plan, what);
         }
-        Progress { screen: self.clone(), end, requests, warmup: plan.warmup(), ended: 0, failed: 0 }
+        self.stage.spoke().get_or_insert_with(Instant::now);
+        Progress { what: what.to_owned(), screen: self.clone(), end, requests, warmup: plan.warmup(), ended: 0, failed: 0 }
     }
 
     /// What the server did a moment ago stands beside the next interval; asked for only where somebody looks.
     pub fn server(&self, now: impl FnOnce() -> Option<Now>) {
-        let is_looked_at = !self.bar.is_hidden() || self.stage.view().is_some() || self.stage.web().is_some();
+        let is_looked_at =
+            !self.bar.is_hidden() || self.lines == Lines::Written || self.stage.view().is_some() || self.stage.web().is_some();
         if is_looked_at {
             let now = now();
             *self.stage.server() = now;
@@ -219,7 +266,7 @@ impl Screen {
 
     /// For a thread that outlives the command.
     pub fn remote(&self) -> Remote {
-        Remote { bar: self.bar.clone(), voice: self.voice, stage: Arc::downgrade(&self.stage) }
+        Remote { bar: self.bar.clone(), lines: self.lines, voice: self.voice, stage: Arc::downgrade(&self.stage) }
     }
 
     /// Takes the line of progress or the view away, and prints what was held back meanwhile.
@@ -233,6 +280,7 @@ impl Screen {
 #[derive(Debug)]
 pub struct Remote {
     bar: ProgressBar,
+    lines: Lines,
     voice: Voice,
     stage: Weak<Stage>,
 }
@@ -241,7 +289,7 @@ impl Remote {
     /// A remark, as [`Screen::say`]; nothing once the screen is gone.
     pub fn say(&self, text: &str) {
         if let Some(stage) = self.stage.upgrade() {
-            Screen { bar: self.bar.clone(), voice: self.voice, stage }.say(text);
+            Screen { bar: self.bar.clone(), lines: self.lines, voice: self.voice, stage }.say(text);
         }
     }
 }
@@ -257,6 +305,10 @@ impl Stage {
 
     fn server(&self) -> MutexGuard<'_, Option<Now>> {
         self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spoke(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.spoke.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -291,12 +343,34 @@ impl Progress {
             Some(end) => tick.to.min(end).0,
             None => self.ended,
         });
-        self.screen.bar.set_message(self.line(tick));
+        let line = self.line(tick);
+        if self.screen.lines == Lines::Written && self.is_time(Instant::now()) {
+            let before = if self.what.is_empty() { String::new() } else { format!("{} · ", self.what) };
+            complain(&format!("{before}{line}"));
+        }
+        self.screen.bar.set_message(line);
         if let Some(terminal) = &*self.screen.stage.view() {
             terminal.update(|view| view.tick(tick));
         }
         if let Some(web) = &*self.screen.stage.web() {
             web.tick(tick, self.screen.stage.server().as_ref());
+        }
+    }
+
+    /// Whether the last line is long enough ago; then this one is the last.
+    fn is_time(&self, now: Instant) -> bool {
+        let mut spoke = self.screen.stage.spoke();
+        let is_time = spoke.is_none_or(|then| now.duration_since(then) >= LINE_EVERY);
+        if is_time {
+            *spoke = Some(now);
+        }
+        is_time
+    }
+
+    /// What was counted in the same interval, for the view.
+    pub fn counts(&self, counted: &Counted) {
+        if let Some(terminal) = &*self.screen.stage.view() {
+            terminal.update(|view| view.counts(&counted.counts));
         }
     }
 
@@ -314,8 +388,8 @@ impl Progress {
         }
         // After its end no load is offered, and a rate of answers would look like a collapse.
         if self.end.is_none_or(|end| tick.to <= end) {
-            parts.push(format!("{} requests a second", grouped(tick.qps().round() as u64)));
-            parts.extend(tick.tps().map(|tps| format!("{} journeys a second", quantity::decimal(tps, 1))));
+            parts.push(format!("{} req/s", grouped(tick.qps().round() as u64)));
+            parts.extend(tick.tps().map(|tps| format!("{} journeys/s", quantity::decimal(tps, 1))));
         }
         parts.extend(self.screen.stage.server().as_ref().map(|now| format!("server {}", now.used())));
         parts.push(if self.failed == 0 { "none failed".to_owned() } else { format!("{} failed", grouped(self.failed)) });
@@ -323,9 +397,14 @@ impl Progress {
     }
 }
 
+/// On a narrower terminal the bar is short, so that the figures behind it have room.
+const WIDE_MIN: u16 = 80;
+
 /// One line, cut at the terminal's width: a line that wraps cannot be drawn over.
 fn style() -> ProgressStyle {
-    ProgressStyle::with_template("  {prefix}{bar:20} {wide_msg}").expect("the template is ours").progress_chars("━━─")
+    let is_narrow = terminal_size::terminal_size_of(io::stderr()).is_some_and(|(width, _)| width.0 < WIDE_MIN);
+    let template = if is_narrow { "  {prefix}{bar:8} {wide_msg}" } else { "  {prefix}{bar:20} {wide_msg}" };
+    ProgressStyle::with_template(template).expect("the template is ours").progress_chars("━━─")
 }
 
 /// Writes a line to standard error. That it cannot be written (the terminal is gone) changes nothing.
@@ -381,14 +460,35 @@ mod tests {
         };
         progress.tick(&tick(0, 1));
         progress.tick(&tick(1, 2));
-        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 requests a second · 68 failed");
+        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 req/s · 68 failed");
         let journeys = Some(measure::JourneysTick { started: 9, completed: 7, succeeded: 7, broke_off: 1 });
         let of_journeys = Tick { journeys, ..tick(1, 2) };
-        assert_eq!(progress.line(&of_journeys), "0:02 · 0:08 left · 1,234 requests a second · 7.0 journeys a second · 68 failed");
+        assert_eq!(progress.line(&of_journeys), "0:02 · 0:08 left · 1,234 req/s · 7.0 journeys/s · 68 failed");
         assert_eq!(progress.line(&tick(10, 11)), "0:11 · waiting for the last answers · 68 failed");
         let watched = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1;
         *progress.screen.stage.server() = Now::of(&watched.observed);
-        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 requests a second · server 1.04 of 4 cores · 68 failed");
+        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 req/s · server 1.04 of 4 cores · 68 failed");
+    }
+
+    #[test]
+    fn a_line_comes_every_ten_seconds_whatever_the_number_of_loads() {
+        let draft = Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() };
+        let plan = Plan::try_from(draft).unwrap();
+        let screen = Screen::new(Voice::Quiet);
+        let first = screen.follow(&plan, "level 1 of 2");
+        let began = screen.stage.spoke().unwrap();
+        let at = |secs| began + Duration::from_secs(secs);
+        assert_eq!([9, 10, 11].map(|secs| first.is_time(at(secs))), [false, true, false]);
+        let second = screen.follow(&plan, "level 2 of 2");
+        assert_eq!([19, 20, 29, 31].map(|secs| second.is_time(at(secs))), [false, true, false, true]);
+    }
+
+    #[test]
+    fn who_wants_no_progress_or_is_quiet_gets_none() {
+        let lines = |voice, how| Screen::new(voice).telling(how).lines;
+        assert_eq!(lines(Voice::Talking, Telling::Plain), Lines::Written);
+        assert_eq!(lines(Voice::Talking, Telling::None), Lines::Unwanted);
+        assert_eq!(lines(Voice::Quiet, Telling::Plain), Lines::Unwanted);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use plan::Plan;
 
 use crate::calibration::note_ceiling;
 use crate::command::Manner;
+use crate::detail::Detail;
 use crate::drive::Drive;
 use crate::exit::{self, Exit, Failed};
 use crate::keeping::Keeper;
@@ -19,7 +20,7 @@ use crate::observing::Eyes;
 use crate::outputs::Outputs;
 use crate::profiling::Probes;
 use crate::promises::Guard;
-use crate::regression::Reference;
+use crate::regression::{Reference, Ruling};
 use crate::screen::{Sight, complain};
 use crate::{exporting, interrupt, saved};
 
@@ -40,6 +41,7 @@ pub struct Single<'a> {
     pub probes: Probes,
     pub exports: Ready,
     pub sight: Sight,
+    pub detail: Detail,
     pub manner: Manner,
 }
 
@@ -49,14 +51,14 @@ impl Single<'_> {
     /// # Errors
     /// If it cannot be carried out, or not to its end, or an output cannot be written.
     pub fn carry_out<'d>(self, drive: impl FnOnce(&Stop) -> Result<Drive<'d>, RunError>) -> Result<Exit, Failed> {
-        let Self { word, plan, name, checks, before, mut guard, outputs, mut keeper, eyes, probes, exports, sight, manner } = self;
+        let Self { word, plan, name, checks, before, mut guard, outputs, mut keeper, eyes, probes, exports, sight, detail, manner } = self;
         probes.check(plan)?;
         let mut server = eyes.open(plan)?;
         let stop = Stop::new();
         let screen = manner.screen_with_view(sight, word, &stop);
         interrupt::raise_on_signal(&stop, &screen)?;
         let mut progress = screen.follow(plan, "");
-        keeper.begin();
+        keeper.begin(&stop);
         let mut exports = exporting::open(exports, keeper.id(), &name, word, Some(plan), manner.voice());
         exports.load(plan, &name);
         keeper.load(plan, name);
@@ -64,6 +66,7 @@ impl Single<'_> {
         let watch = &mut |tick: &Tick, counted: Counted| {
             screen.server(|| server.now());
             progress.tick(tick);
+            progress.counts(&counted);
             exports.second(tick, &counted);
             server.tick(tick);
             keeper.second(counted);
@@ -92,19 +95,15 @@ impl Single<'_> {
             }
             let reading = Reading::new(summary, &checks).aborted_by(aborted_by);
             let written = outputs
-                .write(&reading, &manner.styles(), manner.voice())
+                .write(&reading, detail, &manner.styles(), manner.voice())
                 .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() });
             // The report comes first, and what could not be written is saved all the same.
             let id = keeper.id();
-            let kept = keeper.save(&saved::json(&reading), manner.voice());
+            let kept = keeper.save(&saved::json(&reading));
             screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             let judged = before.as_ref().map(|before| before.judge(summary));
-            if let Some(judged) = &judged {
-                outputs.add(&judged.text(), manner.voice());
-            }
-            if let Ok(line) = &kept {
-                outputs.add(line, manner.voice());
-            }
+            let verdict = judged.as_ref().map_or_else(String::new, Ruling::text);
+            outputs.close(&verdict, kept.as_deref().unwrap_or_default(), &reading, &manner.styles(), manner.voice());
             Failed::both(written, kept.map(drop))?;
             if let Some(why) = exit::nothing_finished(summary) {
                 complain(&format!("error: {why}\n  help: the example above shows what was answered; mend the step, or the one before it"));

@@ -14,6 +14,8 @@ mod checks;
 mod compare;
 #[path = "end_to_end/data.rs"]
 mod data;
+#[path = "end_to_end/destinations.rs"]
+mod destinations;
 #[path = "end_to_end/doors.rs"]
 mod doors;
 #[path = "end_to_end/examples.rs"]
@@ -30,6 +32,8 @@ mod history;
 mod import;
 #[path = "end_to_end/observe.rs"]
 mod observe;
+#[path = "end_to_end/paused.rs"]
+mod paused;
 #[path = "end_to_end/peers.rs"]
 mod peers;
 #[path = "end_to_end/profile.rs"]

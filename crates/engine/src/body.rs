@@ -3,7 +3,7 @@
 //! A file read for every request measures the disk. So files are read once, and forms encoded once, into the bytes
 //! every request sends.
 
-use std::fs;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -25,12 +25,18 @@ pub fn read(body: &Body) -> Result<Vec<u8>, RunError> {
     }
 }
 
+/// A body stands in memory whole, and a device or a pipe may have no end.
+const BYTES_MAX: u64 = 1 << 30;
+
 fn contents(path: &str) -> io::Result<Vec<u8>> {
-    if path != "-" {
-        return fs::read(path);
-    }
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
+    match path {
+        "-" => io::stdin().lock().take(BYTES_MAX + 1).read_to_end(&mut bytes)?,
+        _ => File::open(path)?.take(BYTES_MAX + 1).read_to_end(&mut bytes)?,
+    };
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(io::Error::other("it is larger than 1 GiB"));
+    }
     Ok(bytes)
 }
 
@@ -83,6 +89,8 @@ fn contains(bytes: &[u8], sought: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn text(name: &str, value: &str) -> FormPart {

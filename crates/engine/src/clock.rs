@@ -13,6 +13,8 @@ use plan::Nanos;
 use rustix::time::{ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use tokio::io::unix::AsyncFd;
 
+use crate::machine;
+
 /// Time since the start of a run, and alarms.
 pub(crate) trait Clock: Clone + 'static {
     /// A timer that rings once at a time; of the finest grain there is.
@@ -23,6 +25,10 @@ pub(crate) trait Clock: Clone + 'static {
 
     /// Processor time this thread has used so far.
     fn cpu(&self) -> Nanos;
+
+    /// How long this thread has been ready to run without a core to run on, so far. It is read from a file of the system's, so not
+    /// on the request path.
+    fn in_line(&self) -> Nanos;
 
     /// A timer of its own.
     fn alarm(&self) -> Self::Alarm;
@@ -73,6 +79,10 @@ impl Clock for Monotonic {
 
     fn cpu(&self) -> Nanos {
         Nanos(read(ClockId::ThreadCPUTime))
+    }
+
+    fn in_line(&self) -> Nanos {
+        machine::run_queue_wait().unwrap_or(Nanos::ZERO)
     }
 
     fn alarm(&self) -> Timer {
@@ -188,6 +198,10 @@ mod simulated {
         }
 
         fn cpu(&self) -> Nanos {
+            Nanos::ZERO
+        }
+
+        fn in_line(&self) -> Nanos {
             Nanos::ZERO
         }
 

@@ -42,6 +42,15 @@ impl RunError {
         Self { kind: RunErrorKind::Run, message: message.into(), help: help.into(), unreached: None, measured: None }
     }
 
+    /// The system gives no more threads.
+    #[must_use]
+    pub(crate) fn no_thread(threads: u32, why: &std::io::Error) -> Self {
+        Self::run(
+            format!("the load needs {threads} threads, and the system gives no more of them: {why}"),
+            "raise the limit on processes (ulimit -u, pids.max of the container), or give fewer threads with --threads 1",
+        )
+    }
+
     /// The same, as what came of a first attempt to connect.
     #[must_use]
     pub(crate) fn unreached(self, failure: Failure, words: &str) -> Self {

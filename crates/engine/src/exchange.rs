@@ -97,6 +97,15 @@ impl Exchange {
 }
 
 impl Exchange {
+    /// What is said of it when its time is over.
+    fn timeout_of(&self, request: &[u8]) -> Failure {
+        match self.received {
+            _ if self.written < request.len() => Failure::SendTimeout,
+            0 => Failure::RecvIdleTimeout,
+            _ => Failure::RecvTotalTimeout,
+        }
+    }
+
     /// This exchange as the next part of a chain: its first send is the chain's, its bytes are all of them.
     pub(crate) fn after(self, before: &Self) -> Self {
         Self { sent: before.sent, written: before.written + self.written, received: before.received + self.received, ..self }
@@ -240,9 +249,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if let Some(give_up) = around.slot.give_up() {
             return Poll::Ready(Err(match give_up {
                 GiveUp::Aborted => Failure::ClientInterrupted,
-                GiveUp::Expired if exchange.written < request.len() => Failure::SendTimeout,
-                GiveUp::Expired if exchange.received == 0 => Failure::RecvIdleTimeout,
-                GiveUp::Expired => Failure::RecvTotalTimeout,
+                GiveUp::Expired => exchange.timeout_of(request),
             }));
         }
         self.poll_write(cx, request, exchange, sight);
@@ -266,6 +273,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 }
                 Poll::Ready(Ok(())) => {
                     let now = around.clock.now();
+                    if now >= around.slot.deadline() {
+                        // The warden has not looked yet: what comes too late is late all the same.
+                        around.slot.expire(now);
+                        return Poll::Ready(Err(exchange.timeout_of(request)));
+                    }
                     let bytes = read.filled();
                     exchange.received += bytes.len() as u64;
                     exchange.last_byte = now;

@@ -155,16 +155,23 @@ impl Prepared {
         let line = Arc::new(StartLine::new(threads.get()));
         let program = Arc::new(program);
         let (sender, messages) = channel();
-        let workers: Vec<_> = Share::all(threads)
+        let workers: Result<Vec<_>, _> = Share::all(threads)
             .map(|share| {
                 let (task, network, line, stop, sender) = (task.clone(), network.clone(), line.clone(), stop.clone(), sender.clone());
                 let program = program.clone();
                 thread::Builder::new()
                     .name(format!("load-{}", share.index()))
                     .spawn(move || thread_main(&task, &*program, share, network, &line, &stop, &sender))
-                    .expect("the system gives a thread to each core")
             })
             .collect();
+        let workers = match workers {
+            Ok(workers) => workers,
+            Err(why) => {
+                // Those that there are wait at the start line for those that never come.
+                line.call_off();
+                return Err(RunError::no_thread(threads.get(), &why));
+            }
+        };
         drop(sender);
         let before = machine::ProcessorTime::now();
         let quota = machine::QuotaPeriods::now();
@@ -189,7 +196,7 @@ impl Prepared {
         summary.warnings = network.warnings().to_vec();
         summary.generator.memory_bytes_max = machine::memory_bytes_max();
         let stuck = silent.iter().position(|silent| *silent).map(|index| Broken {
-            message: format!("the program of thread {index} did not return within {} of the end of the load", SILENCE_MAX.as_secs_f64()),
+            message: format!("the program of thread {index} did not return within {} s of the end of the load", SILENCE_MAX.as_secs_f64()),
             help: "look for an endless loop in it".to_owned(),
         });
         match broken.or(stuck) {
@@ -282,24 +289,31 @@ impl Iterator for Heard {
 
 /// Where all workers wait for each other, and the clock they then share.
 struct StartLine {
-    awaited: Mutex<u32>,
+    /// How many are still to come; `None` once the run is called off.
+    awaited: Mutex<Option<u32>>,
     complete: Condvar,
     clock: OnceLock<Monotonic>,
 }
 
 impl StartLine {
     fn new(workers: u32) -> Self {
-        Self { awaited: Mutex::new(workers), complete: Condvar::new(), clock: OnceLock::new() }
+        Self { awaited: Mutex::new(Some(workers)), complete: Condvar::new(), clock: OnceLock::new() }
     }
 
-    /// Waits until all workers are here, and starts the clock.
-    fn cross(&self, place: Place<'_>) -> Monotonic {
+    /// Waits until all workers are here, and starts the clock; `None` if the run is called off.
+    fn cross(&self, place: Place<'_>) -> Option<Monotonic> {
         drop(place);
         let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
-        while *awaited > 0 {
+        while awaited.is_some_and(|awaited| awaited > 0) {
             awaited = self.complete.wait(awaited).unwrap_or_else(PoisonError::into_inner);
         }
-        *self.clock.get_or_init(|| Monotonic::starting_in(Nanos::ZERO))
+        awaited.map(|_| *self.clock.get_or_init(|| Monotonic::starting_in(Nanos::ZERO)))
+    }
+
+    /// Sends everybody home.
+    fn call_off(&self) {
+        *self.awaited.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.complete.notify_all();
     }
 }
 
@@ -308,7 +322,9 @@ struct Place<'a>(&'a StartLine);
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        *self.0.awaited.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        if let Some(awaited) = &mut *self.0.awaited.lock().unwrap_or_else(PoisonError::into_inner) {
+            *awaited -= 1;
+        }
         self.0.complete.notify_all();
     }
 }
@@ -335,7 +351,7 @@ fn thread_main<P: Program>(
         .expect("a runtime needs three open files, and room for them is reserved");
     LocalSet::new().block_on(&runtime, async {
         let ready = if P::OPENS_FIRST { worker::ready(task, share, &network, stop).await } else { worker::Ready::none() };
-        let clock = line.cross(place);
+        let Some(clock) = line.cross(place) else { return };
         let source = SourceId(share.index());
         let counts = sender.clone();
         let hand_over = Box::new(move |snapshot| {
@@ -351,4 +367,28 @@ fn thread_main<P: Program>(
     });
     // A resolver that hangs over a redirect's name must not hold up the end of the run.
     runtime.shutdown_background();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_at_a_line_that_is_called_off_goes_home() {
+        let line = StartLine::new(3);
+        thread::scope(|threads| {
+            let waiting: Vec<_> = (0..2).map(|_| threads.spawn(|| line.cross(Place(&line)).is_some())).collect();
+            line.call_off();
+            assert!(waiting.into_iter().all(|crossed| !crossed.join().unwrap()));
+        });
+        let whole = StartLine::new(1);
+        assert!(whole.cross(Place(&whole)).is_some());
+    }
+
+    #[test]
+    fn a_system_without_threads_is_the_worlds_fault_and_says_what_to_do() {
+        let error = RunError::no_thread(4, &std::io::ErrorKind::WouldBlock.into());
+        assert_eq!(error.kind, crate::RunErrorKind::Run);
+        assert!(error.message.starts_with("the load needs 4 threads") && error.help.contains("ulimit -u"), "{error}");
+    }
 }

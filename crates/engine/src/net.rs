@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use measure::{Failure, Resolution};
-use plan::{HostPort, Nanos, Plan, Preflight, Proxy, Scheme, Target, Verification};
+use plan::{Also, Bounds, HostPort, Nanos, Plan, Preflight, Proxy, Scheme, Target, Verification};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
@@ -122,6 +122,7 @@ struct Prepared {
     connect_timeout: Nanos,
     resolution: Resolution,
     warnings: Vec<String>,
+    bounds: Bounds,
     fence: Fence,
 }
 
@@ -197,7 +198,7 @@ impl Network {
         if wire.naming == Naming::Unnamed
             && let Some(tls) = self.prepared.tls.as_ref().map(Handshakes::unnamed)
         {
-            let Prepared { origin, origin_name, hop, proxy, connect_timeout, resolution, warnings, fence, .. } = &*self.prepared;
+            let Prepared { origin, origin_name, hop, proxy, connect_timeout, resolution, warnings, bounds, fence, .. } = &*self.prepared;
             self.prepared = Arc::new(Prepared {
                 origin: origin.clone(),
                 origin_name: origin_name.clone(),
@@ -207,6 +208,7 @@ impl Network {
                 connect_timeout: *connect_timeout,
                 resolution: resolution.clone(),
                 warnings: warnings.clone(),
+                bounds: bounds.clone(),
                 fence: fence.clone(),
             });
         }
@@ -248,6 +250,7 @@ impl Network {
             connect_timeout: connection.connect_timeout,
             resolution,
             warnings,
+            bounds: plan.bounds(),
             fence: fence.clone(),
         };
         Self { prepared: Arc::new(prepared), directed: None, sources, others: RefCell::default() }
@@ -349,6 +352,10 @@ impl Dial for Network {
         if target.same_origin(&prepared.origin) {
             return self.dial(n).await;
         }
+        // Whatever led here, and by whichever proxy: no other server is asked.
+        if !prepared.bounds.hold(target) {
+            return Err(DialFailed { failure: Failure::RedirectOutside, text: Bounds::refusal(target) });
+        }
         let unreachable = |text: String| DialFailed { failure: Failure::RedirectTarget, text };
         let name;
         let tls = match target.scheme() {
@@ -397,7 +404,10 @@ impl Credentials {
         let mut errors: Vec<RunError> = Vec::new();
         let needed = match plan.target().scheme() {
             Scheme::Https => Some(Needed::AtOnce),
-            Scheme::Http => (connection.follow > 0).then_some(Needed::AfterRedirect),
+            Scheme::Http => {
+                let leads_on = connection.follow > 0 || plan.scenario().is_some() || *plan.also() != Also::default();
+                leads_on.then_some(Needed::AfterRedirect)
+            }
         };
         let mut tls = None;
         match needed.map(|needed| Handshakes::new(&connection.tls, needed)).transpose() {

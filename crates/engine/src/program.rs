@@ -111,6 +111,12 @@ pub trait Program: 'static {
     /// If the program cannot go on.
     fn choose(&self, user: &mut Self::User) -> Result<Choice, Broken>;
 
+    /// Why what was chosen cannot be sent: the request then fails, and nothing goes over the wire. Not of a batch.
+    #[inline]
+    fn unsendable(&self, _user: &Self::User) -> Option<Failure> {
+        None
+    }
+
     /// The bytes that were chosen, and who listens to their answers.
     fn sending<'a>(&'a self, user: &'a mut Self::User) -> (&'a [u8], &'a mut Self::Ear);
 
@@ -209,7 +215,7 @@ pub enum After {
     Nothing,
     /// Something is sent again, as chosen: a redirect is followed.
     Send(Choice),
-    /// The same, to answer a challenge: no redirect.
+    /// The same and no redirect: a challenge is answered, or the connection had just been closed.
     Answer(Choice),
     /// Nothing, and the request has failed.
     Fail(Failure),

@@ -8,6 +8,8 @@
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod gaps;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod load;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use plan::{Keepalive, Nanos, Plan, Scheme, Target};
+use plan::{Bounds, Keepalive, Nanos, Plan, Scheme, Target, is_secret};
 
 use crate::RunError;
 use crate::protocol::http1::{Asked, request};
@@ -21,6 +21,8 @@ pub(crate) struct Task {
     pub(crate) connect_timeout: Nanos,
     pub(crate) keepalive: Keepalive,
     pub(crate) follow: u8,
+    /// Where redirects may lead.
+    pub(crate) bounds: Bounds,
     /// The end of the warm-up.
     pub(crate) measured_from: Nanos,
     /// The last moment at which a request may fall due.
@@ -45,6 +47,7 @@ impl Task {
             connect_timeout: connection.connect_timeout,
             keepalive: connection.keepalive,
             follow: connection.follow,
+            bounds: plan.bounds(),
             measured_from: plan.warmup(),
             end: plan.end(),
             plan: plan.clone(),
@@ -79,7 +82,7 @@ impl Task {
         let elsewhere = !to.same_origin(self.plan.target());
         let is_kept = |name: &str| {
             let about_the_body = name.starts_with("content-");
-            let secret = matches!(name, "authorization" | "cookie" | "proxy-authorization");
+            let secret = is_secret(name);
             // They follow from the body, and from the proxy that is asked.
             let written_anew = name == "content-length" || name == "proxy-authorization" && self.proxy_authorization().is_some();
             !(written_anew || without_body && about_the_body || elsewhere && (secret || name == "host"))
@@ -167,7 +170,7 @@ mod tests {
         String::from_utf8(bytes).unwrap()
     }
 
-    const FIRST: &str = "POST /n/7 HTTP/1.1\r\nHost: a.test\r\nX-Id: 7\r\nCookie: c=7\r\nContent-Type: x/y\r\nContent-Length: 3\r\n\r\nn=7";
+    const FIRST: &str = "POST /n/7 HTTP/1.1\r\nHost: a.test\r\nX-Id: 7\r\nCookie: c=7\r\nX-Api-Key: k7\r\nContent-Type: x/y\r\nContent-Length: 3\r\n\r\nn=7";
 
     #[test]
     fn a_redirect_repeats_what_was_sent() {
@@ -180,7 +183,7 @@ mod tests {
 
     #[test]
     fn what_has_become_a_get_has_no_body_any_more() {
-        let expected = "GET /b HTTP/1.1\r\nHost: a.test\r\nX-Id: 7\r\nCookie: c=7\r\n\r\n";
+        let expected = "GET /b HTTP/1.1\r\nHost: a.test\r\nX-Id: 7\r\nCookie: c=7\r\nX-Api-Key: k7\r\n\r\n";
         for (status, method) in [(303, "POST"), (302, "POST"), (307, "GET"), (302, "GET")] {
             assert_eq!(led(status, method, "http://a.test/b", FIRST), expected, "{status} {method}");
         }

@@ -7,6 +7,7 @@
 //! Arrivals that wait for a Lane are not kept in a queue: they are computable, so the line is only the place up to
 //! which arrivals have been taken, and a stalled server costs no memory.
 
+mod heartbeat;
 mod lane;
 mod pacer;
 
@@ -28,6 +29,8 @@ use crate::program::{Broken, Program};
 use crate::slot::Slot;
 use crate::task::Task;
 use crate::{Stop, Urgency};
+
+use heartbeat::{BEAT, Heartbeat};
 
 /// Counts are handed over this often.
 pub(crate) const INTERVAL: Nanos = Nanos::SECOND;
@@ -65,6 +68,7 @@ pub(crate) struct Worker<D: Dial, C: Clock, P: Program> {
     interval_end: Cell<Nanos>,
     interval: Cell<u32>,
     cpu: Cell<Nanos>,
+    heartbeat: Heartbeat,
     buffer: RefCell<Box<[u8]>>,
     slots: RefCell<Vec<Rc<Slot>>>,
     /// Slots of Lanes that ended, to be used again.
@@ -165,6 +169,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
             interval_end: Cell::new(INTERVAL),
             interval: Cell::new(0),
             cpu: Cell::new(clock.cpu()),
+            heartbeat: Heartbeat::new(&clock),
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES].into_boxed_slice()),
             slots: RefCell::default(),
             vacant: RefCell::default(),
@@ -253,15 +258,41 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     async fn warden(self: Rc<Self>) {
         let least = self.task.timeout.min(self.task.connect_timeout).min(self.program.limit_min().unwrap_or(Nanos::NEVER));
         let span = Nanos(least.0 / 20).clamp(LOOK_MIN, LOOK_MAX);
+        let mut look_at = self.clock.now().plus(span);
         loop {
-            tokio::time::sleep(Duration::from(span)).await;
+            tokio::time::sleep(Duration::from(span.min(BEAT))).await;
             let now = self.clock.now();
+            self.beat(now);
+            self.turn_interval(now);
+            if now < look_at {
+                continue;
+            }
+            look_at = now.plus(span);
             for slot in self.slots.borrow().iter() {
                 slot.expire(now);
             }
             self.recorder.borrow_mut().look(now);
-            self.turn_interval(now);
         }
+    }
+
+    /// Notices whether this worker had not run until now.
+    fn beat(&self, now: Nanos) {
+        if let Some(gap) = self.heartbeat.beat(&self.clock, now) {
+            self.recorder.borrow_mut().stood_still(now.since(gap), now);
+        }
+    }
+
+    /// The same where something is to be recorded that ended then.
+    #[inline]
+    fn is_awake_until(&self, done: Nanos) {
+        if self.heartbeat.is_late(done) {
+            self.beat_late();
+        }
+    }
+
+    #[cold]
+    fn beat_late(&self) {
+        self.beat(self.clock.now());
     }
 
     /// Waits for the Stop.
@@ -371,6 +402,8 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
 
     #[inline]
     fn record(&self, outcome: &Outcome) {
+        // What failed may be recorded at a limit that is long past.
+        self.is_awake_until(if outcome.result.is_ok() { outcome.done } else { self.clock.now() });
         if outcome.done >= self.interval_end.get() {
             self.turn_interval(outcome.done);
         }
@@ -381,6 +414,8 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     /// The same as the program counts it.
     #[inline]
     fn record_of(&self, state: &mut P::User, outcome: &Outcome) {
+        // What failed may be recorded at a limit that is long past.
+        self.is_awake_until(if outcome.result.is_ok() { outcome.done } else { self.clock.now() });
         if outcome.done >= self.interval_end.get() {
             self.turn_interval(outcome.done);
         }
@@ -389,6 +424,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     }
 
     fn unsent(&self, due: Nanos, waited: Nanos) {
+        self.is_awake_until(self.clock.now());
         self.fell_due(due);
         self.recorder.borrow_mut().unsent(due, waited);
     }

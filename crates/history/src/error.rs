@@ -33,6 +33,12 @@ pub enum HistoryError {
         /// What the system or the database says.
         why: String,
     },
+    /// The database is broken.
+    #[error("the history '{}' is damaged", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+    },
     /// Nothing is called so.
     #[error("no saved run is called '{reference}'{because}")]
     Unknown {
@@ -79,6 +85,9 @@ impl HistoryError {
             Self::Foreign { .. } => "give another file with --db, or move this one away",
             Self::Newer { .. } => "update loadline, or give another file with --db",
             Self::Unusable { .. } => "make room or allow writing there, give another file with --db, or save nothing with --no-save",
+            Self::Corrupt { .. } => {
+                "move it away, and loadline begins a new one; 'sqlite3 FILE .recover | sqlite3 NEW' may save its runs, or give another file with --db"
+            }
             Self::Unknown { .. } => "see what there is with 'loadline runs'",
             Self::Ambiguous { .. } => "give more letters of the one that is meant",
             Self::NoReference(_) => "give @last, @last-2, @NAME, @baseline, or the beginning of an id from 'loadline runs'",

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use flate2::Crc;
 use flate2::read::ZlibDecoder;
-use measure::{Counted, CountedAtRest, Machine, Summary, cut_short};
+use measure::{Counted, CountedAtRest, Ending, Machine, Summary, cut_short};
 use plan::{Nanos, Plan, Secrets};
 use serde::{Deserialize, Serialize};
 
@@ -35,9 +35,9 @@ use crate::{Id, Kind, Moment, Revision};
 
 /// The version of the file. A reader of this version refuses any other by name.
 const SCHEMA: &str = "loadline.journal/1";
-const ENDING: &str = "journal";
+pub(crate) const ENDING: &str = "journal";
 /// As the engine hands over counts.
-const INTERVAL: Nanos = Nanos::SECOND;
+pub(crate) const INTERVAL: Nanos = Nanos::SECOND;
 /// How long after it was written a line is on the disk at the latest; a small part of a second, which is what may be lost.
 const SYNCED_WITHIN: Duration = Duration::from_millis(50);
 
@@ -65,7 +65,7 @@ pub struct Header {
 /// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+pub(crate) enum Line {
     /// The first.
     Begun { schema: String, header: Box<Header> },
     /// A load begins.
@@ -92,17 +92,20 @@ pub struct Journal {
 
 impl Journal {
     /// Begins the journal of a run beside the history at `database`. Returns at once; whether there is room for it shows in
-    /// [`Journal::end`].
+    /// [`Journal::end`]. `asked_to_end` is called, on another thread, when somebody asks for that by a
+    /// [`Follower`](crate::Follower).
     #[must_use]
-    pub fn begin(database: &Path, header: Header) -> Self {
+    pub fn begin(database: &Path, header: Header, asked_to_end: impl FnMut() + Send + 'static) -> Self {
         let directory = directory(database);
         let (sender, messages) = channel();
         let writer = std::thread::Builder::new().name("journal".to_owned()).spawn(move || {
             let told = |why: io::Error| format!("'{}' cannot be written: {}", directory.display(), plainly(&why));
             let mut place = Place::make(&directory, header).map_err(told)?;
-            match place.write(&messages) {
+            let mut asked_to_end = asked_to_end;
+            match place.write(&messages, &mut asked_to_end) {
                 Ok(()) => Ok(place),
                 Err(why) => {
+                    place.mark();
                     // What was written is worth keeping until the run is saved; whoever sends on is not held up.
                     messages.iter().for_each(drop);
                     Err(told(why))
@@ -160,6 +163,7 @@ impl Ended {
     /// # Errors
     /// In words, if the disk did not take it.
     pub fn leave(self) -> Result<(), String> {
+        self.place.mark();
         self.place.file.sync_data().map_err(|why| plainly(&why))
     }
 }
@@ -192,7 +196,7 @@ impl Place {
         begun.map(|()| Self { file, path, results: 0 })
     }
 
-    fn write(&mut self, messages: &Receiver<Message>) -> io::Result<()> {
+    fn write(&mut self, messages: &Receiver<Message>, asked_to_end: &mut dyn FnMut()) -> io::Result<()> {
         let mut secrets = Secrets::default();
         // The first line is written.
         let mut due = Some(Instant::now() + SYNCED_WITHIN);
@@ -230,6 +234,10 @@ impl Place {
                 }
             };
             write_line(&mut self.file, &line)?;
+            // Each time it is asked for counts, as Ctrl-C does.
+            if matches!(line, Line::Second(_)) && fs::remove_file(stop_beside(&self.path)).is_ok() {
+                asked_to_end();
+            }
             due = due.or_else(|| Some(Instant::now() + SYNCED_WITHIN));
             if matches!(line, Line::Result { number: 2.. }) {
                 // The line must not be lost while what it replaces is gone.
@@ -244,6 +252,15 @@ impl Place {
         beside(&self.path, &format!(".{number}"))
     }
 
+    /// Says by an empty file beside it, for which a full disk has room, that the program could not write and was not ended.
+    fn mark(&self) {
+        let _ = File::create(self.unwritten());
+    }
+
+    fn unwritten(&self) -> PathBuf {
+        beside(&self.path, ".unwritten")
+    }
+
     /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -253,6 +270,8 @@ impl Place {
     pub(crate) fn remove(self) {
         // The journal goes first: what is left without it is never read.
         let _ = fs::remove_file(&self.path);
+        let _ = fs::remove_file(self.unwritten());
+        let _ = fs::remove_file(stop_beside(&self.path));
         for number in self.results.saturating_sub(1)..=self.results + 1 {
             let _ = fs::remove_file(self.result(number));
         }
@@ -276,13 +295,29 @@ fn checksum(bytes: &[u8]) -> u32 {
     crc.sum()
 }
 
-fn directory(database: &Path) -> PathBuf {
+/// The file that asks the run of this journal to end.
+pub(crate) fn stop_beside(journal: &Path) -> PathBuf {
+    beside(journal, ".stop")
+}
+
+pub(crate) fn directory(database: &Path) -> PathBuf {
     beside(database, ".running")
+}
+
+/// Why a journal was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Its program was killed, or the power went.
+    FromOutside,
+    /// The disk took no more.
+    Unwritten,
 }
 
 /// What a journal holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Journaled {
+    /// Why it was left.
+    pub end: End,
     /// What was known when it began.
     pub header: Header,
     /// The result so far as JSON, where there was one.
@@ -413,17 +448,23 @@ fn read(bytes: &[u8], place: &mut Place) -> Result<Journaled, JournalError> {
             damage = Some(format!("the result so far cannot be read: {why}"));
             None
         });
+    let end = if place.unwritten().exists() { End::Unwritten } else { End::FromOutside };
     let under_way = load.and_then(|(plan, what)| {
         let mut summary = cut_short(plan, INTERVAL, seconds)?;
         summary.machine = header.machine.clone();
         summary.started = header.started.to_string();
+        if end == End::Unwritten {
+            summary.ended.how = Ending::CutShort;
+            summary.warnings =
+                vec!["the result could not be saved when the run ended: what was written down of it by then is here".to_owned()];
+        }
         summary.warnings.extend(damage.iter().map(|why| format!("the journal of this run is damaged from there on: {why}")));
         Some(UnderWay { what, summary })
     });
-    Ok(Journaled { header: *header, result, under_way, damage })
+    Ok(Journaled { end, header: *header, result, under_way, damage })
 }
 
-fn line(bytes: &[u8]) -> Option<Line> {
+pub(crate) fn line(bytes: &[u8]) -> Option<Line> {
     let (sum, json) = bytes.strip_suffix(b"\n")?.split_at_checked(9)?;
     let said = u32::from_str_radix(std::str::from_utf8(&sum[..8]).ok()?, 16).ok()?;
     if said != checksum(json) { None } else { serde_json::from_slice(json).ok() }

@@ -15,6 +15,7 @@
 //! | a baseline | [`Store::set_baseline`], [`Reference::Baseline`] |
 //! | one name over time | [`Store::trend`] |
 //! | one run as a file | [`Exported`] |
+//! | watch a run of another program | [`Follower`] |
 //! | lose nothing | [`Journal`] while it runs, [`Store::take_in`] after |
 //!
 //! A [`Store`] is one connection, for one thread; several may be open at once, in one process or in many. The crate reads no
@@ -25,6 +26,7 @@
 mod entry;
 mod error;
 mod exported;
+mod follower;
 mod journal;
 mod reference;
 mod revision;
@@ -34,7 +36,8 @@ mod store;
 pub use entry::{Entry, Figures, Filter, Fresh, Id, Kept, Kind, Moment, Origin, Point, UnknownKind};
 pub use error::HistoryError;
 pub use exported::{EXPORT_SCHEMA, Exported};
-pub use journal::{Ended, Header, Journal, Journaled, UnderWay};
+pub use follower::{Follower, Heard};
+pub use journal::{End, Ended, Header, Journal, Journaled, UnderWay};
 pub use reference::Reference;
 pub use revision::{Changes, Looking, Revision};
 pub use store::{Composed, Store, Taken, look};

@@ -1,4 +1,4 @@
-//! What a saved run is called on a command line: `@last`, `@last-2`, `@NAME`, `@baseline`, or the beginning of its id.
+//! What a saved run is called on a command line: `@last`, `@last-2`, `@NAME`, `@NAME-2`, `@baseline`, or the beginning of its id.
 //!
 //! Everything that begins with `@` is a reference and never a file, so that neither can be taken for the other.
 
@@ -12,7 +12,7 @@ use crate::{HistoryError, Id};
 pub enum Reference {
     /// So many before the one that began last.
     Last(u32),
-    /// The last of this name.
+    /// The last of this name; where no run has it and it ends with `-2`, two before the last of the name without that.
     Named(String),
     /// The baseline of this name; without a name the one that was set last.
     Baseline(Option<String>),

@@ -24,9 +24,9 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior, params, params_from_iter};
 
 use crate::entry::SHORT_LETTERS;
-use crate::journal::{Found, Journaled, journals};
+use crate::journal::{End, Found, Header, Journaled, journals};
 use crate::schema::{APPLICATION_ID, STEPS, version};
-use crate::{Changes, Entry, Figures, Filter, Fresh, HistoryError, Id, Kept, Moment, Origin, Point, Reference, Revision};
+use crate::{Changes, Entry, Figures, Filter, Fresh, HistoryError, Id, Kept, Kind, Moment, Origin, Point, Reference, Revision};
 
 /// Waiting longer than this for another loadline means that it hangs: saving one run takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -49,13 +49,17 @@ pub struct Store {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Taken {
     /// It is saved as a run that was cut short.
-    In(Box<Entry>),
+    In(Box<Entry>, End),
     /// Nothing was measured yet; it is gone.
     Empty {
         /// What the run was called.
         name: String,
+        /// What it would have been the result of.
+        kind: Kind,
         /// When it had begun.
         started: Moment,
+        /// Why it was left.
+        end: End,
     },
     /// It cannot be read, and stays where it is.
     Damaged {
@@ -319,7 +323,14 @@ impl Store {
                     Some(_) => self.list(&filter)?.into_iter().next(),
                     None => one("WHERE run.name = ? ORDER BY started_ms DESC, run.seq DESC", vec![Value::Text(name.clone())])?,
                 };
-                found.ok_or_else(|| unknown(String::new()))
+                if let Some(entry) = found {
+                    return Ok(entry);
+                }
+                let Some((name, back)) = before(name) else { return Err(unknown(String::new())) };
+                let earlier = "WHERE run.name = ? ORDER BY started_ms DESC, run.seq DESC LIMIT 1 OFFSET ?";
+                let entry = self.entries(earlier, vec![Value::Text(name.to_owned()), Value::Integer(back.into())])?.into_iter().next();
+                entry
+                    .ok_or_else(|| unknown(format!(": no run has this name, and {back} before the last one called '{name}' there is none")))
             }
             Reference::Baseline(name) => {
                 let order = "ORDER BY baseline.seq DESC";
@@ -412,6 +423,21 @@ impl Store {
         self.by_id(id)
     }
 
+    /// Calls a run otherwise. A baseline is that of a name: under the other one it is none.
+    ///
+    /// # Errors
+    /// If there is no such run.
+    pub fn rename(&mut self, id: &Id, name: &str) -> Result<Entry, HistoryError> {
+        let path = self.path.clone();
+        let told = |why: rusqlite::Error| in_words(&path, &why);
+        let step = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
+        step.execute("DELETE FROM baseline WHERE run = (SELECT seq FROM run WHERE id = ?1 AND name <> ?2)", params![id.as_str(), name])
+            .map_err(told)?;
+        step.execute("UPDATE run SET name = ?2 WHERE id = ?1", params![id.as_str(), name]).map_err(told)?;
+        step.commit().map_err(told)?;
+        self.by_id(id)
+    }
+
     /// Removes a run with all that belongs to it.
     ///
     /// # Errors
@@ -463,7 +489,7 @@ impl Store {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn baseline_of(&self, name: &str, kind: crate::Kind) -> Result<Option<Entry>, HistoryError> {
+    pub fn baseline_of(&self, name: &str, kind: Kind) -> Result<Option<Entry>, HistoryError> {
         let values = vec![Value::Text(name.to_owned()), Value::Text(kind.name().to_owned())];
         self.entries("WHERE baseline.name = ? AND baseline.kind = ?", values).map(|them| them.into_iter().next())
     }
@@ -480,7 +506,7 @@ impl Store {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn trend(&self, name: &str, kind: crate::Kind) -> Result<Vec<Point>, HistoryError> {
+    pub fn trend(&self, name: &str, kind: Kind) -> Result<Vec<Point>, HistoryError> {
         let read = || {
             let mut asked = self.connection.prepare(
                 "SELECT id, started_ms, qps, p50_ns, p99_ns, failed_share, revision FROM run
@@ -518,7 +544,8 @@ impl Store {
             let composed = match compose(&journaled) {
                 Ok(Some(composed)) => composed,
                 Ok(None) => {
-                    taken.push(Taken::Empty { name: journaled.header.name.clone(), started: journaled.header.started });
+                    let Header { name, kind, started, .. } = journaled.header;
+                    taken.push(Taken::Empty { name, kind, started, end: journaled.end });
                     lock.remove();
                     continue;
                 }
@@ -531,7 +558,7 @@ impl Store {
             let Composed { kept, plan, result } = composed;
             let fresh = Fresh { id, kept, origin: Origin::CutShort, plan: &plan, result: &result };
             match self.save(&fresh) {
-                Ok(entry) => taken.push(Taken::In(Box::new(entry))),
+                Ok(entry) => taken.push(Taken::In(Box::new(entry), journaled.end)),
                 // It was saved, and ended before it could clear away.
                 Err(HistoryError::Twice { .. }) => {}
                 Err(error) => return Err(error),
@@ -647,6 +674,12 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     })
 }
 
+/// `NAME-2`: two before the last of that name.
+fn before(name: &str) -> Option<(&str, u32)> {
+    let (name, back) = name.rsplit_once('-')?;
+    Some((name, back.parse().ok()?)).filter(|(name, _)| !name.is_empty())
+}
+
 fn condition(filter: &Filter) -> (String, Vec<Value>) {
     // Taken apart without `..`, so that a wish nobody heeds does not compile.
     let Filter { text, name, tags, target, kind, since, revision, limit: _, offset: _ } = filter;
@@ -751,7 +784,7 @@ fn in_words(path: &Path, why: &rusqlite::Error) -> HistoryError {
         Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
         Some(ErrorCode::ReadOnly) => "it may not be written".to_owned(),
         Some(ErrorCode::CannotOpen) => "it cannot be opened; is its directory writable?".to_owned(),
-        Some(ErrorCode::DatabaseCorrupt) => "it is damaged".to_owned(),
+        Some(ErrorCode::DatabaseCorrupt) => return HistoryError::Corrupt { path },
         // What follows the first line is the statement.
         _ => why.to_string().lines().next().unwrap_or_default().to_owned(),
     };

@@ -29,11 +29,13 @@ mod words;
 use std::collections::HashSet;
 use std::fmt;
 
+use plan::{Also, Target};
+
 pub use concealed::Placeholder;
 pub use described::Described;
 pub use draft::Unfit;
 pub use environment::Environment;
-pub use guess::guess;
+pub use guess::{Unread, guess};
 pub use scenario::{printed, printed_body};
 pub(crate) use text::percent_encoded;
 pub use text::{Part, Text, variable_name};
@@ -263,6 +265,14 @@ pub struct Connection {
     pub key: Option<String>,
 }
 
+impl Connection {
+    /// Takes out whatever leads to another server than the URL's, and tells what that was.
+    fn leave_ways(&mut self) -> Vec<String> {
+        let ways = [("proxy", self.proxy.take()), ("Unix socket", self.unix_socket.take()), ("address", self.connect_to.take())];
+        ways.into_iter().filter_map(|(what, way)| Some(format!("the {what} '{}'", way?))).collect()
+    }
+}
+
 /// What is not carried over.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LeftOut {
@@ -319,6 +329,8 @@ pub struct Wishes {
     pub environment: Option<Environment>,
     /// Scheme, host and port of requests for which the file leaves these open.
     pub host: Option<String>,
+    /// Servers that are asked besides, whosever they are.
+    pub also: Also,
     /// Which server of an OpenAPI description: a number from 1, a URL, or a part of what describes it.
     pub server: Option<String>,
     /// Only requests whose name, folders, method and path hold one of these, whatever the case of letters.
@@ -419,8 +431,10 @@ impl Collection {
             self.set(Variable { name: variable_name(name), value: Text::literal(value), secret: false });
         }
         if let Some(host) = &wishes.host {
-            let named = self.requests.iter().filter_map(|request| match request.url.parts().first() {
-                Some(Part::Variable(name)) if !self.variables.iter().any(|variable| variable.name == *name) => Some(name.clone()),
+            let named = self.requests.iter().filter_map(|request| match request.url.parts() {
+                // A part of the host or the scheme alone is none.
+                [Part::Variable(_), Part::Literal(next), ..] if !next.starts_with(['/', '?', '#']) => None,
+                [Part::Variable(name), ..] if !self.variables.iter().any(|variable| variable.name == *name) => Some(name.clone()),
                 _ => None,
             });
             let open: HashSet<String> = named.collect();
@@ -431,7 +445,16 @@ impl Collection {
             if request.method.is_empty() {
                 "GET".clone_into(&mut request.method);
             }
+            // Tools write down an empty form for every request whose form was once looked at.
+            if matches!(&request.body, Body::Fields(fields) if fields.is_empty())
+                || matches!(&request.body, Body::Form(fields) if fields.is_empty())
+            {
+                request.body = Body::None;
+            }
             request.url = request.url.clone().with_origin_of(&self.variables);
+            if let Some(host) = wishes.host.as_ref().filter(|_| request.url.origin().is_err()) {
+                request.url = request.url.placed_on(host, &self.variables);
+            }
             if request.name.is_empty() {
                 // Without the query, in which secrets stand as well.
                 let path = request.path();
@@ -468,6 +491,28 @@ impl Collection {
         unwanted
     }
 
+    /// Leaves out the requests of which `why` knows a reason. What others take out of their answers is empty then.
+    pub fn leave_out_requests(&mut self, why: impl Fn(&Request) -> Option<String>) {
+        let (mut kept, mut extracted) = (Vec::new(), Vec::new());
+        for request in std::mem::take(&mut self.requests) {
+            match why(&request) {
+                None => kept.push(request),
+                Some(why) => {
+                    extracted.extend(request.extractions.into_iter().map(|taken| taken.variable));
+                    self.leave_out(format!("the request to '{}'", shortened(&request.url.written())), request.place, why);
+                }
+            }
+        }
+        self.requests = kept;
+        for name in extracted {
+            let is_known = self.variables.iter().any(|variable| variable.name == name)
+                || self.requests.iter().any(|request| request.extractions.iter().any(|taken| taken.variable == name));
+            if !is_known {
+                self.variables.push(Variable { name, value: Text::default(), secret: false });
+            }
+        }
+    }
+
     /// Gives a variable its value; what is told to be a secret stays one.
     fn set(&mut self, given: Variable) {
         match self.variables.iter_mut().find(|variable| variable.name == given.name) {
@@ -476,17 +521,50 @@ impl Collection {
         }
     }
 
+    /// The servers that its requests go to, in their order, with how many there are for each.
+    #[must_use]
+    pub fn servers(&self) -> Vec<(Target, usize)> {
+        let mut servers: Vec<(Target, usize)> = Vec::new();
+        for (server, _) in self.requests.iter().filter_map(|request| request.url.origin().ok()) {
+            match servers.iter_mut().find(|(known, _)| known.same_origin(&server)) {
+                Some((_, requests)) => *requests += 1,
+                None => servers.push((server, 1)),
+            }
+        }
+        servers
+    }
+
+    /// Sends every request to `target`, but for those of servers that are named besides. Ways to another server that the file knows are left
+    /// out.
+    pub fn send_to(&mut self, target: &Target, also: &Also) {
+        let mut left = Vec::new();
+        for request in &mut self.requests {
+            if let Ok((origin, path)) = request.url.origin()
+                && !also.holds(&origin)
+            {
+                let mut url = Text::literal(target.origin());
+                url.append(path);
+                request.url = url;
+            }
+            for what in request.connection.leave_ways() {
+                left.push(LeftOut { what, place: request.place.clone(), why: "requests go to --target alone".to_owned() });
+            }
+        }
+        self.left_out.extend(left);
+    }
+
     /// Leaves out what is asked of other sites than the first request is, and tells of which hosts how many are.
     ///
     /// A page asks many servers, and only one of them is the one that whoever loads it may load.
-    pub fn keep_first_site(&mut self) -> Vec<(String, usize)> {
+    pub fn keep_first_site(&mut self, also: &Also) -> Vec<(String, usize)> {
         let host =
             |request: &Request| request.url.origin().map_or_else(|_| String::new(), |(target, _)| target.host().to_ascii_lowercase());
         let Some(first) = self.requests.first().map(host) else { return Vec::new() };
         let mut others: Vec<(String, usize)> = Vec::new();
         self.requests.retain(|request| {
+            let is_named = *also != Also::Any && request.url.origin().is_ok_and(|(target, _)| also.holds(&target));
             let host = host(request);
-            if site(&host) == site(&first) {
+            if is_named || site(&host) == site(&first) {
                 return true;
             }
             match others.iter_mut().find(|(known, _)| *known == host) {
@@ -585,6 +663,17 @@ impl Request {
     #[must_use]
     pub fn path(&self) -> Text {
         self.url.origin().map_or_else(|_| self.url.clone(), |(_, path)| path)
+    }
+
+    /// Every file that it sends.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        let fields = if let Body::Form(fields) = &self.body { fields.as_slice() } else { &[] };
+        let of_form = fields.iter().filter_map(|field| match &field.value {
+            FieldValue::File { path, .. } => Some(path.as_str()),
+            FieldValue::Text(_) => None,
+        });
+        let whole = if let Body::File(path) = &self.body { Some(path.as_str()) } else { None };
+        whole.into_iter().chain(of_form)
     }
 
     /// Every text that may name a variable.
@@ -739,10 +828,13 @@ mod tests {
             "https://count.test/x",
             "https://cdn.test/y",
             "https://count.test/z",
+            "https://other.test/named",
         ];
         let commands: String = urls.iter().map(|url| format!("curl {url}\n")).collect();
         let mut read = Collection::read(Kind::Curl, commands.as_bytes(), &Wishes::default()).unwrap();
-        assert_eq!(read.keep_first_site(), [("count.test".to_owned(), 2), ("cdn.test".to_owned(), 1)]);
-        assert_eq!(read.requests.len(), 2);
+        let also = Also::read(&["https://other.test".to_owned()], &mut Vec::new());
+        assert_eq!(read.clone().keep_first_site(&Also::default()).len(), 3);
+        assert_eq!(read.keep_first_site(&also), [("count.test".to_owned(), 2), ("cdn.test".to_owned(), 1)]);
+        assert_eq!(read.requests.len(), 3);
     }
 }

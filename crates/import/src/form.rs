@@ -4,11 +4,14 @@
 //! (Apache's common of its combined) are no danger, since a line must be read to its end; of forms that read as many lines it is
 //! the one with most places, and one that takes whatever follows only if no other does.
 
+use std::net::IpAddr;
 use std::str::FromStr;
 
+use crate::entry::Entry;
 use crate::gor::is_gor;
 use crate::json_line::{Fields, ROLES, Role};
 use crate::layout::{Layout, LayoutError, Logged};
+use crate::prefix::Prefix;
 use crate::reader::Reader;
 
 /// The form of a log.
@@ -16,6 +19,8 @@ use crate::reader::Reader;
 pub(crate) enum Form {
     Text(Layout),
     Json(Fields),
+    /// Behind what a collector wrote.
+    Prefixed(Prefix, Box<Self>),
     Har,
     Gor,
 }
@@ -77,6 +82,18 @@ pub const KNOWN: &[Known] = &[
         form: Written::AtBeginning(
             r#"$host:$port $remote_addr $ignored $remote_user [$time_local] "$request" $status $bytes_sent "$http_referer" "$http_user_agent""#,
         ),
+    },
+    Known {
+        name: "vhost",
+        about: "the same behind the name of the host alone",
+        form: Written::AtBeginning(
+            r#"$host $remote_addr $ignored $remote_user [$time_local] "$request" $status $bytes_sent "$http_referer" "$http_user_agent""#,
+        ),
+    },
+    Known {
+        name: "vhost-common",
+        about: "Apache's common behind the name of the host",
+        form: Written::AtBeginning(r#"$host $remote_addr $ignored $remote_user [$time_local] "$request" $status $bytes_sent"#),
     },
     Known { name: "alb", about: "an AWS Application Load Balancer's", form: Written::AtEnd(ALB) },
     Known { name: "envoy", about: "Envoy's default", form: Written::AtBeginning(ENVOY) },
@@ -172,28 +189,45 @@ impl Asked {
         }
         lines.retain(|line| !line.is_empty());
         lines.truncate(LINES_TRIED);
-        let mut best: Option<((usize, usize), String, Form)> = None;
-        // Of two forms that read as much, the one with more places knows more about the line.
-        let mut attempt = |name: String, form: Form, places: usize| {
-            let mut reader = Reader::new(&form);
-            let read = lines.iter().filter(|line| reader.line(line).is_ok()).count();
-            if read > 0 && best.as_ref().is_none_or(|it| (read, places) > it.0) {
-                best = Some(((read, places), name, form));
-            }
-        };
-        for known in KNOWN.iter().filter(|known| !matches!(known.form, Written::Har | Written::Gor)) {
-            let form = known.form();
-            let places = if let Form::Text(layout) = &form { layout.places() } else { 0 };
-            attempt(known.name.to_owned(), form, places);
-        }
-        // Many add fields of their own at the end of a form that is known.
-        for known in &KNOWN[..1] {
-            if let Form::Text(layout) = known.form() {
-                attempt(format!("{} and more", known.name), Form::Text(layout.and_more()), 0);
-            }
-        }
-        best.map(|(_, name, form)| (name, form))
+        // The guess without the prefix goes before: with it the collector's words would be taken for a client.
+        let behind = Prefix::of(&lines).and_then(|prefix| {
+            let lines: Vec<&[u8]> = lines.iter().filter_map(|line| prefix.rest(line)).collect();
+            let (name, form) = guess_of_lines(&lines)?;
+            Some((format!("{name} {}", prefix.words()), Form::Prefixed(prefix, Box::new(form))))
+        });
+        behind.or_else(|| guess_of_lines(&lines))
     }
+}
+
+/// The form that reads most of these lines.
+fn guess_of_lines(lines: &[&[u8]]) -> Option<(String, Form)> {
+    let mut best: Option<((usize, usize), String, Form)> = None;
+    // Of two forms that read as much, the one with more places knows more about the line.
+    let mut attempt = |name: String, form: Form, places: usize, is_one: fn(&Entry<'_>) -> bool| {
+        let mut reader = Reader::new(&form);
+        let read = lines.iter().filter(|line| reader.line(line).is_ok_and(|entry| is_one(&entry))).count();
+        if read > 0 && best.as_ref().is_none_or(|it| (read, places) > it.0) {
+            best = Some(((read, places), name, form));
+        }
+    };
+    for known in KNOWN.iter().filter(|known| !matches!(known.form, Written::Har | Written::Gor)) {
+        let form = known.form();
+        let places = if let Form::Text(layout) = &form { layout.places() } else { 0 };
+        // A name before the client reads like any other first word: what follows has to be an address.
+        let behind_host = known.name.starts_with("vhost");
+        attempt(known.name.to_owned(), form, places, if behind_host { client_is_address } else { |_| true });
+    }
+    // Many add fields of their own at the end of a form that is known.
+    for known in &KNOWN[..1] {
+        if let Form::Text(layout) = known.form() {
+            attempt(format!("{} and more", known.name), Form::Text(layout.and_more()), 0, |_| true);
+        }
+    }
+    best.map(|(_, name, form)| (name, form))
+}
+
+fn client_is_address(entry: &Entry<'_>) -> bool {
+    entry.client.and_then(|client| std::str::from_utf8(client).ok()).is_some_and(|client| client.parse::<IpAddr>().is_ok())
 }
 
 /// Lines that are read to guess by.

@@ -9,6 +9,7 @@
 //! Invariants: no file is opened and no clock is read here, a stream is an argument; memory does not grow with the log; every line
 //! is a request or counted as none; nothing personal is in a result unless it was asked for.
 
+mod agents;
 pub mod collection;
 mod course;
 mod entries;
@@ -20,6 +21,7 @@ mod json_line;
 mod layout;
 mod lines;
 mod multipart;
+mod prefix;
 mod reader;
 mod route;
 mod routed;
@@ -34,6 +36,7 @@ mod unpacked;
 mod users;
 pub mod yaml;
 
+pub use agents::{Agent, Agents};
 pub use course::{Course, Dispersion, Peak, Point};
 pub use entries::{Entries, Told};
 pub use entry::{Entry, Reason, sendable, unescaped};
@@ -47,4 +50,4 @@ pub use survey::{LINE_BYTES_MOST, Survey};
 pub use took::Times;
 pub use traffic::{Example, File, Route, SCHEMA, StatusCount, Traffic, Unread};
 pub use unpacked::Packed;
-pub use users::{LargeUser, UserShare, Users};
+pub use users::{LargeUser, UserShare, Users, Visits};

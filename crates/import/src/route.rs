@@ -9,6 +9,7 @@
 //!
 //! Invariants: memory is bounded, and what does not fit goes to the one row of others; all routes together are all requests.
 
+use std::collections::BTreeMap;
 use std::hash::Hasher as _;
 use std::net::IpAddr;
 
@@ -418,9 +419,48 @@ impl Routes {
                 ahead.push((below, if odd { name.into_owned() } else { format!("{text}/{name}") }, depth + 1));
             }
         }
+        let mut routes = without_versions(routes);
         routes.sort_by(|a, b| b.2.requests.cmp(&a.2.requests).then_with(|| (&a.1, &a.0).cmp(&(&b.1, &b.0))));
         (routes, others)
     }
+}
+
+/// So many names that differ in one part only are versions of one file.
+const VERSIONS_MIN: usize = 5;
+
+/// Puts versions of a file together: `/app.a1.js`, `/app.b7.js` and more are `/app.{version}.js`.
+fn without_versions(routes: Vec<(String, String, Counts)>) -> Vec<(String, String, Counts)> {
+    let mut together: BTreeMap<(String, String), Vec<Counts>> = BTreeMap::new();
+    let mut alone = Vec::new();
+    let mut sure: FxHashMap<(String, String), usize> = FxHashMap::default();
+    for (method, path, _) in &routes {
+        if let Some(whole) = versioned(path) {
+            *sure.entry((method.clone(), whole)).or_default() += 1;
+        }
+    }
+    for (method, path, counts) in routes {
+        match versioned(&path).map(|whole| (method.clone(), whole)).filter(|key| sure[key] >= VERSIONS_MIN) {
+            Some(key) => together.entry(key).or_default().push(counts),
+            None => alone.push((method, path, counts)),
+        }
+    }
+    alone.extend(together.into_iter().map(|((method, path), counts)| {
+        let mut all = Counts::default();
+        counts.into_iter().for_each(|counts| all.absorb(counts));
+        (method, path, all)
+    }));
+    alone
+}
+
+/// `/app.{version}.js` of `/app.a1.js`: a name of three parts with a digit in the middle.
+fn versioned(path: &str) -> Option<String> {
+    let (before, name) = path.rsplit_once('/')?;
+    let mut parts = name.split('.');
+    let (stem, version, ending) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_version = parts.next().is_none()
+        && version.bytes().any(|letter| letter.is_ascii_digit())
+        && version.bytes().all(|it| it.is_ascii_alphanumeric());
+    (is_version && !stem.is_empty() && !ending.is_empty()).then(|| format!("{before}/{stem}.{{version}}.{ending}"))
 }
 
 /// What kind of thing a segment names, as `{id}`, or `{id}.jpg` with its ending; how long that is.
@@ -492,7 +532,6 @@ pub(crate) fn kind(text: &[u8]) -> Option<&'static [u8]> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     fn routes(paths: impl IntoIterator<Item = String>) -> BTreeMap<String, u64> {
         let mut routes = Routes::default();
@@ -522,6 +561,18 @@ mod tests {
         ] {
             assert_eq!(routes([path.to_owned()]).into_keys().collect::<Vec<_>>(), [route], "{path}");
         }
+    }
+
+    #[test]
+    fn versions_of_a_file_are_one_route() {
+        let version = |at: u32| format!("{}{}", char::from(b'a' + (at % 26) as u8), at % 10);
+        let routes = routes(
+            (0..54).map(|at| format!("/js/app.{}.js", version(at))).chain(["/js/app.min.js".to_owned(), "/js/old.v1.js".to_owned()]),
+        );
+        assert_eq!(
+            routes.into_iter().collect::<Vec<_>>(),
+            [("/js/app.min.js".to_owned(), 1), ("/js/app.{version}.js".to_owned(), 54), ("/js/old.v1.js".to_owned(), 1)]
+        );
     }
 
     #[test]

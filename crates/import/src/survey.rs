@@ -7,6 +7,7 @@
 
 use std::io::{self, Read};
 
+use crate::agents;
 use crate::course;
 use crate::entry::{Entry, Reason, sendable};
 use crate::form::{Asked, Form};
@@ -28,13 +29,18 @@ use crate::users;
 pub const LINE_BYTES_MOST: usize = 1 << 20;
 /// Examples of a reason.
 const EXAMPLES: usize = 3;
+/// That so many requests are of one client is worth a remark.
+const ONE_CLIENT_REQUESTS: u64 = 100;
 /// Beyond this, a time before the one of the line above is no matter of long requests.
 const BACKWARDS_NS: i64 = 3600 * SECOND_NS;
 
+/// Whether a request is counted.
+type Wanted = Box<dyn Fn(&Entry<'_>) -> bool>;
+
 /// Reads logs, and keeps what they say.
-#[derive(Debug)]
 pub struct Survey {
     asked: Asked,
+    wanted: Option<Wanted>,
     personal: Personal,
     line_bytes_most: usize,
     files: Vec<File>,
@@ -43,9 +49,11 @@ pub struct Survey {
 }
 
 /// What is counted of requests.
-#[derive(Debug)]
 struct Tally {
     requests: u64,
+    /// Requests that are not wanted.
+    left_out: u64,
+    agents: agents::Counter,
     all: Counts,
     routes: Routes,
     users: users::Counter,
@@ -57,6 +65,15 @@ struct Tally {
 }
 
 impl Tally {
+    #[inline]
+    fn add_wanted(&mut self, entry: &Entry<'_>, wanted: Option<&dyn Fn(&Entry<'_>) -> bool>) -> Result<(), Reason> {
+        if wanted.is_some_and(|wanted| !wanted(entry)) {
+            self.left_out += 1;
+            return Ok(());
+        }
+        self.add(entry)
+    }
+
     #[inline]
     fn add(&mut self, entry: &Entry<'_>) -> Result<(), Reason> {
         if !self.course.add(entry.start_ns, entry.offset_s) {
@@ -71,8 +88,9 @@ impl Tally {
         };
         counts.add(entry.status, bytes, entry.took_ns);
         if let Some(client) = entry.client {
-            self.users.add(client, entry.start_ns, entry.took_ns.unwrap_or(0));
+            self.users.add(client, (entry.stamp_ns, entry.start_ns), entry.took_ns.unwrap_or(0));
         }
+        self.agents.add(entry.agent);
         self.backwards += u64::from(entry.start_ns < self.last_ns - BACKWARDS_NS);
         self.last_ns = entry.start_ns;
         Ok(())
@@ -85,6 +103,8 @@ impl Survey {
     pub fn new(asked: Asked, personal: Personal) -> Self {
         let tally = Tally {
             requests: 0,
+            left_out: 0,
+            agents: agents::Counter::default(),
             all: Counts::default(),
             routes: Routes::default(),
             users: users::Counter::new(personal),
@@ -93,7 +113,7 @@ impl Survey {
             backwards: 0,
             samples: false,
         };
-        Self { asked, personal, line_bytes_most: LINE_BYTES_MOST, files: Vec::new(), tally, unread: Default::default() }
+        Self { asked, wanted: None, personal, line_bytes_most: LINE_BYTES_MOST, files: Vec::new(), tally, unread: Default::default() }
     }
 
     /// With a sample of what each route was asked for.
@@ -101,6 +121,12 @@ impl Survey {
     pub fn with_targets(mut self) -> Self {
         self.tally.samples = true;
         self
+    }
+
+    /// Of these requests alone; how many others there were is told.
+    #[must_use]
+    pub fn of(self, wanted: impl Fn(&Entry<'_>) -> bool + 'static) -> Self {
+        Self { wanted: Some(Box::new(wanted)), ..self }
     }
 
     /// With another limit for lines.
@@ -133,6 +159,7 @@ impl Survey {
         file.form = form_name;
         let whole = io::Cursor::new(head).chain(source);
         let tally = &mut self.tally;
+        let wanted = self.wanted.as_deref();
         let unread = &mut self.unread;
         let personal = self.personal;
         let before = tally.requests;
@@ -148,7 +175,7 @@ impl Survey {
             let mut counting = Counting { source: whole, bytes: 0 };
             let ended = har::read(io::BufReader::with_capacity(1 << 16, &mut counting), &mut |entry| {
                 number += 1;
-                if let Err(reason) = entry.and_then(|entry| tally.add(&entry)) {
+                if let Err(reason) = entry.and_then(|entry| tally.add_wanted(&entry, wanted)) {
                     refused(reason, number, b"(an entry of a HAR document)");
                 }
             });
@@ -162,7 +189,7 @@ impl Survey {
                 number += 1;
                 match row {
                     Ok(Ok(entry)) => {
-                        if let Err(reason) = tally.add(&entry) {
+                        if let Err(reason) = tally.add_wanted(&entry, wanted) {
                             refused(reason, number, entry.target);
                         }
                     }
@@ -185,7 +212,7 @@ impl Survey {
                     }
                     Line::Whole(text) => {
                         bytes += text.len() as u64 + 1;
-                        if let Err(reason) = reader.line(text).and_then(|entry| tally.add(&entry)) {
+                        if let Err(reason) = reader.line(text).and_then(|entry| tally.add_wanted(&entry, wanted)) {
                             refused(reason, number, text);
                         }
                     }
@@ -228,6 +255,9 @@ impl Survey {
         let course = tally.course.finish();
         let users = tally.users.finish();
         let mut remarks = Vec::new();
+        if tally.left_out > 0 {
+            remarks.push(format!("{} requests are left out, as they are not wanted", tally.left_out));
+        }
         for file in files.iter().filter(|file| file.ended_early.is_some()) {
             remarks.push(format!(
                 "{} could not be read to its end: {}; what came before is counted",
@@ -251,6 +281,13 @@ impl Survey {
             remarks
                 .push(format!("{} requests have routes beyond the number that is kept, and are told together as others", others.requests));
         }
+        if let Some(users) = users.as_ref().filter(|users| users.users == 1 && users.requests >= ONE_CLIENT_REQUESTS) {
+            remarks.push(format!(
+                "all {} requests are of one client: if a proxy or a collector stands before the address, name the form with --log-format, or \
+                 sessions and pauses mean nothing",
+                users.requests
+            ));
+        }
         if let Some(users) = users.as_ref().filter(|users| !users.exact) {
             remarks.push(format!("figures of users are estimates, from a sample of {} of about {}", users.sample, users.users));
         }
@@ -268,6 +305,7 @@ impl Survey {
             routes,
             others,
             users,
+            agents: tally.agents.finish(),
             remarks,
             stand_ins: stand_ins.count(),
         }

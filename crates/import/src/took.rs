@@ -52,6 +52,12 @@ impl Took {
         self.0.len()
     }
 
+    /// Every time with how often, in nanoseconds, ascending.
+    pub(crate) fn each_ns(&self) -> impl Iterator<Item = (u64, u64)> {
+        let middle = |us: u64| self.0.median_equivalent(us).min(self.1) * 1000;
+        self.0.iter_recorded().map(move |it| (middle(it.value_iterated_to()), it.count_since_last_iteration()))
+    }
+
     pub(crate) fn times(&self) -> Option<Times> {
         let at = |q: f64| self.0.value_at_quantile(q).min(self.1) * 1000;
         (!self.0.is_empty()).then(|| Times {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::agents::Agents;
 use crate::course::Course;
 use crate::entry::Reason;
 use crate::sample::Targets;
@@ -42,6 +43,8 @@ pub struct Traffic {
     pub others: Option<Route>,
     /// By user, where addresses are logged.
     pub users: Option<Users>,
+    /// Which programs asked, where their names are logged.
+    pub agents: Option<Agents>,
     /// What a reader must know besides.
     pub remarks: Vec<String>,
     /// So many values in what routes were asked for stand in the place of others that look personal or secret.

@@ -7,6 +7,7 @@
 //!
 //! Invariant: without dropping, every figure is exact; with it, the result says so.
 
+use std::collections::BTreeMap;
 use std::hash::Hasher as _;
 
 use rustc_hash::{FxHashMap, FxHasher};
@@ -44,10 +45,11 @@ pub(crate) struct Counter {
     requests: u64,
     personal: Personal,
     sessions: u64,
-    /// In requests, where times are meant in thousandths of them.
-    session_requests: Took,
+    session_requests: BTreeMap<u32, u64>,
     session_length: Took,
     pauses: Took,
+    /// Whether any time was finer than a second.
+    is_finer: bool,
 }
 
 /// Distribution over users.
@@ -83,6 +85,20 @@ pub struct Users {
     pub session_length: Option<Times>,
     /// From an answer to the next request of the same user in the same session.
     pub pauses: Option<Times>,
+    /// What sessions are drawn from where they are played.
+    #[serde(skip)]
+    pub visits: Visits,
+}
+
+/// The sessions of a log as two distributions.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Visits {
+    /// Numbers of requests, ascending, each with how many sessions had so many. Above a thousand, to a hundredth.
+    pub requests: Vec<(u32, u64)>,
+    /// Pauses in nanoseconds, ascending, each with how often.
+    pub pauses_ns: Vec<(u64, u64)>,
+    /// What the log's times are told in: a second, or finer.
+    pub told_in_ns: u64,
 }
 
 /// What so many users make.
@@ -112,15 +128,17 @@ impl Counter {
             requests: 0,
             personal,
             sessions: 0,
-            session_requests: Took::default(),
+            session_requests: BTreeMap::new(),
+            is_finer: false,
             session_length: Took::default(),
             pauses: Took::default(),
         }
     }
 
     #[inline]
-    pub(crate) fn add(&mut self, address: &[u8], start_ns: i64, took_ns: i64) {
+    pub(crate) fn add(&mut self, address: &[u8], (stamp_ns, start_ns): (i64, i64), took_ns: i64) {
         self.requests += 1;
+        self.is_finer |= stamp_ns % SECOND_NS != 0;
         let mut hasher = FxHasher::default();
         hasher.write(address);
         let hash = hasher.finish();
@@ -132,7 +150,7 @@ impl Counter {
             let pause_ns = start_ns - user.last_end_ns;
             if pause_ns > SESSION_PAUSE_NS {
                 self.sessions += weight;
-                self.session_requests.record(i64::from(user.session_requests) * 1000, weight);
+                *self.session_requests.entry(rounded(user.session_requests)).or_default() += weight;
                 if user.session_requests > 1 {
                     self.session_length.record(user.last_end_ns - user.session_start_ns, weight);
                 }
@@ -174,7 +192,7 @@ impl Counter {
         for (hash, user) in &self.users {
             let weight = if is_sampled(*hash, self.halvings) { 1 << self.halvings } else { 1 };
             self.sessions += weight;
-            self.session_requests.record(i64::from(user.session_requests) * 1000, weight);
+            *self.session_requests.entry(rounded(user.session_requests)).or_default() += weight;
             if user.session_requests > 1 {
                 self.session_length.record(user.last_end_ns - user.session_start_ns, weight);
             }
@@ -222,8 +240,15 @@ impl Counter {
                 requests: *requests,
             })
             .collect();
-        let session_requests = self.session_requests.times();
-        let requests_of = |pick: fn(&Times) -> u64| session_requests.as_ref().map_or(0, |times| pick(times) / 1000);
+        let requests_at = |share: f64| {
+            let mut passed = 0;
+            let mut each = self.session_requests.iter();
+            each.find(|(_, sessions)| {
+                passed += **sessions;
+                passed as f64 >= share * self.sessions as f64
+            })
+            .map_or(0, |(requests, _)| u64::from(*requests))
+        };
         Some(Users {
             users,
             exact: self.halvings == 0,
@@ -236,12 +261,26 @@ impl Counter {
             shares: [0.01, 0.1, 0.2, 0.5].into_iter().map(share).collect(),
             largest,
             sessions: self.sessions,
-            session_requests_p50: requests_of(|it| it.p50_ns),
-            session_requests_p90: requests_of(|it| it.p90_ns),
+            session_requests_p50: requests_at(0.5),
+            session_requests_p90: requests_at(0.9),
             session_length: self.session_length.times(),
             pauses: self.pauses.times(),
+            visits: Visits {
+                requests: self.session_requests.iter().map(|(requests, sessions)| (*requests, *sessions)).collect(),
+                pauses_ns: self.pauses.each_ns().collect(),
+                told_in_ns: if self.is_finer { 1 } else { SECOND_NS as u64 },
+            },
         })
     }
+}
+
+/// A number of requests as it is counted: beyond a thousand to a hundredth, so that their number is bounded.
+fn rounded(requests: u32) -> u32 {
+    let mut step = 1;
+    while requests / step >= 1_000 {
+        step *= 10;
+    }
+    requests / step * step
 }
 
 /// Whether a user is in a sample that was halved so often.
@@ -260,7 +299,8 @@ mod tests {
             for user in 0..users {
                 // The first hundred make ten times as much.
                 for again in 0..if user < 100 { 10 } else { 1 } {
-                    counter.add(format!("10.0.{}.{}", user / 256, user % 256).as_bytes(), (round * 60 + again) * SECOND_NS, 0);
+                    let at_ns = (round * 60 + again) * SECOND_NS;
+                    counter.add(format!("10.0.{}.{}", user / 256, user % 256).as_bytes(), (at_ns, at_ns), 0);
                 }
             }
         }
@@ -292,12 +332,14 @@ mod tests {
     fn half_an_hour_of_silence_ends_a_session_and_less_is_a_pause() {
         let mut counter = Counter::new(Personal::Kept);
         for at in [0, 10, 20, 5000, 5004, 20_000] {
-            counter.add(b"192.0.2.1", at * SECOND_NS, SECOND_NS);
+            counter.add(b"192.0.2.1", (at * SECOND_NS, at * SECOND_NS), SECOND_NS);
         }
         let users = counter.finish().unwrap();
         assert_eq!((users.sessions, users.session_requests_p50), (3, 2));
         assert_eq!(users.pauses.as_ref().map(|it| it.count), Some(3));
         assert!(users.pauses.is_some_and(|it| (8_990_000_000..=9_100_000_000).contains(&it.p50_ns)));
         assert_eq!(users.largest[0].name, "192.0.2.1");
+        assert_eq!((users.visits.requests, users.visits.told_in_ns), (vec![(1, 1), (2, 1), (3, 1)], 1_000_000_000));
+        assert_eq!([999, 1_234, 12_345, 4_000_000_000].map(rounded), [999, 1_230, 12_300, 4_000_000_000]);
     }
 }

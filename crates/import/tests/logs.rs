@@ -20,6 +20,49 @@ fn routes(traffic: &Traffic) -> Vec<(String, u64)> {
     traffic.routes.iter().map(|it| (format!("{} {}", it.method, it.path), it.requests)).collect()
 }
 
+#[test]
+fn lines_behind_a_prefix_are_of_their_clients() {
+    let line = |client: u32, second: u32| {
+        format!("192.0.2.{client} - - [01/Mar/2016:00:36:{second:02} +0100] \"GET /a HTTP/1.1\" 200 612 \"-\" \"curl/8\"")
+    };
+    for (prefix, form) in [
+        ("Mar  1 00:36:41 web01 nginx[2869]: ", "combined behind syslog's prefix"),
+        ("2016-03-01T00:36:41.000000+01:00 web01 nginx: ", "combined behind syslog's prefix"),
+        ("2016-02-29T23:36:41.123456789Z stdout F ", "combined behind a container runtime's prefix"),
+        ("shop.example ", "vhost"),
+        ("", "combined"),
+    ] {
+        let log: String = (0..50).map(|at| format!("{prefix}{}\n", line(at % 5, at))).collect();
+        let traffic = guessed(&log);
+        assert_eq!(traffic.files[0].form.as_deref(), Some(form), "{prefix}");
+        assert_eq!((traffic.requests, traffic.users.unwrap().users), (50, 5), "{prefix}");
+    }
+    let common: String =
+        (0..5).map(|at| format!("shop.example 192.0.2.{at} - - [01/Mar/2016:00:36:41 +0100] \"GET /a HTTP/1.1\" 200 612\n")).collect();
+    assert_eq!((guessed(&common).files[0].form.as_deref(), guessed(&common).users.unwrap().users), (Some("vhost-common"), 5));
+    let json = r#"{"time":"2016-03-01T00:36:41Z","method":"GET","path":"/a","status":200,"remote_addr":"192.0.2.1"}"#;
+    let traffic = guessed(&format!("2016-02-29T23:36:41.1Z stdout F {json}\n").repeat(3));
+    assert_eq!((traffic.requests, traffic.files[0].form.as_deref()), (3, Some("json behind a container runtime's prefix")));
+}
+
+#[test]
+fn what_is_of_one_client_is_said_to_be() {
+    let log = "proxy - - [01/Mar/2016:00:36:41 +0100] \"GET /a HTTP/1.1\" 200 612\n".repeat(200);
+    let traffic = guessed(&log);
+    assert!(traffic.remarks.iter().any(|remark| remark.contains("all 200 requests are of one client")), "{:?}", traffic.remarks);
+}
+
+#[test]
+fn only_what_is_wanted_is_counted() {
+    let log: String =
+        (0..10).map(|at| format!("192.0.2.1 - - [01/Mar/2016:00:36:4{at} +0100] \"GET /{} HTTP/1.1\" 200 612\n", at % 2)).collect();
+    let mut survey = Survey::new(Asked::default(), Personal::LeftOut).of(|entry| entry.path == b"/1");
+    survey.read("access.log", log.as_bytes()).unwrap();
+    let traffic = survey.finish();
+    assert_eq!((traffic.requests, traffic.unread_lines()), (5, 0));
+    assert_eq!(traffic.remarks, ["5 requests are left out, as they are not wanted"]);
+}
+
 /// Every form in lines as its documentation has them, and what they say: the first second, its name, the route, status, bytes,
 /// microseconds.
 #[test]

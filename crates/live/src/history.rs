@@ -8,6 +8,9 @@ use std::collections::VecDeque;
 /// As many seconds as the widest terminal shows.
 const KEPT_MAX: usize = 512;
 
+/// Columns of one second; wider ones look like several.
+const EACH_MAX: usize = 8;
+
 /// From an empty place to a full one, in eighths.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -32,8 +35,11 @@ impl History {
     }
 
     /// As lines from the top down, `width` columns by `height` rows, the newest value at the right, the greatest of those
-    /// shown as high as there is room. A value above zero is never drawn as nothing.
-    pub(crate) fn lines(&self, width: usize, height: usize) -> Vec<String> {
+    /// shown as high as there is room. A value above zero is never drawn as nothing. Where `expected` values in all leave room, each is
+    /// drawn as wide as they allow.
+    pub(crate) fn lines(&self, width: usize, height: usize, expected: usize) -> Vec<String> {
+        let each = if expected == 0 { 1 } else { (width / expected.max(self.values.len()).max(1)).clamp(1, EACH_MAX) };
+        let width = width / each;
         let shown: Vec<Option<f64>> = self.values.iter().skip(self.values.len().saturating_sub(width)).copied().collect();
         let most = shown.iter().flatten().copied().fold(0.0, f64::max);
         let eighths = |value: Option<f64>| match value {
@@ -43,7 +49,7 @@ impl History {
         (0..height)
             .map(|row| {
                 let below = (height - 1 - row) * 8;
-                shown.iter().map(|value| BLOCKS[eighths(*value).saturating_sub(below).min(8)]).collect()
+                shown.iter().flat_map(|value| std::iter::repeat_n(BLOCKS[eighths(*value).saturating_sub(below).min(8)], each)).collect()
             })
             .collect()
     }
@@ -61,22 +67,29 @@ mod tests {
 
     #[test]
     fn the_greatest_value_is_as_high_as_there_is_room() {
-        assert_eq!(of(&[0.0, 1.0, 4.0, 8.0]).lines(4, 1), [" ▁▄█"]);
-        assert_eq!(of(&[0.0, 4.0, 8.0, 16.0]).lines(4, 2), ["   █", " ▄██"]);
+        assert_eq!(of(&[0.0, 1.0, 4.0, 8.0]).lines(4, 1, 0), [" ▁▄█"]);
+        assert_eq!(of(&[0.0, 4.0, 8.0, 16.0]).lines(4, 2, 0), ["   █", " ▄██"]);
     }
 
     #[test]
     fn the_newest_values_stay_when_there_is_little_room() {
-        assert_eq!(of(&[8.0, 1.0, 2.0]).lines(2, 1), ["▄█"]);
+        assert_eq!(of(&[8.0, 1.0, 2.0]).lines(2, 1, 0), ["▄█"]);
+    }
+
+    #[test]
+    fn a_short_run_takes_the_room_that_there_is() {
+        assert_eq!(of(&[4.0, 8.0]).lines(9, 1, 3), ["▄▄▄███"]);
+        assert_eq!(of(&[8.0]).lines(100, 1, 2)[0].chars().count(), EACH_MAX);
+        assert_eq!(of(&[4.0, 8.0]).lines(2, 1, 60), ["▄█"]);
     }
 
     #[test]
     fn little_is_not_nothing_and_nothing_is_empty() {
-        assert_eq!(of(&[0.001, 1000.0]).lines(2, 1), ["▁█"]);
-        assert_eq!(of(&[0.0, 0.0]).lines(2, 1), ["  "]);
+        assert_eq!(of(&[0.001, 1000.0]).lines(2, 1, 0), ["▁█"]);
+        assert_eq!(of(&[0.0, 0.0]).lines(2, 1, 0), ["  "]);
         let mut history = of(&[3.0]);
         history.push(None);
-        assert_eq!(history.lines(2, 1), ["█ "]);
+        assert_eq!(history.lines(2, 1, 0), ["█ "]);
         assert_eq!(history.last(), Some(3.0));
     }
 }

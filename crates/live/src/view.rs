@@ -3,15 +3,16 @@
 //! The answer to "how is it going?" stands in the same place all the time: load at the top, throughput and response
 //! times with their last minutes, failures with their classes, and whether this machine can still be trusted. What has
 //! been measured before in the same command (the levels of a sweep, the trials of a search) stands below, newest last.
-//! Nothing blinks, nothing moves but the figures, and colour only repeats what the words say.
+//! Room that is left goes to the graphs, to answers by status and to the steps of a scenario, in this order; what does not fit is left
+//! out whole. Nothing blinks, nothing moves but the figures, and colour only repeats what the words say.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use analysis::quantity::{self, NONE};
 use analysis::server_side::Now;
-use measure::{Failure, Tick};
-use plan::{Nanos, Plan};
+use measure::{Failure, Snapshot, Tick};
+use plan::{Load, Nanos, Plan};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -23,8 +24,14 @@ use crate::history::History;
 /// The least room it is drawn in: columns and rows.
 pub(crate) const ROOM_MIN: (u16, u16) = (80, 20);
 
-/// Rows of one figure's history.
-const GRAPH_ROWS: u16 = 2;
+/// Rows of one figure's history: at least, and where there is room.
+const GRAPH_ROWS: (u16, u16) = (2, 7);
+
+/// Rows below the graphs that they leave free where something was printed before: heads, and the newest of it.
+const PRINTED_ROWS: u16 = 8;
+
+/// Steps that are listed; of more, those with the most failures say more than a page of rows.
+const STEPS_MAX: usize = 12;
 
 /// Columns of a figure's name, and of its value.
 const NAME: usize = 11;
@@ -67,6 +74,14 @@ pub struct View {
     failed: u64,
     unsent: u64,
     classes: BTreeMap<Failure, u64>,
+    /// Answers so far by status.
+    statuses: BTreeMap<u16, u64>,
+    /// Of a scenario: its steps so far.
+    steps: Vec<Step>,
+    /// Whether the load has a rate of its own, and what fell due and succeeded in the last second that counts.
+    is_open: bool,
+    due_a_second: f64,
+    succeeded_a_second: f64,
     in_flight: u64,
     connections: u64,
     processor: f64,
@@ -84,6 +99,16 @@ pub struct View {
     remark: String,
     /// How often the user asked for the end.
     asked_to_end: u8,
+}
+
+/// A step of a scenario so far.
+#[derive(Debug, Clone)]
+struct Step {
+    name: String,
+    due: u64,
+    failed: u64,
+    /// Of the last second that had answers, in nanoseconds.
+    mean: Option<f64>,
 }
 
 impl View {
@@ -107,6 +132,11 @@ impl View {
             failed: 0,
             unsent: 0,
             classes: BTreeMap::new(),
+            statuses: BTreeMap::new(),
+            steps: Vec::new(),
+            is_open: false,
+            due_a_second: 0.0,
+            succeeded_a_second: 0.0,
             in_flight: 0,
             connections: 0,
             processor: 0.0,
@@ -122,7 +152,8 @@ impl View {
         }
     }
 
-    /// A run begins. What was printed and said stays.
+    /// A run begins. What was printed and said stays, and so do the graphs: the levels of a sweep are one climb, and until the first
+    /// second of a level is over the last one of the level before is shown.
     pub fn begin(&mut self, plan: &Plan, part: &str) {
         *self = Self {
             request: report::request_of(plan),
@@ -133,7 +164,15 @@ impl View {
             warmup: plan.warmup(),
             threads: plan.threads().get(),
             journeys: plan.scenario().map(|_| (0.0, 0)),
+            is_open: matches!(plan.load(), Load::Open { .. }),
             begun: true,
+            qps: std::mem::take(&mut self.qps),
+            p50: std::mem::take(&mut self.p50),
+            p99: std::mem::take(&mut self.p99),
+            due_a_second: self.due_a_second,
+            succeeded_a_second: self.succeeded_a_second,
+            in_flight: self.in_flight,
+            connections: self.connections,
             printed: std::mem::take(&mut self.printed),
             remark: std::mem::take(&mut self.remark),
             asked_to_end: self.asked_to_end,
@@ -164,6 +203,10 @@ impl View {
             return;
         }
         self.qps.push(Some(tick.qps()));
+        if span > 0.0 {
+            self.due_a_second = tick.due as f64 / span;
+            self.succeeded_a_second = tick.succeeded as f64 / span;
+        }
         if let (Some((last, _)), Some(tps)) = (&mut self.journeys, tick.tps()) {
             *last = tps;
         }
@@ -171,6 +214,22 @@ impl View {
         let quantile = |q| times.as_ref().and_then(|times| times.quantile(q)).map(|time| time.0 as f64);
         self.p50.push(quantile(0.5));
         self.p99.push(quantile(0.99));
+    }
+
+    /// What was counted in the same interval: answers by status, and the steps of a scenario.
+    pub fn counts(&mut self, counts: &Snapshot) {
+        for (status, count) in counts.statuses() {
+            *self.statuses.entry(status).or_default() += count;
+        }
+        let rows = &counts.tally.steps;
+        if self.steps.len() != rows.len() {
+            self.steps = rows.iter().map(|row| Step { name: row.name.to_string(), due: 0, failed: 0, mean: None }).collect();
+        }
+        for (step, row) in self.steps.iter_mut().zip(rows) {
+            step.due += row.due;
+            step.failed += row.failures.values().sum::<u64>();
+            step.mean = row.response_succeeded.mean().or(step.mean);
+        }
     }
 
     /// What the server did a moment ago.
@@ -196,25 +255,35 @@ impl View {
     /// Draws all of it.
     pub fn draw(&self, frame: &mut Frame<'_>) {
         let area = frame.area();
-        let graphs = 3 * GRAPH_ROWS;
-        let failures = self.failures();
+        let width = usize::from(area.width);
+        let mut lines = vec![Line::default()];
+        lines.extend(self.journeys_line());
+        lines.push(self.in_flight_line());
+        lines.extend(self.failures());
+        lines.extend(self.server_line());
+        lines.push(self.machine_line());
+        let (least, most) = GRAPH_ROWS;
+        // Head, a free line, and the foot are always there.
+        let mut free = area.height.saturating_sub(7 + 3 * least + lines.len() as u16);
+        for block in [self.statuses_lines(width), self.steps_lines(width)] {
+            if !block.is_empty() && block.len() <= usize::from(free) {
+                free -= block.len() as u16;
+                lines.extend(block);
+            }
+        }
+        let reserved = if self.printed.is_empty() { 0 } else { PRINTED_ROWS };
+        let rows = (least + free.saturating_sub(reserved) / 3).min(most);
         let [head, _, figures, health, printed, foot] = Layout::vertical([
             Constraint::Length(4),
             Constraint::Length(1),
-            Constraint::Length(graphs),
-            Constraint::Length(3 + u16::from(self.journeys.is_some()) + u16::from(self.server.is_some()) + failures.len() as u16),
+            Constraint::Length(3 * rows),
+            Constraint::Length(lines.len() as u16),
             Constraint::Fill(1),
             Constraint::Length(2),
         ])
         .areas(area);
         frame.render_widget(Paragraph::new(self.head(usize::from(head.width))), head);
-        self.figures(frame, figures);
-        let mut lines = vec![Line::default()];
-        lines.extend(self.journeys_line());
-        lines.push(self.in_flight_line());
-        lines.extend(failures);
-        lines.extend(self.server_line());
-        lines.push(self.machine_line());
+        self.figures(frame, figures, rows);
         frame.render_widget(Paragraph::new(lines), health);
         self.printed(frame, printed);
         frame.render_widget(Paragraph::new(self.foot()), foot);
@@ -266,7 +335,7 @@ impl View {
         ])
     }
 
-    fn figures(&self, frame: &mut Frame<'_>, area: Rect) {
+    fn figures(&self, frame: &mut Frame<'_>, area: Rect, graph_rows: u16) {
         let time = |history: &History| history.last().map_or_else(|| NONE.to_owned(), quantity::time);
         let rows = [
             ("QPS", self.qps.last().map_or_else(|| NONE.to_owned(), |qps| quantity::count(qps.round() as u64)), &self.qps),
@@ -274,13 +343,20 @@ impl View {
             ("p99", time(&self.p99), &self.p99),
         ];
         let room = usize::from(area.width).saturating_sub(2 + NAME + VALUE + 4);
+        // A run whose end is known takes all the room by then.
+        let seconds = self.end.map_or(0, |end| Duration::from(end).as_secs() as usize);
         let mut lines = Vec::new();
         for (name, value, history) in rows {
-            for (row, graph) in history.lines(room, usize::from(GRAPH_ROWS)).into_iter().enumerate() {
-                // The name stands beside the foot of its graph.
-                let last = row + 1 == usize::from(GRAPH_ROWS);
-                let label = if last { format!("  {name:<NAME$}") } else { " ".repeat(2 + NAME) };
-                let figure = if last { format!("{value:>VALUE$}   ") } else { " ".repeat(VALUE + 3) };
+            let beside = if name == "QPS" { self.beside_qps() } else { Vec::new() };
+            for (row, graph) in history.lines(room, usize::from(graph_rows), seconds).into_iter().enumerate() {
+                // The name stands beside the foot of its graph, and what belongs to it above.
+                let last = row + 1 == usize::from(graph_rows);
+                let above = (row + 1 + beside.len()).checked_sub(usize::from(graph_rows)).and_then(|at| beside.get(at));
+                let (label, figure) = match above {
+                    _ if last => (format!("  {name:<NAME$}"), format!("{value:>VALUE$}   ")),
+                    Some((word, figure)) => (format!("  {word:<NAME$}"), format!("{figure:>VALUE$}   ")),
+                    None => (" ".repeat(2 + NAME), " ".repeat(VALUE + 3)),
+                };
                 lines.push(Line::from(vec![
                     Span::raw(label),
                     Span::styled(figure, self.bold()),
@@ -289,6 +365,48 @@ impl View {
             }
         }
         frame.render_widget(Paragraph::new(lines), area);
+    }
+
+    /// What stands above the figure of answers a second: what fell due, where the load has a rate, and what succeeded, where not all did.
+    fn beside_qps(&self) -> Vec<(&'static str, String)> {
+        let whole = |figure: f64| quantity::count(figure.round() as u64);
+        let mut beside = Vec::new();
+        if self.failed > 0 {
+            beside.push(("succeeded", whole(self.succeeded_a_second)));
+        }
+        if self.is_open && self.now > Nanos::ZERO {
+            beside.push(("asked for", whole(self.due_a_second)));
+        }
+        beside
+    }
+
+    /// Answers by status, as many as stand in a line.
+    fn statuses_lines(&self, width: usize) -> Vec<Line<'_>> {
+        if self.statuses.is_empty() {
+            return Vec::new();
+        }
+        let mut all: Vec<(&u16, &u64)> = self.statuses.iter().collect();
+        all.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let told: Vec<String> = all.iter().map(|(status, count)| format!("{status}: {}", quantity::count(**count))).collect();
+        vec![Line::raw(cut(&format!("  status     {}", told.join("   ")), width))]
+    }
+
+    /// A row for each step of a scenario.
+    fn steps_lines(&self, width: usize) -> Vec<Line<'_>> {
+        if self.steps.is_empty() || self.steps.len() > STEPS_MAX {
+            return Vec::new();
+        }
+        let longest = self.steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0).clamp(4, 40);
+        let head = format!("  {:<longest$}  {:>12}  {:>10}  {:>10}", "step", "requests", "failed", "latency");
+        let mut lines = vec![Line::default(), Line::styled(cut(&head, width), self.dim())];
+        for step in &self.steps {
+            let mean = step.mean.map_or_else(|| NONE.to_owned(), quantity::time);
+            let (due, failed) = (quantity::count(step.due), quantity::count(step.failed));
+            let row = cut(&format!("  {:<longest$}  {due:>12}  {failed:>10}  {mean:>10}", cut(&step.name, longest)), width);
+            let style = if step.failed > 0 { self.tone(Color::Red) } else { Style::default() };
+            lines.push(Line::styled(row, style));
+        }
+        lines
     }
 
     /// Journeys beside requests: how many come to their end.
@@ -313,7 +431,7 @@ impl View {
     /// What loadline itself takes and adds: whether the figures above are the server's.
     fn machine_line(&self) -> Line<'_> {
         let cores = quantity::decimal(self.processor, 2);
-        let mut health = format!("  loadline   {cores:>VALUE$}   of {} in use", quantity::counted(self.threads.into(), "core"));
+        let mut health = format!("  loadline   {cores:>VALUE$}   cores, in {}", quantity::counted(self.threads.into(), "thread"));
         if self.lag_max > Nanos::ZERO {
             health += &format!(", sends at most {} late", quantity::time(self.lag_max.0 as f64));
         }
@@ -336,7 +454,7 @@ impl View {
         let mut classes: Vec<(&Failure, &u64)> = self.classes.iter().collect();
         classes.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         for (class, count) in classes.iter().take(CLASSES_MAX) {
-            lines.push(Line::raw(format!("             {:>VALUE$}   {}: {}", quantity::count(**count), class.side(), class.about())));
+            lines.push(Line::raw(format!("             {:>VALUE$}   {}: {}", quantity::count(**count), class.side(), self.named(**class))));
         }
         let rest: u64 = classes.iter().skip(CLASSES_MAX).map(|(_, count)| **count).sum();
         if rest > 0 {
@@ -349,6 +467,17 @@ impl View {
             )));
         }
         lines
+    }
+
+    /// What a class is about; of error statuses, which.
+    fn named(&self, class: Failure) -> String {
+        let mut errors: Vec<(&u16, &u64)> = self.statuses.iter().filter(|(status, _)| **status >= 400).collect();
+        if class != Failure::CheckStatus || errors.is_empty() {
+            return class.about().to_owned();
+        }
+        errors.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let told: Vec<String> = errors.iter().take(3).map(|(status, _)| format!("{status} {}", report::reason(**status))).collect();
+        told.iter().map(|told| told.trim_end()).collect::<Vec<_>>().join(", ")
     }
 
     fn printed(&self, frame: &mut Frame<'_>, area: Rect) {
@@ -502,6 +631,32 @@ mod tests {
         let shown = screen(&view, (80, 24));
         assert!(shown.contains("users    QPS") && shown.contains("   29  1,000") && !shown.contains("    0  1,000"), "{shown}");
         assert!(shown.contains("loadline sweep   200 users, level 8 of 12"), "{shown}");
+    }
+
+    #[test]
+    fn room_that_is_left_goes_to_graphs_statuses_and_steps() {
+        let mut view = View::new("run", Palette::Plain);
+        view.begin(&plan(Draft { rate: "500/s".parse().ok(), ..Draft::default() }), "");
+        let mut tick = ticks("closed_all_well").remove(0);
+        tick.failed = 9;
+        tick.failures = [(Failure::CheckStatus, 9)].into();
+        view.tick(&tick);
+        let mut counts = Snapshot::default();
+        (0..91).for_each(|_| counts.count_status(200));
+        (0..9).for_each(|_| counts.count_status(429));
+        view.counts(&counts);
+        insta::assert_snapshot!(screen(&view, (120, 40)));
+    }
+
+    #[test]
+    fn the_graphs_of_a_sweep_go_on_from_level_to_level() {
+        let mut view = View::new("sweep", Palette::Plain);
+        view.begin(&plan(Draft::default()), "1 user, level 1 of 2");
+        ticks("closed_all_well").iter().take(1).for_each(|tick| view.tick(tick));
+        let before = view.qps.clone();
+        view.begin(&plan(Draft::default()), "2 users, level 2 of 2");
+        assert_eq!(view.qps, before);
+        assert!(!screen(&view, ROOM_MIN).contains(&format!("QPS        {NONE:>VALUE$}")));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Collector, Connections, End, Ending, Example, Failure, Histogram, Packed, Quirk, Rates, Snapshot, SourceId, Summary, TallyAtRest,
+    Collector, Connections, End, Ending, Example, Failure, Gaps, Histogram, OwnDelay, Packed, Quirk, Rates, Snapshot, SourceId, Summary,
+    TallyAtRest,
 };
 
 /// What one interval of the whole run counted.
@@ -46,6 +47,8 @@ pub struct CountedAtRest {
     first_byte: Packed,
     wait: Packed,
     lag: Packed,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    own_delay: Option<(Packed, Packed)>,
     connect: Packed,
     tls: Packed,
     connections: Connections,
@@ -53,6 +56,10 @@ pub struct CountedAtRest {
     examples: BTreeMap<Failure, Example>,
     /// Decimal text, because it goes beyond 64 bits.
     in_flight_area: String,
+    #[serde(default)]
+    service_drained_ns: Nanos,
+    #[serde(default, skip_serializing_if = "Gaps::is_empty")]
+    gaps: Gaps,
     cpu_ns: Nanos,
     cpu_busiest_ns: Nanos,
     #[serde(default, skip_serializing_if = "Rates::is_empty")]
@@ -84,12 +91,15 @@ impl From<&Counted> for CountedAtRest {
             first_byte,
             wait,
             lag,
+            own_delay,
             connect,
             tls,
             connections,
             quirks,
             examples,
             in_flight_area,
+            service_drained,
+            gaps,
             cpu,
             worker_rates,
             tally,
@@ -113,6 +123,7 @@ impl From<&Counted> for CountedAtRest {
             first_byte: first_byte.pack(),
             wait: wait.pack(),
             lag: lag.pack(),
+            own_delay: (!own_delay.is_empty()).then(|| (own_delay.measured.pack(), own_delay.without.pack())),
             connect: connect.pack(),
             tls: tls.pack(),
             connections: *connections,
@@ -123,6 +134,8 @@ impl From<&Counted> for CountedAtRest {
                 .collect(),
             examples: examples.clone(),
             in_flight_area: in_flight_area.to_string(),
+            service_drained_ns: *service_drained,
+            gaps: *gaps,
             cpu_ns: *cpu,
             worker_rates: worker_rates.clone(),
             scenario: tally.into(),
@@ -153,11 +166,17 @@ impl TryFrom<CountedAtRest> for Counted {
             first_byte: times(&kept.first_byte)?,
             wait: times(&kept.wait)?,
             lag: times(&kept.lag)?,
+            own_delay: match &kept.own_delay {
+                Some((measured, without)) => OwnDelay { measured: times(measured)?, without: times(without)? },
+                None => OwnDelay::default(),
+            },
             connect: times(&kept.connect)?,
             tls: times(&kept.tls)?,
             connections: kept.connections,
             examples: kept.examples,
             in_flight_area: kept.in_flight_area.parse().map_err(|why| format!("'{}' is no number: {why}", kept.in_flight_area))?,
+            service_drained: kept.service_drained_ns,
+            gaps: kept.gaps,
             cpu: kept.cpu_ns,
             worker_rates: kept.worker_rates,
             tally: kept.scenario.try_into()?,

@@ -133,12 +133,16 @@ failures! {
     RedirectLimit, "redirect.limit", Plan, "more redirects than --follow allows", "raise --follow, or look for a redirect loop";
     RedirectTarget, "redirect.target", Server, "a redirect that cannot be followed", "its Location is missing, doubled, or not http(s)";
 
+    RedirectOutside, "redirect.outside", Plan, "a redirect to a server that was not named", "allow that server with --also-target, or leave --follow out";
+
     CheckStatus, "check.status", Server, "an error status (400 or above)", "the answer says so itself: look at the example and the server's log";
 
     CheckFailed, "check.failed", Server, "an answer that a check of its step did not pass", "the example says what was expected and what came";
     ExtractNothing, "extract.nothing", ServerOrPlan, "nothing to extract from the answer, so the journey ended there", "the server answered something else, or the scenario looks in the wrong place: the example holds the expression and the beginning of the answer";
 
     StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "its keep-alive timeout is shorter than the time between requests";
+
+    RequestValue, "request.value", Plan, "not sent: a value for a header holds a line break or another control character", "look at where the value comes from, a row of data or an answer; {{base64 (NAME)}} writes any bytes";
 
     ClientInterrupted, "client.interrupted", Plan, "given up because the run was ended at once", "let the run end by itself, or interrupt it only once";
     ClientInternal, "client.internal", ThisMachine, "loadline failed internally", "please report this with the example";
@@ -171,6 +175,12 @@ impl Failure {
     #[must_use]
     pub const fn is_answered(self) -> bool {
         matches!(self, Self::CheckStatus | Self::CheckFailed | Self::ExtractNothing)
+    }
+
+    /// Whether nothing was sent at all.
+    #[must_use]
+    pub fn is_unsent(self) -> bool {
+        self.is_connect() || matches!(self, Self::RequestValue)
     }
 
     /// Whether no connection could be had, so that the next attempt has to wait (back-off).

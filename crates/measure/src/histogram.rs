@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Read as _;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::{Deserializer as HdrReader, Serializer as HdrWriter, V2DeflateSerializer};
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
@@ -305,6 +307,9 @@ impl Written {
         let bytes = BASE64_STANDARD.decode(&self.hdr).map_err(|why| format!("a histogram is not base64: {why}"))?;
         let mut histogram = Histogram::new();
         if !bytes.is_empty() {
+            if payload_bytes(&bytes).is_none_or(|said| said > PAYLOAD_BYTES_MAX) {
+                return Err("a histogram cannot be read: the length that it says is none of a histogram".to_owned());
+            }
             let read: hdrhistogram::Histogram<u64> =
                 HdrReader::new().deserialize(&mut bytes.as_slice()).map_err(|why| format!("a histogram cannot be read: {why}"))?;
             if read.sigfig() != DIGITS {
@@ -325,6 +330,22 @@ impl Written {
         }
         Ok(histogram)
     }
+}
+
+/// All buckets that there are with three digits, each with its longest count: the reader makes room for as much as a file says.
+const PAYLOAD_BYTES_MAX: u32 = 1 << 20;
+
+/// The length of its counts that a histogram says in HdrHistogram V2, which stands in the packed part where there is one.
+fn payload_bytes(bytes: &[u8]) -> Option<u32> {
+    const PACKED: u32 = 0x1c84_9314;
+    let number = |bytes: &[u8]| bytes.try_into().ok().map(u32::from_be_bytes);
+    let mut head = [0; 8];
+    if number(bytes.get(..4)?)? == PACKED {
+        ZlibDecoder::new(bytes.get(8..)?).read_exact(&mut head).ok()?;
+    } else {
+        head.copy_from_slice(bytes.get(..8)?);
+    }
+    number(&head[4..])
 }
 
 impl Serialize for Histogram {
@@ -348,6 +369,25 @@ mod tests {
         let mut histogram = Histogram::new();
         values.iter().for_each(|value| histogram.record(Nanos(*value)));
         histogram
+    }
+
+    #[test]
+    fn a_length_that_no_histogram_has_is_refused_before_room_is_made_for_it() {
+        let json = serde_json::to_value(of(&[2_000_001, 4_000_003])).unwrap();
+        let packed = BASE64_STANDARD.decode(json["hdr"].as_str().unwrap()).unwrap();
+        let mut plain = Vec::new();
+        ZlibDecoder::new(&packed[8..]).read_to_end(&mut plain).unwrap();
+        plain[4..8].copy_from_slice(&u32::MAX.to_be_bytes());
+        let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut zlib, &plain).unwrap();
+        let zlib = zlib.finish().unwrap();
+        let repacked = [&packed[..4], &u32::try_from(zlib.len()).unwrap().to_be_bytes(), zlib.as_slice()].concat();
+        for hostile in [repacked, plain] {
+            let mut json = json.clone();
+            json["hdr"] = BASE64_STANDARD.encode(hostile).into();
+            let why = serde_json::from_value::<Histogram>(json).unwrap_err().to_string();
+            assert!(why.contains("the length that it says is none of a histogram"), "{why}");
+        }
     }
 
     #[test]

@@ -164,6 +164,19 @@ pub const SERIES: &[Known] = &[
     known("pressure_io", Unit::Share, "the same for storage"),
 ];
 
+/// What is read of a file, where every series has a value for each interval: whoever draws or searches them counts on it.
+pub(crate) fn whole<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Observed>, D::Error> {
+    let all = Vec::<Observed>::deserialize(deserializer)?;
+    for Observed { about, from_ns, to_ns, series, .. } in &all {
+        let count = to_ns.len();
+        if from_ns.len() != count || series.iter().any(|series| series.values.len() != count) {
+            let message = format!("what was seen of {about} has {count} intervals, and not as many beginnings or values");
+            return Err(serde::de::Error::custom(message));
+        }
+    }
+    Ok(all)
+}
+
 impl Observed {
     /// The series of that name over everything that was watched.
     #[must_use]
@@ -308,6 +321,28 @@ mod tests {
         assert_eq!((latest.to_ns.as_slice(), latest.series.len()), (&[Nanos::from_secs(3)][..], 1), "{latest:?}");
         assert_eq!(latest.whole("cpu_user").unwrap().values, [None]);
         assert!(Observed::default().latest().is_empty());
+    }
+
+    #[test]
+    fn a_file_in_which_intervals_lack_their_beginning_or_value_is_refused() {
+        let mut seen = Observed { about: "a server".to_owned(), ..Observed::default() };
+        for at in 0..3 {
+            let (from, to) = second(at);
+            seen.add(from, to, [value("cpu_user", None, 1.0)]);
+        }
+        let read = |change: fn(&mut Observed)| {
+            let mut seen = seen.clone();
+            change(&mut seen);
+            let json = serde_json::to_string(&[seen]).unwrap();
+            whole(&mut serde_json::Deserializer::from_str(&json)).map_err(|why| why.to_string())
+        };
+        assert_eq!(read(|_| {}).unwrap(), [seen.clone()]);
+        let breaks: [fn(&mut Observed); 3] =
+            [|seen| seen.from_ns.truncate(2), |seen| seen.to_ns.truncate(2), |seen| seen.series[0].values.truncate(2)];
+        for change in breaks {
+            let why = read(change).unwrap_err();
+            assert!(why.contains("what was seen of a server has"), "{why}");
+        }
     }
 
     #[test]

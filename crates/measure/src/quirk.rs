@@ -45,6 +45,7 @@ quirks! {
     NoCloseNotify, "no_close_notify", "TLS connections were closed without close_notify";
     ChunkedRepeated, "chunked_repeated", "answers named chunked twice in Transfer-Encoding";
     BodyUnexpected, "body_unexpected", "answers that may not have a body (HEAD, 204, 304) were followed by one, so the connection was closed";
+    ExtraData, "extra_data", "answers that ended their connection were followed by more bytes";
     Interim, "interim", "interim (1xx) answers came before the final one";
 }
 

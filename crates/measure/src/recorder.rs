@@ -10,6 +10,7 @@
 
 use plan::Nanos;
 
+use crate::gap::{DELAY_MIN, Recent};
 use crate::{Closer, Example, Failure, Histogram, JourneyEnd, Outcome, Quirks, Snapshot, Tally};
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.
@@ -53,6 +54,8 @@ pub struct Recorder {
     looked: Look,
     /// Service times of answers that came in one piece, whose first byte was their last: recorded once instead of twice.
     in_one_piece: Histogram,
+    /// When this worker did not run.
+    gaps: Recent,
     /// Examples that are told with their Step already; one a class.
     named: Vec<(Failure, Nanos)>,
 }
@@ -86,6 +89,7 @@ impl Recorder {
             unwaited: 0,
             looked: Look::default(),
             in_one_piece: Histogram::new(),
+            gaps: Recent::default(),
             named: Vec::new(),
         }
     }
@@ -143,6 +147,17 @@ impl Recorder {
     /// The same of a request whose answer was judged by more than its status.
     #[inline]
     pub fn record_judged(&mut self, outcome: &Outcome, judged: Judged) {
+        if self.gaps.touch(outcome.due) {
+            let (outcome, stood) = self.gaps.charge(outcome);
+            self.record_delayed(&outcome, judged, stood);
+        } else {
+            self.record_delayed(outcome, judged, Nanos::ZERO);
+        }
+    }
+
+    /// The same of a request that was on the wire for so long while this worker did not run.
+    #[inline]
+    fn record_delayed(&mut self, outcome: &Outcome, judged: Judged, stood: Nanos) {
         let counts = &mut self.counts;
         counts.bytes_sent += u64::from(outcome.bytes_out);
         counts.bytes_received += outcome.bytes_in;
@@ -159,6 +174,7 @@ impl Recorder {
             counts.excluded += 1;
             return;
         }
+        let is_timed = outcome.result.map_or_else(Failure::is_timeout, |_| true);
         match outcome.result {
             Ok(status) => {
                 counts.count_status(status);
@@ -182,7 +198,7 @@ impl Recorder {
                     counts.response_failed.record(outcome.response_time());
                 }
                 // What was never sent has no wait, lag or service time.
-                if failure.is_connect() {
+                if failure.is_unsent() {
                     return;
                 }
                 if failure.is_timeout() {
@@ -194,7 +210,14 @@ impl Recorder {
             Nanos::ZERO => self.unwaited += 1,
             wait => counts.wait.record(wait),
         }
-        counts.lag.record(outcome.lag());
+        let lag = outcome.lag();
+        counts.lag.record(lag);
+        if outcome.done > self.span.until && is_timed {
+            counts.service_drained += outcome.done.since(outcome.sent.max(self.span.until));
+        }
+        if lag.plus(stood) >= DELAY_MIN && is_timed {
+            counts.own_delay.record(outcome.response_time(), lag.plus(stood));
+        }
     }
 
     /// The same by Step as well.
@@ -302,6 +325,10 @@ impl Recorder {
         } else {
             self.counts.unsent += 1;
             self.counts.response_failed.record(waited);
+            let stood = self.gaps.within(due, due.plus(waited));
+            if stood >= DELAY_MIN {
+                self.counts.own_delay.record(waited, stood);
+            }
         }
     }
 
@@ -356,6 +383,17 @@ impl Recorder {
             let rate = u128::from(more) * 1_000_000_000 / u128::from(span.0);
             self.counts.worker_rates.record(u64::try_from(rate).unwrap_or(u64::MAX));
             self.looked = Look { at: now, answered_before: answered, ..self.looked };
+        }
+    }
+
+    /// The worker did not run in this span, though it had to: told before what happened in it is recorded. Only what lies in the
+    /// measured span counts.
+    #[cold]
+    pub fn stood_still(&mut self, from: Nanos, until: Nanos) {
+        self.gaps.keep(from, until);
+        let within = until.min(self.span.until).since(from.max(self.span.from));
+        if within > Nanos::ZERO {
+            self.counts.gaps.record(within);
         }
     }
 

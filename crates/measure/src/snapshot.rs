@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Histogram, Quirk, Rates, Tally};
+use crate::{Failure, Gaps, Histogram, OwnDelay, Quirk, Rates, Tally};
 
 /// Statuses are three digits.
 const STATUSES: usize = 1000;
@@ -51,6 +51,8 @@ pub struct Snapshot {
     pub wait: Histogram,
     /// From ready to sent.
     pub lag: Histogram,
+    /// The response times of requests that loadline itself delayed, with and without that.
+    pub own_delay: OwnDelay,
     /// Opening TCP connections, proxy included.
     pub connect: Histogram,
     /// TLS handshakes.
@@ -63,6 +65,10 @@ pub struct Snapshot {
     pub examples: BTreeMap<Failure, Example>,
     /// Requests on the wire, integrated over the measured span, in nanoseconds: kept by counting, not from their times.
     pub in_flight_area: u128,
+    /// Of the service times, what lies after the end of the load: while draining.
+    pub service_drained: Nanos,
+    /// When the worker did not run though it had to.
+    pub gaps: Gaps,
     /// Processor time the worker's thread used.
     pub cpu: Nanos,
     /// The worker's own rate, looked at ten times a second.
@@ -122,12 +128,15 @@ impl Default for Snapshot {
             first_byte: Histogram::new(),
             wait: Histogram::new(),
             lag: Histogram::new(),
+            own_delay: OwnDelay::default(),
             connect: Histogram::new(),
             tls: Histogram::new(),
             connections: Connections::default(),
             quirks: [0; Quirk::COUNT],
             examples: BTreeMap::new(),
             in_flight_area: 0,
+            service_drained: Nanos::ZERO,
+            gaps: Gaps::default(),
             cpu: Nanos::ZERO,
             worker_rates: Rates::default(),
             tally: Tally::default(),
@@ -164,12 +173,15 @@ impl Snapshot {
             first_byte,
             wait,
             lag,
+            own_delay,
             connect,
             tls,
             connections,
             quirks,
             examples,
             in_flight_area,
+            service_drained,
+            gaps,
             cpu,
             worker_rates,
             tally,
@@ -192,6 +204,7 @@ impl Snapshot {
         self.first_byte.add(first_byte);
         self.wait.add(wait);
         self.lag.add(lag);
+        self.own_delay.add(own_delay);
         self.connect.add(connect);
         self.tls.add(tls);
         self.connections.opened += connections.opened;
@@ -206,6 +219,8 @@ impl Snapshot {
             }
         }
         self.in_flight_area += in_flight_area;
+        self.service_drained += *service_drained;
+        self.gaps.add(gaps);
         self.cpu += *cpu;
         self.worker_rates.add(worker_rates);
     }
@@ -220,6 +235,8 @@ impl Snapshot {
             (&mut self.first_byte, &mut fresh.first_byte),
             (&mut self.wait, &mut fresh.wait),
             (&mut self.lag, &mut fresh.lag),
+            (&mut self.own_delay.measured, &mut fresh.own_delay.measured),
+            (&mut self.own_delay.without, &mut fresh.own_delay.without),
             (&mut self.connect, &mut fresh.connect),
             (&mut self.tls, &mut fresh.tls),
         ] {

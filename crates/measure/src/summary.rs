@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
 use crate::{
-    Connections, Example, Failure, Histogram, Observed, Profiled, Quirk, Rates, Replayed, Scenario, Side, Snapshot, StepRow, Tick, WarmUp,
+    Connections, Example, Failure, Gaps, Histogram, Observed, OwnDelay, Profiled, Quirk, Rates, Replayed, Scenario, Side, Snapshot,
+    StepRow, Tick, WarmUp,
 };
 
 /// The version of the result file. A reader of this version refuses any other by name.
@@ -41,6 +42,9 @@ pub struct Summary {
     pub qps_offered: Option<f64>,
     /// Requests on the wire at once, on average over the measured span: counted, not computed from times.
     pub in_flight_mean: f64,
+    /// Of the service times, what lies after the end of the load, all requests together; `None` in results that do not tell.
+    #[serde(rename = "service_drained_ns", default, skip_serializing_if = "Option::is_none")]
+    pub service_drained: Option<Nanos>,
     /// Requests by how they ended.
     pub requests: Requests,
     /// What the warm-up held, and nothing else here.
@@ -67,6 +71,9 @@ pub struct Summary {
     pub wait: Histogram,
     /// From ready to sent: what loadline added.
     pub lag: Histogram,
+    /// The response times of the requests that loadline itself delayed, with and without that.
+    #[serde(default, skip_serializing_if = "OwnDelay::is_empty")]
+    pub own_delay: OwnDelay,
     /// Connections over the whole run, warm-up included.
     pub connections: Connections,
     /// Redirects followed.
@@ -83,7 +90,7 @@ pub struct Summary {
     /// What the load cost this machine.
     pub generator: Generator,
     /// The server's side of the same time, where it was watched.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "crate::observed::whole", skip_serializing_if = "Vec::is_empty")]
     pub observed: Vec<Observed>,
     /// The rows of the scenario, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -233,6 +240,9 @@ pub struct Generator {
     /// server is not on this machine, or its process not to be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_share: Option<f64>,
+    /// When workers did not run though they had to: paused, frozen, stunned or stopped by a quota.
+    #[serde(default, skip_serializing_if = "Gaps::is_empty")]
+    pub gaps: Gaps,
     /// Of the time in which the server's threads wanted a core, the share they waited for one; `None` as above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_wait_share: Option<f64>,
@@ -311,6 +321,7 @@ impl Summary {
             qps_succeeded: a_second(totals.answered_well),
             qps_offered,
             in_flight_mean: if measured > 0.0 { totals.in_flight_area as f64 / 1e9 / measured } else { 0.0 },
+            service_drained: Some(totals.service_drained),
             requests: Requests { due: totals.due, succeeded: totals.succeeded, failed, unsent: totals.unsent },
             excluded: Excluded { duration_s: warm.as_secs_f64().min(end.load_until.as_secs_f64()), requests: totals.excluded, found: None },
             status: totals.statuses().collect(),
@@ -324,6 +335,7 @@ impl Summary {
             tls: totals.tls.clone(),
             wait: totals.wait.clone(),
             lag: totals.lag.clone(),
+            own_delay: totals.own_delay.clone(),
             connections: totals.connections,
             redirects: totals.redirects,
             quirks: Quirk::ALL
@@ -341,6 +353,7 @@ impl Summary {
             generator: Generator {
                 cpu_share: if end.drained_at > Nanos::ZERO { totals.cpu.as_secs_f64() / end.drained_at.as_secs_f64() } else { 0.0 },
                 cpu_ns: totals.cpu.0,
+                gaps: totals.gaps,
                 threads,
                 ..Generator::default()
             },
@@ -379,6 +392,7 @@ impl Summary {
         self.qps_succeeded = rest.qps_succeeded;
         self.qps_offered = rest.qps_offered;
         self.in_flight_mean = rest.in_flight_mean;
+        self.service_drained = rest.service_drained;
         self.requests = rest.requests;
         self.excluded = Excluded { requests: excluded, found: Some(found), ..rest.excluded };
         self.status = rest.status;
@@ -389,6 +403,8 @@ impl Summary {
         self.ttfb = rest.ttfb;
         self.wait = rest.wait;
         self.lag = rest.lag;
+        self.own_delay = rest.own_delay;
+        self.generator.gaps = rest.generator.gaps;
         self.timeline = rest.timeline;
         self.scenario = rest.scenario;
         self.urls = rest.urls;
@@ -404,6 +420,12 @@ impl Summary {
             Some(other) => Err(SummaryError::Version(other.to_owned())),
             None => Err(SummaryError::NotAResult),
         }
+    }
+
+    /// A quantile of the response time without what loadline itself added; a lower bound. `None` without response times.
+    #[must_use]
+    pub fn quantile_without_own_delay(&self, q: f64) -> Option<Nanos> {
+        self.own_delay.quantile_without(&self.response_time, q)
     }
 
     /// What the server answered of what it was asked for, from 0 to 1; `None` in closed load.

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Connections, Example, Failure, Packed, Quirk, Snapshot, TallyAtRest};
+use crate::{Connections, Example, Failure, Gaps, OwnDelay, Packed, Quirk, Snapshot, TallyAtRest};
 
 /// Ten minutes of seconds: some 10 kB each, so at most 6 MB.
 pub(crate) const INTERVALS_MAX: usize = 600;
@@ -113,12 +113,15 @@ struct PackedSnapshot {
     first_byte: Packed,
     wait: Packed,
     lag: Packed,
+    own_delay: (Packed, Packed),
     connect: Packed,
     tls: Packed,
     connections: Connections,
     quirks: [u64; Quirk::COUNT],
     examples: BTreeMap<Failure, Example>,
     in_flight_area: u128,
+    service_drained: Nanos,
+    gaps: Gaps,
     cpu: Nanos,
     tally: TallyAtRest,
 }
@@ -143,12 +146,15 @@ impl PackedSnapshot {
             first_byte: counts.first_byte.pack(),
             wait: counts.wait.pack(),
             lag: counts.lag.pack(),
+            own_delay: (counts.own_delay.measured.pack(), counts.own_delay.without.pack()),
             connect: counts.connect.pack(),
             tls: counts.tls.pack(),
             connections: counts.connections,
             quirks: counts.quirks,
             examples: counts.examples.clone(),
             in_flight_area: counts.in_flight_area,
+            service_drained: counts.service_drained,
+            gaps: counts.gaps,
             cpu: counts.cpu,
             tally: (&counts.tally).into(),
         }
@@ -178,12 +184,15 @@ impl PackedSnapshot {
             first_byte,
             wait,
             lag,
+            own_delay: (delay_measured, delay_without),
             connect,
             tls,
             connections,
             quirks,
             examples,
             in_flight_area,
+            service_drained,
+            gaps,
             cpu,
             tally,
         } = self;
@@ -205,12 +214,15 @@ impl PackedSnapshot {
             first_byte: unpack(first_byte),
             wait: unpack(wait),
             lag: unpack(lag),
+            own_delay: OwnDelay { measured: unpack(delay_measured), without: unpack(delay_without) },
             connect: unpack(connect),
             tls: unpack(tls),
             connections: *connections,
             quirks: *quirks,
             examples: examples.clone(),
             in_flight_area: *in_flight_area,
+            service_drained: *service_drained,
+            gaps: *gaps,
             cpu: *cpu,
             tally: tally.clone().try_into().expect("what was packed here unpacks"),
             ..Snapshot::default()

@@ -29,7 +29,7 @@ macro_rules! shell_of {
             "<meta name=\"color-scheme\" content=\"light dark\">\n<title>loadline</title>\n",
             "<link rel=\"stylesheet\" href=\"/assets/app.css\">\n<link rel=\"icon\" href=\"data:,\">\n</head>\n<body>\n",
             "<noscript><main><h1>loadline</h1><p>These pages need JavaScript, which is off in this browser. ",
-            "The same is to be had from <code>loadline runs</code> and <code>loadline show</code>.</p></main></noscript>\n",
+            "The same lists: <code>loadline runs</code> and <code>loadline show</code>.</p></main></noscript>\n",
             "<div id=\"app\" data-shows=\"",
             $mode,
             "\"></div>\n<script src=\"/assets/app.js\" defer></script>\n</body>\n</html>\n"

@@ -21,8 +21,9 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 
-    /// So many connections, each asking again as soon as it is answered; with --rate, at most so many [default: 50]
-    #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
+    /// N connections, each sending again as soon as it is answered; with --rate, at most N [default: 50]
+    // What scenarios call users is typed here too.
+    #[arg(short = 'c', long, alias = "users", value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Given<NonZeroU32>>,
 
@@ -31,7 +32,7 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Given<Nanos>>,
 
-    /// Send exactly so many requests
+    /// Send exactly N requests
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<Given<NonZeroU64>>,
@@ -56,12 +57,12 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<Given<Pause>>,
 
-    /// Load for this long before measuring, excluded and shown as excluded; auto: leave out the start if it is unlike the rest
+    /// Load for this long before measuring, excluded and shown as excluded; auto: leave out the start if it differs from the rest
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Given<Warmup>>,
 
-    /// Generate load with so many threads [default: the cores this process may use, never more than connections]
+    /// Generate load with N threads [default: the cores this process may use, never more than connections]
     #[arg(short = 't', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<Given<NonZeroU32>>,
@@ -220,7 +221,12 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
 
-    /// Follow up to so many redirects; a followed chain is one request [default: 0]
+    /// Requests may go to this server too, such as https://login.example.com, where a file or a redirect leads there; any: to every server (repeatable)
+    #[arg(long, value_name = "ORIGIN", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also_target: Vec<String>,
+
+    /// Follow up to N redirects; a followed chain is one request [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub follow: Option<Given<u8>>,
@@ -329,6 +335,9 @@ impl Draft {
         let new_body = over.data.is_some() || over.json.is_some() || !over.form.is_empty();
         let new_load = over.rate.is_some() || over.duration.is_some() || over.requests.is_some();
         let new_target = over.url.is_some();
+        // Servers belong to the file or the URL that they were named with.
+        let mut also_target = if new_target { Vec::new() } else { self.also_target };
+        also_target.extend(over.also_target.into_iter().filter(|more| !also_target.contains(more)).collect::<Vec<_>>());
         let new_scenario = over.scenario.is_some() || over.scenario_text.is_some();
         let mut dropped: Vec<String> = over.header.iter().map(|line| header_name(line)).collect();
         if new_body {
@@ -390,6 +399,7 @@ impl Draft {
             scenario_name: if new_scenario { over.scenario_name } else { self.scenario_name },
             scenario: if new_scenario { over.scenario } else { self.scenario },
             replay: over.replay.or(self.replay),
+            also_target,
             follow: over.follow.or(self.follow),
             timeout: over.timeout.or(self.timeout),
             connect_timeout: over.connect_timeout.or(self.connect_timeout),

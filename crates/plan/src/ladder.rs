@@ -29,7 +29,7 @@ pub struct LadderDraft {
     )]
     pub adaptive: Option<Given<NonZeroU32>>,
 
-    /// Measure every level so many times, in random order after the first [default: 1]
+    /// Measure every level N times, in random order after the first [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Sweep")]
     pub repeat: Option<Given<NonZeroU32>>,
 

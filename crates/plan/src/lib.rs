@@ -4,6 +4,7 @@
 //! mistake at once; whoever holds a Plan never asks again whether it is valid.
 
 mod arrivals;
+mod bounds;
 mod carets;
 mod draft;
 mod error;
@@ -23,6 +24,7 @@ mod timetable;
 mod units;
 
 pub use arrivals::Arrivals;
+pub use bounds::{Also, Bounds};
 pub use carets::carets;
 pub use draft::Draft;
 pub use error::{PlanError, PlanErrors, plainly};
@@ -37,8 +39,8 @@ pub use plan::{
 pub use random::Random;
 pub use replay::{Replay, Speed};
 pub use request::{Body, FormPart, FormValue, Request};
-pub use secret::{Secrets, is_secret, secret_values};
+pub use secret::{Secrets, is_secret, secret_parameters, secret_values, url_without_secrets};
 pub use share::Share;
-pub use target::{HostPort, Scheme, Target, percent_decoded};
+pub use target::{HostPort, Scheme, Target, begins_with_host, has_scheme, is_address, percent_decoded};
 pub use timetable::{Stage, Timetable};
 pub use units::{Nanos, Rate};

@@ -14,8 +14,8 @@ use crate::filling::{self, MISTAKES_MAX, told};
 use crate::secret::{self, REDACTED, Secrets, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Body, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors, Rate, Replay,
-    Request, RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
+    Also, Body, Bounds, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors,
+    Rate, Replay, Request, RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
 };
 
 /// One load, decided in full.
@@ -33,6 +33,7 @@ pub struct Plan {
     connection: Connection,
     script: Option<ScriptFile>,
     scenario: Option<ScenarioFile>,
+    also: Also,
     filling: Filling,
     replay: Option<Replay>,
 }
@@ -216,6 +217,19 @@ impl Plan {
     #[must_use]
     pub const fn target(&self) -> &Target {
         &self.target
+    }
+
+    /// The servers that requests may go to beside the target's.
+    #[must_use]
+    pub const fn also(&self) -> &Also {
+        &self.also
+    }
+
+    /// Every server that connections may be opened to.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        let listed = self.filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
+        Bounds::of(&self.also, std::iter::once(&self.target).chain(listed))
     }
 
     /// What is sent.
@@ -422,7 +436,7 @@ impl Plan {
     /// Names of headers whose values were left out when this plan was saved. Such a plan can be read but not run.
     pub fn redacted(&self) -> impl Iterator<Item = &str> {
         let proxy = self.connection.proxy.as_ref().and_then(|proxy| proxy.authorization.as_deref()).filter(|value| *value == REDACTED);
-        let headers = self.request.headers.iter().filter(|(_, value)| value == REDACTED).map(|(name, _)| name.as_str());
+        let headers = self.request.headers.iter().filter(|(_, value)| secret::is_header_without(value)).map(|(name, _)| name.as_str());
         headers.chain(proxy.map(|_| "Proxy-Authorization"))
     }
 
@@ -430,8 +444,7 @@ impl Plan {
     #[must_use]
     pub fn redacted_parts(&self) -> Vec<(&'static str, &'static str)> {
         let mut parts = Vec::new();
-        let query = self.target.path_and_query().split_once('?').map_or("", |(_, query)| query);
-        if query.split('&').any(|pair| pair.split_once('=').is_some_and(|(_, value)| value == REDACTED)) {
+        if secret::is_url_without(self.target.path_and_query()) {
             parts.push(("a parameter of the URL", "the whole URL"));
         }
         if self.scenario.as_ref().and_then(|file| file.text.as_ref()).is_some_and(|text| text.contains(REDACTED)) {
@@ -442,7 +455,7 @@ impl Plan {
                 parts.push(("a field of the body", "the whole body with --data or --json"));
             }
             Body::Form { parts: fields, .. }
-                if fields.iter().any(|part| matches!(&part.value, FormValue::Text(text) if text == REDACTED)) =>
+                if fields.iter().any(|part| matches!(&part.value, FormValue::Text(text) if secret::is_field_without(text))) =>
             {
                 parts.push(("a field of the form", "all fields with --form"));
             }
@@ -549,6 +562,7 @@ impl TryFrom<Draft> for Plan {
             environment_sha256,
             variable_names,
             replay,
+            also_target,
             follow,
             timeout,
             connect_timeout,
@@ -651,6 +665,9 @@ impl TryFrom<Draft> for Plan {
             .into_iter()
             .filter_map(|ip| r.value("source-ip", Some(ip), "give an address of this machine, such as --source-ip 10.0.0.2"))
             .collect();
+        let mut wrong = Vec::new();
+        let also = Also::read(&also_target, &mut wrong);
+        wrong.into_iter().for_each(|error| r.errors.push(error));
         let follow = r.value("follow", follow, "give a whole number up to 255, such as --follow 5").unwrap_or(0);
         let order = r.value("data-order", data_order, "give --data-order in-order, random or per-user");
         let end = r.value("data-end", data_end, "give --data-end wrap, stop or error");
@@ -690,7 +707,7 @@ impl TryFrom<Draft> for Plan {
         if insecure && cacert.is_some() {
             r.wrong("insecure", "--insecure accepts any certificate, and --cacert says whom to trust", "leave one of them out");
         }
-        let over_tls = target.as_ref().is_none_or(|target| target.scheme() == Scheme::Https) || follow > 0;
+        let over_tls = target.as_ref().is_none_or(|target| target.scheme() == Scheme::Https) || follow > 0 || scenario.is_some();
         for (given, flag) in [
             (insecure, "insecure"),
             (cacert.is_some(), "cacert"),
@@ -800,6 +817,7 @@ impl TryFrom<Draft> for Plan {
                 },
                 script,
                 scenario,
+                also,
             }),
             _ => Err(reading.errors),
         }
@@ -1362,7 +1380,8 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 /// Everything that was decided, as it would be typed; secrets as `***`.
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
-        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, filling, replay } = plan;
+        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, also, filling, replay } =
+            plan;
         let scenario_name = scenario.as_ref().and_then(|file| file.name.clone());
         let (scenario, scenario_sha256, scenario_text, said) = match scenario {
             None => (None, None, None, SaidOfVariables::default()),
@@ -1411,12 +1430,10 @@ impl From<Plan> for Draft {
             .iter()
             .filter(|(name, _)| !(matches!(request.body, Body::Form { .. }) && name.eq_ignore_ascii_case("content-type")))
             .map(|(name, value)| {
-                if is_secret(name) {
-                    format!("{name}: {}", secret::value_without(value))
-                } else if value.is_empty() {
+                if value.is_empty() && !is_secret(name) {
                     format!("{name};")
                 } else {
-                    format!("{name}: {value}")
+                    format!("{name}: {}", secret::header_without(name, value))
                 }
             })
             .collect();
@@ -1434,8 +1451,7 @@ impl From<Plan> for Draft {
                 form = parts
                     .into_iter()
                     .map(|part| match part.value {
-                        FormValue::Text(text) if is_secret(&part.name) => format!("{}={}", part.name, secret::value_without(&text)),
-                        FormValue::Text(text) => format!("{}={text}", part.name),
+                        FormValue::Text(text) => format!("{}={}", part.name, secret::field_without(&part.name, &text)),
                         FormValue::File { path, media_type } => format!("{}=@{path};type={media_type}", part.name),
                     })
                     .collect();
@@ -1490,6 +1506,7 @@ impl From<Plan> for Draft {
             user: None,
             bearer: None,
             cookie: Vec::new(),
+            also_target: also.written(),
             follow: Some(Given::Value(follow)),
             timeout: Some(Given::Value(timeout)),
             connect_timeout: Some(Given::Value(connect_timeout)),

@@ -7,8 +7,11 @@
 //!
 //! Invariant: what stands here instead of a secret tells nothing about it, not even its length.
 
+mod places;
+
 use std::fmt;
 
+use self::places::{Place, in_body, in_url};
 use crate::{Body, Draft, FormValue, Plan, Target, percent_decoded, template};
 
 /// Stands for a secret.
@@ -19,19 +22,53 @@ const VALUE_LETTERS_MIN: usize = 6;
 /// Of a value that was cut off, so much of its beginning gives it away.
 const BEGINNING_LETTERS: usize = 8;
 
-/// Names that are those of secrets, whatever else is in them.
-const NAMES: [&str; 6] = ["authorization", "proxy-authorization", "cookie", "set-cookie", "x-csrf-token", "auth"];
-/// Words that make a name that of a secret (docs/measurement.md §6.5).
-const WORDS: [&str; 11] =
-    ["token", "secret", "password", "passwd", "api-key", "api_key", "apikey", "session", "signature", "credential", "access_key"];
-/// Names of parameters in URLs that are too short to be words in others.
-const PARAMETERS: [&str; 4] = ["key", "sig", "pwd", "pass"];
+/// So much of a request is looked at: an answer's example is shorter, and what is beyond is seldom sent back first.
+const REQUEST_BYTES: usize = 64 << 10;
 
-/// Whether what is called so is a secret: a header, a parameter of a URL, a field of a form or of JSON.
+/// Names that are those of secrets, without what stands between their words.
+const NAMES: [&str; 15] = [
+    "authorization",
+    "proxyauthorization",
+    "cookie",
+    "cookie2",
+    "setcookie",
+    "auth",
+    "xauth",
+    "dpop",
+    // Parameters of URLs and fields, too short to be words in others.
+    "key",
+    "sig",
+    "pwd",
+    "pass",
+    "sid",
+    "otp",
+    "pin",
+];
+/// Words that make a name that of a secret (docs/measurement.md §6.5).
+const WORDS: [&str; 16] = [
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "subscriptionkey",
+    "functionskey",
+    "session",
+    "signature",
+    "credential",
+    "jwt",
+    "csrf",
+    "xsrf",
+];
+
+/// Whether what is called so is a secret: a header, a parameter of a URL, a field of a form, of JSON or of XML.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
-    let name = name.trim().to_ascii_lowercase();
-    NAMES.contains(&name.as_str()) || PARAMETERS.contains(&name.as_str()) || WORDS.iter().any(|word| name.contains(word))
+    let name: String = name.trim().chars().filter(|letter| !"-_. ".contains(*letter)).map(|letter| letter.to_ascii_lowercase()).collect();
+    NAMES.contains(&name.as_str()) || WORDS.iter().any(|word| name.contains(word))
 }
 
 /// The values of the secrets of one load. Never printed, and never written down.
@@ -61,12 +98,8 @@ impl Secrets {
         draft.user.iter().for_each(|user| found.user(user));
         draft.bearer.iter().for_each(|token| found.value(token));
         draft.cookie.iter().for_each(|cookie| found.header("cookie", cookie));
-        draft.data.iter().chain(&draft.json).for_each(|body| found.body(body));
-        for field in &draft.form {
-            if let Some((_, value)) = field.split_once('=').filter(|(name, _)| is_secret(name)) {
-                found.value(value);
-            }
-        }
+        draft.data.iter().chain(&draft.json).filter(|body| !body.starts_with('@')).for_each(|body| found.body(body));
+        draft.form.iter().filter_map(|field| field.split_once('=')).for_each(|(name, value)| found.field(name, value));
         found.secrets()
     }
 
@@ -85,15 +118,35 @@ impl Secrets {
             Body::Empty | Body::File(_) => {}
             Body::Bytes(bytes) => found.body(&String::from_utf8_lossy(bytes)),
             Body::Form { parts, .. } => {
-                for part in parts.iter().filter(|part| is_secret(&part.name)) {
+                for part in parts {
                     if let FormValue::Text(text) = &part.value {
-                        found.value(text);
+                        found.field(&part.name, text);
                     }
                 }
             }
         }
         let environment = plan.filling().environment.iter().map(|(_, value)| value.as_str());
         found.secrets().and(Self::of_values(environment.chain(plan.filling().concealed.iter().map(String::as_str))))
+    }
+
+    /// Everything in a request, as it was sent, that is a secret.
+    #[must_use]
+    pub fn of_request(request: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(&request[..request.len().min(REQUEST_BYTES)]);
+        let mut found = Found::default();
+        // Several may follow one another. A line of a body that looks like one of a head is treated as such.
+        for line in text.lines() {
+            match (line.strip_suffix(" HTTP/1.1"), line.split_once(':')) {
+                (Some(asked), _) if asked.contains("://") => found.url(asked),
+                (Some(asked), _) => found.parameters(asked),
+                (None, Some((name, value))) => found.header(name, value),
+                (None, None) => {}
+            }
+        }
+        if let Some((_, body)) = text.split_once("\r\n\r\n") {
+            found.body(body);
+        }
+        found.secrets()
     }
 
     /// These values, whatever they are called.
@@ -153,10 +206,13 @@ impl Found {
 
     fn header(&mut self, name: &str, value: &str) {
         if !is_secret(name) {
+            if value.contains('?') {
+                self.parameters(value);
+            }
             return;
         }
         let value = value.trim();
-        if name.trim().to_ascii_lowercase().ends_with("cookie") {
+        if name.trim().to_ascii_lowercase().trim_end_matches('2').ends_with("cookie") {
             value.split(';').for_each(|pair| self.value(pair.split_once('=').map_or(pair, |(_, value)| value)));
             return;
         }
@@ -181,7 +237,7 @@ impl Found {
         if let Some((user, password)) = target.credentials() {
             self.user(&format!("{user}:{password}"));
         }
-        self.query(target.path_and_query());
+        self.parameters(target.path_and_query());
     }
 
     /// A URL as typed, which may be none.
@@ -194,32 +250,26 @@ impl Found {
             self.user(user);
             self.user(&percent_decoded(user));
         }
-        self.query(rest);
+        self.parameters(rest);
     }
 
-    fn query(&mut self, path_and_query: &str) {
-        if let Some((_, query)) = path_and_query.split_once('?') {
-            self.pairs(query.split('#').next().unwrap_or_default());
-        }
-    }
-
-    fn pairs(&mut self, text: &str) {
-        for (name, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {
-            if is_secret(&percent_decoded(name)) {
-                self.value(value);
-                self.value(&percent_decoded(value));
-            }
-        }
+    fn parameters(&mut self, url: &str) {
+        self.places(url, in_url(url));
     }
 
     fn body(&mut self, text: &str) {
-        if text.starts_with('@') {
-            return;
-        }
-        for (start, end) in secret_values(text) {
+        self.places(text, in_body(text));
+    }
+
+    fn field(&mut self, name: &str, value: &str) {
+        if is_secret(name) { self.value(value) } else { self.body(value) }
+    }
+
+    fn places(&mut self, text: &str, places: Vec<Place>) {
+        for Place { range: (start, end), value } in places {
             self.value(&text[start..end]);
-            self.value(&percent_decoded(&text[start..end]));
-            self.value(&text[start..end].replace("\\\"", "\"").replace("\\\\", "\\"));
+            self.value(&percent_decoded(&value));
+            self.value(&value);
         }
     }
 
@@ -257,97 +307,35 @@ impl Found {
     }
 }
 
-/// Where in a body the values of secrets stand, as the bytes from and to: of fields of JSON, and of a form in URL encoding or of several
-/// parts.
+/// Where in a body the values of secrets stand, as the bytes from and to: of fields of JSON, GraphQL and XML, and of forms.
 #[must_use]
 pub fn secret_values(text: &str) -> Vec<(usize, usize)> {
-    if let Some(places) = form_values(text) {
-        return places;
-    }
-    let mut places = Vec::new();
-    let trimmed = text.trim_start();
-    if !trimmed.starts_with(['{', '[']) {
-        let mut at = 0;
-        for pair in text.split('&') {
-            if let Some((name, value)) = pair.split_once('=')
-                && is_secret(&percent_decoded(name))
-            {
-                places.push((at + name.len() + 1, at + name.len() + 1 + value.len()));
-            }
-            at += pair.len() + 1;
-        }
-        return places;
-    }
-    // A string followed by a colon is a name. What is not JSON is looked at in the same way.
-    let mut strings = strings(text).into_iter().peekable();
-    while let Some((start, end)) = strings.next() {
-        let after = text[end + 1..].trim_start();
-        let Some(value) = after.strip_prefix(':').map(str::trim_start).filter(|_| is_secret(&text[start..end])) else { continue };
-        let begins = text.len() - value.len();
-        match strings.peek() {
-            Some((next, ends)) if value.starts_with('"') && *next == begins + 1 => places.push((*next, *ends)),
-            // A number, or something with parts: those have names of their own.
-            _ if value.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-') => {
-                // Not past a quotation mark: what follows would be read otherwise the next time.
-                let length = value.find(|letter: char| ",}] \n\r\t\"".contains(letter)).unwrap_or(value.len());
-                places.push((begins, begins + length));
-            }
-            _ => {}
-        }
-    }
-    places
+    in_body(text).into_iter().map(|place| place.range).collect()
 }
 
-/// The same of a form of several parts (RFC 7578), which begins with its boundary; `None` of any other body.
-fn form_values(text: &str) -> Option<Vec<(usize, usize)>> {
-    let boundary = text.lines().next().filter(|line| line.starts_with("--") && line.len() > 2)?.trim_end();
-    if !text.contains("form-data") {
-        return None;
-    }
-    let mut places = Vec::new();
-    let mut at = 0;
-    for part in text.split(boundary) {
-        let begins = at;
-        at += part.len() + boundary.len();
-        // Behind the head of the part stands an empty line.
-        let gaps = ["\r\n\r\n", "\n\n"].into_iter().filter_map(|gap| Some((part.find(gap)?, gap.len())));
-        let Some((head, gap)) = gaps.min() else { continue };
-        let name = part[..head].split_once(" name=\"").and_then(|(_, rest)| rest.split('"').next());
-        if name.is_some_and(is_secret) {
-            let value = part[head + gap..].trim_end_matches(['\r', '\n']);
-            places.push((begins + head + gap, begins + head + gap + value.len()));
-        }
-    }
-    Some(places)
-}
-
-/// What stands between quotation marks.
-fn strings(text: &str) -> Vec<(usize, usize)> {
-    let (mut found, mut open, mut escaped) = (Vec::new(), None, false);
-    for (at, letter) in text.char_indices() {
-        match (letter, open) {
-            _ if escaped => escaped = false,
-            ('\\', Some(_)) => escaped = true,
-            ('"', None) => open = Some(at + 1),
-            ('"', Some(start)) => {
-                found.push((start, at));
-                open = None;
-            }
-            _ => {}
-        }
-    }
-    found
+/// The same in a URL, or a path with its query.
+#[must_use]
+pub fn secret_parameters(text: &str) -> Vec<(usize, usize)> {
+    in_url(text).into_iter().map(|place| place.range).collect()
 }
 
 /// A body with its secrets left out.
 pub(crate) fn body_without(text: &str) -> String {
-    around_templates(text, |text| {
-        let mut shown = text.to_owned();
-        for (start, end) in secret_values(text).into_iter().rev().filter(|(start, end)| !only_refers(&text[*start..*end])) {
-            shown.replace_range(start..end, REDACTED);
-        }
-        shown
-    })
+    around_templates(text, |text| without(text, in_body(text)))
+}
+
+/// A URL, a path with its query, or a text that ends with one, with the secrets of its parameters left out.
+#[must_use]
+pub fn url_without_secrets(text: &str) -> String {
+    around_templates(text, |text| without(text, in_url(text)))
+}
+
+fn without(text: &str, places: Vec<Place>) -> String {
+    let mut shown = text.to_owned();
+    for (start, end) in places.into_iter().rev().map(|place| place.range).filter(|(start, end)| !only_refers(&text[*start..*end])) {
+        shown.replace_range(start..end, REDACTED);
+    }
+    shown
 }
 
 /// The value of a secret header or field, left out unless it only refers to one, as `Bearer {{env TOKEN}}` does.
@@ -420,24 +408,36 @@ fn only_refers(marked: &str) -> bool {
 
 /// Whether secrets were left out of a body.
 pub(crate) fn is_body_without(text: &str) -> bool {
-    secret_values(text).iter().any(|(start, end)| &text[*start..*end] == REDACTED)
+    in_body(text).iter().any(|Place { range: (start, end), .. }| &text[*start..*end] == REDACTED)
 }
 
-/// A path and query with the secrets of the query left out.
-pub(crate) fn query_without(path_and_query: &str) -> String {
-    around_templates(path_and_query, plain_query_without)
+/// The value of a field of a form with its secrets left out.
+pub(crate) fn field_without(name: &str, value: &str) -> String {
+    if is_secret(name) { value_without(value) } else { body_without(value) }
 }
 
-fn plain_query_without(path_and_query: &str) -> String {
-    let Some((path, query)) = path_and_query.split_once('?') else { return path_and_query.to_owned() };
-    let pairs: Vec<String> = query
-        .split('&')
-        .map(|pair| match pair.split_once('=') {
-            Some((name, value)) if is_secret(&percent_decoded(name)) && !only_refers(value) => format!("{name}={REDACTED}"),
-            _ => pair.to_owned(),
-        })
-        .collect();
-    format!("{path}?{}", pairs.join("&"))
+/// Whether secrets were left out of it.
+pub(crate) fn is_field_without(value: &str) -> bool {
+    value == REDACTED || is_body_without(value)
+}
+
+/// Whether secrets were left out of a URL.
+pub(crate) fn is_url_without(text: &str) -> bool {
+    in_url(text).iter().any(|Place { range: (start, end), .. }| &text[*start..*end] == REDACTED)
+}
+
+/// The value of a header with its secrets left out: all of it by its name, or parameters of a URL in it, as in `Referer`.
+pub(crate) fn header_without(name: &str, value: &str) -> String {
+    match is_secret(name) {
+        true => value_without(value),
+        false if value.contains('?') => url_without_secrets(value),
+        false => value.to_owned(),
+    }
+}
+
+/// Whether secrets were left out of it.
+pub(crate) fn is_header_without(value: &str) -> bool {
+    value == REDACTED || value.contains('?') && is_url_without(value)
 }
 
 fn unbase64(text: &str) -> Option<String> {
@@ -477,12 +477,33 @@ mod tests {
 
     #[test]
     fn names_tell_what_is_secret() {
-        for name in
-            ["Authorization", "COOKIE", "X-Api-Key", "x-auth-token", "api_key", "sessionId", "key", "X-Amz-Signature", "client_secret"]
-        {
+        for name in [
+            "Authorization",
+            "COOKIE",
+            "Cookie2",
+            "X-Api-Key",
+            "x-auth-token",
+            "X-Auth",
+            "api_key",
+            "apiKey",
+            "sessionId",
+            "key",
+            "X-Amz-Signature",
+            "client_secret",
+            "Ocp-Apim-Subscription-Key",
+            "X-Functions-Key",
+            "X-Access-Key",
+            "DPoP",
+            "X-Goog-IAP-JWT-Assertion",
+            "X-CSRF",
+            "jwt",
+            "sid",
+            "otp",
+            "pin",
+        ] {
             assert!(is_secret(name), "{name}");
         }
-        for name in ["Accept", "Host", "page", "keyword", "monkey", "User-Agent", "author", "sign"] {
+        for name in ["Accept", "Host", "page", "keyword", "monkey", "User-Agent", "author", "sign", "spin", "code", "side"] {
             assert!(!is_secret(name), "{name}");
         }
     }
@@ -493,7 +514,7 @@ mod tests {
             ("a=1&password=hunter22&b=2", "a=1&password=***&b=2"),
             (r#"{"user": "me", "password": "hun\"ter22", "n": 1}"#, r#"{"user": "me", "password": "***", "n": 1}"#),
             (r#"[{"api_key":123456,"a":{"token" : "x"}}]"#, r#"[{"api_key":***,"a":{"token" : "***"}}]"#),
-            (r#"{"session": {"id": 7}}"#, r#"{"session": {"id": 7}}"#),
+            (r#"{"session": {"id": 7}}"#, r#"{"session": {"id": ***}}"#),
             ("plain text, token: none", "plain text, token: none"),
             (r#"{"password""#, r#"{"password""#),
             (
@@ -504,7 +525,7 @@ mod tests {
             assert_eq!(body_without(body), without);
             assert_eq!(is_body_without(&body_without(body)), body != without, "{body}");
         }
-        assert_eq!(query_without("/a?page=2&api_key=abc&tok%65n=x"), "/a?page=2&api_key=***&tok%65n=***");
+        assert_eq!(url_without_secrets("/a?page=2&api_key=abc&tok%65n=x"), "/a?page=2&api_key=***&tok%65n=***");
     }
 
     #[test]
@@ -525,6 +546,13 @@ mod tests {
         let secrets = Secrets::of_draft(&Draft { bearer: Some("s3cr3t-t0ken-of-mine".to_owned()), ..Draft::default() });
         assert_eq!(secrets.conceal("401: bad s3cr3t-t0ken… (cut)"), "401: bad ***… (cut)");
         assert!(!format!("{secrets:?}").contains("s3cr3t"));
+    }
+
+    #[test]
+    fn what_was_sent_is_left_out_of_what_was_seen_whichever_file_it_came_from() {
+        let request = b"POST /a?token=S3cret-of-url HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer S3cret-of-header\r\n\r\n{\"password\": \"S3cret-of-body\"}";
+        let seen = Secrets::of_request(request).conceal("h: S3cret-of-url, S3cret-of-header, S3cret-of-body");
+        assert_eq!(seen, "h: ***, ***, ***");
     }
 
     #[test]

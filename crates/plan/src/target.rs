@@ -95,6 +95,23 @@ impl Target {
         self.scheme == other.scheme && self.host == other.host && self.port == other.port
     }
 
+    /// Whether the other is on the same server: http and https of one host are one, by their usual ports or by the same one.
+    #[must_use]
+    pub fn same_server(&self, other: &Self) -> bool {
+        self.server() == other.server()
+    }
+
+    /// What tells servers apart: the host, and the port unless it is the scheme's own.
+    pub(crate) fn server(&self) -> (String, Option<u16>) {
+        (self.host.trim_end_matches('.').to_owned(), Some(self.port).filter(|port| *port != self.scheme.default_port()))
+    }
+
+    /// Scheme, host and port, such as `https://api.test:8443`.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        format!("{}://{}", self.scheme, self.authority())
+    }
+
     /// Where a `Location` header leads from here: absolute or relative.
     ///
     /// # Errors
@@ -151,21 +168,68 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        if !text.contains("://") {
+        let whole = if has_scheme(text) {
+            text.to_owned()
+        } else if begins_with_host(text) {
+            // As browsers and curl take it.
+            format!("http://{text}")
+        } else {
             return Err("has no scheme".to_owned());
-        }
+        };
         if text.chars().any(|c| c.is_control()) {
             return Err("contains a control character".to_owned());
         }
-        let url = Url::parse(text).map_err(|why| format!("is not a URL ({why})"))?;
+        let url = Url::parse(&whole).map_err(|why| format!("is not a URL ({why})"))?;
         Self::from_url(&url)
     }
 }
 
+/// Whether a text is to be read as a URL, with its scheme or without.
+#[must_use]
+pub fn is_address(text: &str) -> bool {
+    has_scheme(text) || begins_with_host(text)
+}
+
+/// Whether a text says how to speak, as `http://a.test/` does, and `a.test/?next=http://b.test/` does not.
+#[must_use]
+pub fn has_scheme(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| !scheme.contains(['/', '?', '#']))
+}
+
+/// Whether a text that has no scheme begins with a server all the same, as `127.0.0.1:8080/healthz`, `localhost` and `api.test/users` do.
+/// A bare word may be a slip of the pen, and `script.js` is a file: neither is one.
+#[must_use]
+pub fn begins_with_host(text: &str) -> bool {
+    let text = text.trim();
+    let (authority, path) = text.split_at(text.find(['/', '?', '#']).unwrap_or(text.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    if host.starts_with('[') {
+        return host.contains(']');
+    }
+    let (name, port) = host.rsplit_once(':').map_or((host, None), |(name, port)| (name, Some(port)));
+    let is_label = |label: &str| !label.is_empty() && label.chars().all(|letter| letter.is_alphanumeric() || "-_".contains(letter));
+    if !name.split('.').all(is_label) {
+        return false;
+    }
+    match port {
+        Some(port) => !port.is_empty() && port.chars().all(|digit| digit.is_ascii_digit()),
+        None if name.eq_ignore_ascii_case("localhost") => true,
+        None => {
+            name.rsplit_once('.').is_some_and(|(_, last)| !path.is_empty() || !FILE_ENDINGS.contains(&last.to_ascii_lowercase().as_str()))
+        }
+    }
+}
+
+/// Endings of files that people put in the place of a URL: scripts and recordings of load testers, lists, logs.
+const FILE_ENDINGS: &[&str] = &[
+    "har", "js", "mjs", "cjs", "ts", "jmx", "py", "json", "jsonl", "yaml", "yml", "sh", "txt", "csv", "log", "lua", "http", "xml", "toml",
+    "scala", "java", "kt", "rb", "html", "md", "dat", "conf", "gz",
+];
+
 /// The whole URL, without credentials; secrets in its query are `***`.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}{}", self.scheme, self.authority(), secret::query_without(&self.path_and_query))
+        write!(f, "{}://{}{}", self.scheme, self.authority(), secret::url_without_secrets(&self.path_and_query))
     }
 }
 
@@ -215,9 +279,26 @@ mod tests {
     }
 
     #[test]
+    fn a_server_without_a_scheme_is_asked_by_http() {
+        for (text, url) in [
+            ("127.0.0.1:8080/healthz", "http://127.0.0.1:8080/healthz"),
+            ("localhost", "http://localhost/"),
+            ("api.test/a.js?next=http://b.test/", "http://api.test/a.js?next=http://b.test/"),
+            ("[::1]:81", "http://[::1]:81/"),
+            ("backend:8080", "http://backend:8080/"),
+        ] {
+            assert_eq!(text.parse::<Target>().unwrap().to_string(), url);
+        }
+    }
+
+    #[test]
     fn what_is_no_target_is_refused_in_words() {
         for (text, part) in [
-            ("127.0.0.1:8080/healthz", "no scheme"),
+            ("healthz", "no scheme"),
+            ("/healthz", "no scheme"),
+            ("script.js", "no scheme"),
+            ("./a.test", "no scheme"),
+            ("a.test:http/", "no scheme"),
             ("ftp://a/", "the scheme 'ftp'"),
             ("http://", "not a URL"),
             ("http://a:99999/", "not a URL"),

@@ -838,7 +838,7 @@ impl Reading<'_> {
     }
 }
 
-/// The word that was probably meant: at most two letters away, and fewer than half of them.
+/// The word that was probably meant: at most two slips away, and fewer than half of its letters.
 #[must_use]
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
@@ -849,17 +849,21 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance.
+/// How many letters are wrong, missing, too many, or changed places with their neighbour (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(64).collect();
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().take(64).enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+    for (i, letter) in a.iter().enumerate() {
+        let mut next = vec![i + 1];
         for (j, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+            let mut least = (row[j] + usize::from(letter != other)).min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && *letter == b[j - 1] && a[i - 1] == *other {
+                least = least.min(before[j - 1] + 1);
+            }
+            next.push(least);
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
 }
@@ -986,6 +990,19 @@ mod tests {
 
     fn text(text: &str) -> Piece {
         Piece::Text(text.to_owned())
+    }
+
+    #[test]
+    fn letters_that_changed_places_are_one_slip() {
+        for (word, known, meant) in [
+            ("rnu", &["runs", "run", "rm"][..], Some("run")),
+            ("rum", &["run", "rm"], Some("run")),
+            ("conections", &["connections"], Some("connections")),
+            ("swepe", &["sweep"], Some("sweep")),
+            ("xyz", &["run"], None),
+        ] {
+            assert_eq!(nearest(word, known.iter().copied()), meant, "{word}");
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub fn read(bytes: &[u8], kind: Option<&str>) -> Result<Profile, ReadError> {
     let profile = match form(bytes)? {
         Form::Pprof => return pprof::read(bytes, kind),
         Form::Folded => folded::read(&text(bytes)?)?,
-        Form::Perf => perf::read(&text(bytes)?)?,
+        Form::Perf => perf::read(&text(bytes)?, kind)?,
         Form::Cpuprofile => cpuprofile::read(&text(bytes)?)?,
     };
     match kind {
@@ -69,6 +69,10 @@ fn form(bytes: &[u8]) -> Result<Form, ReadError> {
     if bytes.starts_with(b"PERFILE2") {
         return foreign("it is what perf record writes; give what perf script -i makes of it");
     }
+    // Words of the machine: 0, the 3 that follow, version 0, the period and a pad of 0.
+    if is_of_gperftools(bytes) {
+        return foreign("it is what gperftools' profiler writes; give what go tool pprof -proto PROGRAM FILE makes of it");
+    }
     if *first == b'{' && std::str::from_utf8(bytes).is_ok() {
         return Ok(Form::Cpuprofile);
     }
@@ -84,6 +88,21 @@ fn form(bytes: &[u8]) -> Result<Form, ReadError> {
         return foreign("it is a profile printed for people; fetch it without ?debug=");
     }
     if perf::is_one(text) { Ok(Form::Perf) } else { Ok(Form::Folded) }
+}
+
+/// Whether it begins as gperftools' own form does, with words of either length and order.
+fn is_of_gperftools(bytes: &[u8]) -> bool {
+    let words = |length: usize| {
+        let word = move |at: usize| bytes.get(at * length..(at + 1) * length);
+        let is = move |at: usize, value: u8| {
+            word(at).is_some_and(|word| {
+                let (first, last) = (word[0], word[length - 1]);
+                word.iter().filter(|byte| **byte != 0).count() <= 1 && (first == value || last == value) && first.max(last) == value
+            })
+        };
+        is(0, 0) && is(1, 3) && is(2, 0) && is(4, 0)
+    };
+    words(8) || words(4)
 }
 
 #[cfg(test)]
@@ -127,6 +146,7 @@ mod tests {
             (b"\x1f\x8b\x08nonsense", "unpack"),
             (b"just some words", "no profile"),
             (b"{\"schema\": \"loadline.run/1\"}", "no profile"),
+            (b"\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\x27\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01", "gperftools"),
             (b"\x7fELF\x02\x01\x01\x00\x00\x00", "damaged"),
         ] {
             let error = read(bytes, None).expect_err(&String::from_utf8_lossy(bytes)).to_string();

@@ -72,11 +72,10 @@ impl Feed {
     /// Begins to read; the first block is there when it returns.
     pub(crate) fn start(score: Arc<Score>, begins_ns: i64, share: Share) -> Self {
         let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
-        thread::Builder::new()
-            .name(format!("log-{}", share.index()))
-            .spawn(move || read_ahead(score, begins_ns, share, &sender))
-            .expect("the system gives a thread to each worker's log");
-        let mut feed = Self { blocks, block: Rc::default(), at: 0, ended: false, failed: None };
+        let reader =
+            thread::Builder::new().name(format!("log-{}", share.index())).spawn(move || read_ahead(score, begins_ns, share, &sender));
+        let failed = reader.err().map(|why| format!("the system gives no thread to read it ahead ({why}): raise the limit on processes"));
+        let mut feed = Self { blocks, block: Rc::default(), at: 0, ended: failed.is_some(), failed };
         feed.peek();
         feed
     }

@@ -12,7 +12,7 @@ use import::{Entries, Entry, Packed, Personal, Reason, Routed, Told};
 use plan::Nanos;
 
 use crate::log::Log;
-use crate::order::{LINE_BYTES_MOST, Lateness};
+use crate::order::{HELD_MOST, LATE_NS_MOST, LINE_BYTES_MOST, Lateness};
 use crate::pick::{LeftOut, Options, Pick, SECOND_NS, is_safe};
 
 /// Examples of lines that tell of no request.
@@ -92,15 +92,7 @@ pub struct Found {
 /// If a log cannot be read at all, with its name.
 pub fn look(logs: Vec<Log>, options: Options) -> Result<Found, (String, io::Error)> {
     let begun = begun(&logs, &options)?;
-    let (begins_ns, offset_s) = begun.as_ref().map_or((0, 0), |first| (first.start_ns, first.offset_s));
-    let from_ns = options.from.as_ref().map_or(i64::MIN, |from| from.resolved(begins_ns, begins_ns, offset_s));
-    let to_ns = options.to.as_ref().map_or(i64::MAX, |to| to.resolved(begins_ns, from_ns.max(begins_ns), offset_s));
-    let mut hosts = options.hosts.clone();
-    if let Some(host) = begun.and_then(|first| first.page).filter(|_| hosts.is_empty()) {
-        // A browser asks many servers, and the page it was on is one's.
-        hosts.push(host);
-    }
-    hosts.retain(|host| host != "*");
+    let offset_s = begun.as_ref().map_or(0, |first| first.offset_s);
     let mut found = Found {
         files: Vec::new(),
         unread: BTreeMap::new(),
@@ -115,7 +107,7 @@ pub fn look(logs: Vec<Log>, options: Options) -> Result<Found, (String, io::Erro
         span_ns: (i64::MAX, i64::MIN),
         whole_span_ns: (i64::MAX, i64::MIN),
         offset_s,
-        pick: Pick { options, from_ns, to_ns, hosts },
+        pick: pick(begun.as_ref(), options),
         routed: Routed::default(),
         logs: Vec::new(),
     };
@@ -126,7 +118,34 @@ pub fn look(logs: Vec<Log>, options: Options) -> Result<Found, (String, io::Erro
     Ok(found)
 }
 
-/// The first request of all logs.
+/// Which requests of these logs are wanted by their time, their path and their host; whether they could be sent does not matter.
+///
+/// # Errors
+/// If a log cannot be read at all, with its name.
+pub fn wanted(logs: &[Log], options: Options) -> Result<impl Fn(&Entry<'_>) -> bool + use<>, (String, io::Error)> {
+    let pick = pick(begun(logs, &options)?.as_ref(), options);
+    Ok(move |entry: &Entry<'_>| match pick.look(entry) {
+        Err(LeftOut::Time | LeftOut::Pattern | LeftOut::Host) => false,
+        Err(LeftOut::NoPath) => pick.options.only.is_empty(),
+        Ok(_) | Err(LeftOut::Write | LeftOut::Upgrade | LeftOut::Late) => true,
+    })
+}
+
+/// The options, held against where the logs begin.
+fn pick(begun: Option<&Begun>, options: Options) -> Pick {
+    let (begins_ns, offset_s) = begun.map_or((0, 0), |first| (first.start_ns, first.offset_s));
+    let from_ns = options.from.as_ref().map_or(i64::MIN, |from| from.resolved(begins_ns, begins_ns, offset_s));
+    let to_ns = options.to.as_ref().map_or(i64::MAX, |to| to.resolved(begins_ns, from_ns.max(begins_ns), offset_s));
+    let mut hosts = options.hosts.clone();
+    if let Some(host) = begun.and_then(|first| first.page.clone()).filter(|_| hosts.is_empty()) {
+        // A browser asks many servers, and the page it was on is one's.
+        hosts.push(host);
+    }
+    hosts.retain(|host| host != "*");
+    Pick { options, from_ns, to_ns, hosts }
+}
+
+/// The first request of all logs by their times: lines stand behind their times, so it need not be in the first line.
 struct Begun {
     start_ns: i64,
     offset_s: i32,
@@ -140,14 +159,21 @@ fn begun(logs: &[Log], options: &Options) -> Result<Option<Begun>, (String, io::
         let named = |why| (log.name().to_owned(), why);
         let mut entries = Entries::open(log.read().map_err(named)?, &options.form, LINE_BYTES_MOST).map_err(named)?;
         let is_page = entries.form() == Some("har");
+        let mut of_log: Option<Begun> = None;
+        let mut looked_at = 0;
         while let Some(Ok(told)) = entries.read() {
             let Told::Request(entry) = told else { continue };
-            if first.as_ref().is_none_or(|first| entry.start_ns < first.start_ns) {
-                let page = entry.host().filter(|_| is_page).map(|host| String::from_utf8_lossy(host).into_owned());
-                first = Some(Begun { start_ns: entry.start_ns, offset_s: entry.offset_s, page });
+            looked_at += 1;
+            match &mut of_log {
+                None => {
+                    let page = entry.host().filter(|_| is_page).map(|host| String::from_utf8_lossy(host).into_owned());
+                    of_log = Some(Begun { start_ns: entry.start_ns, offset_s: entry.offset_s, page });
+                }
+                Some(begun) if entry.start_ns > begun.start_ns.saturating_add(LATE_NS_MOST) || looked_at > HELD_MOST => break,
+                Some(begun) => begun.start_ns = begun.start_ns.min(entry.start_ns),
             }
-            break;
         }
+        first = [first, of_log].into_iter().flatten().min_by_key(|begun| begun.start_ns);
     }
     Ok(first)
 }

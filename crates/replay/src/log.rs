@@ -52,7 +52,10 @@ impl Log {
     }
 
     /// From its beginning to where it ended when it was opened.
-    pub(crate) fn read(&self) -> io::Result<impl Read + use<>> {
+    ///
+    /// # Errors
+    /// As the file system says.
+    pub fn read(&self) -> io::Result<impl Read + use<>> {
         Ok(File::open(&self.path)?.take(self.bytes))
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::protocol::http1::{Asked, Header, Observer};
 use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
 use import::Personal;
-use measure::{Compared, Counted, Ending, Example, Outcome, Replayed, Summary, Tick};
+use measure::{Compared, Counted, Ending, Example, Judged, Outcome, Recorder, Replayed, Summary, Tick};
 use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;
 
@@ -309,6 +309,20 @@ impl Program for Played {
         let row = taken.row();
         user.ear = Ear { route: row.route, logged: row.logged, client: row.client };
         Ok(Choice { asked: if row.is_head { Asked::Head } else { Asked::Other }, requests: 1 })
+    }
+
+    /// An error that the log has as well is what was asked for, and no failure; a server's own stays one.
+    #[inline]
+    fn judges(&self, user: &User) -> bool {
+        matches!(user.taken.as_ref().map(|taken| taken.row().logged), Some(400..500))
+    }
+
+    #[inline]
+    fn record(&self, user: &mut User, outcome: &Outcome, recorder: &mut Recorder) {
+        match outcome.result {
+            Ok(status @ 400..500) if status == user.ear.logged => recorder.record_judged(outcome, Judged::Well),
+            _ => recorder.record(outcome),
+        }
     }
 
     #[inline]

@@ -128,6 +128,20 @@ fn what_is_left_out_is_counted_by_its_reason() {
 }
 
 #[test]
+fn a_moment_is_found_though_the_first_lines_are_later() {
+    // Servers write lines when requests end: the first of the day's lines is not the first of its requests.
+    let line = |day: u32, second: u32| {
+        format!("192.0.2.1 - - [{day:02}/Mar/2016:00:10:{second:02} +0000] \"GET /{day}/{second} HTTP/1.1\" 200 612 \"-\" \"curl/8\"\n")
+    };
+    let text = [line(1, 3), line(1, 0), line(1, 30), line(2, 5), line(2, 40)].concat();
+    let logs = Logs::of(&[&text]);
+    let minute = Options { from: Some("00:10".parse().unwrap()), to: Some("00:11".parse().unwrap()), ..Options::default() };
+    assert_eq!(logs.found(&minute).sent, 3);
+    let from_its_beginning = Options { from: Some("+0s".parse().unwrap()), to: Some("+60s".parse().unwrap()), ..Options::default() };
+    assert_eq!(logs.found(&from_its_beginning).sent, 3);
+}
+
+#[test]
 fn paths_are_rewritten_rule_by_rule() {
     let text = combined(0, "GET /v1/users?x=1") + &combined(1, "GET /other");
     let rewrites = ["/v1/* => /v2/*", "/v2/users => /v2/people", "/* => /shop/*"].map(|rule| rule.parse().unwrap()).to_vec();

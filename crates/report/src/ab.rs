@@ -178,15 +178,16 @@ pub fn text(figures: &Figures, percentiles: Percentiles, estimators: Estimators)
             line("", format!("{:.2} kb/s total", figures.kilobytes_a_second(sent + figures.received)));
         }
     }
-    if !figures.total.is_empty() {
+    // Parsers look for the table also where no request succeeded: then it holds zeros.
+    if figures.complete > 0 {
         text += &times(figures, estimators);
-        if percentiles == Percentiles::Shown && figures.total.count() > 1 {
+        if percentiles == Percentiles::Shown && figures.complete > 1 {
             text += "\nPercentage of the requests served within a certain time (ms)\n";
             let count = figures.total.count();
             for percent in [50, 66, 75, 80, 90, 95, 98, 99] {
                 let _ = writeln!(text, "  {percent}%  {:5}", millis(rank(&figures.total, count * percent / 100)));
             }
-            let _ = writeln!(text, " 100%  {:5} (longest request)", millis(rank(&figures.total, count - 1)));
+            let _ = writeln!(text, " 100%  {:5} (longest request)", millis(rank(&figures.total, count.saturating_sub(1))));
         }
     }
     text
@@ -361,7 +362,7 @@ pub fn html(figures: &Figures, attributes: &Attributes) -> String {
             }
         }
     }
-    if !figures.total.is_empty() {
+    if figures.complete > 0 {
         let _ = writeln!(text, "<tr {row}><th {cell} colspan=4>Connection Times (ms)</th></tr>");
         let _ = writeln!(text, "<tr {row}><th {cell}>&nbsp;</th> <th {cell}>min</th>   <th {cell}>avg</th>   <th {cell}>max</th></tr>");
         let [(_, connect), _, _, (_, total)] = figures.columns();

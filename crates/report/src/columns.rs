@@ -1,11 +1,19 @@
 //! Figures in columns, and prose broken into lines.
 
+use crate::Style;
+use crate::format::Tone;
+
 /// Two blanks between columns.
 const GAP: usize = 2;
 /// The first column, which holds names, is at least this wide, so that tables of one page stand in line.
 const NAME_WIDTH: usize = 15;
+/// Where there is no room for that, names keep this much.
+const NAME_WIDTH_LEAST: usize = 8;
 /// Figures are at least this wide, for the same reason: `999 ms` and a blank.
 const CELL_WIDTH: usize = 7;
+
+/// Between a row and the remark behind it.
+const REMARK_GAP: usize = 3;
 
 /// A table: names on the left, figures aligned to the right under their heads.
 #[derive(Debug)]
@@ -24,11 +32,41 @@ impl Columns {
         self.rows.push(cells.to_vec());
     }
 
+    /// The table's lines where they fit into the width: else columns are left out, those first that `least` names first, and then
+    /// names are cut. A figure or a head is never broken.
+    pub(crate) fn within(&self, width: usize, least: &[&str]) -> Vec<String> {
+        let mut table = Self { rows: self.rows.clone() };
+        for head in least {
+            if table.width() <= width {
+                break;
+            }
+            let Some(at) = table.rows.first().and_then(|heads| heads.iter().position(|it| it == head)) else { continue };
+            table.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+        let over = table.width().saturating_sub(width);
+        let names = table.rows.iter().filter_map(|row| row.first()).map(|name| name.chars().count()).max().unwrap_or(0).max(NAME_WIDTH);
+        if over > 0 {
+            let room = names.saturating_sub(over).max(NAME_WIDTH_LEAST);
+            for name in table.rows.iter_mut().filter_map(|row| row.first_mut()).filter(|name| name.chars().count() > room) {
+                *name = name.chars().take(room - 1).chain(['…']).collect();
+            }
+        }
+        table.lines_with(if over > 0 { NAME_WIDTH_LEAST } else { NAME_WIDTH })
+    }
+
+    fn width(&self) -> usize {
+        self.lines().iter().map(|line| line.chars().count()).max().unwrap_or(0)
+    }
+
     /// The table's lines, without blanks at their ends.
     pub(crate) fn lines(&self) -> Vec<String> {
+        self.lines_with(NAME_WIDTH)
+    }
+
+    fn lines_with(&self, name_width: usize) -> Vec<String> {
         let width = |column: usize| {
             let widest = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
-            widest.max(if column == 0 { NAME_WIDTH } else { CELL_WIDTH })
+            widest.max(if column == 0 { name_width } else { CELL_WIDTH })
         };
         let widths: Vec<usize> = (0..self.rows.first().map_or(0, Vec::len)).map(width).collect();
         let line = |row: &Vec<String>| {
@@ -44,6 +82,55 @@ impl Columns {
         };
         self.rows.iter().map(line).collect()
     }
+}
+
+/// A column of a table that grows row by row, so that its width is fixed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Column {
+    pub(crate) head: &'static str,
+    pub(crate) width: usize,
+    /// The higher, the earlier it is left out where there is no room; 0 never is.
+    pub(crate) spare: u8,
+}
+
+impl Column {
+    pub(crate) const fn new(head: &'static str, width: usize, spare: u8) -> Self {
+        Self { head, width, spare }
+    }
+}
+
+/// One row of such a table in so many letters: without the columns there is no room for, and with the remark below it where it does not
+/// fit behind.
+pub(crate) fn grown(columns: &[Column], cells: &[String], remark: &str, room: usize) -> String {
+    let width = |spare: u8| columns.iter().filter(|column| column.spare <= spare).map(|column| column.width + 1).sum::<usize>();
+    let most = columns.iter().map(|column| column.spare).max().unwrap_or(0);
+    let spare = (0..=most).rev().find(|spare| width(*spare) <= room).unwrap_or(0);
+    let mut line = String::new();
+    for (cell, column) in cells.iter().zip(columns).filter(|(_, column)| column.spare <= spare) {
+        line.push_str(&format!(" {cell:>width$}", width = column.width));
+    }
+    if remark.is_empty() {
+        return line;
+    }
+    let beside = line.chars().count() + REMARK_GAP + remark.chars().count();
+    if beside <= room {
+        return format!("{line}{:REMARK_GAP$}{remark}", "");
+    }
+    let indent = columns.first().map_or(0, |column| column.width + 1 + REMARK_GAP);
+    let below = wrapped(remark, room.saturating_sub(indent).max(NAME_WIDTH));
+    below.iter().fold(line, |text, part| format!("{text}\n{:indent$}{part}", ""))
+}
+
+/// The same with the remark painted, on whichever lines it stands.
+pub(crate) fn remarked(columns: &[Column], cells: &[String], remark: &str, tone: Tone, style: &Style) -> String {
+    let figures = grown(columns, cells, "", style.columns());
+    let whole = grown(columns, cells, remark, style.columns());
+    let behind = whole.strip_prefix(&figures).unwrap_or_default();
+    let painted = behind.split('\n').map(|part| {
+        let words = part.trim_start();
+        format!("{}{}", &part[..part.len() - words.len()], style.paint(tone, words))
+    });
+    figures + &painted.collect::<Vec<_>>().join("\n")
 }
 
 /// The text in lines of at most `width` letters, broken at blanks; a word that is longer is broken inside.
@@ -80,6 +167,30 @@ mod tests {
         let mut columns = Columns::new(&["", "mean", "max"]);
         columns.row(&["wait".to_owned(), "9 µs".to_owned(), "1,234,567 s".to_owned()]);
         assert_eq!(columns.lines(), ["                    mean          max", "wait                9 µs  1,234,567 s"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_from_the_least_and_no_figure_is_broken() {
+        let mut columns = Columns::new(&["", "mean", "sd", "max"]);
+        columns.row(&["response time".to_owned(), "9.00 ms".to_owned(), "1.00 ms".to_owned(), "30.0 ms".to_owned()]);
+        assert_eq!(columns.within(80, &["sd", "mean"]), columns.lines());
+        assert_eq!(columns.within(40, &["sd", "mean"]), ["                    mean      max", "response time    9.00 ms  30.0 ms"]);
+        assert_eq!(columns.within(24, &["sd", "mean"]), ["                     max", "response time    30.0 ms"]);
+        assert_eq!(columns.within(20, &["sd", "mean"]), ["                 max", "response t…  30.0 ms"]);
+    }
+
+    #[test]
+    fn a_row_that_grows_leaves_out_what_it_can_spare_and_says_its_remark_below() {
+        let columns = [Column::new("users", 5, 0), Column::new("QPS", 6, 0), Column::new("±", 4, 2), Column::new("p99", 7, 1)];
+        let cells = ["10", "1,000", "1 %", "3.00 ms"].map(str::to_owned);
+        assert_eq!(grown(&columns, &cells, "", 80), "    10  1,000  1 % 3.00 ms");
+        assert_eq!(grown(&columns, &cells, "", 24), "    10  1,000 3.00 ms");
+        assert_eq!(grown(&columns, &cells, "", 16), "    10  1,000");
+        assert_eq!(grown(&columns, &cells, "7 failed", 40), "    10  1,000  1 % 3.00 ms   7 failed");
+        assert_eq!(
+            grown(&columns, &cells, "7 failed: connection refused", 40),
+            "    10  1,000  1 % 3.00 ms\n         7 failed: connection refused"
+        );
     }
 
     #[test]

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use analysis::compare::{
-    Answered, Calibration, Change, Comparison, Distance, Margins, Metric, PAIRS_MIN, QuantileShift, SlicedPair, Verdict, paired,
-    shift_by_quantile, values,
+    Answered, Calibration, Change, Comparison, Distance, Margins, Metric, Need, PAIRS_MIN, QuantileShift, SlicedPair, Values, Verdict,
+    paired, shift_by_quantile, values,
 };
 use analysis::gate::{self, Check, Judgement, Why};
 use analysis::interval::slices;
@@ -26,7 +26,7 @@ use plan::{Load, Random};
 use serde::{Deserialize, Serialize};
 
 use crate::chart::shift::shift;
-use crate::columns::wrapped;
+use crate::columns::{Column, grown, remarked, wrapped};
 use crate::format::Tone;
 use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
@@ -120,7 +120,7 @@ pub struct Compared {
     pub a: Subject,
     /// What B is.
     pub b: Subject,
-    /// How many pairs were asked for.
+    /// How many pairs were asked for; where that was left open, how many their noise asks for.
     pub pairs_planned: u32,
     /// The changes that do not matter.
     pub margins: Margins,
@@ -185,7 +185,7 @@ impl Compared {
     /// In words, if a run's timeline cannot be read.
     pub fn judge(&mut self) -> Result<(), String> {
         let sound: Vec<&Pair> = self.sound().collect();
-        let both: Vec<_> = sound.iter().map(|pair| (values(&pair.a), values(&pair.b))).collect();
+        let both = self.values();
         let sliced = sound
             .iter()
             .map(|pair| Ok(SlicedPair { a: slices(&pair.a)?, b: slices(&pair.b)? }))
@@ -210,6 +210,17 @@ impl Compared {
         self.distance = Distance::of(&answered, &mut Random::new(seed, DISTANCE_STREAM));
         self.reading = reading(self);
         Ok(())
+    }
+
+    /// The figures of the pairs that count.
+    fn values(&self) -> Vec<(Values, Values)> {
+        self.sound().map(|pair| (values(&pair.a), values(&pair.b))).collect()
+    }
+
+    /// How many pairs it takes, by the noise of those that count so far.
+    #[must_use]
+    pub fn need(&self) -> Option<Need> {
+        Need::of(&self.values(), &self.margins)
     }
 
     /// The pairs that count.
@@ -278,24 +289,30 @@ pub fn read(text: &str) -> Result<Compared, ReadError> {
 }
 
 /// Heads and widths of the table that grows.
-const COLUMNS: [(&str, usize); 9] =
-    [("pair", 5), ("order", 6), ("QPS A", 10), ("QPS B", 10), ("p50 A", 9), ("p50 B", 9), ("p99 A", 9), ("p99 B", 9), ("failed A, B", 14)];
+const COLUMNS: [Column; 9] = [
+    Column::new("pair", 5, 0),
+    Column::new("order", 6, 3),
+    Column::new("QPS A", 10, 0),
+    Column::new("QPS B", 10, 0),
+    Column::new("p50 A", 9, 2),
+    Column::new("p50 B", 9, 2),
+    Column::new("p99 A", 9, 0),
+    Column::new("p99 B", 9, 0),
+    Column::new("failed A, B", 14, 1),
+];
 
 /// What is compared, and the line over the pairs.
 #[must_use]
 pub fn header(compared: &Compared, style: &Style) -> String {
-    let cells = COLUMNS.map(|(head, _)| head.to_owned());
-    format!("\n{}\n{}\n", subjects(compared), style.paint(Tone::Aside, &line(&cells)))
+    let heads = COLUMNS.map(|column| column.head.to_owned());
+    format!("\n{}\n{}\n", subjects(compared), style.paint(Tone::Aside, &grown(&COLUMNS, &heads, "", style.columns())))
 }
 
 /// One pair; number from 1.
 #[must_use]
 pub fn row(number: usize, pair: &Pair, style: &Style) -> String {
-    let mut text = line(&pair_cells(number, pair));
-    if let Some(why) = &pair.left_out {
-        let _ = write!(text, "   {}", style.paint(Tone::Caution, &format!("left out: {why}")));
-    }
-    text
+    let remark = pair.left_out.as_ref().map_or_else(String::new, |why| format!("left out: {why}"));
+    remarked(&COLUMNS, &pair_cells(number, pair), &remark, Tone::Caution, style)
 }
 
 /// Its figures in the order of the columns.
@@ -313,10 +330,6 @@ pub(crate) fn pair_cells(number: usize, pair: &Pair) -> [String; 9] {
         known(&pair.b, Metric::P99),
         format!("{}, {}", failed(&pair.a), failed(&pair.b)),
     ]
-}
-
-fn line(cells: &[String; 9]) -> String {
-    cells.iter().zip(COLUMNS).fold(String::new(), |line, (cell, (_, width))| line + &format!(" {cell:>width$}"))
 }
 
 fn subjects(compared: &Compared) -> String {
@@ -467,7 +480,7 @@ fn shown(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Qps | Metric::Goodput => figure(value),
         Metric::FailureShare => format!("{} %", percent(value * 100.0)),
-        _ if value.is_infinite() => "never".to_owned(),
+        _ if value.is_infinite() => "failed".to_owned(),
         _ => time(value),
     }
 }

@@ -3,11 +3,13 @@
 //! Every cell is a number or empty, so nothing is ever quoted and a library would not earn its place. Laid out after
 //! RFC 4180 but for the line ends: a lone line feed, which every reader takes and which `awk` needs. Empty means that there
 //! were too few requests to tell, never zero.
+//!
+//! The drain has no row: no load is offered in it, and a last row of a few microseconds would be a spike in every chart.
 
 use std::io;
 
 use analysis::Reading;
-use measure::{Packed, Tick};
+use measure::{Packed, Summary, Tick};
 
 use crate::{Format, Style};
 
@@ -39,7 +41,13 @@ pub const HEADER: [&str; 18] = [
 
 fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "{}", HEADER.join(","))?;
-    reading.run.timeline.iter().try_for_each(|tick| writeln!(out, "{}", row(tick).join(",")))
+    let run = reading.run;
+    run.timeline.iter().filter(|tick| is_row(tick, run)).try_for_each(|tick| writeln!(out, "{}", row(tick).join(",")))
+}
+
+/// Whether load was offered in the interval.
+fn is_row(tick: &Tick, run: &Summary) -> bool {
+    tick.from < run.ended.load_until
 }
 
 fn row(tick: &Tick) -> [String; 18] {
@@ -82,7 +90,8 @@ mod tests {
             let text = String::from_utf8(bytes).unwrap();
             let mut lines = text.lines();
             assert_eq!(lines.next().unwrap().split(',').count(), HEADER.len());
-            assert_eq!(lines.clone().count(), summary.timeline.len(), "{name}");
+            let offered = summary.timeline.iter().filter(|tick| tick.from < summary.ended.load_until).count();
+            assert_eq!(lines.clone().count(), offered, "{name}: what came after the load has no row");
             for line in lines {
                 let cells: Vec<&str> = line.split(',').collect();
                 assert_eq!(cells.len(), HEADER.len(), "{name}: {line}");

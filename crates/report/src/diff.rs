@@ -17,13 +17,13 @@ use measure::Summary;
 use thiserror::Error;
 
 use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb_diff, success_rate_diff};
-use crate::columns::Columns;
+use crate::columns::{Column, Columns, grown, wrapped};
 use crate::compare;
 use crate::dat::{self, DatError};
 use crate::json::ReadError;
 use crate::png::Density;
 use crate::sweep::{self, SweepFile};
-use crate::{story, unlike};
+use crate::{Style, story, unlike};
 
 pub use runs::{runs, runs_unlike};
 pub use searches::{search_is_invalid, searches, searches_unlike};
@@ -76,17 +76,29 @@ pub fn invalid_levels(text: &str) -> Vec<String> {
     invalid.map(|(level, validity)| format!("{level} ({})", validity.why())).collect()
 }
 
-/// Heads and widths behind the level, in order.
-const COLUMNS: [(&str, usize); 9] =
-    [("QPS A", 10), ("QPS B", 10), ("B/A", 6), ("TTLB A", 9), ("TTLB B", 9), ("B/A", 6), ("success A", 10), ("success B", 10), ("B/A", 6)];
+/// As wide as the table of two runs.
+const WIDTH: usize = 100;
+
+/// The columns behind the level, in order.
+const COLUMNS: [Column; 9] = [
+    Column::new("QPS A", 10, 0),
+    Column::new("QPS B", 10, 0),
+    Column::new("B/A", 6, 1),
+    Column::new("latency A", 9, 0),
+    Column::new("latency B", 9, 0),
+    Column::new("B/A", 6, 1),
+    Column::new("success A", 10, 2),
+    Column::new("success B", 10, 2),
+    Column::new("B/A", 6, 2),
+];
 /// Of journeys, where either side has some.
-const TPS: [(&str, usize); 3] = [("TPS A", 9), ("TPS B", 9), ("B/A", 6)];
+const TPS: [Column; 3] = [Column::new("TPS A", 9, 3), Column::new("TPS B", 9, 3), Column::new("B/A", 6, 3)];
 /// So many columns stand before these.
 const BEFORE_TPS: usize = 4;
 
-fn columns(a: &SweepCurve, b: &SweepCurve) -> Vec<(&'static str, usize)> {
+fn columns(a: &SweepCurve, b: &SweepCurve) -> Vec<Column> {
     let head = if a.ladder == b.ladder { a.ladder.head() } else { "level" };
-    let mut columns = vec![(head, 9)];
+    let mut columns = vec![Column::new(head, 9, 0)];
     columns.extend(COLUMNS);
     if has_journeys(a, b) {
         columns.splice(BEFORE_TPS..BEFORE_TPS, TPS);
@@ -100,30 +112,30 @@ fn has_journeys(a: &SweepCurve, b: &SweepCurve) -> bool {
 
 /// The heads of [`level_cells`], but for that of the remarks.
 pub(crate) fn heads(a: &SweepCurve, b: &SweepCurve) -> Vec<&'static str> {
-    columns(a, b).into_iter().map(|(head, _)| head).collect()
+    columns(a, b).into_iter().map(|column| column.head).collect()
 }
 
 /// What the columns mean, in words.
 pub(crate) fn legend(a: &SweepCurve, b: &SweepCurve) -> String {
-    let tps = if has_journeys(a, b) { " TPS: journeys a second that went to their end." } else { "" };
-    format!("QPS: requests a second.{tps} TTLB: mean response time, to the last byte. B/A above 1: B is more.")
+    let tps = if has_journeys(a, b) { " TPS: journeys finished a second." } else { "" };
+    format!("QPS: requests a second.{tps} latency: mean response time, to the last byte. B/A above 1: B is more.")
 }
 
 /// The table: every level that either side has, ascending; QPS, mean TTLB and success rate of A and B, and B/A of each.
 #[must_use]
-pub fn table(a: &SweepCurve, b: &SweepCurve) -> String {
-    let mut lines = vec![format!("  A  {}", crate::visible(&a.name)), format!("  B  {}", crate::visible(&b.name)), String::new()];
+pub fn table(a: &SweepCurve, b: &SweepCurve, style: &Style) -> String {
+    let room = style.columns();
+    let side = |letter: &str, curve: &SweepCurve| side_line(letter, &crate::visible(&curve.name).to_string(), room).trim_end().to_owned();
+    let mut lines = vec![side("A", a), side("B", b), String::new()];
     if a.ladder != b.ladder {
-        lines.push(format!("  A counts {}, B {}: levels of the same number are not the same load.", counts(a.ladder), counts(b.ladder)));
-        lines.push(String::new());
+        let said = format!("A counts {}, B {}: levels of the same number are not the same load.", counts(a.ladder), counts(b.ladder));
+        lines.push(paragraph(&said, room).trim_start_matches('\n').to_owned());
     }
     let columns = columns(a, b);
-    let heads: Vec<String> = columns.iter().map(|(head, _)| (*head).to_owned()).collect();
-    lines.push(line(&columns, &heads, ""));
-    lines.extend(rows(a, b).map(|(cells, remark)| line(&columns, &cells, &remark)));
-    lines.push(String::new());
-    lines.push(format!("  {}", legend(a, b)));
-    lines.join("\n") + "\n"
+    let heads: Vec<String> = columns.iter().map(|column| column.head.to_owned()).collect();
+    lines.push(grown(&columns, &heads, "", room));
+    lines.extend(rows(a, b).map(|(cells, remark)| grown(&columns, &cells, &remark, room)));
+    lines.join("\n") + "\n" + &paragraph(&legend(a, b), room)
 }
 
 /// The cells of every level, each with its remark last.
@@ -201,26 +213,23 @@ fn row(level: f64, a: Option<SweepPoint>, b: Option<SweepPoint>, with_journeys: 
     (cells, remarks.join("; "))
 }
 
-fn line(columns: &[(&str, usize)], cells: &[String], remark: &str) -> String {
-    let mut line = String::new();
-    for (cell, (_, width)) in cells.iter().zip(columns) {
-        line.push_str(&format!(" {cell:>width$}"));
-    }
-    if remark.is_empty() { line } else { format!("{line}   {remark}") }
-}
-
 /// Fewer repetitions of a level say nothing about how much its runs differ.
 const REPETITIONS_MIN: usize = 2;
+
+/// What is said where no level was repeated.
+const UNREPEATED: &str = "Each level was measured once, and two runs of one build differ by several percent: these differences may be chance. \
+                          Measure both sides with sweep --repeat 5, or with loadline compare.";
+/// What the verdicts rest on.
+const REPEATED: &str = "Change from A to B with its 95 % interval, from the repetitions of each level. The runs are not pairs, so drift between \
+                        the two sweeps is part of it. loadline compare measures in pairs.";
 
 /// What stands below the table: the verdict on every level that both sides measured repeatedly, or that there is none. `None`
 /// for a side is a file that holds no single runs.
 #[must_use]
-pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>) -> String {
+pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>, style: &Style) -> String {
     let levels = a.zip(b).map_or_else(Vec::new, |(a, b)| repeated(a, b));
     if levels.is_empty() {
-        return "\n  Run-to-run variation was not measured, and two runs of one build differ by several percent: none of these differences is\n  \
-                known to be more than chance. Measure both sides with sweep --repeat 5, or with loadline compare.\n"
-            .to_owned();
+        return paragraph(UNREPEATED, style.columns());
     }
     let mut columns = Columns::new(&["level", "runs", "goodput", "p50", "p99", "failed", "verdict"]);
     for (level, comparison, runs) in levels {
@@ -244,11 +253,22 @@ pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>) -> String {
         ]);
     }
     let mut text = String::from("\n");
-    for line in columns.lines() {
+    for line in columns.within(style.columns() - 2, &["runs", "p50", "failed", "p99", "goodput"]) {
         text.push_str(&format!("  {line}\n"));
     }
-    text + "\n  Change from A to B with its 95 % interval, from the repetitions of each level. The runs are no pairs: what drifted between\n  \
-            the two sweeps is in it. loadline compare measures in pairs.\n"
+    text + &paragraph(REPEATED, style.columns())
+}
+
+/// A sentence or two below or above the table, on lines of their own.
+fn paragraph(prose: &str, room: usize) -> String {
+    wrapped(prose, room - 2).iter().fold("\n".to_owned(), |text, line| text + "  " + line + "\n")
+}
+
+/// One side in the first lines: its letter, and what it is, the next lines below the first.
+fn side_line(letter: &str, about: &str, room: usize) -> String {
+    let lines = wrapped(about, room - 5);
+    let starts = std::iter::once(letter).chain(std::iter::repeat(" "));
+    starts.zip(&lines).fold(String::new(), |text, (start, line)| text + "  " + start + "  " + line + "\n")
 }
 
 /// Whether a run's figures are the server's.

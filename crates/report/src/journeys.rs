@@ -10,33 +10,37 @@ use crate::visible::{shortened, visible};
 const NAME_LETTERS_MAX: usize = 36;
 
 /// The heads of the table of journeys.
-pub(crate) const JOURNEYS: [&str; 9] = ["journey", "started", "to the end", "TPS", "broke off", "mean", "50 %", "99 %", "max"];
+pub(crate) const JOURNEYS: [&str; 9] = ["journey", "started", "finished", "TPS", "broke off", "mean", "50 %", "99 %", "max"];
 /// The heads of the table of steps.
 pub(crate) const STEPS: [&str; 10] = ["step", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
 
 /// The heads of the table of URLs.
 pub(crate) const URLS: [&str; 10] = ["URL", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
 
+/// What a narrow terminal does without, the least first.
+pub(crate) const JOURNEYS_LEAST: [&str; 5] = ["mean", "max", "50 %", "started", "broke off"];
+/// The same of steps and of URLs.
+pub(crate) const STEPS_LEAST: [&str; 6] = ["mean", "QPS", "90 %", "max", "50 %", "checks"];
+
 /// Transactions beside queries, and how they hang together.
 pub(crate) fn transactions(scenario: &Scenario, qps: f64) -> String {
+    let requests = format!("{} requests/s (QPS)", story::rate(qps));
     if let Some(why) = scenario.nothing_finished() {
-        return format!("{why}; {} requests a second (QPS)", story::rate(qps));
+        return format!("{why}; {requests}");
     }
-    let ratio = scenario
-        .requests_per_journey
-        .map_or_else(|| "no journey went to its end".to_owned(), |ratio| format!("{} requests a journey", story::rate(ratio)));
+    let Some(ratio) = scenario.requests_per_journey else { return format!("no journey finished; {requests}") };
     let offered = scenario.tps_offered.map_or_else(String::new, |offered| format!(" of {} started", story::rate(offered)));
     let well = if (scenario.tps - scenario.tps_succeeded).abs() < 1e-9 {
         "all without a failed step".to_owned()
     } else {
         format!("{} of them without a failed step", story::rate(scenario.tps_succeeded))
     };
-    format!("{} journeys a second (TPS){offered}, {well}; {} requests a second (QPS): {ratio}", story::rate(scenario.tps), story::rate(qps))
+    format!("{} journeys/s (TPS){offered}, {well}; {requests}: {} requests a journey", story::rate(scenario.tps), story::rate(ratio))
 }
 
 /// What the columns mean.
 pub(crate) const LEGEND: &str = "A journey's time runs from when its first request was due to the last byte of its last answer, pauses included. Journeys that were \
-     under way when the load ended are in neither column. Checks are shown as held of all.";
+     under way when the load ended are in neither column. Checks: passed of all.";
 
 pub(crate) fn journey(row: &JourneyRow) -> Vec<String> {
     let mut cells = vec![name(&row.name), count(row.started), count(row.completed), story::rate(row.tps), count(row.broke_off)];
@@ -76,7 +80,7 @@ fn checks(checks: &[CheckRow]) -> String {
     let all = held + checks.iter().map(|check| check.failed).sum::<u64>();
     match all {
         0 => NONE.to_owned(),
-        _ if held == all => "all held".to_owned(),
+        _ if held == all => "all passed".to_owned(),
         _ => format!("{} of {}", count(held), count(all)),
     }
 }

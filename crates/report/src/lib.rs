@@ -27,6 +27,7 @@ pub mod profiles;
 mod reason;
 mod rendering;
 pub mod server_side;
+mod short;
 pub mod siege;
 mod story;
 pub mod sweep;
@@ -42,6 +43,8 @@ pub mod wrk2;
 
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};
+pub use reason::reason;
 pub use rendering::{COMPARE_FORMATS, DIFF_FORMATS, FIND_FORMATS, Rendering, SWEEP_FORMATS, TRAFFIC_FORMATS, Two};
-pub use story::{load_of, request_of};
+pub use short::{LINES_MAX, closing, short};
+pub use story::{causes, load_of, request_of};
 pub use visible::visible;

@@ -187,7 +187,7 @@ fn times(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         row(out, "of successes", &summary.response_time_succeeded)?;
     }
     row(out, "service time", &summary.service_time)?;
-    if let Some(missing) = story::missing(reading) {
+    if let Some(missing) = story::missing(reading, &SHOWN) {
         writeln!(out, "\n{missing}")?;
     }
     Ok(())

@@ -104,9 +104,18 @@ enum Tone {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Question {
+    /// Whether promises were kept; asked first, and only where one was not.
+    Checks,
     Carries,
     Knee,
+    /// Between what is compared.
     Changed,
+    /// Whether a run was the same from its beginning to its end.
+    Steady,
+    /// At which loads requests failed.
+    Fails,
+    /// Whether a rate that was found lasts.
+    Holds,
     Limits,
     /// Of traffic: how much.
     Comes,
@@ -135,6 +144,12 @@ impl Answer {
 
     fn not_measured(question: Question, sentence: &str) -> Self {
         Self { question, sentence: finished(sentence), evidence: None, tone: Tone::Plain }
+    }
+
+    /// Promises that were not kept, before all other answers; nothing where there are none.
+    fn broken(sentences: &[String], evidence: &'static str) -> Option<Self> {
+        let said: Vec<String> = sentences.iter().map(|sentence| finished(sentence)).collect();
+        (!said.is_empty()).then(|| Self::measured(Question::Checks, said.join(" "), evidence).toned(Tone::Bad))
     }
 
     fn toned(self, tone: Tone) -> Self {

@@ -1,7 +1,8 @@
 //! Reason phrases of statuses, after the IANA registry (RFC 9110 and its successors): `503` means little to many.
 
 /// The registered phrase, or what the status' class means.
-pub(crate) fn reason(status: u16) -> &'static str {
+#[must_use]
+pub fn reason(status: u16) -> &'static str {
     registered(status).unwrap_or(match status / 100 {
         1 => "interim answer",
         2 => "success",

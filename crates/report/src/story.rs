@@ -1,5 +1,7 @@
 //! What a run was and how it came out, in sentences that every format for people shares.
 
+mod headline;
+
 use analysis::Reading;
 use analysis::interval::{Evidence, Figure};
 use analysis::quantity::{self, NONE, count, counted};
@@ -7,6 +9,12 @@ use measure::{Ending, Histogram, Summary};
 use plan::{Body, Braces, Keepalive, Load, Plan, RowOrder, Spacing, Stage, template};
 
 use crate::visible::visible;
+
+pub use headline::listed as causes;
+pub(crate) use headline::{answer, cause, statuses};
+
+/// Nobody repeats a run that would have to be longer by more than this factor.
+const LONGER_MAX: f64 = 10.0;
 
 /// The method, the URL and what the body is; a list of URLs by its name, and the files that rows are taken from.
 #[must_use]
@@ -42,81 +50,6 @@ pub fn request_of(plan: &Plan) -> String {
     }
 }
 
-/// The answer, in one sentence.
-pub(crate) fn answer(reading: &Reading<'_>) -> String {
-    let summary = reading.run;
-    let requests = &summary.requests;
-    if requests.due == 0 {
-        return "Nothing was measured: no request fell due".to_owned();
-    }
-    if requests.due == 1 {
-        let how = match (summary.status.keys().next(), summary.failures.first()) {
-            (Some(status), _) => format!("answered with {status} {}", crate::reason::reason(*status)),
-            (None, Some(failure)) => format!("failed: {}", failure.class.about()),
-            (None, None) => "never sent: no connection came free in time".to_owned(),
-        };
-        let took = match summary.response_time.max() {
-            Some(took) if requests.unsent == 0 => format!(" after {}", quantity::nanos(Some(took))),
-            _ => String::new(),
-        };
-        return format!("One request, {how}{took}");
-    }
-    if summary.status.is_empty() {
-        return match summary.failures.first() {
-            Some(failure) if failure.count == requests.due => {
-                format!("Nothing was answered: all {} requests failed with: {}", count(requests.due), failure.class.about())
-            }
-            Some(failure) => format!(
-                "Nothing was answered: {} failed or were never sent, most often with: {}",
-                counted(requests.due, "request"),
-                failure.class.about()
-            ),
-            None => format!("Nothing was answered: none of {} could be sent in time", counted(requests.due, "request")),
-        };
-    }
-    let outcome = match requests.failed + requests.unsent {
-        0 => format!("all {} succeeded", count(requests.due)),
-        bad => {
-            format!("{} of {} did not succeed ({})", count(bad), counted(requests.due, "request"), quantity::share(bad, requests.due))
-        }
-    };
-    match (summary.plan.load(), summary.qps_offered) {
-        (Load::Open { .. }, Some(offered)) => {
-            let answered = rate(summary.qps);
-            format!("{answered} requests a second answered{} of {} a second asked for; {outcome}", sure(reading), rate(offered))
-        }
-        (Load::Open { .. }, None) => {
-            let journeys = summary.scenario.as_ref().map_or_else(String::new, |scenario| {
-                let offered = scenario.tps_offered.map_or_else(String::new, |offered| format!(" of {} started", rate(offered)));
-                format!("{} journeys a second{offered}, ", rate(scenario.tps))
-            });
-            format!("{journeys}{} requests a second{}; {outcome}", rate(summary.qps), sure(reading))
-        }
-        _ => {
-            let users = counted(summary.concurrency, "concurrent user");
-            let journeys =
-                summary.scenario.as_ref().map_or_else(String::new, |scenario| format!(" in {} journeys a second", rate(scenario.tps)));
-            format!("{} requests a second{journeys} at {users}{}; {outcome}", rate(summary.qps), sure(reading))
-        }
-    }
-}
-
-/// How sure the throughput is, to stand behind it: ` (± 310)`; nothing where that is not known.
-fn sure(reading: &Reading<'_>) -> String {
-    reading.uncertainty.as_ref().and_then(|uncertainty| uncertainty.qps).map_or_else(String::new, |qps| format!(" ({})", margin(&qps)))
-}
-
-fn margin(qps: &Figure) -> String {
-    let half = half_width(qps);
-    // Of two seconds, chance could have made anything.
-    if half >= qps.value {
-        return "too few seconds to say how sure".to_owned();
-    }
-    // Of an uncertainty, the first two digits tell all there is to tell.
-    let unit = if half > 0.0 { 10f64.powf(half.log10().floor() - 1.0) } else { 1.0 };
-    format!("± {}", rate((half / unit).ceil() * unit))
-}
-
 /// What stands behind ±: the longer side of the interval, so that the figure and it cover the whole of it.
 pub(crate) fn half_width(figure: &Figure) -> f64 {
     (figure.value - figure.interval.low).max(figure.interval.high - figure.value)
@@ -145,27 +78,26 @@ pub(crate) fn plus_minus(reading: &Reading<'_>, q: f64) -> String {
     }
 }
 
-/// Which percentiles are not known, and how much longer the run would have to be for each; `None` if none is missing.
-pub(crate) fn missing(reading: &Reading<'_>) -> Option<String> {
-    let needs: Vec<String> = measure::QUANTILES
-        .iter()
-        .filter_map(|q| match evidence(reading, *q)? {
-            Evidence::NotEnough { more_seconds: Some(more) } => {
-                let more = quantity::length(plan::Nanos::from_secs(more.ceil().max(1.0) as u64));
-                Some(format!("{} needs about {more} more", quantity::quantile(*q)))
-            }
-            _ => None,
-        })
-        .collect();
-    if needs.is_empty() {
-        return None;
+/// What brackets and dashes among these percentiles mean, and how much longer a run would have to be for the next that is missing, if
+/// that is within reach; `None` if none is missing.
+pub(crate) fn missing(reading: &Reading<'_>, quantiles: &[f64]) -> Option<String> {
+    let shown: Vec<String> = quantiles.iter().map(|q| quantile(reading, &reading.run.response_time, *q)).collect();
+    let mut said = Vec::new();
+    if shown.iter().any(|cell| cell.starts_with('(')) {
+        said.push("(…): uncertain, the slow requests came in one burst.".to_owned());
     }
-    let bracketed = measure::QUANTILES.iter().any(|q| quantile(reading, &reading.run.response_time, *q).starts_with('('));
-    let dashed = measure::QUANTILES.iter().any(|q| reading.run.response_time.known_quantile(*q).is_none());
-    let brackets = "Brackets stand around what this run saw and another may not: the slow requests came together";
-    let dash = format!("{NONE} stands where too few requests were timed to tell");
-    let said: Vec<&str> = [(bracketed, brackets), (dashed, &dash)].iter().filter(|(is, _)| *is).map(|(_, said)| *said).collect();
-    Some(format!("{}. To know, {}.", said.join(". "), needs.join(", ")))
+    if shown.iter().any(|cell| cell == NONE) {
+        said.push(format!("{NONE}: too few requests."));
+    }
+    let next = quantiles.iter().find_map(|q| match evidence(reading, *q)? {
+        Evidence::NotEnough { more_seconds } => Some((*q, more_seconds)),
+        Evidence::Known { .. } => None,
+    });
+    if let Some((q, Some(more))) = next.filter(|(_, more)| more.is_some_and(|more| more <= reading.run.duration_s * LONGER_MAX)) {
+        let more = quantity::length(plan::Nanos::from_secs(more.ceil().max(1.0) as u64));
+        said.push(format!("For a firm {} run {more} longer.", quantity::percentile(q)));
+    }
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// How the load was made, and what follows for reading the times.
@@ -173,11 +105,7 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
     let mut lines = vec![load_of(&summary.plan)];
     let single = summary.plan.requests().is_some_and(|requests| requests.get() == 1);
     if matches!(summary.plan.load(), Load::Closed { .. }) && !single && summary.requests.due > 1 {
-        lines.push(
-            "Such users slow down with the server. These are the times at this concurrency; users who come on their own, at \
-             this rate, would wait longer whenever the server falters. --rate measures that."
-                .to_owned(),
-        );
+        lines.push("closed load: latency under real arrivals is higher; see --rate".to_owned());
     }
     lines
 }
@@ -185,12 +113,7 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
 /// How a plan makes its load, in one sentence.
 #[must_use]
 pub fn load_of(plan: &Plan) -> String {
-    let until = match (plan.duration(), plan.requests()) {
-        (Some(duration), Some(requests)) => format!("for {} or {}", quantity::length(duration), counted(requests.get(), "request")),
-        (Some(duration), None) => format!("for {}", quantity::length(duration)),
-        (None, Some(requests)) => format!("until {} were made", counted(requests.get(), "request")),
-        (None, None) => "until stopped".to_owned(),
-    };
+    let until = until(plan);
     let fresh = match plan.connection().keepalive {
         Keepalive::Reuse => "",
         Keepalive::CloseEach => ", with a new connection for every request",
@@ -256,6 +179,16 @@ pub fn load_of(plan: &Plan) -> String {
     }
 }
 
+/// When a plan ends.
+pub(crate) fn until(plan: &Plan) -> String {
+    match (plan.duration(), plan.requests()) {
+        (Some(duration), Some(requests)) => format!("for {} or {}", quantity::length(duration), counted(requests.get(), "request")),
+        (Some(duration), None) => format!("for {}", quantity::length(duration)),
+        (None, Some(requests)) => counted(requests.get(), "request"),
+        (None, None) => "until stopped".to_owned(),
+    }
+}
+
 /// With more stages than this, a reader wants to know what they come to.
 const STAGES_MAX: usize = 6;
 
@@ -307,17 +240,4 @@ pub(crate) fn ending(reading: &Reading<'_>) -> Option<String> {
 /// A rate: whole above a hundred, three digits below.
 pub(crate) fn rate(rate: f64) -> String {
     quantity::figure(rate)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use analysis::interval::Interval;
-
-    #[test]
-    fn a_margin_as_wide_as_the_figure_is_said_in_words() {
-        let of = |value: f64, low: f64, high: f64| margin(&Figure { value, interval: Interval { low, high } });
-        assert_eq!(of(47_812.0, 47_502.0, 48_100.0), "± 310");
-        assert_eq!(of(14_000.0, 900.0, 107_000.0), "too few seconds to say how sure");
-    }
 }

@@ -94,14 +94,18 @@ struct Written<'a> {
     stopped: &'a Option<Stopped>,
     judged: Vec<Judged>,
     #[serde(skip_serializing_if = "<[Trial]>::is_empty")]
+    set_aside: &'a [Trial],
+    #[serde(skip_serializing_if = "<[Trial]>::is_empty")]
     profiled: &'a [Trial],
 }
 
 fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) -> io::Result<()> {
-    let Sweep { schema, name, started, levels, slo, checks, trials, stopped, profiled } = sweep;
+    let Sweep { schema, name, started, levels, slo, checks, trials, stopped, set_aside, profiled } = sweep;
     let (best, model) = (&scaling.best, &scaling.curve);
     let (judged, bottleneck) = (judged(sweep), bottleneck::of_sweep(sweep));
-    write_json(&Written { schema, name, started, levels, slo, checks, best, model, bottleneck, trials, stopped, judged, profiled }, out)
+    let written =
+        Written { schema, name, started, levels, slo, checks, best, model, bottleneck, trials, stopped, judged, set_aside, profiled };
+    write_json(&written, out)
 }
 
 /// The accepted model as the charts draw it.

@@ -10,12 +10,12 @@
 use std::io;
 
 use analysis::ceiling::CeilingUse;
-use analysis::gate::Verdict;
+use analysis::gate::{Judgement, Verdict};
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
 use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
-use measure::{Failure, FailureCount, Histogram, QUANTILES, Summary, WarmUp, quantile_is_known};
+use measure::{FailureCount, Histogram, QUANTILES, Replayed, Summary, WarmUp, quantile_is_known};
 use plan::{Load, Nanos, Scheme};
 
 use crate::columns::{Columns, wrapped};
@@ -28,11 +28,13 @@ use crate::{Format, Style, journeys, profiles, story};
 pub const FORMAT: Format = Format { name: "text", about: "a report for people, the answer first", extension: "txt", render };
 
 /// Where the text beside a name begins.
-const MARGIN: usize = 19;
+pub(crate) const MARGIN: usize = 19;
 /// Of an example, this much is shown; the JSON result holds the rest.
-const EXAMPLE_LETTERS_MAX: usize = 240;
+const EXAMPLE_LETTERS_MAX: usize = 400;
 /// The row that the intervals belong to.
 const RESPONSE: &str = "response time";
+/// What such a run is worth.
+pub(crate) const INVALID: &str = "INVALID: do not use these figures";
 /// Fewer intervals say nothing about how steady it was.
 const INTERVALS_MIN: usize = 5;
 /// A drain shorter than this is part of every run.
@@ -89,8 +91,9 @@ impl Page<'_> {
         }
     }
 
-    fn table(&mut self, columns: &Columns) {
-        for line in columns.lines() {
+    /// Where it does not fit, without the columns that `least` names, in that order.
+    fn table(&mut self, columns: &Columns, least: &[&str]) {
+        for line in columns.within(self.style.columns() - 2, least) {
             self.text.push_str("  ");
             self.text.push_str(&line);
             self.text.push('\n');
@@ -112,25 +115,14 @@ fn head(reading: &Reading<'_>, page: &mut Page) {
         Standing::Valid => {}
         Standing::Degraded => page.say(Tone::Caution, &format!("DEGRADED: {}.", validity.why())),
         Standing::Invalid => {
-            page.say(Tone::Bad, &format!("INVALID: these figures are loadline's own, not the server's: {}.", validity.why()));
+            page.say(Tone::Bad, &format!("{INVALID}: {}.", validity.why()));
         }
     }
     page.gap();
     let mut name = "checks";
     let width = reading.checks.iter().map(|judgement| judgement.verdict.name().len()).max().unwrap_or(0);
     for judgement in &reading.checks {
-        let tone = match judgement.verdict {
-            Verdict::Held => Tone::Good,
-            Verdict::Broken => Tone::Bad,
-            Verdict::NotJudgeable { .. } => Tone::Caution,
-        };
-        let verdict = judgement.verdict.name();
-        // Blanks that stand in line are kept on the first line, and what follows is broken beside it.
-        page.entry(
-            name,
-            tone,
-            &format!("{verdict}:{:\u{a0}<pad$} {}: {}", "", judgement.check, judgement.about(), pad = width - verdict.len()),
-        );
+        page.entry(name, verdict_tone(judgement), &judged(judgement, width));
         name = "";
     }
     page.gap();
@@ -158,7 +150,7 @@ fn head(reading: &Reading<'_>, page: &mut Page) {
             "warm-up",
             Tone::Normal,
             &format!(
-                "the first {} with {} are left out of every figure here but connections and bytes",
+                "the first {} ({}) are left out of all figures but connections and bytes",
                 quantity::length(Nanos((excluded.duration_s * 1e9) as u64)),
                 counted(excluded.requests, "request")
             ),
@@ -174,8 +166,27 @@ fn head(reading: &Reading<'_>, page: &mut Page) {
     }
     let drain = summary.ended.drained_at.since(summary.ended.load_until);
     if drain >= DRAIN_WORTH_SAYING {
-        page.entry("drain", Tone::Normal, &format!("the last request ended {} after the load did; it is counted", quantity::length(drain)));
+        page.entry(
+            "drain",
+            Tone::Normal,
+            &format!("the last answer came {} after the end of the load; it is counted", quantity::length(drain)),
+        );
     }
+}
+
+pub(crate) fn verdict_tone(judgement: &Judgement) -> Tone {
+    match judgement.verdict {
+        Verdict::Held => Tone::Good,
+        Verdict::Broken => Tone::Bad,
+        Verdict::NotJudgeable { .. } => Tone::Caution,
+    }
+}
+
+/// A check with its verdict, which takes so many letters.
+pub(crate) fn judged(judgement: &Judgement, width: usize) -> String {
+    let verdict = judgement.verdict.name();
+    // Blanks that stand in line are kept on the first line, and what follows is broken beside it.
+    format!("{verdict}:{:\u{a0}<pad$} {}: {}", "", judgement.check, judgement.about(), pad = width - verdict.len())
 }
 
 fn times(reading: &Reading<'_>, page: &mut Page) {
@@ -183,7 +194,7 @@ fn times(reading: &Reading<'_>, page: &mut Page) {
     page.gap();
     let response = &summary.response_time;
     if response.is_empty() {
-        page.entry("response time", Tone::Normal, "none: no request was answered or waited until its timeout");
+        page.entry("response time", Tone::Normal, "none: no request was answered or timed out");
         return;
     }
     let mut rows: Vec<(&str, &Histogram)> = vec![(RESPONSE, response)];
@@ -201,7 +212,7 @@ fn times(reading: &Reading<'_>, page: &mut Page) {
     if response.count() == 1 {
         let mut columns = Columns::new(&["", "took"]);
         rows.iter().for_each(|(name, histogram)| columns.row(&[(*name).to_owned(), nanos(histogram.max())]));
-        page.table(&columns);
+        page.table(&columns, &[]);
     } else {
         let mut spread = Columns::new(&["", "mean", "sd", "min", "max"]);
         for (name, histogram) in &rows {
@@ -213,7 +224,7 @@ fn times(reading: &Reading<'_>, page: &mut Page) {
                 nanos(histogram.max()),
             ]);
         }
-        page.table(&spread);
+        page.table(&spread, &["sd", "min"]);
         if quantile_is_known(response.count(), QUANTILES[0]) {
             page.gap();
             let names: Vec<String> = QUANTILES.iter().map(|q| quantity::quantile(*q)).collect();
@@ -226,7 +237,7 @@ fn times(reading: &Reading<'_>, page: &mut Page) {
                     columns.row(&std::iter::once("  ±".to_owned()).chain(cells).collect::<Vec<_>>());
                 }
             }
-            page.table(&columns);
+            page.table(&columns, &["75 %", "99.99 %", "95 %", "99.9 %", "90 %"]);
         }
         page.gap();
         legend(reading, &rows, same, page);
@@ -241,11 +252,11 @@ fn scenario(summary: &Summary, page: &mut Page) {
     page.gap();
     let mut columns = Columns::new(&journeys::JOURNEYS);
     scenario.journeys.iter().for_each(|row| columns.row(&journeys::journey(row)));
-    page.table(&columns);
+    page.table(&columns, &journeys::JOURNEYS_LEAST);
     page.gap();
     let mut columns = Columns::new(&journeys::STEPS);
     scenario.steps.iter().for_each(|row| columns.row(&journeys::step(row)));
-    page.table(&columns);
+    page.table(&columns, &journeys::STEPS_LEAST);
     page.gap();
     broken_checks(&scenario.steps, page);
     page.say(Tone::Aside, journeys::LEGEND);
@@ -259,7 +270,7 @@ fn urls(summary: &Summary, page: &mut Page) {
     page.gap();
     let mut columns = Columns::new(&journeys::URLS);
     summary.urls.iter().for_each(|row| columns.row(&journeys::step(row)));
-    page.table(&columns);
+    page.table(&columns, &journeys::STEPS_LEAST);
     page.gap();
     broken_checks(&summary.urls, page);
 }
@@ -285,30 +296,30 @@ fn legend(reading: &Reading<'_>, rows: &[(&str, &Histogram)], same: bool, page: 
     let mut said = Vec::new();
     if same {
         said.push(format!(
-            "Response time (time to last byte, TTLB) runs from when a user wants to send to the last byte of the answer. Service time, \
-             what the server took once it was asked, coincides with it in closed load (mean {}).",
+            "Response time: latency, from when a user wants to send to the last byte of the answer. Service time, from when it was sent, \
+             is the same in closed load (mean {}).",
             summary.service_time.mean().map_or_else(|| NONE.to_owned(), time)
         ));
     } else {
         said.push(
-            "Response time (time to last byte, TTLB) is what users feel: from the moment a request was due to the last byte of its \
-             answer. Service time is what the server took once it was asked. Wait is the time until a connection was free."
+            "Response time: latency as users feel it, from when a request was due to the last byte of its answer. Service time: from when \
+             it was sent. Wait: until a connection was free."
                 .to_owned(),
         );
     }
     if summary.failures.iter().any(|failure| failure.class.is_timeout()) || summary.requests.unsent > 0 {
-        said.push("Requests that timed out count as long as they were waited for.".to_owned());
+        said.push("Requests that timed out count with their timeout.".to_owned());
     }
-    said.push("sd is the standard deviation; 90 % means that nine in ten took at most so long.".to_owned());
+    said.push("sd: standard deviation. 90 %: nine in ten requests took at most this.".to_owned());
     if reading.uncertainty.is_some() && summary.requests.due > 1 {
-        said.push("± is what chance within this run leaves open, at 95 %; another run may differ by more.".to_owned());
+        said.push("±: 95 % interval within this run; another run may differ by more.".to_owned());
     }
     page.say(Tone::Aside, &said.join(" "));
     let scarce = rows.iter().map(|(_, histogram)| histogram.count()).filter(|count| *count > 0).min().unwrap_or(0);
-    if let Some(missing) = story::missing(reading) {
+    if let Some(missing) = story::missing(reading, &QUANTILES) {
         page.say(Tone::Aside, &missing);
     } else if QUANTILES.iter().any(|q| !quantile_is_known(scarce, *q)) {
-        page.say(Tone::Aside, &format!("{NONE} stands where too few requests were timed to tell."));
+        page.say(Tone::Aside, &format!("{NONE}: too few requests."));
     }
 }
 
@@ -369,14 +380,9 @@ fn phases(summary: &Summary, page: &mut Page) {
     if secure {
         row("TLS handshake", &summary.tls);
     }
-    page.table(&columns);
-    let lookup = match summary.resolution.took {
-        Some(took) => format!("{}, once before the load", nanos(Some(took))),
-        None => "none was needed".to_owned(),
-    };
-    page.entry("name lookup", Tone::Normal, &lookup);
-    if !secure {
-        page.entry("TLS handshake", Tone::Normal, "none: plain http");
+    page.table(&columns, &["count", "50 %"]);
+    if let Some(took) = summary.resolution.took {
+        page.entry("name lookup", Tone::Normal, &format!("{}, once before the load", nanos(Some(took))));
     }
 }
 
@@ -393,7 +399,9 @@ fn answers(summary: &Summary, page: &mut Page) {
         let tone = if *status >= 400 { Tone::Bad } else { Tone::Normal };
         let text = format!("{status}  {:>width$}  {:>8}  {}", count(*number), share(*number, answered), reason(*status));
         let margin = MARGIN - 2;
-        page.text.push_str(&format!("  {name:<margin$}{}\n", page.style.paint(tone, &text)));
+        let room = page.style.columns() - MARGIN;
+        let text: String = text.chars().take(room).collect();
+        page.text.push_str(&format!("  {name:<margin$}{}\n", page.style.paint(tone, text.trim_end())));
         name = "";
     }
     if summary.redirects > 0 {
@@ -419,17 +427,19 @@ fn failures(summary: &Summary, page: &mut Page) {
         page.gap();
     }
     if requests.unsent > 0 {
-        page.entry(
-            "unsent",
-            Tone::Bad,
-            &format!(
-                "{} of {}, {}: no connection came free before their timeout. The server is too slow for this rate, or --connections too low.",
-                count(requests.unsent),
-                counted(requests.due, "request"),
-                share(requests.unsent, requests.due)
-            ),
-        );
+        page.entry("unsent", Tone::Bad, &unsent(summary));
     }
+}
+
+/// Requests that found no connection, and what that means.
+pub(crate) fn unsent(summary: &Summary) -> String {
+    let requests = &summary.requests;
+    format!(
+        "{} of {} ({}): no connection was free in time. The server is too slow for this rate, or --connections too low.",
+        count(requests.unsent),
+        counted(requests.due, "request"),
+        share(requests.unsent, requests.due)
+    )
 }
 
 /// Routes of a replay that are shown; the JSON result holds the rest.
@@ -439,23 +449,13 @@ const REPLAYED_ROUTES: usize = 20;
 fn replayed(summary: &Summary, page: &mut Page) {
     let Some(replayed) = &summary.replayed else { return };
     page.gap();
-    let differing = replayed.compared - replayed.same;
-    let mut said = match (replayed.compared, differing) {
-        (0, _) => "nothing to compare: no line that was sent has a status".to_owned(),
-        (all, 0) => format!("all {} were answered with the status that the log says", counted(all, "request")),
-        (all, some) => {
-            format!("{} of {}, {}, were answered otherwise than the log says", count(some), counted(all, "request"), share(some, all))
-        }
-    };
-    if replayed.compared > 0 && replayed.without_status > 0 {
-        said += &format!("; of {} it says no status", count(replayed.without_status));
-    }
-    page.entry("as logged", if differing > 0 { Tone::Caution } else { Tone::Normal }, &said);
-    if differing == 0 {
+    let (tone, said) = as_logged(replayed);
+    page.entry("as logged", tone, &said);
+    if replayed.compared == replayed.same {
         return;
     }
     page.gap();
-    let mut columns = Columns::new(&["route", "requests", "otherwise", "logged → answered"]);
+    let mut columns = Columns::new(&["route", "requests", "different", "logged → answered"]);
     let rows: Vec<_> = replayed.by_route.iter().filter(|row| !row.changes.is_empty()).collect();
     for row in rows.iter().take(REPLAYED_ROUTES) {
         let changes: Vec<String> = row
@@ -473,12 +473,26 @@ fn replayed(summary: &Summary, page: &mut Page) {
             changes.join(", ") + &more,
         ]);
     }
-    page.table(&columns);
+    page.table(&columns, &["requests"]);
     let left = rows.len().saturating_sub(REPLAYED_ROUTES) as u64 + replayed.routes_left_out;
     if left > 0 {
         page.say(Tone::Aside, &format!("{} more; --out json=FILE has them", counted(left, "route")));
     }
     page.gap();
+}
+
+/// How many answers had another status than the log has, in a sentence.
+pub(crate) fn as_logged(replayed: &Replayed) -> (Tone, String) {
+    let differing = replayed.compared - replayed.same;
+    let mut said = match (replayed.compared, differing) {
+        (0, _) => "nothing to compare: no line that was sent has a status".to_owned(),
+        (all, 0) => format!("{}, all answered with the status of the log", counted(all, "request")),
+        (all, some) => format!("{} of {} ({}): different status than in the log", count(some), counted(all, "request"), share(some, all)),
+    };
+    if replayed.compared > 0 && replayed.without_status > 0 {
+        said += &format!("; {} without a status in the log", counted(replayed.without_status, "request"));
+    }
+    (if differing > 0 { Tone::Caution } else { Tone::Normal }, said)
 }
 
 /// Failures by side, most first.
@@ -515,13 +529,10 @@ fn one_failure(summary: &Summary, failure: &FailureCount, page: &mut Page) {
         measure::Side::Plan => "settings",
     };
     let part = share(failure.count, summary.requests.due);
-    let errors: Vec<(u16, u64)> = match failure.class {
-        Failure::CheckStatus => summary.status.range(400..).map(|(status, number)| (*status, *number)).collect(),
-        _ => Vec::new(),
-    };
+    let errors = story::statuses(summary, failure).unwrap_or_default();
     let about = match errors.as_slice() {
         [(status, _)] => format!("{status} {}", reason(*status)),
-        _ => failure.class.about().to_owned(),
+        _ => story::cause(summary, failure),
     };
     page.entry(&format!("  {side}"), Tone::Bad, &format!("{} × {about} ({part}, {})", count(failure.count), failure.class.code()));
     if errors.len() > 1 {
@@ -536,7 +547,7 @@ fn one_failure(summary: &Summary, failure: &FailureCount, page: &mut Page) {
             &format!("first after {}: {}", quantity::length(example.at), excerpt(&example.text, EXAMPLE_LETTERS_MAX)),
         );
     }
-    page.entry("", Tone::Normal, &format!("what to do: {}", failure.class.remedy()));
+    page.entry("", Tone::Normal, &format!("Fix: {}", failure.class.remedy()));
 }
 
 fn traffic(reading: &Reading<'_>, page: &mut Page) {
@@ -555,7 +566,7 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
         "bytes",
         Tone::Normal,
         &format!(
-            "{} received{}{each}; {} sent{}; heads included",
+            "{} received{}{each}; {} sent{}; headers included",
             bytes(moved.received as f64),
             per_second(moved.received),
             bytes(moved.sent as f64),
@@ -564,14 +575,18 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
     );
     let connections = &summary.connections;
     let left = connections.opened.saturating_sub(connections.closed_by_server + connections.closed_by_us);
-    let mut text = format!(
-        "{} opened; {} closed by the server, {} by loadline",
-        count(connections.opened),
-        count(connections.closed_by_server),
-        count(connections.closed_by_us)
-    );
-    if left > 0 {
-        text.push_str(&format!(", {} open to the end", count(left)));
+    let mut text = counted(connections.opened, "connection");
+    if connections.closed_by_server > 0 {
+        text.push_str(&format!(
+            ": {} closed by the server, {} by loadline",
+            count(connections.closed_by_server),
+            count(connections.closed_by_us)
+        ));
+        if left > 0 {
+            text.push_str(&format!(", {} open to the end", count(left)));
+        }
+    } else if answered > connections.opened {
+        text.push_str(", all reused");
     }
     page.entry("connections", Tone::Normal, &text);
 }
@@ -596,8 +611,8 @@ fn limits(reading: &Reading<'_>, page: &mut Page) {
     for evidence in &first.evidence {
         page.entry("", Tone::Normal, &format!("· {}", visible(evidence)));
     }
-    page.entry("", Tone::Aside, &format!("wrong if {}", first.refuted_by));
-    page.entry("", Tone::Normal, &format!("what to do: {}", first.remedy));
+    page.entry("", Tone::Aside, &format!("How to check: {}", first.refuted_by));
+    page.entry("", Tone::Normal, &format!("Fix: {}", first.remedy));
     if let Some(next) = rest.first() {
         page.entry("", Tone::Aside, &format!("next candidate: {}", visible(&next.headline())));
     }
@@ -621,7 +636,7 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
     page.gap();
     let mut text = if processor_share_is_known(summary) {
         format!(
-            "loadline used {} of {}, its busiest of {} {:.0} % of one",
+            "loadline used {} of {}; busiest of {} {:.0} %",
             quantity::decimal(generator.cpu_share, 2),
             counted(summary.machine.cores.into(), "core"),
             counted(generator.threads.into(), "thread"),
@@ -631,8 +646,8 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
         format!("loadline used {} of processor time, its start included", time(generator.cpu_ns as f64))
     };
     match (summary.lag.known_quantile(0.99), summary.lag.max()) {
-        (Some(lag), _) => text.push_str(&format!("; 99 % of requests left at most {} after they could", nanos(Some(lag)))),
-        (None, Some(lag)) => text.push_str(&format!("; every request left at most {} after it could", nanos(Some(lag)))),
+        (Some(lag), _) => text.push_str(&format!("; 99 % of requests were sent at most {} late", nanos(Some(lag)))),
+        (None, Some(lag)) => text.push_str(&format!("; every request was sent at most {} late", nanos(Some(lag)))),
         (None, None) => {}
     }
     page.entry("this machine", Tone::Normal, &text);
@@ -643,8 +658,8 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
         let validity = &reading.validity;
         let (tone, text) = match validity.standing {
             Standing::Valid => (Tone::Normal, "VALID: loadline was not the limit".to_owned()),
-            Standing::Degraded => (Tone::Caution, "DEGRADED: the first lines say by what".to_owned()),
-            Standing::Invalid => (Tone::Bad, "INVALID: the first lines say why".to_owned()),
+            Standing::Degraded => (Tone::Caution, "DEGRADED: see the first lines".to_owned()),
+            Standing::Invalid => (Tone::Bad, "INVALID: see the first lines".to_owned()),
         };
         page.entry("validity", tone, &text);
     }
@@ -655,7 +670,7 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
             "rate",
             Tone::Normal,
             &format!(
-                "{} a second asked for, {} sent ({} %), {} answered, {} answered well",
+                "{}/s asked for, {}/s sent ({} %), {}/s answered, {}/s succeeded",
                 story::rate(offered),
                 story::rate(sent),
                 quantity::figure(if offered > 0.0 { sent * 100.0 / offered } else { 100.0 }),

@@ -6,11 +6,13 @@
 
 pub(crate) mod scenario;
 pub(crate) mod urls;
+mod visit;
 
+use std::collections::BTreeMap;
 use std::io;
 
-use analysis::quantity::{NONE, bytes, count, counted, decimal, figure, percent, share, time};
-use import::{Course, File, Packed, Route, Times, Traffic, Users, utc};
+use analysis::quantity::{NONE, bytes, count, counted, figure, percent, share, time};
+use import::{Agents, Course, File, Packed, Route, Times, Traffic, Users, utc};
 
 pub use scenario::{Beside, Fidelity, Made, Paths, made, stand_ins};
 
@@ -21,7 +23,7 @@ use crate::visible::visible;
 /// Routes in the text; JSON and the page have all.
 const ROUTES_LISTED: usize = 30;
 /// A route is cut here.
-const ROUTE_LETTERS: usize = 48;
+const ROUTE_LETTERS: usize = 38;
 /// Where the text beside a name begins.
 const MARGIN: usize = 19;
 
@@ -67,10 +69,19 @@ pub fn text(traffic: &Traffic, style: &Style) -> String {
         throughput(traffic, course, &mut page);
         bursts(course, &mut page);
         day(course, &mut page);
+        if let Some(days) = days(course) {
+            page.entry("days", &days);
+        }
     }
     if traffic.requests > 0 {
         page.gap();
         statuses(traffic, &mut page);
+        if let Some(missing) = not_found(traffic) {
+            page.entry("not found", &missing);
+        }
+        if let Some(agents) = &traffic.agents {
+            page.entry("programs", &programs(agents));
+        }
         page.gap();
         routes(traffic, &mut page);
     }
@@ -104,8 +115,8 @@ impl Page {
         }
     }
 
-    fn table(&mut self, columns: &Columns) {
-        columns.lines().iter().for_each(|line| self.text += &format!("  {line}\n"));
+    fn table(&mut self, columns: &Columns, least: &[&str]) {
+        columns.within(self.width - 2, least).iter().for_each(|line| self.text += &format!("  {line}\n"));
     }
 }
 
@@ -182,38 +193,32 @@ pub(crate) fn peaks(traffic: &Traffic, course: &Course) -> Vec<Vec<String>> {
 fn throughput(traffic: &Traffic, course: &Course, page: &mut Page) {
     let mut table = Columns::new(&["throughput", "a second", "requests", "when"]);
     peaks(traffic, course).iter().for_each(|row| table.row(row));
-    page.table(&table);
+    page.table(&table, &["requests"]);
 }
 
 /// The sentence about burstiness.
 pub(crate) fn burstiness(course: &Course) -> Option<String> {
-    let known: Vec<String> = course
-        .dispersion
-        .iter()
-        .filter_map(|it| {
-            Some(format!(
-                "{} over {}",
-                decimal(it.within_the_hour?, 2),
-                if it.window_s == 60 { "a minute".to_owned() } else { format!("{} s", it.window_s) }
-            ))
-        })
-        .collect();
-    let at_1s = course.dispersion.first()?.within_the_hour?;
-    let words = if at_1s < 0.7 {
-        "steadier than independent users would be"
-    } else if at_1s < 1.5 {
-        "as independent users arrive"
-    } else if at_1s < 5.0 {
-        "burstier than independent users"
-    } else {
-        "in strong bursts"
-    };
-    Some(format!("index of dispersion within an hour {}: {words} (1 is a Poisson process)", known.join(", ")))
+    let known = course.dispersion.iter().filter_map(|it| {
+        let ratio = it.within_the_hour?;
+        let window = if it.window_s == 60 { "a minute".to_owned() } else { format!("{} s", it.window_s) };
+        let words = if ratio < 0.7 {
+            "steadier than"
+        } else if ratio < 1.5 {
+            "as"
+        } else if ratio < 5.0 {
+            "burstier than"
+        } else {
+            "much burstier than"
+        };
+        Some(format!("over {window} {words} independent users ({} × their variance)", figure(ratio)))
+    });
+    let known: Vec<String> = known.collect();
+    (!known.is_empty()).then(|| known.join(", "))
 }
 
 fn bursts(course: &Course, page: &mut Page) {
     page.gap();
-    page.entry("burstiness", &burstiness(course).unwrap_or_else(|| "not told: it takes half a minute of log at least".to_owned()));
+    page.entry("burstiness", &burstiness(course).unwrap_or_else(|| "unknown: the log is shorter than half a minute".to_owned()));
 }
 
 /// A bar for each hour.
@@ -259,6 +264,69 @@ fn statuses(traffic: &Traffic, page: &mut Page) {
     }
 }
 
+/// Days that are listed.
+const DAYS_LISTED: usize = 14;
+
+/// Requests of each day, where there are several.
+pub(crate) fn days(course: &Course) -> Option<String> {
+    const DAY_S: i64 = 86_400;
+    let mut days: BTreeMap<i64, u64> = BTreeMap::new();
+    for point in &course.timeline {
+        *days.entry(point.at_s.div_euclid(DAY_S)).or_default() += point.requests;
+    }
+    if days.len() < 2 || i64::from(course.step_s) > DAY_S {
+        return None;
+    }
+    let date = |day: i64| utc(day * DAY_S).chars().take(10).collect::<String>();
+    let said = |(day, requests): (&i64, &u64)| format!("{} {}", date(*day), count(*requests));
+    if days.len() <= DAYS_LISTED {
+        return Some(format!("{} (UTC)", days.iter().map(said).collect::<Vec<_>>().join(", ")));
+    }
+    let most = days.iter().max_by_key(|(_, requests)| **requests).map(said)?;
+    let least = days.iter().min_by_key(|(_, requests)| **requests).map(said)?;
+    Some(format!("{} (UTC); most on {most}, fewest on {least}", counted(days.len() as u64, "day")))
+}
+
+/// Routes that are listed because they were not found.
+const NOT_FOUND_LISTED: usize = 5;
+
+/// The routes most often answered with 404.
+pub(crate) fn not_found(traffic: &Traffic) -> Option<String> {
+    let missing = |route: &Route| route.statuses.iter().filter(|it| it.status == 404).map(|it| it.requests).sum::<u64>();
+    let mut routes: Vec<(u64, &Route)> =
+        traffic.routes.iter().map(|route| (missing(route), route)).filter(|(count, _)| *count > 0).collect();
+    routes.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
+    let all: u64 = routes.iter().map(|(count, _)| count).sum();
+    let listed: Vec<String> = routes
+        .iter()
+        .take(NOT_FOUND_LISTED)
+        .map(|(requests, route)| format!("{} {}", cut(&visible(&route.path)), count(*requests)))
+        .collect();
+    let more = if routes.len() > NOT_FOUND_LISTED {
+        format!(", and {} more", count((routes.len() - NOT_FOUND_LISTED) as u64))
+    } else {
+        String::new()
+    };
+    (all > 0).then(|| format!("{} (404), most of all {}{more}", counted(all, "request"), listed.join(", ")))
+}
+
+/// Who asked, by what programs call themselves.
+pub(crate) fn programs(agents: &Agents) -> String {
+    let listed: Vec<String> =
+        agents.listed.iter().take(5).map(|agent| format!("{} {}", visible(&agent.name), share(agent.requests, agents.requests))).collect();
+    let named = if listed.is_empty() { String::new() } else { format!(": {}", listed.join(", ")) };
+    format!(
+        "robots {} of requests, tools such as curl {}{named}",
+        share(agents.robots, agents.requests),
+        share(agents.tools, agents.requests)
+    )
+}
+
+/// A route as long as the table has room.
+fn cut(route: &str) -> String {
+    if route.chars().count() > ROUTE_LETTERS { route.chars().take(ROUTE_LETTERS - 1).chain(['…']).collect() } else { route.to_owned() }
+}
+
 /// Percentiles in a line.
 pub(crate) fn times(times: &Times) -> String {
     format!(
@@ -271,7 +339,10 @@ pub(crate) fn times(times: &Times) -> String {
 }
 
 /// The heads of routes.
-pub(crate) const ROUTE_HEADS: [&str; 8] = ["route", "requests", "share", "sum", "errors", "p50", "p99", "statuses"];
+pub(crate) const ROUTE_HEADS: [&str; 9] = ["route", "requests", "share", "sum", "errors", "bytes", "p50", "p99", "statuses"];
+
+/// What a narrow terminal does without, the least first.
+const ROUTES_LEAST: [&str; 3] = ["sum", "p50", "requests"];
 
 /// A route as cells.
 pub(crate) fn cells(route: &Route) -> Vec<String> {
@@ -292,6 +363,7 @@ pub(crate) fn cells(route: &Route) -> Vec<String> {
         format!("{} %", percent(route.share * 100.0)),
         format!("{} %", percent(route.cumulative_share * 100.0)),
         share(route.failed(), route.requests),
+        if route.bytes > 0 { bytes(route.bytes as f64) } else { NONE.to_owned() },
         took(|it| it.p50_ns),
         took(|it| it.p99_ns),
         format!("{}{more}", listed.join(", ")),
@@ -301,19 +373,18 @@ pub(crate) fn cells(route: &Route) -> Vec<String> {
 fn routes(traffic: &Traffic, page: &mut Page) {
     let timed = traffic.took.is_some();
     // Statuses stand in the totals; a column of lists would make every row two lines.
-    let keep = |at: usize| at < 5 || (timed && at < 7);
+    let sized = traffic.bytes > 0;
+    let keep = |at: usize| at < 5 || (sized && at == 5) || (timed && (at == 6 || at == 7));
     let picked =
         |cells: Vec<String>| -> Vec<String> { cells.into_iter().enumerate().filter(|(at, _)| keep(*at)).map(|(_, cell)| cell).collect() };
     let heads: Vec<&str> = ROUTE_HEADS.iter().enumerate().filter(|(at, _)| keep(*at)).map(|(_, head)| *head).collect();
     let mut table = Columns::new(&heads);
     for route in traffic.routes.iter().take(ROUTES_LISTED).chain(&traffic.others) {
         let mut cells = cells(route);
-        if cells[0].chars().count() > ROUTE_LETTERS {
-            cells[0] = cells[0].chars().take(ROUTE_LETTERS - 1).chain(['…']).collect();
-        }
+        cells[0] = cut(&cells[0]);
         table.row(&picked(cells));
     }
-    page.table(&table);
+    page.table(&table, &ROUTES_LEAST);
     if traffic.routes.len() > ROUTES_LISTED {
         let rest: u64 = traffic.routes[ROUTES_LISTED..].iter().map(|route| route.requests).sum();
         page.entry(

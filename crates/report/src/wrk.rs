@@ -101,6 +101,21 @@ pub fn completed(run: &Summary) -> u64 {
     (run.qps * run.duration_s).round() as u64
 }
 
+/// Bytes of the answers within the measured span: what comes while the last are waited for is in no count of wrk's.
+#[must_use]
+pub fn received(run: &Summary) -> u64 {
+    let until = run.ended.load_until;
+    let within = run.timeline.iter().filter(|tick| tick.to <= until);
+    let (answered, bytes) = within.fold((0, 0), |(answered, bytes), tick| (answered + tick.answered, bytes + tick.bytes_received));
+    // Of an interval in which the load ended, as much as its answers are of those within.
+    let last = run.timeline.iter().find(|tick| tick.from < until && tick.to > until && tick.answered > 0);
+    let of_last = last.map_or(0.0, |tick| {
+        let share = completed(run).saturating_sub(answered) as f64 / tick.answered as f64;
+        tick.bytes_received as f64 * share.min(1.0)
+    });
+    bytes + of_last.round() as u64
+}
+
 /// The two rows.
 pub(crate) fn thread_stats(latency: &Samples, rates: &Samples) -> String {
     let row = |name: &str, samples: &Samples, format: fn(f64) -> String| {
@@ -119,7 +134,7 @@ fn percent(value: Option<f64>) -> String {
 /// From the count of requests on.
 pub(crate) fn totals(run: &Summary, facts: &Facts) -> String {
     let a_second = |count: f64| if run.duration_s > 0.0 { count / run.duration_s } else { 0.0 };
-    let received = run.bytes.received as f64;
+    let received = received(run) as f64;
     let mut text = format!("  {} requests in {}, {}B read\n", completed(run), time_us(run.duration_s * 1e6), binary(received));
     let errors = SocketErrors::of(run, facts.timeout);
     if errors != SocketErrors::default() {

@@ -72,14 +72,15 @@ fn the_peak_and_the_first_failures_are_pointed_out() {
 
 #[test]
 fn a_model_is_drawn_with_its_band_and_named_in_the_legend() {
-    let fit = Fit { name: "worker pool of about 8".to_owned(), points: vec![(1.0, 3e3, 3.5e3, 4e3), (200.0, 5e4, 5.1e4, 9e9)] };
+    let fit =
+        Fit { name: "ceiling at about 8 requests at once".to_owned(), points: vec![(1.0, 3e3, 3.5e3, 4e3), (200.0, 5e4, 5.1e4, 9e9)] };
     let alone = SweepCurve { fit: Some(fit), ..checkout() };
     let chart = qps_ttlb(&alone);
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
-    assert_eq!(names, ["QPS", "Mean TTLB", "fit: worker pool of about 8", "95 % band of the fit"]);
+    assert_eq!(names, ["QPS", "Mean TTLB", "fit: ceiling at about 8 requests at once", "95 % band of the fit"]);
     assert!(matches!(chart.series[2].marks, Marks::Line { dash: Dash::Dotted, .. }));
     assert!(chart.y.scale.to() < 1e5, "a band without end does not flatten what was measured");
-    assert!(chart.description.contains("Fitted: worker pool of about 8."), "{}", chart.description);
+    assert!(chart.description.contains("Fitted: ceiling at about 8 requests at once."), "{}", chart.description);
     assert_eq!(qps_ttlb(&checkout()).series.len(), 2, "without a model nothing is drawn of one");
     assert_eq!(qps_ttlb_diff(&alone, &checkout()).series.len(), 4, "two curves are compared as measured");
 }

@@ -57,8 +57,8 @@ fn what_one_side_does_more_of_is_told_and_reads_back() {
 }
 
 #[test]
-fn five_pairs_give_no_verdict_and_six_of_nothing_but_limits_neither() {
-    let few = compared(5, 0.5);
+fn four_pairs_give_no_verdict_and_eight_of_nothing_but_limits_neither() {
+    let few = compared(4, 0.5);
     assert!(few.verdict().is_none() && conclusion(&few, &Style::PLAIN).contains("No verdict"));
     let mut limited = compared(8, 0.5);
     for pair in &mut limited.pairs {

@@ -4,7 +4,7 @@ use analysis::Reading;
 use insta::assert_snapshot;
 use measure::{Collector, End, Ending, Example, Summary, fixtures};
 use plan::{Draft, Given, Nanos, Plan};
-use report::{Colour, FORMATS, Style, format};
+use report::{Colour, FORMATS, LINES_MAX, Style, closing, format, short};
 
 fn rendered(name: &str, summary: &Summary, style: &Style) -> String {
     let mut bytes = Vec::new();
@@ -60,8 +60,8 @@ where
     text.parse().ok()
 }
 
-#[test]
-fn a_rate_the_server_could_not_keep_up_with_is_told_in_full() {
+/// Everything at once: a rate that was not reached, failures, unsent requests, a busy generator, warnings and checks.
+fn not_kept_up_with() -> Summary {
     let mut summary = fixture("open_with_a_stall");
     summary.plan = Plan::try_from(Draft {
         url: Some("http://api.test/orders".to_owned()),
@@ -89,6 +89,12 @@ fn a_rate_the_server_could_not_keep_up_with_is_told_in_full() {
     for failure in &mut summary.failures {
         failure.example = Some(Example { at: Nanos::from_millis(70), text: "x".repeat(400) });
     }
+    summary
+}
+
+#[test]
+fn a_rate_the_server_could_not_keep_up_with_is_told_in_full() {
+    let summary = not_kept_up_with();
     assert_snapshot!("text__a_rate_not_kept_up_with", rendered("text", &summary, &Style::PLAIN));
     assert_snapshot!("markdown__a_rate_not_kept_up_with", rendered("markdown", &summary, &Style::PLAIN));
 }
@@ -175,19 +181,71 @@ fn colour_changes_nothing_but_colour() {
     }
 }
 
+/// A terminal of so many columns.
+fn columns(width: u16) -> Style {
+    Style { colour: Colour::Plain, width }
+}
+
 #[test]
-fn the_text_keeps_to_its_width() {
-    for width in [60, 80, 100, 140] {
-        for (name, summary) in fixtures::summaries() {
-            let text = rendered("text", &summary, &Style { colour: Colour::Plain, width });
-            // Tables of figures have a width of their own.
-            let allowed = usize::from(width).max(92);
-            for line in text.lines() {
-                assert!(line.chars().count() <= allowed, "{name} at {width}: {line}");
-                assert!(!line.ends_with(' '), "{name}: {line:?}");
+fn the_text_keeps_to_its_width_and_breaks_no_figure() {
+    for width in [60, 80, 100, 120, 200] {
+        for (name, summary) in fixtures::summaries().into_iter().chain([("journeys", fixtures::journeys_of_a_shop())]) {
+            let reading = Reading::new(&summary, &[]);
+            let style = columns(width);
+            for text in [rendered("text", &summary, &style), short(&reading, &style), closing(&reading, &style)] {
+                for line in text.lines() {
+                    assert!(line.chars().count() <= usize::from(width), "{name} at {width}: {line}");
+                    assert!(!line.ends_with(' '), "{name}: {line:?}");
+                }
+                // A head that is broken leaves its unit at the beginning of a line.
+                assert!(!text.lines().any(|line| line.trim_start().starts_with("% ")), "{name} at {width}: {text}");
             }
         }
     }
+}
+
+/// Every plain run there is, and the worst of them with promises that did not hold.
+fn plain_runs() -> Vec<(&'static str, Summary, Vec<&'static str>)> {
+    let checks = vec!["p50 < 5ms", "p99 < 200ms", "failed < 0.1%", "tls.p99.9 < 3ms", "qps >= 990"];
+    let mut all: Vec<_> = fixtures::summaries().into_iter().map(|(name, summary)| (name, summary, Vec::new())).collect();
+    all.push(("checks", fixture("open_with_a_stall"), checks.clone()));
+    all.push(("a_rate_not_kept_up_with", not_kept_up_with(), checks));
+    all
+}
+
+#[test]
+fn the_short_report_of_a_plain_run_fits_on_a_screen() {
+    const SAVED: usize = 2;
+    for (name, summary, checks) in plain_runs() {
+        let checks: Vec<_> = checks.iter().map(|check| check.parse().unwrap()).collect();
+        let reading = Reading::new(&summary, &checks);
+        for width in [80, 100, 120] {
+            let style = columns(width);
+            let shown = short(&reading, &style).lines().count() + SAVED + closing(&reading, &style).lines().count();
+            assert!(shown <= LINES_MAX, "{name}: {shown} lines at {width} columns:\n{}", short(&reading, &style));
+        }
+        let style = columns(80);
+        assert_snapshot!(format!("short__{name}"), short(&reading, &style) + "…\n" + &closing(&reading, &style));
+    }
+}
+
+#[test]
+fn the_short_report_of_a_scenario_has_a_row_for_each_step() {
+    let summary = fixtures::journeys_of_a_shop();
+    let reading = Reading::new(&summary, &[]);
+    for width in [60, 80] {
+        assert_snapshot!(format!("short__journeys_at_{width}"), short(&reading, &columns(width)));
+    }
+}
+
+#[test]
+fn no_broken_promise_is_left_out_for_want_of_room() {
+    let summary = not_kept_up_with();
+    let promises: Vec<String> = (1..=30).map(|ms| format!("p99 < {ms}ms")).collect();
+    let checks: Vec<_> = promises.iter().map(|promise| promise.parse().unwrap()).collect();
+    let text = short(&Reading::new(&summary, &checks), &columns(80));
+    assert!(promises.iter().all(|promise| text.contains(promise.as_str())), "{text}");
+    assert!(text.contains("503 Service Unavailable") && text.contains("--full"), "{text}");
 }
 
 #[test]
@@ -200,8 +258,10 @@ fn what_a_server_sends_cannot_steer_the_terminal() {
     }
     summary.warnings.push("\x1b[1A\u{9b}2K".to_owned());
     summary.resolution.addresses.push("\x1bc".to_owned());
-    for name in ["text", "markdown"] {
-        let text = rendered(name, &summary, &Style::PLAIN);
+    let told = |name: &str| rendered(name, &summary, &Style::PLAIN);
+    for (name, text) in
+        [("text", told("text")), ("markdown", told("markdown")), ("short", short(&Reading::new(&summary, &[]), &Style::PLAIN))]
+    {
         assert!(!text.chars().any(|letter| (letter.is_control() && letter != '\n') || letter == '\u{202e}'), "{name}: {text}");
         assert!(!text.lines().any(|line| line == "  failed           none"), "{name}");
     }

@@ -116,6 +116,22 @@ fn the_table_of_a_sweep_reads_as_it_did() {
 }
 
 #[test]
+fn tables_fit_a_terminal_of_sixty_columns() {
+    let style = Style { width: 60, ..Style::PLAIN };
+    for sweep in [made_up(), offered(), journeys(users)] {
+        let rows = sweep.rows();
+        let curve = sweep::curve(&sweep);
+        let mut lines = vec![sweep::table::header(sweep.levels[0], Counted::of(&rows[0]), &style)];
+        lines.extend(rows.iter().map(|row| sweep::table::row(row, &style)));
+        lines.push(diff::table(&curve, &curve, &style));
+        lines.push(diff::judged(Some(&sweep), Some(&sweep), &style));
+        let lines: Vec<&str> = lines.iter().flat_map(|text| text.lines()).collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= 60), "{lines:#?}");
+        assert!(lines[0].contains("QPS") && lines[0].contains("latency"), "{lines:#?}");
+    }
+}
+
+#[test]
 fn rows_stand_under_their_heads_with_and_without_colour() {
     let sweep = made_up();
     let wide = sweep::table::header(sweep.levels[0], Counted::Requests, &Style::PLAIN).chars().count();
@@ -153,7 +169,7 @@ fn a_sweep_explains_its_curve_on_its_page_and_in_its_file() {
 #[test]
 fn only_an_accepted_model_is_drawn() {
     let drawn = |curve: fn(f64) -> f64| sweep::fit(&analysis::scaling(&explained(curve))).map(|fit| fit.name);
-    assert_eq!(drawn(pool).unwrap(), "worker pool of about 8");
+    assert_eq!(drawn(pool).unwrap(), "ceiling at about 8 requests at once");
     assert_eq!(drawn(contention).unwrap(), "Universal Scalability Law");
     assert_eq!(drawn(cliff), None);
     assert_eq!(sweep::fit(&analysis::scaling(&offered())), None);
@@ -211,9 +227,9 @@ fn two_sweeps_stand_side_by_side_with_the_levels_of_both() {
     let a = diff::read_curve("new", std::str::from_utf8(&bytes).unwrap()).unwrap();
     let b = diff::read_curve("old.dat", "50 9000.00 5.1 100.00\n200 9100.50 21.7 99.90\n1000 8800.00  98.00\n10000 12.00 9000 -4.00\n")
         .unwrap();
-    assert_snapshot!("diff", diff::table(&a, &b));
+    assert_snapshot!("diff", diff::table(&a, &b, &Style::PLAIN));
     let rates = report::chart::sweep::SweepCurve { ladder: Ladder::OfferedRate, ..b.clone() };
-    assert_snapshot!("diff_of_different_ladders", diff::table(&b, &rates));
+    assert_snapshot!("diff_of_different_ladders", diff::table(&b, &rates, &Style::PLAIN));
     let endings: Vec<&str> = diff::charts(&a, &b).iter().map(|file| file.ending).collect();
     assert_eq!(endings, [".qps.ttlb.diff.svg", ".qps.ttlb.diff.png", ".successrate.diff.svg", ".successrate.diff.png"]);
 }
@@ -316,20 +332,23 @@ fn a_ladder_of_journey_rates_says_so_everywhere() {
     assert_eq!(rows[1].level.to_string(), "20 journeys/s");
     let curve = sweep::curve(&sweep);
     assert_eq!(curve.ladder, Ladder::JourneyRate);
-    assert!(diff::table(&curve, &curve).contains("begun/s"), "{}", diff::table(&curve, &curve));
+    assert!(diff::table(&curve, &curve, &Style::PLAIN).contains("begun/s"), "{}", diff::table(&curve, &curve, &Style::PLAIN));
     // Journeys stand beside requests where either side has some, and a side without them has none.
-    let both = diff::table(&curve, &sweep::curve(&offered()));
+    let both = diff::table(&curve, &sweep::curve(&offered()), &Style::PLAIN);
     let head = both.lines().find(|line| line.contains("QPS A")).unwrap();
     let heads: Vec<&str> = head.split_whitespace().collect();
     assert_eq!(heads[..11], ["level", "QPS", "A", "QPS", "B", "B/A", "TPS", "A", "TPS", "B", "B/A"], "{both}");
     assert!(both.contains("TPS: journeys a second that went to their end."), "{both}");
-    assert!(!diff::table(&sweep::curve(&offered()), &sweep::curve(&offered())).contains("TPS"));
+    assert!(!diff::table(&sweep::curve(&offered()), &sweep::curve(&offered()), &Style::PLAIN).contains("TPS"));
     let mut bytes = Vec::new();
     diff::json::sweeps(&[curve.clone(), sweep::curve(&offered())], [None, None], &mut bytes).unwrap();
     let told: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
     let with_journeys = told["levels"].as_array().unwrap().iter().find(|row| row["tps"]["a"].is_number()).expect("a level of journeys");
     assert!(with_journeys["tps"]["b"].is_null() && with_journeys["qps"]["a"].as_f64() > with_journeys["tps"]["a"].as_f64());
-    assert!(diff::table(&curve, &sweep::curve(&offered())).contains("A counts journeys begun a second, B requests offered a second"));
+    assert!(
+        diff::table(&curve, &sweep::curve(&offered()), &Style::PLAIN)
+            .contains("A counts journeys begun a second, B requests offered a second")
+    );
     let text = report::page::sweep(&sweep).json().to_owned();
     assert!(text.contains("\"levels\":\"journeys\"") && text.contains("20 journeys/s"), "{text}");
 }

@@ -418,7 +418,9 @@ impl Compiling<'_> {
 
     fn request(&mut self, step: &Step, journey: u32) -> Option<Request> {
         let plan = self.plan;
-        let base = step.elsewhere.clone().unwrap_or_else(|| plan.target().clone());
+        // A server that the plan does not allow is another in the file alone: its requests go to the target.
+        let elsewhere = step.elsewhere.as_ref().filter(|place| plan.also().holds(place) && !place.same_origin(plan.target()));
+        let base = elsewhere.unwrap_or(plan.target()).clone();
         let own = plan.target().authority();
         // What the plan sends with every request, then what the scenario says.
         let mut headers: Vec<(String, Template)> = Vec::new();
@@ -471,7 +473,7 @@ impl Compiling<'_> {
             }
         };
         let target = match base.join(&path) {
-            Ok(target) => target,
+            Ok(target) => base.with_path_and_query(target.path_and_query().to_owned()),
             Err(why) => {
                 self.wrong(step, &format!("the path '{}' {why}", step.path));
                 return None;
@@ -500,7 +502,7 @@ impl Compiling<'_> {
             journey,
             asked: if step.method == "HEAD" { Asked::Head } else { Asked::Other },
             method: step.method.clone(),
-            elsewhere: step.elsewhere.clone().filter(|target| !target.same_origin(plan.target())),
+            elsewhere: elsewhere.cloned(),
             head,
             body,
             has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),

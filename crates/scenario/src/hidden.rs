@@ -1,9 +1,9 @@
 //! Secrets that stand in the text of a scenario, to be left out where the text itself is saved.
 //!
 //! A scenario that is a file stays where its user keeps it. One that came as text becomes part of the result, and what is a secret there is
-//! known by its name: the value of `password`, in a form as in a body of JSON, of a header, or of a way to log in.
+//! known by its name: the value of `password`, in a form as in a body of JSON, of a header, of a way to log in, or of a parameter.
 
-use plan::{is_secret, secret_values};
+use plan::{is_secret, secret_parameters, secret_values};
 
 use crate::yaml::{self, Node, Value};
 
@@ -31,10 +31,8 @@ fn walk(node: &Node, inside: bool, found: &mut Vec<String>) {
                 found.push(text.clone());
             }
             // Fields of a body that is written as text, and parameters of a path.
-            for part in [text.as_str(), text.split_once('?').map_or("", |(_, query)| query)] {
-                let values = secret_values(part).into_iter().map(|(from, to)| part[from..to].to_owned());
-                found.extend(values.filter(|value| !value.starts_with("{{")));
-            }
+            let values = secret_values(text).into_iter().chain(secret_parameters(text)).map(|(from, to)| text[from..to].to_owned());
+            found.extend(values.filter(|value| !value.starts_with("{{")));
         }
         Value::List(nodes) => nodes.iter().for_each(|node| walk(node, inside, found)),
         Value::Map(entries) => {

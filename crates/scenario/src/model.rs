@@ -301,6 +301,24 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// The servers that its steps name, in the order of the file, with how many steps each has; `None` is the target's.
+    #[must_use]
+    pub fn servers(&self) -> Vec<(Option<Target>, usize)> {
+        let mut servers: Vec<(Option<Target>, usize)> = Vec::new();
+        let own = self.draft.url.as_ref().and_then(|url| url.parse::<Target>().ok());
+        let journeys = self.journeys.iter().map(|journey| &journey.items);
+        for items in [&self.setup].into_iter().chain(journeys).chain([&self.user_teardown, &self.teardown]) {
+            each_step(items, &mut |step| {
+                let other = step.elsewhere.as_ref().filter(|other| own.as_ref().is_none_or(|own| !own.same_origin(other)));
+                match servers.iter_mut().find(|(known, _)| known.as_ref().map(Target::origin) == other.map(Target::origin)) {
+                    Some((_, steps)) => *steps += 1,
+                    None => servers.push((other.cloned(), 1)),
+                }
+            });
+        }
+        servers
+    }
+
     /// What is wrong with a check on a part that this scenario does not have, and what to do.
     #[must_use]
     pub fn unknown_part(&self, check: &gate::Check) -> Option<(String, String)> {
@@ -337,7 +355,19 @@ impl Scenario {
         for variable in self.variables.iter().filter(|variable| plan::is_secret(&self.names[variable.place])) {
             fixed(&variable.value);
         }
+        // What a template names is no secret.
+        let plain = |text: &str, places: Vec<(usize, usize)>| -> Vec<String> {
+            let values = places.into_iter().map(|(from, to)| text[from..to].to_owned()).filter(|value| !value.contains("{{"));
+            values.flat_map(|value| [plan::percent_decoded(&value), value]).collect()
+        };
+        let mut within: Vec<String> = Vec::new();
         let mut of_step = |step: &Step| {
+            let path = step.path.to_string();
+            within.extend(plain(&path, plan::secret_parameters(&path)));
+            if let Body::Text(body) | Body::Json(body) = &step.body {
+                let body = body.to_string();
+                within.extend(plain(&body, plan::secret_values(&body)));
+            }
             step.headers.iter().filter(|(name, _)| plan::is_secret(name)).for_each(|(_, value)| fixed(value));
             match &step.auth {
                 Some(Auth::Basic { password, .. } | Auth::Digest { password, .. }) => fixed(password),
@@ -364,7 +394,7 @@ impl Scenario {
         for items in journeys.chain(self.around()) {
             each_step(items, &mut of_step);
         }
-        found.into_iter()
+        found.into_iter().chain(within)
     }
 
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {

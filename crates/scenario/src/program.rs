@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use engine::protocol::http1::Asked;
 use engine::{After, Broken, Choice, Program};
 use measure::{Failure, JourneyEnd, Judged, Outcome, Recorder, Tally};
-use plan::{Nanos, Share, Target};
+use plan::{Nanos, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
 use template::{BODY_BYTES_MAX, Ear, Rows, Taken, Text, Writing};
@@ -388,11 +388,10 @@ impl<const W: bool> Journeys<W> {
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(bytes);
         if is_unsafe {
-            return Err(Broken {
-                message: format!("a value for a header of the step '{}' holds a line break or another control character", request.name),
-                help: "look at where the value comes from; {{base64 (NAME)}} writes any bytes".to_owned(),
-            });
+            // A server that answers so, or a row in a million, ends a journey and not the run.
+            out.clear();
         }
+        user.is_unsendable = is_unsafe;
         take_back(&self.lent.texts, body);
         longest.set(longest.get().max(out.len()));
         user.bytes = out;
@@ -445,13 +444,14 @@ impl<const W: bool> Journeys<W> {
             match held {
                 Ok(()) => recorder.checked(outcome, place, number, Ok::<(), fn() -> String>(())),
                 Err(broken) => {
-                    recorder.checked(outcome, place, number, Err(|| broken.to_string()));
+                    recorder.checked(outcome, place, number, Err(|| without_secrets(user, &broken)));
                     if judged == Judged::Well {
                         let is_status = status >= 400 && check.words().starts_with("status");
                         let failure = if is_status { Failure::CheckStatus } else { Failure::CheckFailed };
                         judged = Judged::Failed(failure);
-                        recorder.step_example(place, failure, outcome.done, || format!("{}: {broken}", request.name));
-                        self.tell(user, || broken.to_string());
+                        recorder
+                            .step_example(place, failure, outcome.done, || format!("{}: {}", request.name, without_secrets(user, &broken)));
+                        self.tell(user, || without_secrets(user, &broken));
                     }
                 }
             }
@@ -467,11 +467,12 @@ impl<const W: bool> Journeys<W> {
                         onlooker.witness.missed(missing.to_string());
                     }
                     ends = Some(Failure::ExtractNothing);
-                    recorder.step_example(place, Failure::ExtractNothing, outcome.done, || format!("{}: {missing}", request.name));
+                    let said = || without_secrets(user, &missing);
+                    recorder.step_example(place, Failure::ExtractNothing, outcome.done, || format!("{}: {}", request.name, said()));
                     if judged == Judged::Well {
                         judged = Judged::Failed(Failure::ExtractNothing);
                     }
-                    self.tell(user, || missing.to_string());
+                    self.tell(user, said);
                 }
             }
         }
@@ -658,6 +659,11 @@ impl<const W: bool> Program for Journeys<W> {
     }
 
     #[inline]
+    fn unsendable(&self, user: &User) -> Option<Failure> {
+        user.is_unsendable.then_some(Failure::RequestValue)
+    }
+
+    #[inline]
     fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
         (&user.bytes, &mut user.ear)
     }
@@ -818,6 +824,11 @@ impl<const W: bool> Journeys<W> {
         }
         request.name.to_string()
     }
+}
+
+/// What an answer was found to be, without the secrets of its request, which may stand in it again.
+fn without_secrets(user: &User, said: &impl ToString) -> String {
+    Secrets::of_request(&user.bytes).conceal(&said.to_string())
 }
 
 /// Compares as numbers where both are, else as texts.

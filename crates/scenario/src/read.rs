@@ -225,7 +225,7 @@ impl<'a> Reading<'a> {
         let name = top.value("name").and_then(|node| self.plain(node));
         let mut draft = top.value("load").map_or_else(Draft::default, |node| self.load(node));
         let target = top.value("target").and_then(|node| self.target(node));
-        draft.url = target.map(|target| target.absolute());
+        draft.url = target.as_ref().map(Target::absolute);
         self.data(&mut top, &mut draft);
         let variables = top.value("variables").map_or_else(Vec::new, |node| self.variables(node));
         let defaults_node = top.value("defaults");
@@ -259,6 +259,13 @@ impl<'a> Reading<'a> {
         let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
         let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys));
         let (files, names) = (self.files.clone(), self.names.clone());
+        for items in [&setup, &teardown, &user_teardown].into_iter().chain(journeys.iter().map(|journey| &journey.items)) {
+            each_step(items, &mut |step| {
+                // Servers that are written down may be asked.
+                let other = step.elsewhere.as_ref().filter(|other| target.as_ref().is_none_or(|target| !target.same_origin(other)));
+                draft.also_target.extend(other.map(Target::origin).filter(|origin| !draft.also_target.contains(origin)));
+            });
+        }
         Some(Scenario { name, draft, checks, files, names, variables, cookies, setup, teardown, user_teardown, journeys })
     }
 

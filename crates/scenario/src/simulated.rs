@@ -530,3 +530,31 @@ steps:
     let failure = summary.failures.iter().find(|failure| failure.class == Failure::ExtractNothing).unwrap();
     assert_eq!(failure.example.as_ref().unwrap().text, "token: json $.token found nothing in {\"error\": \"sold out\"}");
 }
+
+#[test]
+fn a_value_that_no_header_can_hold_ends_its_journey_and_not_the_run() {
+    // Every other login answers with a token of two lines.
+    let logins = std::cell::Cell::new(0);
+    let (server, log) = serving(move |seen| {
+        if seen.line != "POST /login" {
+            return plain(1, "ok");
+        }
+        logins.set(logins.get() + 1);
+        plain(1, if logins.get() % 2 == 0 { r#"{"t":"x\ny"}"# } else { r#"{"t":"xy"}"# })
+    });
+    let ran = run(
+        &server,
+        "load: {users: 3, requests: 40}\nsteps:\n- post: /login\n  extract: {a: json $.t}\n- get: /home\n  headers: {X-Csrf: '{{a}}'}\n- get: /end\n",
+    );
+    assert_eq!(ran.broken, None);
+    let summary = ran.summary;
+    assert_eq!(summary.requests.due, 40);
+    let refused = failed(&summary, Failure::RequestValue);
+    assert!(refused >= 5, "{:?}", summary.failures);
+    assert_eq!(summary.requests.failed, refused);
+    let journeys = &summary.scenario.unwrap().journeys[0];
+    assert_eq!(journeys.broke_off, refused);
+    assert!(journeys.succeeded >= 5, "{journeys:?}");
+    assert_eq!(log.borrow().len() as u64, 40 - refused, "what cannot be sent is not");
+    assert!(log.borrow().iter().all(|seen| !seen.head.contains("y\r\n") || seen.header("x-csrf") == "xy"));
+}

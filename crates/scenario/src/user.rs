@@ -52,6 +52,8 @@ pub(crate) struct User {
     pub(crate) led: Option<Box<Led>>,
     /// Why it cannot go on.
     pub(crate) wrong: Option<Box<Broken>>,
+    /// Whether the request at hand holds what no header can.
+    pub(crate) is_unsendable: bool,
 }
 
 /// What a journey left to its user: a journey that was begun and sent nothing took it away.
@@ -105,6 +107,7 @@ impl User {
             challenged: false,
             led: None,
             wrong: None,
+            is_unsendable: false,
         }
     }
 }

@@ -11,6 +11,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use engine::protocol::http1::{Header, Observer};
 use mlua::{Function, Lua, Table};
@@ -19,6 +21,9 @@ use crate::state::State;
 
 /// More of one answer is not kept for a script: memory must not grow with what a server sends.
 pub(crate) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// All answers of a thread together: a server that sends much on many connections gets no more.
+pub(crate) const ANSWERS_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// An answer's memory is kept for the next one up to this.
 const KEPT_BYTES: usize = 64 * 1024;
@@ -32,6 +37,8 @@ pub(crate) struct Ear {
     head: Vec<u8>,
     body: Vec<u8>,
     pub(crate) overflowed: bool,
+    /// What all users of the thread have of their answers. Only that thread counts: it is atomic because the script was read on another.
+    all_bytes: Arc<AtomicUsize>,
 }
 
 impl Observer for Ear {
@@ -39,7 +46,7 @@ impl Observer for Ear {
         if !self.listens {
             return;
         }
-        self.body.clear();
+        self.drop_body();
         if self.knows(headers) {
             return;
         }
@@ -57,17 +64,25 @@ impl Observer for Ear {
         if !self.listens {
             return;
         }
-        if self.body.len() + bytes.len() > ANSWER_BYTES_MAX {
+        let all = self.all_bytes.load(Relaxed) + bytes.len();
+        if self.body.len() + bytes.len() > ANSWER_BYTES_MAX || all > ANSWERS_BYTES_MAX {
             self.overflowed = true;
             return;
         }
+        self.all_bytes.store(all, Relaxed);
         self.body.extend_from_slice(bytes);
     }
 }
 
 impl Ear {
-    pub(crate) fn new(listens: bool) -> Self {
-        Self { listens, ..Self::default() }
+    /// Of a user of a thread whose users have so many bytes of answers together.
+    pub(crate) fn new(listens: bool, all_bytes: Arc<AtomicUsize>) -> Self {
+        Self { listens, head: Vec::new(), body: Vec::new(), overflowed: false, all_bytes }
+    }
+
+    fn drop_body(&mut self) {
+        self.all_bytes.store(self.all_bytes.load(Relaxed) - self.body.len(), Relaxed);
+        self.body.clear();
     }
 
     /// Whether these are the lines of the head at hand: looking costs less than writing.
@@ -82,10 +97,17 @@ impl Ear {
     }
 
     fn forget(&mut self) {
-        self.body.clear();
+        self.drop_body();
         if self.body.capacity() > KEPT_BYTES {
             self.body = Vec::new();
         }
+    }
+}
+
+/// A connection that is gone has none.
+impl Drop for Ear {
+    fn drop(&mut self) {
+        self.drop_body();
     }
 }
 
@@ -276,7 +298,7 @@ mod tests {
 
     #[test]
     fn an_ear_holds_the_head_it_heard_last() {
-        let mut ear = Ear::new(true);
+        let mut ear = Ear::new(true, Arc::default());
         let header = |name, value: &'static str| Header { name, value: value.as_bytes() };
         let heads: [&[Header<'_>]; 6] = [
             &[header("A", "1"), header("B", "2")],
@@ -333,5 +355,21 @@ mod tests {
             assert_eq!(table[0], ("A".to_owned(), b"\"..error('x')..\"".to_vec()));
             assert_eq!(table[1], ("B\"]=1,[\"C".to_owned(), b"\\".to_vec()));
         }
+    }
+
+    #[test]
+    fn answers_of_a_thread_share_what_they_may_keep() {
+        let all = Arc::<AtomicUsize>::default();
+        let (mut first, mut second) = (Ear::new(true, all.clone()), Ear::new(true, all.clone()));
+        first.body(&[0; 1_000]);
+        all.store(ANSWERS_BYTES_MAX - 500, Relaxed);
+        second.body(&[0; 400]);
+        assert!(!second.overflowed);
+        second.body(&[0; 200]);
+        assert!(second.overflowed && second.body.len() == 400, "others have the rest");
+        all.store(1_400, Relaxed);
+        second.forget();
+        drop(first);
+        assert_eq!(all.load(Relaxed), 0, "what is done with is given back");
     }
 }

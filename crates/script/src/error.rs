@@ -28,7 +28,12 @@ impl ScriptError {
                 "let the script keep less: each of its states may use a share of this machine's memory",
                 format!("{path}: not enough memory"),
             ),
-            _ => ("mend the line it names", said(error)),
+            _ => {
+                let said = said(error);
+                let is_missing = said.contains("module '") && said.contains("' not found:");
+                let help = "install the module for Lua 5.1 (Debian: apt install lua-NAME), or say where it is with LUA_PATH and LUA_CPATH";
+                (if is_missing { help } else { "mend the line it names" }, said)
+            }
         };
         Self::new(format!("the script '{path}' failed in {doing}: {said}"), help)
     }

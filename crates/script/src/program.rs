@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Broken, Choice, Program};
@@ -13,7 +14,7 @@ use measure::Outcome;
 use mlua::{BString, Function, Value};
 use plan::Nanos;
 
-use crate::answer::{ANSWER_BYTES_MAX, Answers, Ear};
+use crate::answer::{ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, Answers, Ear};
 use crate::state::{CALL_INSTRUCTIONS_MAX, State};
 use crate::thread::Shared;
 use crate::{ScriptError, requests};
@@ -100,6 +101,8 @@ pub(crate) struct Scripted {
     /// What is sent where it has no `request`.
     fixed: (Vec<u8>, Choice),
     rates: Rates,
+    /// What its users have of their answers.
+    answers_bytes: Arc<AtomicUsize>,
 }
 
 /// Which functions a script defines.
@@ -124,7 +127,7 @@ impl Scripted {
             Ok((door("request", defines.request)?, door("delay", defines.delay)?, answers))
         })();
         let (request, delay, answers) = made.map_err(|error| state.failed("looking for its functions", &error))?;
-        Ok(Self { state, shared, request, delay, answers, fixed, rates })
+        Ok(Self { state, shared, request, delay, answers, fixed, rates, answers_bytes: Arc::default() })
     }
 }
 
@@ -153,7 +156,7 @@ impl Program for Scripted {
     const SAMPLES_EVERY: Option<Nanos> = Some(SAMPLES_EVERY);
 
     fn user(&self, _number: u64) -> User {
-        User { bytes: Vec::new(), choice: self.fixed.1, ear: Ear::new(self.answers.is_some()) }
+        User { bytes: Vec::new(), choice: self.fixed.1, ear: Ear::new(self.answers.is_some(), self.answers_bytes.clone()) }
     }
 
     fn address(&self) -> Option<SocketAddr> {
@@ -181,7 +184,8 @@ impl Program for Scripted {
         let Some(text) = text else { return Err(self.no_string().into()) };
         if user.bytes != *text {
             if !requests::differs_in_path(&text, &user.bytes) {
-                user.choice = requests::read(&text).map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
+                let read = requests::read_with_any_path(&text);
+                user.choice = read.map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
             }
             user.bytes = text.into();
         }
@@ -198,7 +202,11 @@ impl Program for Scripted {
         let (Some(answers), Ok(status)) = (&self.answers, outcome.result) else { return Ok(()) };
         if ear.overflowed {
             return Err(ScriptError::new(
-                format!("an answer has more than {} MiB, too much for response()", ANSWER_BYTES_MAX >> 20),
+                format!(
+                    "an answer has more than {} MiB, or those under way on a thread more than {} MiB: too much for response()",
+                    ANSWER_BYTES_MAX >> 20,
+                    ANSWERS_BYTES_MAX >> 20
+                ),
                 "measure it without response(), or ask the server for less",
             )
             .into());

@@ -34,6 +34,19 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Choice, String> {
     Ok(Choice { asked, requests })
 }
 
+/// The same, and whatever stands between the method and the version is a path, as for wrk, which reads no string but the first: a list
+/// of paths may hold one with a blank, and what to say to that is the server's.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_with_any_path(bytes: &[u8]) -> Result<Choice, String> {
+    read(bytes).or_else(|why| {
+        let (line, rest) = first_line(bytes).ok_or_else(|| why.clone())?;
+        let method = method(line).filter(|_| line.ends_with(VERSION)).ok_or_else(|| why.clone())?;
+        read(&[method, b"/", VERSION, rest].concat()).map_err(|_| why)
+    })
+}
+
 /// Whether a string differs from one that was [`read`] in the path of its first request alone, and so is read as that one is. Most
 /// scripts change nothing else, and reading a whole head takes several times as long as this.
 pub(crate) fn differs_in_path(bytes: &[u8], from: &[u8]) -> bool {
@@ -147,6 +160,16 @@ mod tests {
             if before.is_ok() && differs_in_path(second.as_bytes(), first.as_bytes()) {
                 prop_assert_eq!(read(second.as_bytes()), before);
             }
+        }
+    }
+
+    #[test]
+    fn a_path_with_a_blank_is_the_servers_to_refuse() {
+        let text = b"HEAD /a b HTTP/1.1\r\nHost: a\r\n\r\n";
+        assert!(read(text).is_err());
+        assert_eq!(read_with_any_path(text).map(|choice| (choice.asked, choice.requests)), Ok((Asked::Head, 1)));
+        for other in ["GET /a b HTTP/1.1\r\nHost: a\r\n", "GET /a b\r\n\r\n", "hello", "GET / HTTP/1.1\r\nContent-Length: 9\r\n\r\n"] {
+            assert_eq!(read_with_any_path(other.as_bytes()), read(other.as_bytes()), "{other:?}");
         }
     }
 

@@ -6,6 +6,7 @@
 //! sent, because it is looked at before. Other than in wrk no thread sends before all are set up.
 
 use std::fs;
+use std::io::Read as _;
 use std::sync::Arc;
 
 use engine::protocol::http1::Asked;
@@ -14,7 +15,7 @@ use measure::{Counted, Summary, Tick};
 use mlua::Value;
 use plan::{Load, Plan, Scheme, plainly};
 
-use crate::attended::attended;
+use crate::attended::{attended, limit_of};
 use crate::done::{DoneArguments, arguments};
 use crate::program::{Counts, Defines, Rates, Repeated, Scripted, said};
 use crate::state::{Libraries, State, addresses};
@@ -47,13 +48,26 @@ impl Source {
     }
 }
 
+/// A file beyond is no script, and no list that is kept in memory.
+const FILE_BYTES_MAX: u64 = 256 << 20;
+
+/// What a file holds, if that is not without end.
+fn held(path: &str) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    match u64::try_from(bytes.len()) {
+        Ok(length) if length <= FILE_BYTES_MAX => Ok(bytes),
+        _ => Err(std::io::Error::other("it is larger than 256 MiB")),
+    }
+}
+
 /// What a script's file holds, in short: its SHA-256, in hexadecimal. A result names it, so that it is known whether the script
 /// is still the same.
 ///
 /// # Errors
 /// If the file cannot be read.
 pub fn fingerprint(path: &str) -> std::io::Result<String> {
-    fs::read(path).map(|held| fingerprint_of(&held))
+    held(path).map(|held| fingerprint_of(&held))
 }
 
 /// The same of what was read already.
@@ -98,23 +112,17 @@ impl Script {
     /// Reads the file and runs it in the main state.
     ///
     /// # Errors
-    /// If it cannot be read, is empty, does not compile, fails, or does not return before `stop` is raised.
+    /// If it cannot be read, does not compile, fails, or does not return before `stop` is raised.
     pub fn load(source: &Source, globals: Globals, stop: &Stop) -> Result<Self, ScriptError> {
         let path: Arc<str> = source.path.as_str().into();
-        let text = fs::read(&source.path).map_err(|why| {
+        let text = held(&source.path).map_err(|why| {
             ScriptError::new(format!("the script '{path}' cannot be read: {}", plainly(&why)), "give a readable Lua file")
         })?;
-        if text.trim_ascii().is_empty() {
-            return Err(ScriptError::new(
-                format!("the script '{path}' is empty"),
-                "give a Lua file that sets wrk.method, or defines request()",
-            ));
-        }
         let text: Arc<[u8]> = text.into();
         let main = {
             let (path, text, globals, libraries) = (path.clone(), text.clone(), globals.clone(), source.libraries);
             let bytes_max = memory_bytes_max(1);
-            attended(stop, Urgency::None, &source.path, "loading", move || {
+            attended((stop, Urgency::None), limit_of(libraries), &source.path, "loading", move || {
                 let main = State::new(&path, libraries, &globals, bytes_max)?;
                 main.execute(&text)?;
                 Ok::<_, ScriptError>(main)
@@ -123,11 +131,18 @@ impl Script {
         Ok(Self { path, text, arguments: source.arguments.clone(), libraries: source.libraries, globals, main, threads: Vec::new() })
     }
 
-    /// Prepares the network, sets every thread up and carries the plan out.
+    /// Prepares the network, sets every thread up, calls `begins` and carries the plan out. What the script printed has left the program when
+    /// it returns.
     ///
     /// # Errors
     /// If the run cannot begin, or the script fails; then with what was measured until that.
-    pub fn run(&mut self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Measured, RunError> {
+    pub fn run(
+        &mut self,
+        plan: &Plan,
+        begins: &mut dyn FnMut(),
+        watch: &mut dyn FnMut(&Tick, Counted),
+        stop: &Stop,
+    ) -> Result<Measured, RunError> {
         refuse(plan)?;
         let prepared = engine::prepare(plan)?;
         let (parts, defines) = self.set_up(&prepared, plan.threads().get(), stop)?;
@@ -139,6 +154,7 @@ impl Script {
         }
         self.threads = parts.iter().map(|part| part.state.clone()).collect();
         let counts = Counts::default();
+        begins();
         let ended = if defines == (Defines { request: false, delay: false, response: false }) {
             let parts: Vec<_> = parts.into_iter().map(|part| (part.fixed, part.shared.address())).collect();
             let counts = counts.clone();
@@ -163,6 +179,7 @@ impl Script {
             // A worker that does not return holds its state for good; nobody may wait for it.
             self.threads.clear();
         })?;
+        self.main.flush()?;
         Ok(Measured { summary, requests: rates_of(&counts) })
     }
 
@@ -177,7 +194,9 @@ impl Script {
             main: self.main.clone(),
             addresses: prepared.addresses(),
         };
-        attended(stop, Urgency::None, &self.path, "setup() or init()", move || setting_up.all(threads))?
+        attended((stop, Urgency::None), limit_of(self.libraries), &self.path, "setup(), init() or its first request()", move || {
+            setting_up.all(threads)
+        })?
     }
 
     /// Whether the script has last words.
@@ -195,7 +214,7 @@ impl Script {
         let with = with.clone();
         let interface = self.globals.interface;
         // The run may have been stopped, and still has its last words.
-        attended(stop, stop.urgency(), &self.path, "done()", move || {
+        attended((stop, stop.urgency()), limit_of(self.libraries), &self.path, "done()", move || {
             if !main.defines("done")? {
                 return Ok(());
             }

@@ -89,8 +89,12 @@ impl State {
         self.allow(ONCE_INSTRUCTIONS_MAX);
         // Compiled chunks can break memory safety, whatever the libraries.
         let loaded = self.lua.load(text).set_name(format!("@{}", self.path)).set_mode(ChunkMode::Text).exec();
-        let flushed = self.door("flush").and_then(|flush| flush.call(()));
-        loaded.and(flushed).map_err(|error| self.failed("loading", &error))
+        loaded.map_err(|error| self.failed("loading", &error)).and_then(|()| self.flush())
+    }
+
+    /// Sends out what scripts have printed: C's buffer is the whole program's.
+    pub(crate) fn flush(&self) -> Result<(), ScriptError> {
+        self.door("flush").and_then(|flush| flush.call(())).map_err(|error| self.failed("print()", &error))
     }
 
     /// A function of `wrk.lua`.
@@ -178,6 +182,9 @@ fn natives(lua: &Lua, globals: &Globals) -> mlua::Result<Table> {
         table.raw_set(name.as_str(), value.as_str())?;
     }
     native.raw_set("headers", table)?;
+    // Where Debian's LuaJIT, and so Debian's wrk, looks besides.
+    native.raw_set("modules", "/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua")?;
+    native.raw_set("binaries", format!("/usr/lib/{}-linux-gnu/lua/5.1/?.so;/usr/lib/lua/5.1/?.so", std::env::consts::ARCH))?;
     native.raw_set("lookup", lua.create_function(lookup)?)?;
     native.raw_set("time_us", lua.create_function(|_, ()| Ok(time_us()))?)?;
     let connect = |_: &Lua, address: String| Ok(engine::net::answers(address.parse()?, CONNECT_MAX));

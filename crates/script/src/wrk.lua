@@ -6,6 +6,13 @@ local type, tostring, next, pairs, ipairs, pcall, error, newproxy = type, tostri
 local concat, getmetatable, setmetatable = table.concat, getmetatable, setmetatable
 local getinfo = debug and debug.getinfo
 local flush = io and io.stdout and function() io.stdout:flush() end or function() end
+-- Whole lines leave at once: the report of the program stands in the same file.
+if io and io.stdout then io.stdout:setvbuf("line") end
+if package then
+  for where, more in pairs({ path = native.modules, cpath = native.binaries }) do
+    if not package[where]:find(more, 1, true) then package[where] = package[where] .. ";" .. more end
+  end
+end
 local has_buffer, buffers = false, nil
 local has_ffi, ffi = false, nil
 if require then

@@ -119,7 +119,7 @@ impl Trial {
     fn run_to_the_end(&self, capture: &Capture) -> Result<(Measured, Option<String>), RunError> {
         let (plan, mut script) = self.load(&capture.url("/"))?;
         let stop = Stop::new();
-        let measured = script.run(&plan, &mut |_, _| (), &stop)?;
+        let measured = script.run(&plan, &mut || (), &mut |_, _| (), &stop)?;
         script.done(&DoneArguments::of(&measured), &stop)?;
         Ok((measured, std::fs::read_to_string(self.folder.path().join("result")).ok()))
     }

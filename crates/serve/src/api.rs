@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use bytes::Bytes;
 use history::{Entry, Filter, HistoryError, Id, Kind, Moment, Reference, Store};
 use hyper::StatusCode;
+use plan::{Draft, Plan};
 use report::page::{Point, trend};
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +109,18 @@ pub(crate) fn answer(desk: &dyn Desk, live: &Live, courses: &Courses, mut reques
             request.query.end()?;
             start(desk, live, asked)
         }
+        Operation::Change => {
+            let change = read(&request.body)?;
+            request.query.end()?;
+            changed(&mut store(desk)?, &request.run, change)
+        }
+        Operation::Remove => {
+            request.query.end()?;
+            let mut store = store(desk)?;
+            let entry = resolved(&store, &request.run)?;
+            store.remove(&entry.id).map_err(|error| told(&error))?;
+            Ok(answer::json(StatusCode::OK, &entry))
+        }
         operation => {
             request.query.end()?;
             one(desk, courses, operation, &request.run)
@@ -193,6 +206,24 @@ struct Known {
     plan: serde_json::Value,
 }
 
+/// What is said of a load in any case; the rest of a plan may be what every plan has by itself.
+const ALWAYS: [&str; 5] = ["url", "connections", "duration", "rate", "requests"];
+
+/// A plan as its user would write it, without what every plan of such a load has by itself.
+fn without_defaults(mut plan: serde_json::Value) -> serde_json::Value {
+    let Some(settings) = plan.as_object_mut() else { return plan };
+    let load = settings.iter().filter(|(key, _)| ALWAYS.contains(&key.as_str())).map(|(key, value)| (key.clone(), value.clone())).collect();
+    let usual = serde_json::from_value::<Draft>(serde_json::Value::Object(load)).ok().and_then(|draft| Plan::try_from(draft).ok());
+    let Some(serde_json::Value::Object(usual)) = usual.and_then(|usual| serde_json::to_value(usual).ok()) else { return plan };
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    settings.retain(|key, value| match key.as_str() {
+        always if ALWAYS.contains(&always) => true,
+        "threads" => value.as_u64() != Some(cores),
+        _ => usual.get(key) != Some(&*value),
+    });
+    plan
+}
+
 /// What is asked of one saved run.
 fn one(desk: &dyn Desk, courses: &Courses, operation: Operation, run: &str) -> Result<Answer, Problem> {
     let store = store(desk)?;
@@ -200,7 +231,7 @@ fn one(desk: &dyn Desk, courses: &Courses, operation: Operation, run: &str) -> R
     let damaged = |why: String| told(&HistoryError::Damaged { id: entry.short.clone(), why });
     if operation == Operation::Read {
         let plan = store.plan(&entry.id).map_err(|error| told(&error))?;
-        let plan = serde_json::from_str(&plan).unwrap_or(serde_json::Value::Null);
+        let plan = serde_json::from_str(&plan).map_or(serde_json::Value::Null, without_defaults);
         return Ok(answer::json(StatusCode::OK, &Known { entry, plan }));
     }
     if operation == Operation::Course
@@ -231,6 +262,58 @@ fn one(desk: &dyn Desk, courses: &Courses, operation: Operation, run: &str) -> R
 fn resolved(store: &Store, run: &str) -> Result<Entry, Problem> {
     let reference: Reference = run.parse().map_err(|error| told(&error))?;
     store.resolve(&reference).map_err(|error| told(&error))
+}
+
+/// What is said of a saved run; what is left out stays as it is.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Change {
+    name: Option<String>,
+    note: Option<String>,
+    /// All of them, in the place of those it has.
+    tags: Option<Vec<String>>,
+    /// Makes it the baseline of its name.
+    baseline: Option<bool>,
+}
+
+/// Notes and names are words for people; what is longer is a document.
+const WORDS_MAX: usize = 10_000;
+
+fn changed(store: &mut Store, run: &str, change: Change) -> Result<Answer, Problem> {
+    let Change { name, note, tags, baseline } = change;
+    let mut entry = resolved(store, run)?;
+    let name = name.map(|name| name.trim().to_owned());
+    if name.as_ref().is_some_and(|name| name.is_empty() || name.chars().count() > 100 || name.chars().any(char::is_control)) {
+        return Err(Problem::impossible("a name is 1 to 100 letters, without control characters", "give another name"));
+    }
+    if note.as_ref().is_some_and(|note| note.len() > WORDS_MAX) {
+        return Err(Problem::impossible("the note is longer than 10,000 bytes", "give a shorter one"));
+    }
+    if baseline == Some(false) {
+        return Err(Problem::impossible("a baseline is replaced by another one, and not taken away", "make another run the baseline"));
+    }
+    if let Some(tags) = tags {
+        let gone: Vec<String> = entry.kept.tags.iter().filter(|tag| !tags.contains(tag)).cloned().collect();
+        entry = store.tag(&entry.id, &tags, &gone).map_err(|error| impossible(&error))?;
+    }
+    if let Some(name) = name {
+        entry = store.rename(&entry.id, &name).map_err(|error| told(&error))?;
+    }
+    if let Some(note) = note {
+        entry = store.note(&entry.id, &note).map_err(|error| told(&error))?;
+    }
+    if baseline == Some(true) {
+        entry = store.set_baseline(&entry.id).map_err(|error| told(&error))?;
+    }
+    Ok(answer::json(StatusCode::OK, &entry))
+}
+
+/// A word that cannot be a tag is the asker's mistake.
+fn impossible(error: &HistoryError) -> Problem {
+    match error {
+        HistoryError::NoTag(_) => Problem::impossible(error.to_string(), error.help()),
+        other => told(other),
+    }
 }
 
 /// As many values as are drawn: means of neighbours.
@@ -344,6 +427,18 @@ mod tests {
         for wrong in ["limit=201", "limit=", "limit=x", "kind=walk", "since=yesterday", "name=a&name=b", "offset=-1"] {
             assert!(super::filter(&mut Query::new(wrong)).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_plan_is_shown_as_its_user_would_write_it() {
+        let draft =
+            Draft { url: Some("http://a.test/".to_owned()), connections: "20".parse().ok(), follow: "3".parse().ok(), ..Draft::default() };
+        let plan = serde_json::to_value(Plan::try_from(draft).unwrap()).unwrap();
+        assert!(plan["header"].is_array() && plan["connect_timeout"].is_string());
+        let shown = without_defaults(plan);
+        let keys: Vec<&String> = shown.as_object().unwrap().keys().filter(|key| *key != "threads").collect();
+        assert_eq!(keys, ["connections", "duration", "follow", "url"], "{shown}");
+        assert_eq!(without_defaults(serde_json::Value::Null), serde_json::Value::Null);
     }
 
     #[test]

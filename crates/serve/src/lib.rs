@@ -20,6 +20,7 @@
 mod allowed;
 mod answer;
 mod api;
+mod connection;
 mod desk;
 mod guard;
 mod live;

@@ -54,6 +54,10 @@ pub enum Operation {
     Result,
     /// Its course in a few values.
     Course,
+    /// Writes down what is said of it: name, note, tags, baseline.
+    Change,
+    /// Removes it.
+    Remove,
     /// Two saved runs side by side.
     Compare,
     /// One name over time.
@@ -94,6 +98,8 @@ pub const ROUTES: &[Route] = &[
     get("/api/v1/runs/{run}/html", Operation::Save),
     get("/api/v1/runs/{run}/result", Operation::Result),
     get("/api/v1/runs/{run}/course", Operation::Course),
+    post("/api/v1/runs/{run}/change", Operation::Change),
+    post("/api/v1/runs/{run}/remove", Operation::Remove),
     get("/api/v1/compare", Operation::Compare),
     get("/api/v1/trend", Operation::Trend),
     get("/api/v1/live", Operation::State),

@@ -2,7 +2,7 @@
 //!
 //! It lives on one thread with a runtime of its own, so that a load measured in the same process has its threads to itself. What
 //! waits (the history, a target that is looked at) waits on other threads. A browser that goes away in the middle is noticed by
-//! what it no longer takes, and costs nothing but that.
+//! what it no longer takes, and costs nothing but that. Whoever has not shown the token can fill some of the places, never all.
 //!
 //! Invariant: nothing is looked at of a request before [`Guard`] admitted it, and nothing is told to who has no token where there
 //! is one.
@@ -10,7 +10,7 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -28,12 +28,17 @@ use tokio::time::timeout;
 
 use crate::answer::{self, Answer, Problem};
 use crate::api::{self, Courses, Query, Request};
+use crate::connection::Connection;
 use crate::guard::Changes;
 use crate::route::{Led, lead};
 use crate::{Desk, Guard, Live, OPENAPI, Operation, ROUTES};
 
 /// A browser opens six for a page.
 const CONNECTIONS_MAX: usize = 64;
+/// Of these, so many may belong to whoever has not shown the token: it is for them to wait.
+const STRANGERS_MAX: usize = 16;
+/// And so long: a page asks for the token at once.
+const STRANGER_TIMEOUT: Duration = Duration::from_secs(30);
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// A test with a body to send is the largest that comes.
@@ -115,11 +120,12 @@ impl Shared {
 async fn serve(listener: TcpListener, shared: Arc<Shared>, mut shutting: watch::Receiver<Shut>) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("the listener was made non-blocking");
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let strangers = Arc::new(Semaphore::new(STRANGERS_MAX));
     let mut connections = JoinSet::new();
     let within = loop {
-        let place = places.clone().acquire_owned();
+        let (place, stranger) = (places.clone().acquire_owned(), strangers.clone().acquire_owned());
         let accepted = tokio::select! {
-            accepted = async { (place.await, listener.accept().await) } => accepted,
+            accepted = async { (place.await, stranger.await, listener.accept().await) } => accepted,
             _ = shutting.changed() => match *shutting.borrow() {
                 Shut::Within(within) => break within,
                 Shut::Open => continue,
@@ -127,7 +133,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, mut shutting: watch::
             // What has ended is let go.
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
         };
-        let (Ok(place), Ok((stream, _))) = accepted else {
+        let (Ok(place), Ok(stranger), Ok((stream, _))) = accepted else {
             // Too few files, for instance: others may free some.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
@@ -136,18 +142,35 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, mut shutting: watch::
         let (shared, mut shutting) = (shared.clone(), shutting.clone());
         connections.spawn(async move {
             let _place = place;
-            let service = service_fn(|request| {
-                let shared = shared.clone();
-                async move { Ok::<_, Infallible>(answered(&shared, request).await) }
+            // Held until the token is shown.
+            let stranger = Arc::new(Mutex::new(Some(stranger)));
+            let service = service_fn(|request: hyper::Request<Incoming>| {
+                let (shared, stranger) = (shared.clone(), stranger.clone());
+                async move {
+                    if shared.house.guard.know(request.headers()).is_ok() {
+                        drop(stranger.lock().unwrap_or_else(PoisonError::into_inner).take());
+                    }
+                    Ok::<_, Infallible>(answered(&shared, request).await)
+                }
             });
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEAD_TIMEOUT)
-                .serve_connection(TokioIo::new(stream), service);
+                .serve_connection(TokioIo::new(Connection::new(stream)), service);
             tokio::pin!(connection);
+            let overstays = async {
+                tokio::time::sleep(STRANGER_TIMEOUT).await;
+                if stranger.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+                    std::future::pending::<()>().await;
+                }
+            };
             // A browser that goes away is no error of ours.
             tokio::select! {
                 _ = connection.as_mut() => {}
+                () = overstays => {
+                    connection.as_mut().graceful_shutdown();
+                    let _ = connection.await;
+                }
                 () = async { drop(shutting.wait_for(|shut| *shut != Shut::Open).await) } => {
                     connection.as_mut().graceful_shutdown();
                     let _ = connection.await;
@@ -186,8 +209,8 @@ async fn judged(shared: &Arc<Shared>, request: hyper::Request<Incoming>) -> Resu
         Led::Nowhere => return Err(Problem::missing("there is nothing at this address", "begin at /, or see /api/v1/openapi.json")),
     };
     let query = Query::new(head.uri.query().unwrap_or_default());
-    let takes_body =
-        ROUTES.iter().any(|route| route.operation == operation && route.method.name() == "POST") && operation != Operation::Stop;
+    let takes_body = ROUTES.iter().any(|route| route.operation == operation && route.method.name() == "POST")
+        && !matches!(operation, Operation::Stop | Operation::Remove);
     let body = if takes_body { received(&head.headers, body).await? } else { Bytes::new() };
     match operation {
         Operation::Page => Ok(answer::asset(

@@ -150,15 +150,17 @@ impl Feed {
     fn start(data: Arc<Data>, order: Order, share: Share) -> Self {
         let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
         let columns = data.columns().len();
-        thread::Builder::new()
-            .name(format!("rows-{}", share.index()))
-            .spawn({
-                let data = data.clone();
-                move || read_ahead(&data, order, share, &sender)
-            })
-            .expect("the system gives a thread to each worker's rows");
+        let reader = thread::Builder::new().name(format!("rows-{}", share.index())).spawn({
+            let data = data.clone();
+            move || read_ahead(&data, order, share, &sender)
+        });
         // The first block is there before the load begins.
-        let first = blocks.recv().ok();
+        let first = match reader {
+            Ok(_) => blocks.recv().ok(),
+            Err(why) => {
+                Some(Err(Ended::Failed(format!("the system gives no thread to read rows ahead ({why}): raise the limit on processes"))))
+            }
+        };
         Self { data, blocks, first, block: Block::default(), at: 0, columns }
     }
 

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
-use measure::{Counted, Outcome, Recorder, Summary, Tally, Tick};
+use measure::{Counted, Failure, Outcome, Recorder, Summary, Tally, Tick};
 use plan::{Plan, PlanErrors, Random, RowOrder, Share, Target, Turns};
 use step::Check;
 
@@ -142,6 +142,15 @@ impl Ready {
             if program.has_stopped() {
                 break;
             }
+            if user.is_unsendable {
+                return Err(Broken {
+                    message: format!(
+                        "a value for a header of request {} holds a line break or another control character",
+                        requests.len() + 1
+                    ),
+                    help: "mend the row of the data file; {{base64 (NAME.COLUMN)}} writes any bytes".to_owned(),
+                });
+            }
             requests.push(user.bytes.clone());
         }
         Ok(requests)
@@ -170,6 +179,8 @@ struct User {
     kept: Vec<Fields>,
     /// Why it has none.
     wrong: Option<String>,
+    /// Whether the request at hand holds what no header can.
+    is_unsendable: bool,
     ear: Ear,
 }
 
@@ -229,6 +240,7 @@ impl<const W: bool> Program for Filled<W> {
             route: 0,
             kept: Vec::new(),
             wrong: None,
+            is_unsendable: false,
             ear: Ear { heard: self.shared.expected.heard, ..Ear::default() },
         };
         if self.shared.order == RowOrder::PerUser {
@@ -298,12 +310,15 @@ impl<const W: bool> Program for Filled<W> {
             }
         }
         if is_unsafe {
-            return Err(Broken {
-                message: format!("a value for a header of request {} holds a line break or another control character", number + 1),
-                help: "mend the row of the data file; {{base64 (NAME.COLUMN)}} writes any bytes".to_owned(),
-            });
+            user.bytes.clear();
         }
+        user.is_unsendable = is_unsafe;
         Ok(Choice { asked: route.asked, requests: 1 })
+    }
+
+    #[inline]
+    fn unsendable(&self, user: &User) -> Option<Failure> {
+        user.is_unsendable.then_some(Failure::RequestValue)
     }
 
     #[inline]
@@ -535,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_break_in_a_header_ends_the_run_and_not_the_header() {
+    fn a_line_break_in_a_header_ends_the_request_and_not_the_header() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("users.csv");
         fs::write(&path, "name\na\n\"b\r\nEvil: yes\"\n").unwrap();
@@ -547,6 +562,16 @@ mod tests {
         let ready = Ready::new(&plan, &[data]).unwrap();
         assert_eq!(ready.preview(1).unwrap().len(), 1);
         assert!(ready.preview(2).unwrap_err().message.contains("request 2 holds a line break"));
+        let program = Filled::<false>::new(ready.shared.clone(), Share::WHOLE);
+        let mut user = program.user(0);
+        let sent: Vec<_> = (0..4)
+            .map(|_| {
+                program.choose(&mut user).unwrap();
+                (program.unsendable(&user), user.bytes.is_empty())
+            })
+            .collect();
+        let refused = (Some(Failure::RequestValue), true);
+        assert_eq!(sent, [(None, false), refused, (None, false), refused], "the rows around it are sent");
     }
 
     #[test]

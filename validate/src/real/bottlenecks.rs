@@ -104,7 +104,7 @@ const CASES: [Case; 20] = [
     case("time beside its collector", "collector", &["garbage_collection"]),
     Case { load: Load::Rate("200/s", "8s"), ..case("memory: it keeps 64 KiB a request", "memory", &["memory"]) },
     case("storage", "storage", &["disk"]),
-    case("admission: 503 with Retry-After", "admission", &["rate_limit"]),
+    case("admission: 503 with Retry-After", "admission", &["overload"]),
     case("soundness: it fails beyond eight at once", "soundness", &["errors"]),
     Case { around: Around::Behind("workers"), ..case("an upstream with four workers", "upstream", &["not_visible"]) },
     Case { around: Around::Files(FILES), ..case("files: it may open 24", "files", &["open_files"]) },
@@ -321,7 +321,7 @@ impl Drop for Limited {
 }
 
 /// A cgroup that may use so many cores. It ends with this value, as soon as nobody is in it.
-struct Quota {
+pub(super) struct Quota {
     /// One, or two where limits and accounts are kept apart.
     folders: Vec<PathBuf>,
 }
@@ -334,7 +334,7 @@ impl Quota {
     ///
     /// # Errors
     /// Where this user may make no cgroups.
-    fn on(child: &Child, cores: f64) -> Result<Self> {
+    pub(super) fn on(child: &Child, cores: f64) -> Result<Self> {
         let name = format!("loadline-validate-{}", child.id());
         let (quota, period) = ((cores * PERIOD_US).round(), PERIOD_US);
         let (mounts, limits) = if Path::new("/sys/fs/cgroup/cgroup.controllers").exists() {

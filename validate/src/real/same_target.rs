@@ -43,7 +43,7 @@ const SHAPES: [(&str, &str, &[&str]); 3] = [
     ("1,500 a second, answers after 2 ms (log-normal)", "/behave?delay=lognormal:2ms:0.5", &["-c", "64", "-r", "1500/s"]),
     ("8 users of a pool of 4 workers with 2 ms", "/behave?pool=4:2ms", &["-c", "8"]),
 ];
-/// With fewer, four metrics together cannot be called different.
+/// Whatever they vary by: as many in every comparison.
 const PAIRS: &str = "8";
 
 impl Experiment for SameTarget {

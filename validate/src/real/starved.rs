@@ -70,7 +70,7 @@ impl Treated {
 #[derive(Debug)]
 pub struct Starved;
 
-/// Half the lag that a run is never called INVALID for (docs/measurement.md §1.9).
+/// Half of what the median may move by before a run is called INVALID (docs/measurement.md §1.9).
 const BARE_LATE_MAX: Nanos = Nanos::from_micros(250);
 /// As often as the open load sends.
 const BARE_EVERY: Duration = Duration::from_micros(500);
@@ -97,7 +97,12 @@ impl Starved {
         let ours = |what: &What| {
             matches!(
                 what,
-                What::Lag { .. } | What::RunQueue { .. } | What::Shortfall { .. } | What::Processor { .. } | What::ProcessorFor { .. }
+                What::Lag { .. }
+                    | What::RunQueue { .. }
+                    | What::Gaps { .. }
+                    | What::Shortfall { .. }
+                    | What::Processor { .. }
+                    | What::ProcessorFor { .. }
             )
         };
         Ok(Treated {
@@ -110,7 +115,7 @@ impl Starved {
             blamed: run.failures.iter().filter(|failure| failure.side == Side::Server).map(|failure| failure.count).sum(),
             core_share: run.generator.cpu_share_busiest,
             waited_share: run.generator.run_queue_share.unwrap_or(0.0),
-            says_so: ran.stdout.contains("INVALID: these figures are loadline's own, not the server's"),
+            says_so: ran.stdout.lines().any(|line| line.starts_with("INVALID: ")),
             bare_late,
         })
     }

@@ -44,6 +44,10 @@ export const overTime = (name: string, kind: string): Promise<Page> => get(`tren
 export const state = (): Promise<State> => get("live");
 export const check = (test: Test): Promise<Checked> => post("check", test);
 export const startTest = (test: Test): Promise<unknown> => post("runs", test);
+/** What is said of a saved run; what is left out stays. */
+export interface Change { name?: string; note?: string; tags?: string[]; baseline?: true }
+export const change = (run: string, said: Change): Promise<Entry> => post(`runs/${encodeURIComponent(run)}/change`, said);
+export const remove = (run: string): Promise<Entry> => post(`runs/${encodeURIComponent(run)}/remove`);
 export const stopTest = (): Promise<State> => post("live/stop");
 export const signIn = (token: string): Promise<unknown> => post("session", { token });
 

@@ -61,6 +61,7 @@ export async function live(root: HTMLElement, mode: Mode): Promise<void> {
       root.dataset["state"] = "ended";
       titled(page ? page.title : "ended");
       panel.ended(saved, trouble, mode);
+      if (mode === "all") panel.next();
       if (page) render(root, page, [head, panel.root]);
     },
     heard: (yes) => panel.heard(yes),
@@ -77,6 +78,9 @@ function distinct(page: Page, mark: string): Page {
     measured_by: "",
   } as Page;
 }
+
+/** So often it is asked whether another run has begun. */
+const NEXT_MS = 3_000;
 
 /** What stands above the charts: how far it is, the latest figures, and the button that ends it. */
 class Panel {
@@ -101,6 +105,15 @@ class Panel {
       stopTest().then(() => this.say("ending: waiting for the last answers"), (error: unknown) => this.trouble.replaceChildren(failed(error)));
     });
     this.root.append(element("div", { class: "state-row" }, this.said, this.stop), element("div", { class: "progress-row" }, this.bar, this.left), this.lost, this.trouble, this.figures);
+  }
+
+  /** Another run may begin while this one is read: it is told, and does not push itself forward. */
+  next(): void {
+    const look = setInterval(() => void state().then((now) => {
+      if (now.state !== "running") return;
+      clearInterval(look);
+      this.trouble.append(element("p", { class: "under-way", role: "status" }, "Another run is under way: ", element("a", { href: "/live" }, now.title ?? "watch it")));
+    }, () => undefined), NEXT_MS);
   }
 
   state(now: State, mode: Mode): void {

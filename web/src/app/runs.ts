@@ -14,11 +14,16 @@ const PAUSE_MS = 200;
 export async function runs(root: HTMLElement): Promise<void> {
   titled("Runs");
   const chosen: string[] = [];
+  const began = new Map<string, string>();
   const told = element("p", { class: "quiet", role: "status" });
   const body = element("tbody");
   const more = element("button", { type: "button", hidden: true }, "Show more");
   const both = element("button", { type: "button", class: "primary", disabled: true }, "Compare two");
-  both.addEventListener("click", () => { location.href = `/compare?${new URLSearchParams({ a: chosen[0] ?? "", b: chosen[1] ?? "" })}`; });
+  both.addEventListener("click", () => {
+    // A is what was before, whichever was chosen first: then a change reads as it happened.
+    const [a = "", b = ""] = [...chosen].sort((one, other) => (began.get(one) ?? "").localeCompare(began.get(other) ?? ""));
+    location.href = `/compare?${new URLSearchParams({ a, b })}`;
+  });
   const heads = ["Choose", "Name", "Course", "QPS", "p99", "Failed", "Began (UTC)", "Revision", "Outcome"];
   const table = element("table", { class: "runs" },
     element("caption", { class: "spoken" }, "Saved runs, those that began last first"),
@@ -60,6 +65,7 @@ export async function runs(root: HTMLElement): Promise<void> {
       const found = await list(wanted);
       // Letters typed meanwhile ask again.
       if (mine !== asked) return;
+      for (const entry of found.runs) began.set(entry.id, entry.started);
       const rows = found.runs.map((entry) => row(entry, chosen.includes(entry.id), choose));
       if (offset === 0) { body.replaceChildren(...rows); } else { body.append(...rows); }
       more.hidden = body.rows.length >= found.total;

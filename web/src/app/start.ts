@@ -1,7 +1,7 @@
 /** The form that starts a test: what the command line can say of a request and its load, checked while it is typed. */
 
 import { Chart, type Spec } from "../charts/chart";
-import { clock, count, figure } from "../data/numbers";
+import { clock, figure } from "../data/numbers";
 import { element } from "../parts/element";
 import { Refused, check, read, startTest, type Checked, type Mistake, type Plan, type Stage, type Test } from "./api";
 import { failed, frame, sentence, titled } from "./frame";
@@ -63,7 +63,7 @@ class Form {
     this.stages = new StageRows(() => this.changed());
     const request = element("fieldset", {}, element("legend", {}, "Request"),
       this.select("what", "What is sent", [["", "one request"], ["scenario", "journeys of a scenario"]]),
-      this.text("url", "Target", { placeholder: "http://127.0.0.1:8080/healthz", inputmode: "url" }, "wide"),
+      this.text("url", "Target", { placeholder: "such as http://127.0.0.1:8080/healthz", inputmode: "url" }, "wide"),
       this.text("method", "Method", { placeholder: "GET, or POST with a body", list: "methods" }),
       element("datalist", { id: "methods" }, ...["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].map((value) => element("option", { value }))),
       this.area("header", "Headers", "One a line, such as X-Trace: 1", 2),
@@ -78,7 +78,7 @@ class Form {
       this.part("second", this.text("per_second", "Clients per second", { inputmode: "decimal" })),
       this.part("test", this.text("per_test", "Clients in the whole test", { inputmode: "numeric" })),
       this.part("stages", this.stages.root),
-      this.text("duration", "For", { placeholder: "10s, 5m" }),
+      this.text("duration", "For", { placeholder: "such as 10s or 5m" }),
       this.text("warmup", "Warm-up before", { placeholder: "none, 5s, auto" }),
       this.select("arrivals", "Arrivals", [["", "poisson: as independent users come"], ["even", "even: at equal distances"]]),
       this.picture,
@@ -228,7 +228,7 @@ class Form {
     const own = this.kinds.get("own");
     if (own) own.root.hidden = !journeys;
     const target = this.fields.get("url")?.input;
-    if (target instanceof HTMLInputElement) target.placeholder = journeys ? "as the scenario says" : "http://127.0.0.1:8080/healthz";
+    if (target instanceof HTMLInputElement) target.placeholder = journeys ? "as the scenario says" : "such as http://127.0.0.1:8080/healthz";
     const arrivals = this.fields.get("arrivals");
     const closed = this.chosen() === "maintained" || this.chosen() === "own";
     if (arrivals) arrivals.root.hidden = closed;
@@ -290,9 +290,9 @@ class Form {
     this.button.disabled = false;
   }
 
-  /** Rates over time, or so many clients. */
+  /** Rates over time; of clients that stay there is nothing to see. */
   private preview(stages: Stage[]): void {
-    const spec = this.chosen() === "own" ? null : this.chosen() === "maintained" ? clients(Number(this.value("connections")), seconds(this.value("duration"))) : rates(stages);
+    const spec = this.chosen() === "own" ? null : this.chosen() === "maintained" ? null : rates(stages);
     this.picture.hidden = spec === null;
     if (spec === null) return;
     if (this.chart && this.picture.dataset["shows"] === spec.title) { this.chart.update(spec); return; }
@@ -414,9 +414,29 @@ class StageRows {
   }
 }
 
-/** As the command line words it. */
-// A message of several lines keeps them, and may be wider than its place: the keyboard must reach it to move it.
-const worded = (mistake: Mistake): HTMLElement[] => [element("p", { class: "message", ...(mistake.message.includes("\n") ? { tabindex: "0" } : {}) }, mistake.message), element("p", { class: "help" }, mistake.help)];
+/** What the form calls a setting; of others the name alone is left. */
+const LABELS: Record<string, string> = {
+  connections: "Clients", rate: "Clients per second", duration: "For", pause: "Pause between requests", warmup: "Warm-up before", header: "Headers", data: "Content of the body",
+  json: "Content of the body", check: "Checks", "abort-on": "Give up once", timeout: "Give a request up after", "connect-timeout": "Give connecting up after", follow: "Redirects followed",
+  "connect-to": "Connect to", user: "User and password", bearer: "Bearer token", sni: "Name in TLS", tag: "Tags",
+};
+
+/** A message of the command line, with the words of this form in the place of flags. */
+export function unflagged(text: string): string {
+  return text
+    .replace(/(such as|give|write|keep) (at least |at most )?--[a-z][a-z-]* (?=['\d])/g, "$1 $2")
+    .replace(/--([a-z][a-z-]*)/g, (_, name: string) => `“${LABELS[name] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ")}”`);
+}
+
+/** The sentence, which wraps; what it points at, which keeps its places and is moved by the keyboard where it is too wide; and the help. */
+function worded(mistake: Mistake): HTMLElement[] {
+  const [said = "", ...pointed] = mistake.message.split("\n");
+  return [
+    element("p", { class: "message" }, unflagged(said)),
+    ...(pointed.length === 0 ? [] : [element("pre", { class: "pointed", tabindex: 0, role: "region", "aria-label": "Where the mistake is" }, pointed.join("\n"))]),
+    element("p", { class: "help" }, unflagged(mistake.help)),
+  ];
+}
 
 const UNITS: Record<string, number> = { ms: 1e-3, s: 1, m: 60, h: 3600 };
 
@@ -445,12 +465,6 @@ function rates(stages: Stage[]): Spec | null {
     at += length;
   }
   return preview("Requests due a second", figure, x, y, at);
-}
-
-function clients(number: number, length: number | null): Spec | null {
-  if (!Number.isFinite(number) || number <= 0) return null;
-  const to = length ?? 10;
-  return preview("Clients at once", count, [0, to], [number, number], to);
 }
 
 function preview(title: string, show: (value: number) => string, x: number[], y: number[], to: number): Spec {

@@ -152,16 +152,18 @@ export class Chart {
     const [all_from, all_to] = this.extent();
     const [x_from, x_to] = this.group.zoom ?? ends2(spec.x, all_from, all_to);
     const within = (axis: "left" | "right") => this.within(shown.filter((series) => (series.axis ?? "left") === axis), x_from, x_to, axis);
-    const rows = Math.max(2, Math.round(height / 56));
+    const amounts = Math.max(2, Math.round(height / 56));
+    // Proportions are read from labels alone; amounts from the grid as well.
+    const rows = (law: Law) => (law === "log" ? amounts * 1.8 : amounts);
     const top = 12;
     const bottom = height - 42;
     const [left_from, left_to] = within("left");
     const left = new Scale(this.law, left_from, left_to, bottom, top);
-    const left_ticks = spec.left.ticks ? [...spec.left.ticks] : ticks(left, rows, spec.left.show);
+    const left_ticks = spec.left.ticks ? [...spec.left.ticks] : ticks(left, rows(left.law), spec.left.show);
     const has_right = spec.right !== undefined && shown.some((series) => series.axis === "right");
     const [right_from, right_to] = has_right ? within("right") : [0, 1];
     const right = has_right && spec.right ? new Scale(spec.right.law ?? "linear", right_from, right_to, bottom, top) : null;
-    const right_ticks = right && spec.right ? ticks(right, rows, spec.right.show) : [];
+    const right_ticks = right && spec.right ? ticks(right, rows(right.law), spec.right.show) : [];
     const room = (found: readonly Tick[]) => Math.max(24, ...found.map((tick) => (tick.label?.length ?? 0) * 7 + 12));
     this.box = { left: room(left_ticks) + (narrow ? 0 : 18), top, right: width - (right ? room(right_ticks) + (narrow ? 0 : 18) : 14), bottom };
     const x = new Scale(spec.x.law ?? "linear", x_from, x_to, this.box.left, this.box.right);

@@ -55,13 +55,21 @@ function linearTicks(scale: Scale, most: number, show: (value: number) => string
   return found;
 }
 
+/** The steps of a power of ten that have labels: the first of these for which there is room. */
+const LABELLED: readonly (readonly number[])[] = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5], [1, 2, 5], [1, 3], [1]];
+/** With fewer labels than this nobody can tell the proportions. */
+const LABELS_LEAST = 3;
+
 function logTicks(scale: Scale, most: number, show: (value: number) => string): Tick[] {
-  const found: Tick[] = [];
   const [low, high] = [Math.floor(Math.log10(scale.from) + 1e-9), Math.ceil(Math.log10(scale.to) - 1e-9)];
   const decades = Math.log10(scale.to / scale.from);
-  // As many of the steps between as there is room for labels.
-  const labelled = decades * 9 <= most ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : decades * 3 <= most ? [1, 2, 5] : [1];
+  // The narrowest gap between two labels decides whether they touch.
+  const labelled = LABELLED.find((steps) => {
+    const gaps = steps.map((step, index) => Math.log10((steps[index + 1] ?? 10) / step));
+    return decades / Math.min(...gaps) <= most;
+  }) ?? [1];
   const each = Math.max(1, Math.ceil(decades / Math.max(1, most)));
+  const found: Tick[] = [];
   for (let power = low; power <= high; power++) {
     for (let step = 1; step < 10; step++) {
       const at = step * 10 ** power;
@@ -69,7 +77,8 @@ function logTicks(scale: Scale, most: number, show: (value: number) => string): 
       found.push({ at, label: labelled.includes(step) && (power - low) % each === 0 ? show(at) : null });
     }
   }
-  return found;
+  // Between 12 and 19 lies no step of a power of ten.
+  return found.filter((tick) => tick.label !== null).length < LABELS_LEAST ? linearTicks(scale, Math.max(LABELS_LEAST, most), show, "number") : found;
 }
 
 /** The ends of an axis around values: round, from nothing on where the axis is one of amounts. */

@@ -4,7 +4,9 @@ const NONE = "–";
 
 /** A whole number with commas between thousands. */
 export function count(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
+  // A half goes to the even neighbour, as in the report.
+  const rounded = Math.round(value);
+  return (rounded - value === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded).toLocaleString("en-US");
 }
 
 /** Whole from a hundred on, three digits below. */

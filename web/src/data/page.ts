@@ -5,7 +5,7 @@
  */
 
 export type Tone = "plain" | "good" | "caution" | "bad";
-export type Question = "carries" | "knee" | "changed" | "limits" | "comes" | "routes" | "users" | "bursts";
+export type Question = "checks" | "carries" | "knee" | "changed" | "steady" | "fails" | "holds" | "limits" | "comes" | "routes" | "users" | "bursts";
 
 export interface Mark { word: string; tone: Tone; why: string }
 export interface Answer { question: Question; sentence: string; evidence: string | null; tone: Tone }

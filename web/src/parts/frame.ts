@@ -5,9 +5,13 @@ import { element } from "./element";
 import { themeSwitch } from "./theme";
 
 const QUESTIONS: Record<Question, string> = {
+  checks: "Were the checks kept?",
   carries: "How much does it carry?",
   knee: "Where is the knee?",
   changed: "What changed?",
+  steady: "Was it the same throughout?",
+  fails: "What fails?",
+  holds: "Does it hold?",
   limits: "What limits it?",
   comes: "How much comes?",
   routes: "Where does it go?",
@@ -19,8 +23,11 @@ const KINDS: Record<Page["kind"], string> = { run: "run", sweep: "sweep", find: 
 
 /** Lays out a page; `charts` and `tables` come in the order in which they are to stand. */
 export function frame(page: Page, charts: HTMLElement[], above?: HTMLElement[]): HTMLElement[] {
-  const tables = page.tables.map(table);
-  const links = [...charts, ...tables].map((section) => {
+  // What was promised is looked at before anything else.
+  const is_first = (given: Table) => given.id === "checks";
+  const promises = page.tables.filter(is_first).map(table);
+  const tables = page.tables.filter((given) => !is_first(given)).map(table);
+  const links = [...promises, ...charts, ...tables].map((section) => {
     const title = section.querySelector("h3")?.textContent ?? section.id;
     return element("li", {}, element("a", { href: `#${section.id}` }, title));
   });
@@ -37,6 +44,7 @@ export function frame(page: Page, charts: HTMLElement[], above?: HTMLElement[]):
         ...page.about.map((line) => element("p", { class: "lead" }, line)),
       ),
       page.answers.length > 0 && answers(page.answers),
+      promises.length > 0 && element("div", { class: "promises" }, ...promises),
       page.figures.length > 0 && figures(page.figures),
       page.remarks.length > 0 && remarks(page.remarks),
       element("nav", { class: "contents", "aria-label": "Charts and tables" }, element("ul", {}, ...links)),
@@ -51,7 +59,7 @@ export function frame(page: Page, charts: HTMLElement[], above?: HTMLElement[]):
 function answers(all: Answer[]): HTMLElement {
   const one = (answer: Answer) => {
     const link = answer.evidence && element("a", { href: `#${answer.evidence}`, "aria-label": `Evidence: ${QUESTIONS[answer.question]}` }, "evidence");
-    return element("li", { class: `answer tone-${answer.tone}${answer.evidence ? "" : " unmeasured"}` },
+    return element("li", { class: `answer tone-${answer.tone}${answer.evidence ? "" : " unmeasured"}${answer.question === "checks" ? " first" : ""}` },
       element("h3", {}, QUESTIONS[answer.question]),
       element("p", {}, answer.sentence, " ", link || element("span", { class: "not" }, "not measured")),
     );

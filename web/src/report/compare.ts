@@ -40,7 +40,12 @@ export function compare(page: ComparePage): HTMLElement[] {
       { name: "B runs", ink: "b", kind: "points", x: order, y: pairs.map((pair) => value(pair, 1)), hollow },
     ];
     specs.push([{ id: "pairs", title: "Requests a second, pair by pair", about: "What drifts on both sides is no difference between them. Hollow points are left out.", x, left: { title: "requests a second", show: figure, zero: false }, series: both((pair, side) => pair.qps[side]) }, group]);
-    specs.push([{ id: "pairs-p99", title: "p99, pair by pair", about: "The 99th percentile of the response time of every run.", x, left: { title: "p99", show: time, zero: true, switchable: true }, series: both((pair, side) => pair.p99_ns[side]) }, group]);
+    // Of short runs the 99th percentile is not known, and an empty chart says nothing.
+    const tail = ([["p99", "99th percentile", "p99_ns"], ["p50", "median", "p50_ns"]] as const).find(([, , key]) => pairs.some((pair) => pair[key].some((ns) => ns !== null)));
+    if (tail) {
+      const [name, word, key] = tail;
+      specs.push([{ id: `pairs-${name}`, title: `${name}, pair by pair`, about: `The ${word} of the response time of every run.`, x, left: { title: name, show: time, zero: true, switchable: true }, series: both((pair, side) => pair[key][side]) }, group]);
+    }
   }
   const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
   return [...specs.map(([spec, group]) => new Chart(spec, group)), ...flames].map((chart) => chart.root);

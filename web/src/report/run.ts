@@ -25,6 +25,8 @@ export function run(page: RunPage): Drawn {
     charts: [...roots(courses), ...server, ...roots(shapes), ...roots(flames)],
     update(...ticks) {
       for (const tick of ticks) {
+        // What came after the load is its drain, and no part of the course.
+        if (page.data.load_until_ns > 0 && tick.from_ns >= page.data.load_until_ns) continue;
         push(timeline, tick);
         watched.push(tick);
       }
@@ -40,7 +42,7 @@ const COURSES: readonly ((page: RunPage) => Spec)[] = [throughput, response, fai
 const middles = (timeline: Timeline) => timeline.from_ns.map((from, index) => (from + (timeline.to_ns[index] ?? from)) / 2e9);
 const seconds = (timeline: Timeline, index: number) => ((timeline.to_ns[index] ?? 0) - (timeline.from_ns[index] ?? 0)) / 1e9;
 
-/** A rate over the last moments of a drain says nothing: intervals shorter than this share of the longest have none. */
+/** A rate over the last moments of a run says nothing: intervals shorter than this share of the longest have none. */
 const SPAN_LEAST = 0.5;
 
 const longest = (timeline: Timeline) => timeline.to_ns.reduce((most, _, index) => Math.max(most, seconds(timeline, index)), 0);

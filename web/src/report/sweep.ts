@@ -28,8 +28,8 @@ export function sweep(page: SweepPage): HTMLElement[] {
   const x = x_axis(levels, points);
   const group = new Group();
   const throughput: Spec = {
-    id: "throughput", title: "Throughput and response time", about: fit ? `Requests a second that succeeded, with the fitted model (${fit.name}) and its 95 % band, and the mean time to the last byte.` : "Requests a second that succeeded, and the mean time to the last byte.",
-    x, left: { title: "requests a second", show: figure, zero: true }, right: { title: "TTLB", show: time, zero: true },
+    id: "throughput", title: "Throughput and response time", about: fit ? `Requests a second that succeeded, with the fitted model (${fit.name}) and its 95 % band, and the mean latency.` : "Requests a second that succeeded, and the mean latency.",
+    x, left: { title: "requests a second", show: figure, zero: true }, right: { title: "latency", show: time, zero: true },
     series: [
       { name: "QPS", ink: "a", kind: "line", x: at(points), y: points.map((point) => point.qps) },
       ...(runs.length > 0 ? [{ name: "single runs", ink: "faint" as const, kind: "points" as const, x: runs.map((run) => run[0]), y: runs.map((run) => run[1]) }] : []),
@@ -37,7 +37,7 @@ export function sweep(page: SweepPage): HTMLElement[] {
         { name: fit.name, ink: "c" as const, kind: "line" as const, dashed: true, x: fit.points.map((it) => it[0]), y: fit.points.map((it) => it[2]) },
         { name: "95 % band", ink: "c" as const, kind: "band" as const, x: fit.points.map((it) => it[0]), y: fit.points.map((it) => it[3]), low: fit.points.map((it) => it[1]) },
       ] : []),
-      { name: "mean TTLB", ink: "b", kind: "line", axis: "right", x: at(points), y: points.map((point) => point.ttlb_mean_ns) },
+      { name: "mean latency", ink: "b", kind: "line", axis: "right", x: at(points), y: points.map((point) => point.ttlb_mean_ns) },
       { name: "measured", ink: "a", kind: "points", x: at(points), y: points.map((point) => point.qps), hollow: points.map((point) => point.generator_limited) },
     ],
     lines: best === null ? [] : [{ at: best, text: `best: ${figure(best)}` }],
@@ -66,7 +66,7 @@ export function journeys(x: Spec["x"], points: readonly Point[]): Spec[] {
 
 function tail(x: Spec["x"], points: Point[]): Spec {
   return {
-    id: "ttlb", title: "Response time by level", about: "Mean and 99th percentile of the time to the last byte.", x,
+    id: "ttlb", title: "Response time by level", about: "Mean and 99th percentile of the response time. Levels at which most requests failed have none: failures are often fast.", x,
     left: { title: "response time", show: time, zero: true, law: "log", switchable: true },
     series: [
       { name: "mean", ink: "b", kind: "line", x: at(points), y: points.map((point) => point.ttlb_mean_ns) },
@@ -106,7 +106,7 @@ export function diff(page: DiffPage): HTMLElement[] {
   const specs: Spec[] = [
     { id: "throughput", title: "Throughput of both", about: "Requests a second that succeeded, by level.", x, left: { title: "requests a second", show: figure, zero: true }, series: both((point) => point.qps) },
     ...(travelled(all) ? [{ id: "journeys", title: "Journeys of both", about: "Journeys a second that went to their end (TPS), by level.", x, left: { title: "journeys a second", show: figure, zero: true }, series: both(tps) }] : []),
-    { id: "ttlb", title: "Response time of both", about: "Mean time to the last byte, by level.", x, left: { title: "mean TTLB", show: time, zero: true, switchable: true }, series: both((point) => point.ttlb_mean_ns) },
+    { id: "ttlb", title: "Response time of both", about: "Mean latency, by level.", x, left: { title: "mean latency", show: time, zero: true, switchable: true }, series: both((point) => point.ttlb_mean_ns) },
     { id: "success", title: "Success rate of both", about: from > 0 ? `Requests that succeeded. The axis begins at ${from} %.` : "Requests that succeeded.", x, left: { title: "succeeded", show: percent, from, to: 100 + (100 - from) * 0.04 }, series: both((point) => point.success_percent) },
   ];
   return specs.map((spec) => new Chart(spec, group).root);

@@ -16,16 +16,25 @@ export function traffic(page: TrafficPage): HTMLElement[] {
 
 function course(page: TrafficPage): Spec {
   const { timeline, step_s, first_s } = page.data;
-  const x = timeline.map((point) => point.at_s - first_s + step_s / 2);
+  const x = timeline.map((point) => point.at_s + step_s / 2);
+  const days = ((timeline.at(-1)?.at_s ?? first_s) - first_s) / 86_400;
+  const show = (at: number) => moment(at, days > 1);
   return {
     id: "course", title: "Requests a second", about: `When requests began, averaged over ${clock(step_s)}${step_s > 1 ? ", and the busiest second in each" : ""}.`,
-    x: { title: "time since the first request", show: clock, unit: "clock", from: 0 },
+    x: { title: days > 1 ? "day and time (UTC)" : "time of day (UTC)", show, unit: "clock", from: first_s },
     left: { title: "requests a second", show: figure, zero: true, switchable: true },
     series: [
       { name: "average", ink: "a", kind: "area", x, y: timeline.map((point) => point.requests / step_s) },
       ...(step_s > 1 ? [{ name: "busiest second", ink: "b" as const, kind: "line" as const, x, y: timeline.map((point) => point.second_max) }] : []),
     ],
   };
+}
+
+/** A moment by the clock, with its day where there are several. */
+function moment(at_s: number, with_day: boolean): string {
+  const [day, time] = new Date(Math.round(at_s) * 1000).toISOString().split("T");
+  const clock_time = (time ?? "").slice(0, at_s % 60 === 0 ? 5 : 8);
+  return with_day ? `${(day ?? "").slice(5)} ${clock_time}` : clock_time;
 }
 
 function day(hours: number[]): Spec {

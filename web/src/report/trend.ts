@@ -16,7 +16,10 @@ export function trend(page: TrendPage): HTMLElement[] {
   const order = runs.map((_, index) => index + 1);
   const each = Math.max(1, Math.ceil(runs.length / LABELS));
   const day = (at: number) => { const run = runs[Math.round(at) - 1]; return run ? `${run.started.slice(0, 16).replace("T", " ")}${run.revision ? ` ${run.revision}` : ""}` : ""; };
-  const ticks = order.filter((at) => (at - 1) % each === 0).map((at) => ({ at, label: runs[at - 1]?.started.slice(5, 10) ?? "" }));
+  // Of the runs of one day the hour tells them apart.
+  const date = (at: number) => runs[at - 1]?.started.slice(5, 10) ?? "";
+  const labelled = order.filter((at) => (at - 1) % each === 0);
+  const ticks = labelled.map((at, index) => ({ at, label: index > 0 && date(at) === date(labelled[index - 1] ?? at) ? (runs[at - 1]?.started.slice(11, 16) ?? "") : date(at) }));
   return series.filter((one) => one.values.some((value) => value !== null)).map((one, place) => {
     const show = SHOW[one.unit];
     const typical = one.changes.length === 0 ? [] : levels(one.changes, runs.length);

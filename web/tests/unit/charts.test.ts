@@ -9,6 +9,7 @@ describe("values", () => {
   test("read as the report in words writes them", () => {
     expect([time(0), time(950), time(18_500), time(4_180_000), time(1.4e9), time(61e9), time(null)]).toEqual(["0", "950 ns", "18.5 µs", "4.18 ms", "1.4 s", "61 s", "–"]);
     expect([figure(47_812.3), figure(9.123), figure(0), count(1_434_360)]).toEqual(["47,812", "9.12", "0", "1,434,360"]);
+    expect([8_374.5, 8_375.5, 8_374.4].map(figure)).toEqual(["8,374", "8,376", "8,374"]);
     expect([percent(100), percent(99.93), percent(38), percent(99.995)]).toEqual(["100 %", "99.93 %", "38 %", "99.995 %"]);
     expect([clock(5), clock(75), clock(3_661)]).toEqual(["5 s", "1:15", "1:01:01"]);
     expect([signed(0.31), signed(-0.01), signed(0)]).toEqual(["+31 %", "−1 %", "0 %"]);
@@ -30,6 +31,14 @@ describe("scales", () => {
     expect(found.map((tick) => tick.at)).toEqual([0, 20, 40, 60, 80]);
     const labels = ticks(new Scale("log", 1, 1e9, 0, 300), 5, String).filter((tick) => tick.label !== null);
     expect(labels.length).toBeLessThanOrEqual(6);
+  });
+
+  test("an axis of proportions has labels enough to read them from", () => {
+    const labels = (from: number, to: number, most: number) => ticks(new Scale("log", from, to, 280, 0), most, String).flatMap((tick) => tick.label ?? []);
+    expect(labels(1, 49, 9)).toEqual(["1", "2", "5", "10", "20"]);
+    expect(labels(20, 60_000, 8)).toEqual(["30", "100", "300", "1000", "3000", "10000", "30000"]);
+    // No step of a power of ten lies between these.
+    expect(labels(12, 19, 9).length).toBeGreaterThanOrEqual(3);
   });
 });
 

@@ -9,24 +9,41 @@ const SLOW_RATIO: f64 = 3.0;
 /// Of the failures at the highest load, this share at the lowest has nothing to do with load.
 const CONSTANT_MIN: f64 = 0.5;
 
+/// Of one load, failures of fewer are told among the failures, and not as what limits it.
+const LIMITING_MIN: f64 = 0.1;
+
 /// What comes only when throughput has long stopped growing is not why.
 const AFTER_THE_END: f64 = 0.45;
 
-/// 429, or 503 with `Retry-After`: by its own words it takes no more, however idle it is.
-pub(super) fn rate_limit(scene: &Scene<'_>) -> Option<Finding> {
-    let (worst, share) = scene.anywhere(Point::refused)?;
+/// A concurrency limit lets at least one request in, which is then at work most of the time where others are turned away.
+const AT_WORK_MIN: f64 = 0.5;
+/// What a limit lets through differs by no more from load to load.
+const CONSTANT_RATIO: f64 = 1.3;
+/// Of one load, so many turned away show that a limit decides what succeeds.
+const MOST: f64 = 0.5;
+
+/// 429, or 503: by its own words it takes no more, however idle it is. 503 without `Retry-After` may be any failure, and is this only
+/// where as many succeed whatever is offered.
+pub(super) fn turned_away(scene: &Scene<'_>) -> Option<Finding> {
+    let by_rate = constant_rate(scene);
+    let saying_no = |point: &Point| if by_rate.is_some() { point.too_many + point.unavailable } else { point.refused() };
+    let (worst, share) = scene.anywhere(saying_no)?;
     if share < FAILING_MIN {
         return None;
     }
-    let status = if worst.too_many > 0.0 { "429 Too Many Requests" } else { "503 Service Unavailable with Retry-After" };
-    let limited: Vec<f64> = scene.points.iter().filter(|point| point.refused() >= FAILING_MIN).map(|point| point.good).collect();
+    let status = match (worst.too_many > 0.0, worst.retry_after) {
+        (true, _) => "429 Too Many Requests",
+        (false, true) => "503 Service Unavailable with Retry-After",
+        (false, false) => "503 Service Unavailable",
+    };
+    let limited: Vec<f64> = scene.points.iter().filter(|point| saying_no(point) >= FAILING_MIN).map(|point| point.good).collect();
     let (least, most) = limited.iter().fold((f64::INFINITY, 0.0f64), |(least, most), good| (least.min(*good), most.max(*good)));
-    let mut evidence = vec![format!("at {} requests a second it refused {} % of them with {status}", figure(worst.due), whole(share))];
-    let first = scene.points.iter().find(|point| point.refused() >= FAILING_MIN)?;
+    let mut evidence = vec![format!("at {} requests a second it turned {} % of them away with {status}", figure(worst.due), whole(share))];
+    let first = scene.points.iter().find(|point| saying_no(point) >= FAILING_MIN)?;
     if most <= 0.0 && scene.points.iter().all(|point| point.good <= 0.0) {
         return Some(used_up(evidence, worst, status));
     }
-    // Whoever refuses beyond a rate lets that rate through. Where more succeeded before, it breaks down; where more users brought
+    // Whoever turns away beyond a rate lets that rate through. Where more succeeded before, it breaks down; where more users brought
     // nothing before, something else was at its end.
     let flat_before = is_flat_before(scene, first);
     if flat_before || most < scene.top.good * NEARLY {
@@ -46,12 +63,48 @@ pub(super) fn rate_limit(scene: &Scene<'_>) -> Option<Finding> {
     if worst.retry_after {
         evidence.push("its answers say when to come again (Retry-After)".to_owned());
     }
-    let sentence = format!("it turns requests away beyond about {} a second, by {status}", figure(most));
+    // 503 is said by whoever has no room, for one request more or for a request more a second: only what succeeds tells which.
+    if by_rate.is_none() && worst.too_many <= 0.0 {
+        return Some(overload(evidence, worst, share, status, most));
+    }
+    // Between two bursts of successes there is no rate.
+    let sentence = match scene.is_single() && worst.steady == Some(false) {
+        true => format!("it turns requests away with {status}: {} % of them", whole(share)),
+        false => format!("it turns requests away beyond about {} a second, by {status}", figure(most)),
+    };
     let finding = Finding::new(Kind::RateLimit, 0.97, sentence)
         .evidence(evidence)
-        .refuted_by("the same load from another address or with another key is refused at another rate, and no limit is set on the way")
+        .refuted_by("send the same load from another address or with another key: if it is turned away at another rate, and no limit is set on the way, this is wrong")
         .remedy("raise the limit (server, gateway, API key) for the test, or take it for what the server is meant to carry");
     Some(finding)
+}
+
+/// The rate that succeeds whatever is offered, where no limit on requests at once would leave so few at work.
+fn constant_rate(scene: &Scene<'_>) -> Option<f64> {
+    let says_no = |point: &Point| point.too_many + point.unavailable;
+    let limited: Vec<&Point> = scene.points.iter().copied().filter(|point| says_no(point) >= FAILING_MIN).collect();
+    let most = limited.iter().map(|point| point.good).fold(0.0, f64::max);
+    let (first, last) = (limited.first()?, limited.last()?);
+    let at_work = |point: &&Point| point.succeeded_s.is_some_and(|took| point.good * took < AT_WORK_MIN);
+    let alike = limited.iter().all(|point| point.good * CONSTANT_RATIO >= most) && scene.top.good <= most * CONSTANT_RATIO;
+    let several = last.level > first.level;
+    let shown = if several { last.due >= 1.2 * most } else { says_no(first) >= MOST && first.steady == Some(true) };
+    (most > 0.0 && alike && shown && limited.iter().all(at_work)).then_some(most)
+}
+
+/// 503 where it cannot be told whether the rate or the number at once is limited.
+fn overload(evidence: Vec<String>, worst: &Point, share: f64, status: &str, most: f64) -> Finding {
+    let at_once = worst.succeeded_s.map(|took| most * took).filter(|at_once| *at_once >= 1.0);
+    let at_once = at_once.map_or_else(String::new, |at_once| format!(", about {} of them at once", figure(at_once.round())));
+    Finding::new(
+        Kind::Overload,
+        0.94,
+        format!("it turns away {} % of {} requests a second with {status}; {} a second succeed{at_once}", whole(share), figure(worst.due), figure(most)),
+    )
+    .brief(format!("Overload protection: {} % turned away with 503", whole(share)))
+    .evidence(evidence)
+    .refuted_by("look at the server's settings: this shows that it protects itself, and not whether it limits the rate, the requests at once, or its own state")
+    .remedy("look which limit turned requests away (worker or connection limit, queue length, circuit breaker), and whether it is set lower than the server can carry")
 }
 
 /// A limit that lets nothing through: an allowance that is used up, or a rate below the lowest load.
@@ -62,22 +115,23 @@ fn used_up(mut evidence: Vec<String>, worst: &Point, status: &str) -> Finding {
     }
     Finding::new(Kind::RateLimit, 0.97, format!("it turned every request away, by {status}"))
         .evidence(evidence)
-        .refuted_by("a single request after a pause is refused as well, or one from another address or with another key succeeds")
+        .refuted_by("send one request after a pause: if it is turned away as well, it is not the load; try another address or key, too")
         .remedy("wait until the allowance is there again, or raise the limit (server, gateway, API key) for the test; then begin with a lower load")
 }
 
 /// Refusals that come with less throughput than there was, or after throughput had stopped growing.
 fn breaks_down(evidence: Vec<String>, first: &Point, status: &str, flat_before: bool) -> Finding {
     let sentence = format!("it turns requests away from about {} a second on, by {status}", figure(first.due));
-    Finding::new(Kind::Errors, if flat_before { AFTER_THE_END } else { 0.7 }, sentence)
+    Finding::new(Kind::Overload, if flat_before { AFTER_THE_END } else { 0.7 }, sentence)
         .evidence(evidence)
-        .refuted_by("the same load from another address or with another key is carried")
+        .refuted_by("send the same load from another address or with another key: if it is carried, this is wrong")
         .remedy("look at what it does beyond its limit: how many it takes at once, and how long it then refuses")
 }
 
 /// Failures that come before times grow.
 pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
-    let failing = |point: &Point| (point.errors - if point.retry_after { point.unavailable } else { 0.0 }).max(0.0);
+    let by_rate = constant_rate(scene).is_some();
+    let failing = |point: &Point| (point.errors - if point.retry_after || by_rate { point.unavailable } else { 0.0 }).max(0.0);
     let (worst, share) = scene.anywhere(failing)?;
     if share < FAILING_MIN {
         return None;
@@ -96,6 +150,8 @@ pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
         _ if constant => 0.45,
         Some(ratio) if ratio > SLOW_RATIO => 0.7,
         Some(_) => 0.94,
+        // What one request in a hundred meets limits nothing.
+        None if share < LIMITING_MIN => 0.45,
         None => 0.8,
     };
     let mut evidence =
@@ -119,7 +175,7 @@ pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
     };
     let finding = Finding::new(Kind::Errors, strength, sentence)
         .evidence(evidence)
-        .refuted_by("the server's log has other reasons for these failures than load, such as a single broken route")
+        .refuted_by("look at the server's log: if these failures have other reasons than load, such as one broken route, this is wrong")
         .remedy(if ["status 401", "status 403"].contains(&worst.error.as_str()) {
             "look whether credentials ran out in the middle, or hold for some routes only, and whether a gateway shuts out who asks too much"
         } else {
@@ -130,7 +186,7 @@ pub(super) fn errors(scene: &Scene<'_>) -> Option<Finding> {
 
 /// Whether throughput had stopped growing at loads below that one, so that it is not what ends there.
 fn is_flat_before(scene: &Scene<'_>, first: &Point) -> bool {
-    scene.flat.is_some_and(|flat| !flat.by_one_load && !first.open && flat.to < first.level)
+    scene.flat.is_some_and(|flat| !first.open && flat.to < first.level)
 }
 
 fn whole(share: f64) -> String {

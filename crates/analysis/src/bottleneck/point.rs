@@ -7,20 +7,24 @@
 use std::collections::BTreeMap;
 
 use measure::observed::{Place, Series};
-use measure::{Failure, Side, Summary};
+use measure::{Failure, Profiled, Side, Summary};
 use plan::{Load, Nanos};
 
+use super::between::Between;
+use super::gone::{Gone, gone};
 use super::law::line;
+use crate::freezes::{Freezes, freezes};
 use crate::server_side::{ServerSide, server_of};
-use crate::{GeneratorLimit, Standing, Validity, generator_limit};
+use crate::{ConnectionsLimit, GeneratorLimit, Standing, Validity, connections_limit, generator_limit};
 
 /// Fewer looks at the memory are no growth.
 const LOOKS_MIN: usize = 5;
 /// By these names runtimes tell the seconds they spend on cleaning up: Go, Java, Node and whatever follows their custom.
 const COLLECTING_METRICS: &[&str] = &["gc_duration_seconds", "gc_pause_seconds", "gc_collection_seconds", "gc_total_cpu_seconds"];
-/// By these begin the names of threads that clean up: those of Java's and .NET's collectors. The kernel keeps 15 letters.
+/// By these begin the names of threads that clean up: those of Java's collectors (G1, Parallel, ZGC, Shenandoah; the serial one works in
+/// the thread that stops all others) and of .NET's. The kernel keeps 15 letters.
 const COLLECTING_THREADS: &[&str] =
-    &["GC Thread", "G1 ", "ZWorker", "ZDriver", "Shenandoah", "ParGC", "CMS ", ".NET Server GC", ".NET BGC"];
+    &["GC Thread", "G1 ", "VM Thread", "ZWorker", "ZDriver", "ZDirector", "Shenandoah", "ParGC", "CMS ", ".NET Server GC", ".NET BGC"];
 
 /// One measured load.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -41,10 +45,6 @@ pub struct Point {
     pub service_s: Option<f64>,
     /// The least service time in seconds: an answer that waited for nothing.
     pub quickest_s: Option<f64>,
-    /// One in ten took at most so long, in seconds.
-    pub tenth_s: Option<f64>,
-    /// The standard deviation of the service time as a share of its mean.
-    pub spread: Option<f64>,
     /// The 99th percentile of the time to open a connection, in seconds.
     pub connect_s: Option<f64>,
     /// The statuses of all answers, the most frequent first, where each is 400 or above and no request succeeded; else empty.
@@ -63,6 +63,26 @@ pub struct Point {
     pub error: String,
     /// Requests without an answer or a connection in time, as a share of all due.
     pub timeouts: f64,
+    /// How long a request may take, in seconds.
+    pub timeout_s: f64,
+    /// What failed most often, whoever's doing it was, in words.
+    pub failure: String,
+    /// Requests that succeeded, whatever their status.
+    pub succeeded: f64,
+    /// The median response time of those, in seconds.
+    pub succeeded_s: Option<f64>,
+    /// Whether about as many succeeded in each second; `None` of a run too short to tell.
+    pub steady: Option<bool>,
+    /// How far the plan's own limit on connections held requests back, if it did.
+    pub connections: Option<ConnectionsLimit>,
+    /// What stands between loadline and the server's own work.
+    pub between: Between,
+    /// When the server stopped answering, if it did.
+    pub gone: Option<Gone>,
+    /// Freezes of the whole server.
+    pub freezes: Option<Freezes>,
+    /// What a profile of locks shows: seconds that were waited for locks a second, by all together, and where most.
+    pub locked: Option<(f64, String)>,
     /// Cores that loadline used.
     pub generator_cores: f64,
     /// Why loadline was the limit, if it was.
@@ -201,8 +221,6 @@ impl Point {
             good: run.qps_succeeded,
             service_s: mean.map(|mean| mean / 1e9),
             quickest_s: seconds(service.min()),
-            tenth_s: seconds(service.quantile(0.1)),
-            spread: service.stdev().zip(mean).map(|(deviation, mean)| deviation / mean),
             connect_s: seconds(run.connect.quantile(0.99)),
             refusals: refusals(run),
             asks_for: refused.and_then(|example| scheme(&example.text)),
@@ -212,6 +230,16 @@ impl Point {
             errors,
             error,
             timeouts: timeouts as f64 / due,
+            timeout_s: run.plan.connection().timeout.as_secs_f64(),
+            failure: run.failures.first().map_or_else(String::new, |first| first.class.about().to_owned()),
+            succeeded: run.requests.succeeded as f64,
+            succeeded_s: seconds(run.response_time_succeeded.quantile(0.5)),
+            steady: steady(run),
+            connections: connections_limit(run),
+            between: Between::of(run),
+            gone: gone(run),
+            freezes: freezes(run),
+            locked: locked(run),
             generator_cores: run.generator.cpu_share,
             generator_limit: limit(run),
             others_share: run.generator.others_share,
@@ -246,11 +274,46 @@ impl Point {
         Some(had.max(1.0))
     }
 
+    /// Takes over what a profile of the same load shows.
+    pub(super) fn learn(&mut self, profiled: &Self) {
+        self.locked = self.locked.take().or_else(|| profiled.locked.clone());
+        if let (Some(seen), Some(other)) = (&mut self.server, &profiled.server)
+            && seen.collecting.as_ref().map_or(0.0, |it| it.0) < other.collecting.as_ref().map_or(0.0, |it| it.0)
+        {
+            seen.collecting.clone_from(&other.collecting);
+        }
+    }
+
+    /// Whether less of an open load was answered than fell due.
+    #[must_use]
+    pub(super) fn is_behind(&self) -> bool {
+        /// Answered of due, below which a load is not kept up with.
+        const KEPT_UP_MIN: f64 = 0.95;
+        /// Arrivals at random differ from their mean by so many deviations once in some thirty thousand runs.
+        const DEVIATIONS: f64 = 4.0;
+        let expected = (1.0 - KEPT_UP_MIN).max(DEVIATIONS / self.requests.sqrt());
+        self.open && self.answered < self.due * (1.0 - expected)
+    }
+
     /// Of the answers, the share that said no.
     #[must_use]
     pub(super) fn refused(&self) -> f64 {
         self.too_many + if self.retry_after { self.unavailable } else { 0.0 }
     }
+}
+
+/// Whether about as many requests succeeded in each whole second.
+fn steady(run: &Summary) -> Option<bool> {
+    /// Fewer seconds show no pattern.
+    const SECONDS_MIN: usize = 3;
+    /// As windows of a second lie across intervals of a second.
+    const APART_MAX: f64 = 0.5;
+    let whole = |tick: &&measure::Tick| !tick.warmup && tick.to <= run.ended.load_until && tick.to.since(tick.from) >= Nanos::SECOND;
+    let each: Vec<f64> = run.timeline.iter().filter(whole).map(|tick| tick.succeeded as f64).collect();
+    // A limiter lets more through as it begins.
+    let later = each.get(1..).filter(|later| later.len() + 1 >= SECONDS_MIN)?;
+    let mean = later.iter().sum::<f64>() / later.len() as f64;
+    Some(mean >= 1.0 && later.iter().all(|count| (count - mean).abs() <= APART_MAX * mean))
 }
 
 /// The statuses of a run that got nothing else than refusals.
@@ -283,7 +346,9 @@ fn limit(run: &Summary) -> Option<String> {
         return Some(exhausted.class.about().to_owned());
     }
     match limit? {
-        GeneratorLimit::Lag(_) if run.generator.cpu_share_busiest < BUSY_MIN || Validity::of(run).standing < Standing::Invalid => None,
+        // A pause is no limit, and the run's validity tells it.
+        GeneratorLimit::Stopped(_) => None,
+        GeneratorLimit::Lag(..) if run.generator.cpu_share_busiest < BUSY_MIN || Validity::of(run).standing < Standing::Invalid => None,
         limit => Some(limit.to_string()),
     }
 }
@@ -310,7 +375,7 @@ impl Seen {
             shares_machine: side.seen.place == Place::ThisMachine,
             cores: side.seen.cores.map(f64::from),
             cpu: side.cpu(),
-            collecting: collecting(&sides, &busiest),
+            collecting: collecting(&sides, &busiest, &run.profiles),
             busiest,
             threads: side.most("threads"),
             processes: side.most("processes"),
@@ -351,7 +416,7 @@ impl Seen {
 }
 
 /// What cleaning up took of a core, by the runtime's own metrics, or by the names of its threads.
-fn collecting(sides: &[ServerSide<'_>], busiest: &[(String, f64)]) -> Option<(f64, String)> {
+fn collecting(sides: &[ServerSide<'_>], busiest: &[(String, f64)], profiles: &[Profiled]) -> Option<(f64, String)> {
     let mut told: BTreeMap<&str, f64> = BTreeMap::new();
     let is_sum = |name: &str| name.ends_with("_sum") || name.ends_with("_total");
     for side in sides {
@@ -363,9 +428,27 @@ fn collecting(sides: &[ServerSide<'_>], busiest: &[(String, f64)]) -> Option<(f6
     let by_metrics = told.into_iter().map(|(name, seconds)| (seconds, name.to_owned()));
     let is_collector = |name: &str| COLLECTING_THREADS.iter().any(|begin| name.starts_with(begin));
     let threads: f64 = busiest.iter().filter(|(name, _)| is_collector(name)).map(|(_, used)| used).sum();
-    let by_threads = (threads > 0.0).then(|| (threads, "its threads that do nothing else".to_owned()));
+    let first = busiest.iter().find(|(name, _)| is_collector(name)).map_or("", |(name, _)| name);
+    let by_threads = (threads > 0.0).then(|| (threads, format!("its collector's threads, {first} first")));
+    // The functions by which Go's runtime cleans up; each stack has one of them.
+    const COLLECTING_FUNCTIONS: [&str; 2] = ["runtime.gcBgMarkWorker", "runtime.gcAssistAlloc"];
+    let by_profile = profiles.iter().filter_map(|profile| {
+        let cores = profile.cores()?;
+        let cum = profile.functions.iter().filter(|it| COLLECTING_FUNCTIONS.contains(&it.name.as_str())).map(|it| it.cum).sum::<i64>();
+        (cum > 0).then(|| (cores * profile.share(cum), format!("its profile ({})", COLLECTING_FUNCTIONS[0])))
+    });
     // The larger one: metrics may tell pauses alone, and threads do not tell what workers did of it.
-    by_metrics.chain(by_threads).max_by(|a, b| a.0.total_cmp(&b.0))
+    by_metrics.chain(by_threads).chain(by_profile).max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// What a profile of locks shows, where one was taken.
+fn locked(run: &Summary) -> Option<(f64, String)> {
+    let profile = run.profiles.iter().find(|profile| profile.kind == "delay" && profile.asked.contains("mutex"))?;
+    let span = profile.to_ns.since(profile.from_ns).as_secs_f64();
+    // The runtime's own functions are how it waited, not where.
+    let own = |name: &str| name.starts_with("sync.") || name.starts_with("runtime.") || name.starts_with("internal/");
+    let place = profile.functions.iter().filter(|it| !own(&it.name)).max_by_key(|it| (it.flat, it.cum));
+    (span > 0.0 && profile.total > 0).then(|| (profile.total as f64 / 1e9 / span, place.map_or_else(String::new, |it| it.name.clone())))
 }
 
 /// Memory against the requests answered until then.
@@ -461,7 +544,7 @@ mod tests {
         };
         named(&mut run, 0, "app-main 812", "GC Thread#0 812");
         let (share, by) = Point::of(&run).server.unwrap().collecting.unwrap();
-        assert!(share > 0.9 && by.contains("threads"), "{share} {by}");
+        assert!(share > 0.9 && by == "its collector's threads, GC Thread#0 812 first", "{share} {by}");
         named(&mut run, 1, "go_goroutines", "jvm_gc_pause_seconds_sum");
         let (share, by) = Point::of(&run).server.unwrap().collecting.unwrap();
         assert_eq!((share, by.as_str()), (40.0, "jvm_gc_pause_seconds_sum"));

@@ -8,12 +8,17 @@
 use std::ops::RangeInclusive;
 
 use super::law::line;
-use super::scene::{Flat, MACHINE_FULL_MIN, Scene};
+use super::scene::{FAILING_MIN, Flat, MACHINE_FULL_MIN, Scene, Shape};
 use super::{Finding, Kind, Seen};
+use crate::curve::Model;
 use crate::quantity::{counted, decimal, figure, time};
 
 /// Connections that were lost in so many of the intervals were not lost while the load began.
 const OVERFLOWING_MIN: f64 = 0.3;
+/// So many that wait for locks at any time are what is waited for.
+const LOCKED_MIN: f64 = 2.0;
+/// Of a core, threads that are ready wait for no more than this where something else is waited for.
+const READY_MAX: f64 = 0.3;
 /// One at a time, with what measuring adds.
 const ONE_MAX: f64 = 1.5;
 /// Threads that serve one at a time together use about a core, wherever each of them runs.
@@ -48,7 +53,7 @@ pub(super) fn accept_queue(scene: &Scene<'_>) -> Option<Finding> {
     }));
     let finding = Finding::new(Kind::AcceptQueue, if lasting { 0.96 } else { 0.4 }, sentence)
         .evidence(evidence)
-        .refuted_by("ss -ltn shows its Recv-Q below its Send-Q under this load")
+        .refuted_by("run ss -ltn under this load: if Recv-Q stays below Send-Q, this is wrong")
         .remedy("accept faster (more workers, an acceptor that does nothing else), keep connections open, and raise the backlog together with net.core.somaxconn");
     Some(finding)
 }
@@ -80,7 +85,7 @@ pub(super) fn garbage_collection(scene: &Scene<'_>) -> Option<Finding> {
     evidence.extend(seen.cpu.map(|cpu| format!("the server used {} cores", decimal(cpu, 2))));
     let finding = Finding::new(Kind::GarbageCollection, strength, sentence)
         .evidence(evidence)
-        .refuted_by("a heap of twice the size carries no more")
+        .refuted_by("give it a heap of twice the size: if it carries no more, this is wrong")
         .remedy("allocate less for each request (an allocation profile shows where), and give the heap more room");
     Some(finding)
 }
@@ -95,9 +100,14 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
     let cores = seen.capacity()?;
     // A total of one core is a coincidence more often the farther it is from one, but not where one request at a time gets through.
     let one = if flat.at_once() <= ALONE_MAX { ONE_CORE } else { ONE_CORE_EXACTLY };
-    // Threads that wait for a lock are not ready to run; those that are, are short of cores.
-    let serial = cores >= 1.5 && one.contains(&cpu) && first <= SHARE_MAX * cpu && working >= 3 && !scene.wants_cores();
+    // Threads that wait for a lock are not ready to run; those that are, are short of cores. A runtime that moves its work from thread to
+    // thread has few of them: there it tells that one request at a time gets through, and that nobody waits for a core.
+    let moved = flat.at_once() <= ONE_MAX && seen.waiting.unwrap_or(0.0) <= READY_MAX;
+    let serial = cores >= 1.5 && one.contains(&cpu) && first <= SHARE_MAX * cpu && working >= 2 && (!scene.wants_cores() || moved);
     let single = scene.is_idle()? && flat.at_once() <= ONE_MAX && threads >= 4.0 && scene.top.level >= 1.0 && cpu < *ONE_CORE.start();
+    // A profile that shows many waiting for locks all the time needs no further sign.
+    let shown = scene.points.iter().filter_map(|point| point.locked.as_ref()).max_by(|a, b| a.0.total_cmp(&b.0));
+    let shown = shown.filter(|(waited, _)| *waited >= LOCKED_MIN);
     let sentence = match (serial, single) {
         (true, _) => {
             format!(
@@ -112,29 +122,37 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
             figure(flat.capacity),
             figure(threads)
         ),
-        (false, false) => return None,
+        (false, false) => {
+            let (waited, place) = shown?;
+            let place = if place.is_empty() { String::new() } else { format!(", most in {place}") };
+            format!("requests wait for a lock: {} of them at any time{place}", decimal(*waited, 1))
+        }
     };
     let mut evidence = vec![stops(&flat)];
+    if let Some((waited, place)) = shown {
+        evidence.push(format!("a profile of its locks shows {} s of waiting each second, most in {place}", decimal(*waited, 1)));
+    }
     evidence.push(format!("its busiest thread used {:.0} % of a core at {} requests a second", first * 100.0, figure(point.answered)));
-    evidence.extend(contention(scene));
+    evidence.extend(serial_share(scene));
     let each = seen.switches_voluntary.map(|switches| switches / point.answered.max(1.0));
     evidence.extend(each.filter(|each| *each >= 1.0).map(|each| format!("a thread stopped to wait {} times a request", figure(each))));
     // Where loadline had much of a full machine, the threads may as well have waited for what it asks.
     let asked = seen.machine_share().is_none_or(|share| share < MACHINE_FULL_MIN) || point.generator_cores < ASKING_MAX * cores;
     let strength = match (serial, asked) {
+        _ if shown.is_some() => 0.95,
         (_, false) => 0.6,
         (true, true) => 0.88,
         (false, true) => 0.84,
     };
     let finding = Finding::new(Kind::Lock, strength, sentence)
         .evidence(evidence)
-        .refuted_by("a profile of blocking (mutex or off-CPU) shows no place where its threads wait for each other")
+        .refuted_by("take a profile of blocking (mutex or off-CPU): if it shows no place where threads wait for each other, this is wrong")
         .remedy("find the lock with such a profile, hold it for less, or split it; an interpreter's own lock takes processes instead of threads");
     Some(finding)
 }
 
 /// σ of the Universal Scalability Law without its second term, N/X = (1 + σ(N−1))/λ: the share of the work that is serial.
-fn contention(scene: &Scene<'_>) -> Option<String> {
+fn serial_share(scene: &Scene<'_>) -> Option<String> {
     let pairs: Vec<(f64, f64)> = scene
         .points
         .iter()
@@ -151,13 +169,6 @@ fn contention(scene: &Scene<'_>) -> Option<String> {
 
 /// How throughput stopped growing, in words.
 fn stops(flat: &Flat) -> String {
-    if flat.by_one_load {
-        return format!(
-            "answers took {} on average and {} where nothing waited: nearly all the time is waiting in line",
-            time(flat.response_s * 1e9),
-            time(flat.idle_s * 1e9)
-        );
-    }
     format!(
         "from a load of {} to one of {} throughput did not grow beyond {} requests a second, and answers took {} instead of {}",
         figure(flat.from),
@@ -197,20 +208,17 @@ fn crew(seen: Option<&Seen>, at_once: f64) -> Crew {
 /// Flat throughput, idle cores, rising times: all workers of a pool wait.
 pub(super) fn worker_pool(scene: &Scene<'_>) -> Option<Finding> {
     let flat = scene.flat?;
-    if scene.is_idle() == Some(false) || flat.at_once() < 0.7 {
+    if scene.is_idle() == Some(false) || flat.at_once() < 0.7 || scene.shape() == Shape::Bent {
         return None;
     }
     let seen = scene.points.last().and_then(|point| point.server.as_ref());
     let at_once = flat.at_once();
-    let mut strength: f64 = match crew(seen, at_once) {
+    let strength: f64 = match crew(seen, at_once) {
         Crew::Fits => 0.85,
         Crew::Few => 0.75,
         Crew::Many => 0.55,
         Crew::Unknown => 0.45,
     };
-    if flat.by_one_load {
-        strength -= 0.1;
-    }
     let size = match at_once.round().max(1.0) as u64 {
         1 => "one worker, always taken, lets".to_owned(),
         several => format!("about {}, all taken, let", counted(several, "worker")),
@@ -233,13 +241,61 @@ pub(super) fn worker_pool(scene: &Scene<'_>) -> Option<Finding> {
     evidence.extend(queued.map(|queued| format!("{} connections waited to be accepted, on average", figure(queued))));
     let finding = Finding::new(Kind::WorkerPool, strength, sentence)
         .evidence(evidence)
-        .refuted_by("a pool twice the size (workers, threads, connections to the database) carries no more")
+        .refuted_by("double the pool (workers, threads, connections to the database): if it carries no more, this is wrong")
         .remedy("make it larger while its processors are idle, or shorten what a worker waits for; then measure again, since the next limit may be close");
     Some(finding)
 }
 
 fn processes(number: f64) -> String {
     if number <= 1.0 { "1 process".to_owned() } else { format!("{} processes", figure(number)) }
+}
+
+/// Each user more brings less than the one before, or takes something away, while processors are idle: requests wait for something that
+/// they share. Said only by a law that the levels follow, or by throughput that falls.
+pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
+    /// Less of the work that is serial is no limit within reach.
+    const SIGMA_MIN: f64 = 0.02;
+    /// Throughput that has fallen by so much has fallen.
+    const FALLEN: f64 = 0.8;
+    if scene.is_idle() == Some(false) {
+        return None;
+    }
+    let (top, last) = (scene.top, *scene.points.last()?);
+    let fallen =
+        !top.open && last.level >= 1.8 * top.level && last.good <= FALLEN * top.good && last.errors.max(last.refused()) < FAILING_MIN;
+    let (sigma, strength) = match scene.model {
+        Some(Model::Universal { sigma, .. }) if fallen || sigma.value >= SIGMA_MIN => (Some(sigma.value), 0.82),
+        Some(Model::Amdahl { sigma, .. }) if sigma.value >= SIGMA_MIN => (Some(sigma.value), 0.82),
+        None if fallen => (None, 0.6),
+        _ => return None,
+    };
+    let falls = || {
+        format!(
+            "throughput falls from {} requests a second at {} users to {} at {}",
+            figure(top.good),
+            figure(top.level),
+            figure(last.good),
+            figure(last.level)
+        )
+    };
+    let serial = sigma.map(|sigma| format!("{:.1} % of the work is done for one request at a time", (sigma * 100.0).min(100.0)));
+    let sentence = match (fallen, &serial) {
+        (true, _) => falls(),
+        (false, Some(serial)) => format!("requests wait for something that they share: {serial}"),
+        (false, None) => return None,
+    };
+    let mut evidence: Vec<String> = serial.filter(|_| fallen).into_iter().collect();
+    evidence.push("a pool of workers would grow in proportion and then stay level".to_owned());
+    let seen = scene.points.last().and_then(|point| point.server.as_ref());
+    evidence.extend(
+        seen.and_then(|seen| Some(format!("its processors had little to do: {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))),
+    );
+    let finding = Finding::new(Kind::Contention, strength, sentence)
+        .brief(if fallen { "More users make it slower: they wait for something shared" } else { "Requests wait for something that they share" })
+        .evidence(evidence)
+        .refuted_by("measure the levels again, each several times (--repeat 3): if throughput then grows in proportion, this is wrong")
+        .remedy("take a profile of blocking under this load (locks, a shared cache or connection, rows of a table that all write), and split what is shared; until then keep to the level with the most throughput");
+    Some(finding)
 }
 
 /// Nothing here is busy, and the server is slow all the same.
@@ -265,7 +321,7 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
         let sentence = format!("throughput ends at {} requests a second, and the server was not watched", figure(flat.capacity));
         let finding = Finding::new(Kind::NotVisible, 0.6, sentence)
             .evidence([waiting])
-            .refuted_by("the server's own figures show something that is full")
+            .refuted_by("look at the server's own figures for something that is full")
             .remedy(
                 "let loadline watch it: --observe ssh:HOST, pid:N or container:ID where it runs, or prometheus:URL for its own metrics",
             );
@@ -287,7 +343,7 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
     }
     let finding = Finding::new(Kind::NotVisible, strength, sentence)
         .evidence(evidence)
-        .refuted_by("requests that need nothing behind the server (a health check) end at the same rate")
+        .refuted_by("load a route that needs nothing behind the server (a health check): if it ends at the same rate, this is wrong")
         .remedy("watch what is behind it in the same way (--observe port:5432, pid:N, prometheus:URL), and look how long the server waits for it");
     Some(finding)
 }
@@ -299,7 +355,7 @@ pub(super) fn unexplained(scene: &Scene<'_>) -> Option<Finding> {
     let sentence = format!("throughput ends at {} requests a second, and no figure of the server explains it alone", figure(flat.capacity));
     let finding = Finding::new(Kind::NotVisible, super::NAMED_MIN, sentence)
         .evidence([stops(&flat)])
-        .refuted_by("one of the figures of the server's side is at its limit after all")
+        .refuted_by("look at the figures of the server's side for one that is at its limit after all")
         .remedy("take a profile under this load, and watch what is behind the server");
     Some(finding)
 }

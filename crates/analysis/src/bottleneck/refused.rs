@@ -48,9 +48,27 @@ pub(super) fn refused(scene: &Scene<'_>) -> Option<Finding> {
     let mut evidence = vec![format!("of {}{loads} none succeeded", counted(requests, "request"))];
     evidence.extend(lowest.asks_for.as_ref().map(|scheme| format!("its answers say what they ask for (WWW-Authenticate: {scheme})")));
     let finding = Finding::new(Kind::Refused, 0.99, sentence)
+        .brief(format!("Every request was {verb} with {most}{phrase}{others}"))
         .evidence(evidence)
-        .refuted_by("a single request with the same settings (loadline run -n 1, or curl -i) succeeds")
+        .refuted_by("send one request with the same settings (loadline run -n 1, or curl -i): if it succeeds, the load is the reason")
         .remedy(remedy);
+    Some(finding)
+}
+
+/// Every request failed at every load, and not all by the same status.
+pub(super) fn all_failed(scene: &Scene<'_>) -> Option<Finding> {
+    let lowest = scene.points.first()?;
+    // Who turns requests away by its own words speaks of the load.
+    let turned_away = scene.points.iter().any(|point| point.refused() > 0.0);
+    if scene.points.iter().any(|point| point.succeeded > 0.0 || point.good > 0.0) || turned_away || lowest.failure.is_empty() {
+        return None;
+    }
+    let requests = scene.points.iter().map(|point| point.requests).sum::<f64>() as u64;
+    let finding = Finding::new(Kind::Refused, 0.99, format!("every request failed, most often: {}", lowest.failure))
+        .brief(format!("Every request failed: {}", lowest.failure))
+        .evidence([format!("of {} none succeeded", counted(requests, "request"))])
+        .refuted_by("send one request with the same settings (loadline run -n 1, or curl -i): if it succeeds, the load is the reason")
+        .remedy("look at the example of the failure and at the server's log, mend that first, and measure again");
     Some(finding)
 }
 

@@ -65,7 +65,7 @@ pub(super) fn processor(scene: &Scene<'_>) -> Option<Finding> {
     let finding = Finding::new(Kind::Processor, strength, sentence)
         .evidence(evidence)
         .law(law)
-        .refuted_by("half the cores (taskset) carry more than about half of it, or twice the cores no more")
+        .refuted_by("give it half the cores (taskset): if it carries more than about half, this is wrong")
         .remedy("make a request cheaper: take a profile under this load. Or add cores or machines; it scales with them while nothing else ends first");
     Some(finding)
 }
@@ -108,7 +108,7 @@ pub(super) fn thread(scene: &Scene<'_>) -> Option<Finding> {
     let finding = Finding::new(Kind::Thread, strength, sentence)
         .evidence(evidence)
         .law(law)
-        .refuted_by("two processes of this server behind one port carry no more than one")
+        .refuted_by("start two processes of this server behind one port: if they carry no more than one, this is wrong")
         .remedy("start a process for each core (cluster mode, workers), or move the work off this thread; more cores alone change nothing");
     Some(finding)
 }
@@ -140,7 +140,7 @@ pub(super) fn quota(scene: &Scene<'_>) -> Option<Finding> {
     let finding = Finding::new(Kind::Quota, strength, sentence)
         .evidence(evidence)
         .law(scene.law(quota, |seen| seen.cgroup_cpu.or(seen.cpu)))
-        .refuted_by("twice the quota carries no more")
+        .refuted_by("double the quota: if it carries no more, this is wrong")
         .remedy(QUOTA_REMEDY);
     Some(finding)
 }
@@ -161,7 +161,7 @@ fn stopped(scene: &Scene<'_>) -> Option<Finding> {
     );
     let finding = Finding::new(Kind::Quota, strength, sentence)
         .evidence(seen.cpu.map(|cpu| format!("the server used {} cores", decimal(cpu, 2))))
-        .refuted_by("twice the quota carries no more")
+        .refuted_by("double the quota: if it carries no more, this is wrong")
         .remedy(QUOTA_REMEDY);
     Some(finding)
 }
@@ -195,7 +195,9 @@ pub(super) fn memory(scene: &Scene<'_>) -> Option<Finding> {
     let Some(growth) = grown else {
         let share = share.filter(|_| full)?;
         let finding = Finding::new(Kind::Memory, 0.6, format!("its cgroup's memory is {:.0} % used", share * 100.0))
-            .refuted_by("more memory changes nothing; the kernel also counts pages of files there, which it takes back")
+            .refuted_by(
+                "give it more memory: if nothing changes, this is wrong (the kernel also counts pages of files there, which it takes back)",
+            )
             .remedy("give it more memory, or find out what holds it");
         return Some(finding);
     };
@@ -209,7 +211,7 @@ pub(super) fn memory(scene: &Scene<'_>) -> Option<Finding> {
     evidence.extend(share.map(|share| format!("{:.0} % of what its cgroup may have", share * 100.0)));
     let finding = Finding::new(Kind::Memory, if full { 0.89 } else { 0.6 }, sentence)
         .evidence(evidence)
-        .refuted_by("a longer run (ten minutes) levels off")
+        .refuted_by("run it for ten minutes: if memory levels off, this is wrong")
         .remedy(
             "run it longer with the same load; if it does not level off, compare two heap profiles, and look for queues without a limit",
         );
@@ -258,7 +260,7 @@ pub(super) fn disk(scene: &Scene<'_>) -> Option<Finding> {
             format!("its processors had little to do: {} cores", seen.cpu.map_or_else(|| "some".to_owned(), |cpu| decimal(cpu, 2))),
         ])
         .law(scene.law(1.0, |seen| Some(seen.disk_busy.unwrap_or(0.0).max(seen.storage_wait.unwrap_or(0.0)))))
-        .refuted_by("the same server with its files on a memory disk (tmpfs) is no faster")
+        .refuted_by("put its files on a memory disk (tmpfs): if it is no faster, this is wrong")
         .remedy("write less or together (batches, group commit), keep what is read in memory, or take faster storage");
     Some(finding)
 }
@@ -283,8 +285,7 @@ pub(super) fn network(scene: &Scene<'_>) -> Option<Finding> {
     let again = point.server.as_ref().and_then(|seen| seen.retransmits).unwrap_or(0.0);
     // By chance any rate may lie there: that it stays there under more load is what tells.
     let strength = match (scene.flat, scene.is_idle()) {
-        (Some(flat), Some(true) | None) if !flat.by_one_load => 0.87,
-        (Some(_), Some(true) | None) => 0.7,
+        (Some(_), Some(true) | None) => 0.87,
         _ => 0.45,
     };
     let sentence = format!("{}/s {way} the server are what a link of {name} carries", bytes(bytes_s));
@@ -296,7 +297,7 @@ pub(super) fn network(scene: &Scene<'_>) -> Option<Finding> {
     evidence.extend((again >= 1.0).then(|| format!("TCP sent {} segments a second again", figure(again))));
     let finding = Finding::new(Kind::Network, strength, sentence)
         .evidence(evidence)
-        .refuted_by("a smaller answer (compressed, or another route) gives no more requests a second")
+        .refuted_by("ask for a smaller answer (compressed, or another route): if there are no more requests a second, this is wrong")
         .remedy("send less: compress, shorten, cache at the client; or take a faster link, and look what lies between");
     Some(finding)
 }
@@ -310,14 +311,14 @@ pub(super) fn open_files(scene: &Scene<'_>) -> Option<Finding> {
     if share < FULL_MIN {
         return (share >= 0.3).then(|| {
             Finding::new(Kind::OpenFiles, candidate(share), format!("{:.0} % of the files that it may open are open", share * 100.0))
-                .refuted_by("a higher limit changes nothing")
+                .refuted_by("raise the limit: if nothing changes, this is wrong")
                 .remedy("raise its limit on open files (ulimit -n, LimitNOFILE) before there are more connections")
         });
     }
     let sentence = format!("it has {:.0} % of the files open that it may open, and each connection is one", share * 100.0);
     let finding = Finding::new(Kind::OpenFiles, 0.9, sentence)
         .evidence([format!("at {} requests a second, from {} users or connections", figure(point.answered), figure(point.level))])
-        .refuted_by("a higher limit (ulimit -n) carries no more connections")
+        .refuted_by("raise the limit (ulimit -n): if it carries no more connections, this is wrong")
         .remedy("raise its limit on open files (ulimit -n, LimitNOFILE), or let connections be kept and shared");
     Some(finding)
 }

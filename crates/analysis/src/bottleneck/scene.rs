@@ -2,11 +2,12 @@
 //!
 //! Most causes show only where the server is at its end, and whether it is there is the same question for all of them. In a ladder
 //! of closed loads it is where twice the users bring no more, only longer times. In open load it is where less is answered than
-//! falls due. A single closed load shows it only by its shape: of many users who wait for few workers everybody waits about
-//! equally long, and many times as long as the one who came first.
+//! falls due. A single load does not show it: whoever waits in a line of five may be all the users there are. So nothing that follows
+//! from an end is ever said of one.
 
 use super::law::UtilisationLaw;
 use super::point::{Point, Seen};
+use crate::curve::Model;
 
 /// A load that reaches this share of the greatest throughput reaches it for all purposes.
 pub(super) const NEARLY: f64 = 0.9;
@@ -16,14 +17,6 @@ const LEVELS_RATIO: f64 = 1.8;
 const TIMES_RATIO: f64 = 1.5;
 /// Loads at which so many of the requests fail or are refused show how it fails, and not where throughput ends.
 pub(super) const FAILING_MIN: f64 = 0.01;
-/// Answered of due, below which an open load is not kept up with.
-const KEPT_UP_MIN: f64 = 0.95;
-/// Arrivals at random differ from their mean by so many deviations once in some thirty thousand runs.
-const DEVIATIONS: f64 = 4.0;
-/// In a single closed load, nine in ten took so many times as long as the quickest, where all wait in line.
-const QUEUED_RATIO: f64 = 3.0;
-/// … and nearly equally long.
-const QUEUED_SPREAD_MAX: f64 = 0.5;
 /// A server that uses no more than this of what it may is not limited by it.
 const IDLE_MAX: f64 = 0.75;
 /// Threads with requests that are on a core or ready for one for no more of their time wait for something else: waking up on a busy
@@ -44,6 +37,19 @@ pub(super) struct Scene<'a> {
     pub(super) top: &'a Point,
     /// Where throughput stops growing.
     pub(super) flat: Option<Flat>,
+    /// The law that the levels of a sweep follow, where one was accepted.
+    pub(super) model: Option<Model>,
+}
+
+/// What the course of throughput over closed loads rules out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Growth in proportion, and then a ceiling: what so many workers carry.
+    Ceiling,
+    /// Less and less for each user, or less in all: what is shared and agreed upon.
+    Bent,
+    /// Too little to tell.
+    Unknown,
 }
 
 /// Throughput that does not grow any more.
@@ -58,8 +64,6 @@ pub(super) struct Flat {
     pub(super) idle_s: f64,
     /// The mean at the highest load.
     pub(super) response_s: f64,
-    /// How sure that is: by several loads, or by the shape of one.
-    pub(super) by_one_load: bool,
 }
 
 impl Flat {
@@ -71,13 +75,50 @@ impl Flat {
 
 impl<'a> Scene<'a> {
     /// `None` where nothing fell due.
-    pub(super) fn new(points: &'a [Point]) -> Option<Self> {
+    pub(super) fn new(points: &'a [Point], model: Option<Model>) -> Option<Self> {
         let mut points: Vec<&Point> = points.iter().filter(|point| point.requests > 0.0).collect();
         points.sort_by(|a, b| a.level.total_cmp(&b.level));
         // Of equals the lowest.
         let top = points.iter().rev().copied().max_by(|a, b| a.good.total_cmp(&b.good))?;
-        let flat = flat(&points, top);
-        Some(Self { points, top, flat })
+        // Throughput that follows a straight line has no end here, however it wobbles.
+        let flat = flat(&points, top).filter(|_| !matches!(model, Some(Model::Linear { .. })));
+        Some(Self { points, top, flat, model })
+    }
+
+    /// Whether this is one load, which shows no course.
+    pub(super) fn is_single(&self) -> bool {
+        self.points.first().zip(self.points.last()).is_none_or(|(first, last)| last.level <= first.level)
+    }
+
+    /// What the course of throughput looks like: as the accepted model says, else held against a pool of the size that Little's law gives.
+    pub(super) fn shape(&self) -> Shape {
+        /// A pool carries this share of what its size and its idle time make, at least.
+        const CARRIED_MIN: f64 = 0.85;
+        /// Near its size chance leaves workers idle.
+        const NEAR_KNEE: std::ops::RangeInclusive<f64> = 0.6..=1.7;
+        const CARRIED_NEAR_MIN: f64 = 0.72;
+        /// A throughput that has fallen to this share is no ceiling.
+        const FALLEN: f64 = 0.85;
+        match self.model {
+            Some(Model::Pool { .. }) => return Shape::Ceiling,
+            Some(Model::Universal { .. } | Model::Amdahl { .. } | Model::Linear { .. }) => return Shape::Bent,
+            None => {}
+        }
+        let Some(flat) = self.flat.filter(|_| !self.top.open) else { return Shape::Unknown };
+        let sound = self.points.iter().filter(|point| point.errors.max(point.refused()) < FAILING_MIN && point.level <= flat.to);
+        for point in sound {
+            let expected = (point.level / flat.idle_s).min(flat.capacity);
+            let near = NEAR_KNEE.contains(&(point.level / flat.at_once()));
+            let least = match (point.level > self.top.level, near) {
+                (true, _) => FALLEN,
+                (false, true) => CARRIED_NEAR_MIN,
+                (false, false) => CARRIED_MIN,
+            };
+            if point.good < least * expected {
+                return Shape::Bent;
+            }
+        }
+        Shape::Ceiling
     }
 
     /// The loads at which the server did its utmost: that with the greatest throughput and all above, but where it was at its end
@@ -133,42 +174,23 @@ fn flat(points: &[&Point], top: &Point) -> Option<Flat> {
     let idle_below = |level: f64| points.iter().filter(|point| point.level <= level).filter_map(|point| point.service_s).reduce(f64::min);
     let last = points.last()?;
     if top.open {
-        let behind = |point: &&&Point| {
-            let expected = (1.0 - KEPT_UP_MIN).max(DEVIATIONS / point.requests.sqrt());
-            point.answered < point.due * (1.0 - expected)
-        };
+        let behind = |point: &&&Point| point.is_behind();
         let first = points.iter().find(behind)?;
         let capacity = points.iter().filter(behind).map(|point| point.good).fold(0.0, f64::max);
-        let below = points.iter().filter(|point| point.level < first.level).filter_map(|point| point.service_s).reduce(f64::min);
-        let idle_s = below.or(first.quickest_s)?;
+        // Without a load that was kept up with, it is not known what an answer takes where nothing waits.
+        let idle_s = points.iter().filter(|point| point.level < first.level).filter_map(|point| point.service_s).reduce(f64::min)?;
         let (from, to) = (first.level, last.level);
-        return Some(Flat { capacity, from, to, idle_s, response_s: last.service_s?, by_one_load: below.is_none() });
+        return Some(Flat { capacity, from, to, idle_s, response_s: last.service_s? });
     }
     // Where requests fail, times are those of failures, which are quick.
     let sound: Vec<&Point> = points.iter().copied().filter(|point| point.errors.max(point.refused()) < FAILING_MIN).collect();
     let points = if sound.len() > 1 { &sound } else { points };
     let (first, last) = (points.iter().find(|point| point.good >= top.good * NEARLY)?, points.last()?);
-    if points.len() > 1 && last.level > points[0].level {
-        let (before, after) = (first.service_s?, last.service_s?);
-        let stops = last.level >= first.level * LEVELS_RATIO && after >= before * TIMES_RATIO;
-        let idle_s = idle_below(first.level)?;
-        return stops.then_some(Flat {
-            capacity: top.good,
-            from: first.level,
-            to: last.level,
-            idle_s,
-            response_s: after,
-            by_one_load: false,
-        });
+    if last.level <= points[0].level {
+        return None;
     }
-    let (quickest, tenth) = (last.quickest_s?, last.tenth_s?);
-    let queued = tenth >= quickest * QUEUED_RATIO && last.spread? <= QUEUED_SPREAD_MAX && last.level >= 2.0 * last.good * quickest;
-    queued.then_some(Flat {
-        capacity: last.good,
-        from: last.level,
-        to: last.level,
-        idle_s: quickest,
-        response_s: last.service_s?,
-        by_one_load: true,
-    })
+    let (before, after) = (first.service_s?, last.service_s?);
+    let stops = last.level >= first.level * LEVELS_RATIO && after >= before * TIMES_RATIO;
+    let idle_s = idle_below(first.level)?;
+    stops.then_some(Flat { capacity: top.good, from: first.level, to: last.level, idle_s, response_s: after })
 }

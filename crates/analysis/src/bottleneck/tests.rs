@@ -1,6 +1,8 @@
 //! Made-up series: each cause is named where it is, and is not where only some of its signs are.
 
 use super::*;
+use crate::{ConnectionsLimit, Freezes};
+use plan::Nanos;
 
 /// A server with four cores and little to do on them, on a machine of its own.
 fn idle() -> Seen {
@@ -33,8 +35,8 @@ fn closed(users: f64, rate: f64, service_ms: f64, seen: Seen) -> Point {
         good: rate,
         service_s: Some(service_ms / 1e3),
         quickest_s: Some(service_ms / 2e3),
-        tenth_s: Some(service_ms / 1.5e3),
-        spread: Some(0.3),
+        succeeded: rate * 5.0,
+        timeout_s: 30.0,
         generator_cores: 0.2,
         server: Some(seen),
         ..Point::default()
@@ -64,33 +66,35 @@ fn growing(seen: impl Fn(f64) -> Seen) -> Vec<Point> {
 
 #[track_caller]
 fn first(points: &[Point], kind: Kind) -> Finding {
-    let found = findings(points);
+    let found = findings(points, None);
     assert_eq!(found.first().map(|first| first.kind), Some(kind), "{found:#?}");
     let first = found[0].clone();
     assert!(
         !first.sentence.is_empty() && !first.refuted_by.is_empty() && !first.remedy.is_empty() && !first.evidence.is_empty(),
         "{first:#?}"
     );
-    assert!([&first.sentence, &first.refuted_by, &first.remedy].iter().all(|text| !text.ends_with('.')), "{first:#?}");
+    let brief = first.brief.chars().count();
+    assert!(brief > 0 && brief <= BRIEF_LETTERS_MAX && first.brief.starts_with(char::is_uppercase), "{first:#?}");
+    assert!([&first.sentence, &first.brief, &first.refuted_by, &first.remedy].iter().all(|text| !text.ends_with('.')), "{first:#?}");
     first
 }
 
 #[track_caller]
 fn not_named(points: &[Point], kind: Kind) {
-    let found = findings(points);
+    let found = findings(points, None);
     assert!(found.iter().all(|finding| finding.kind != kind || !finding.is_named()), "{found:#?}");
 }
 
 /// Named or not, it is not what the series speak for.
 #[track_caller]
 fn not_strong(points: &[Point], kind: Kind) {
-    let found = findings(points);
+    let found = findings(points, None);
     assert!(found.iter().all(|finding| finding.kind != kind || finding.strength < 0.7), "{found:#?}");
 }
 
 #[test]
 fn a_server_below_saturation_is_limited_by_nothing_and_told_what_would_come_next() {
-    let found = findings(&growing(|rate| Seen { cpu: Some(0.02 + rate * 0.0005), machine_cpu: Some(0.3 + rate * 0.0005), ..idle() }));
+    let found = findings(&growing(|rate| Seen { cpu: Some(0.02 + rate * 0.0005), machine_cpu: Some(0.3 + rate * 0.0005), ..idle() }), None);
     assert_eq!((found[0].kind, found[1].kind), (Kind::None, Kind::Processor), "{found:#?}");
     let law = found[1].law.expect("four loads are a line");
     // (4 − 0.02) / 0.0005
@@ -265,17 +269,6 @@ fn an_accept_queue_that_overflows_all_the_time_is_named() {
 fn flat_throughput_beside_idle_cores_is_a_pool_of_the_size_that_littles_law_says() {
     let found = first(&pooled(|_| Seen { threads: Some(5.0), ..idle() }), Kind::WorkerPool);
     assert!(found.sentence.contains("about 4 workers") && found.sentence.contains("200 requests a second"), "{found:#?}");
-    // By the shape of one load alone: everybody waits in line, nearly equally long.
-    let one = Point {
-        quickest_s: Some(0.02),
-        tenth_s: Some(0.23),
-        spread: Some(0.2),
-        ..closed(50.0, 200.0, 250.0, Seen { threads: Some(5.0), ..idle() })
-    };
-    first(std::slice::from_ref(&one), Kind::WorkerPool);
-    // Times that differ by nature, each for itself.
-    let varied = Point { quickest_s: Some(0.0001), tenth_s: Some(0.002), spread: Some(1.0), ..one };
-    first(&[varied], Kind::None);
     first(&growing(|_| idle()), Kind::None);
     // Processes are workers too.
     let forked = |_| Seen { threads: Some(20.0), processes: Some(5.0), ..idle() };
@@ -303,6 +296,14 @@ fn threads_that_use_one_core_together_wait_for_a_lock() {
     assert!(found.evidence.iter().any(|it| it.contains("% of the work is serial")), "{found:#?}");
     // A core's worth of work over eight threads, and more users bring more: a server at a quarter of its capacity.
     not_named(&ladder([62.0, 250.0, 990.0, 1_000.0], [16.0, 16.0, 16.1, 16.4], serial), Kind::Lock);
+    // A runtime that moves its work over a few threads, while one request at a time is worked on.
+    let moving = |rate: f64| Seen {
+        busiest: vec![("app 11".to_owned(), rate * 0.000_4), ("app 12".to_owned(), rate * 0.000_35), ("app 13".to_owned(), rate * 0.000_2)],
+        threads: Some(9.0),
+        waiting: Some(0.05),
+        ..serial(rate)
+    };
+    first(&ladder([900.0, 970.0, 980.0, 975.0], [1.05, 4.1, 16.3, 66.0], moving), Kind::Lock);
     // One at a time, and no processor: held while something is waited for.
     let waiting = |_| Seen { threads: Some(66.0), ..idle() };
     let found = first(&ladder([98.0, 99.0, 100.0, 99.0], [10.0, 40.0, 160.0, 640.0], waiting), Kind::Lock);
@@ -393,7 +394,7 @@ fn refusals_by_rate_are_named_before_anything_that_is_busy() {
     );
     let shedding =
         Point { unavailable: 0.4, errors: 0.4, error: "status 503".to_owned(), retry_after: true, ..closed(50.0, 900.0, 1.0, idle()) };
-    let found = first(std::slice::from_ref(&shedding), Kind::RateLimit);
+    let found = first(std::slice::from_ref(&shedding), Kind::Overload);
     assert!(found.sentence.contains("503"), "{found:#?}");
     // 503 without a word is a failure.
     first(&[Point { retry_after: false, ..shedding }], Kind::Errors);
@@ -414,8 +415,8 @@ fn a_server_that_refuses_everything_is_told_as_that_and_nothing_else() {
         let found = first(loads, Kind::Refused);
         assert_eq!(found.sentence, "every request was refused with 401 Unauthorized: it is the credentials, not the load");
         assert!(found.is_named() && found.headline() == found.sentence && found.remedy.contains("--bearer"), "{found:#?}");
-        assert_eq!(findings(loads).len(), 1, "what was busy was busy with refusing");
-        let said = sentences(&findings(loads));
+        assert_eq!(findings(loads, None).len(), 1, "what was busy was busy with refusing");
+        let said = sentences(&findings(loads, None));
         assert!(said[0].starts_with("What was measured is no limit: every request was refused with 401"), "{said:#?}");
         assert!(!said.iter().any(|it| it.contains("next candidate") || it.contains("it fails")), "{said:#?}");
     }
@@ -506,7 +507,7 @@ fn who_breaks_down_beyond_a_full_pool_is_limited_by_the_pool() {
         not_named(&loads, Kind::RateLimit);
         // Where nothing was flat before, breaking down is what ends it, and no rate that it lets through.
         let loads = [carried[0].clone(), carried[1].clone(), broken];
-        let found = first(&loads, Kind::Errors);
+        let found = first(&loads, if retry_after { Kind::Overload } else { Kind::Errors });
         assert!(!found.sentence.contains("150"), "{found:#?}");
         not_named(&loads, Kind::RateLimit);
     }
@@ -538,7 +539,7 @@ fn files_that_are_all_open_are_named() {
 fn many_threads_that_wait_beside_idle_cores_wait_for_something_elsewhere() {
     let found = first(&pooled(|_| Seen { threads: Some(68.0), ..idle() }), Kind::NotVisible);
     assert!(found.evidence.iter().any(|it| it.contains("68 threads, and 4 requests get on at a time")), "{found:#?}");
-    let all = findings(&pooled(|_| Seen { threads: Some(68.0), ..idle() }));
+    let all = findings(&pooled(|_| Seen { threads: Some(68.0), ..idle() }), None);
     assert_eq!(all[1].kind, Kind::WorkerPool, "the runner-up: {all:#?}");
     let slower = ladder([50.0, 140.0, 380.0, 1_000.0], [20.0, 28.0, 42.0, 64.0], |_| Seen { threads: Some(68.0), ..idle() });
     first(&slower, Kind::NotVisible);
@@ -549,21 +550,21 @@ fn of_a_server_that_was_not_watched_only_its_end_is_said() {
     let unseen = |points: Vec<Point>| points.into_iter().map(|point| Point { server: None, ..point }).collect::<Vec<_>>();
     let found = first(&unseen(pooled(|_| idle())), Kind::NotVisible);
     assert!(found.remedy.contains("--observe"), "{found:#?}");
-    assert!(findings(&unseen(growing(|_| idle()))).is_empty());
-    assert!(findings(&[]).is_empty());
-    assert!(findings(&[Point::default()]).is_empty(), "nothing fell due");
+    assert!(findings(&unseen(growing(|_| idle())), None).is_empty());
+    assert!(findings(&[], None).is_empty());
+    assert!(findings(&[Point::default()], None).is_empty(), "nothing fell due");
 }
 
 #[test]
 fn the_strongest_comes_first_and_is_said_with_its_evidence_and_the_next() {
-    let found = findings(&pooled(|_| Seen { threads: Some(5.0), ..idle() }));
+    let found = findings(&pooled(|_| Seen { threads: Some(5.0), ..idle() }), None);
     assert!(found.windows(2).all(|pair| pair[0].strength >= pair[1].strength) && found.len() <= SHOWN_MAX, "{found:#?}");
     let said = sentences(&found);
     assert!(
         said[0].starts_with("What limits it is a pool of workers: about 4 workers, all taken, let 200 requests a second through"),
         "{said:#?}"
     );
-    assert!(said[1].starts_with("Evidence: ") && said[2].starts_with("This is wrong if ") && said[2].contains("What to do: "), "{said:#?}");
+    assert!(said[1].starts_with("Evidence: ") && said[2].starts_with("How to check: ") && said[2].contains(" Fix: "), "{said:#?}");
     assert!(said[3].starts_with("The next candidate is something not visible from here: "), "{said:#?}");
     assert!(sentences(&[]).is_empty());
 }
@@ -574,6 +575,210 @@ fn the_keys_of_a_finding_are_those_of_the_guide() {
     let value = serde_json::to_value(&found).unwrap();
     let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
-    assert_eq!(keys, ["evidence", "kind", "law", "refuted_by", "remedy", "sentence", "strength"]);
+    assert_eq!(keys, ["brief", "evidence", "kind", "law", "refuted_by", "remedy", "sentence", "strength"]);
     assert_eq!(value["kind"], "worker_pool");
+}
+
+#[test]
+fn one_load_names_no_pool_and_no_lock() {
+    let found = first(&[closed(10.0, 1_597.0, 6.2, Seen { cpu: Some(0.09), ..idle() })], Kind::None);
+    assert_eq!(found.sentence, "one load cannot show a limit; its processors are not it (0.09 of 4 cores)");
+    assert!(found.remedy.contains("loadline sweep"), "{found:#?}");
+    // However long everybody waits.
+    let waiting = Point { quickest_s: Some(0.02), ..closed(50.0, 200.0, 250.0, Seen { threads: Some(5.0), ..idle() }) };
+    first(&[waiting], Kind::None);
+    // A rate that is not kept up with shows that there is a limit, and not which.
+    let behind = Point { answered: 1_600.0, good: 1_600.0, ..offered(2_000.0, 900.0, idle()) };
+    let found = first(&[behind], Kind::None);
+    assert!(found.sentence.starts_with("it answered 1,600 of 2,000 requests a second, and one load cannot show why"), "{found:#?}");
+    // What may be full is not said not to be.
+    let found = first(&[closed(10.0, 1_597.0, 6.2, Seen { cpu: Some(3.1), ..idle() })], Kind::Processor);
+    assert!(found.strength < 0.7, "{found:#?}");
+}
+
+#[test]
+fn connections_that_are_too_few_for_the_rate_are_the_loads_own_limit() {
+    let limit = |connections: u32, service_ms: u64| ConnectionsLimit {
+        connections,
+        busy: 0.99,
+        wait_mean: Nanos::from_millis(2_690),
+        service_mean: Nanos::from_millis(service_ms),
+        carries: f64::from(connections) * 1e3 / service_ms as f64,
+        needed: (200.0 * service_ms as f64 / 1e3).ceil(),
+    };
+    let capped = Point {
+        connections: Some(limit(5, 50)),
+        answered: 100.0,
+        good: 100.0,
+        quickest_s: Some(0.05),
+        ..offered(200.0, 50.0, Seen { threads: Some(5.0), ..idle() })
+    };
+    let found = first(std::slice::from_ref(&capped), Kind::OwnLoad);
+    assert!(found.sentence.contains("all 5 connections (--connections 5) were busy"), "{found:#?}");
+    assert!(found.remedy.contains("keep 10 busy, so --connections 20 leaves room"), "{found:#?}");
+    assert_eq!(findings(std::slice::from_ref(&capped), None).len(), 1, "nothing else explains what this does");
+    // Where answers wait in the server as well, it cannot be told which of the two it is.
+    let found = first(&[Point { quickest_s: Some(0.005), ..capped.clone() }], Kind::None);
+    assert!(found.sentence.starts_with("it answered 100 of 200 requests a second, and one load cannot show why"), "{found:#?}");
+    // With room there is no line, and a server that hangs keeps connections busy with nothing.
+    not_named(&[Point { connections: None, ..capped.clone() }], Kind::OwnLoad);
+    not_named(&[Point { timeouts: 1.0, ..capped.clone() }], Kind::OwnLoad);
+    // Over several rates the server's end showed before all connections were busy.
+    let open = |rate: f64, answered: f64, ms: f64| Point {
+        answered,
+        good: answered,
+        quickest_s: Some(0.02),
+        ..offered(rate, ms, Seen { threads: Some(5.0), ..idle() })
+    };
+    let full = Point { connections: Some(limit(256, 1_270)), ..open(400.0, 200.0, 1_270.0) };
+    first(&[open(100.0, 100.0, 20.0), open(180.0, 180.0, 24.0), full], Kind::WorkerPool);
+}
+
+#[test]
+fn a_server_that_ended_is_named_before_everything_that_its_end_looks_like() {
+    let gone = Gone { how: Departure::Ended, at_s: 2.9, back_s: None, of_s: 6.0, failed: 364, before: 96.0 };
+    let dead = Point { gone: Some(gone), errors: 0.6, error: "connection refused".to_owned(), ..offered(100.0, 2.0, idle()) };
+    let found = first(&[dead], Kind::Ended);
+    assert_eq!(found.sentence, "the server's process ended after 2.90 s: 364 requests failed after that");
+    let said = sentences(&[found]);
+    assert!(said[0].starts_with("What was measured is no limit: the server's process ended"), "{said:?}");
+}
+
+#[test]
+fn a_server_that_answers_nobody_is_told_so() {
+    let hung = |users: f64| Point {
+        good: 0.0,
+        succeeded: 0.0,
+        answered: 0.0,
+        timeouts: 1.0,
+        timeout_s: 1.0,
+        failure: "no answer within the timeout".to_owned(),
+        service_s: Some(1.0),
+        ..closed(users, 5.0, 1_000.0, idle())
+    };
+    let found = first(&[hung(5.0)], Kind::Silent);
+    assert_eq!(found.sentence, "no request was answered within the time limit of 1.00 s (--timeout)");
+    first(&[hung(1.0), hung(5.0)], Kind::Silent);
+    // At the lower load it answers.
+    not_named(&[closed(1.0, 100.0, 10.0, idle()), hung(5.0)], Kind::Silent);
+    let cut = Point { timeouts: 0.0, errors: 1.0, failure: "closed before answering".to_owned(), ..hung(5.0) };
+    let found = first(&[cut], Kind::Refused);
+    assert_eq!(found.sentence, "every request failed, most often: closed before answering");
+}
+
+#[test]
+fn an_acknowledgement_that_is_held_back_is_named_before_a_lock() {
+    let held = |users: f64| Point {
+        between: Between { held_back: 1.0, first_byte_s: 0.000_56, last_byte_s: 0.044, ..Between::default() },
+        ..closed(users, users / 0.044, 44.0, Seen { threads: Some(users + 2.0), ..idle() })
+    };
+    let found = first(&[held(10.0)], Kind::DelayedAck);
+    assert!(found.sentence.contains("the first byte came after 560 µs, the last after 44.0 ms"), "{found:#?}");
+    assert_eq!(findings(&[held(1.0), held(10.0)], None).len(), 1);
+}
+
+#[test]
+fn connections_that_are_not_kept_are_named_where_opening_them_takes_long() {
+    let closing = |opening_s: f64| Point {
+        between: Between { closed: 1.0, answers: 5_000.0, opening_s, ..Between::default() },
+        ..closed(10.0, 5_000.0, 1.0, idle())
+    };
+    first(&[closing(0.000_9)], Kind::NewConnections);
+    not_named(&[closing(0.000_05)], Kind::NewConnections);
+}
+
+#[test]
+fn packets_that_are_lost_are_named_over_a_network_alone() {
+    let losing = |over_network: bool, retransmits: f64| Point {
+        over_network,
+        quickest_s: Some(0.01),
+        ..closed(10.0, 500.0, 30.0, Seen { retransmits: Some(retransmits), ..idle() })
+    };
+    let found = first(&[losing(true, 25.0)], Kind::LostPackets);
+    assert!(found.sentence.contains("5 for every 100 answers"), "{found:#?}");
+    not_named(&[losing(false, 25.0)], Kind::LostPackets);
+    not_named(&[losing(true, 1.0)], Kind::LostPackets);
+    let unaccepted = |requests: f64| Point {
+        requests,
+        between: Between { lost: 0.5, lost_connections: 100, ..Between::default() },
+        ..closed(10.0, 200.0, 50.0, idle())
+    };
+    first(&[unaccepted(1_000.0)], Kind::LostPackets);
+    // At the beginning, and never again.
+    not_named(&[unaccepted(100_000.0)], Kind::LostPackets);
+}
+
+#[test]
+fn freezes_are_named_with_their_period_and_not_where_something_is_full() {
+    let frozen = Freezes { count: 6.0, lasting_s: 0.4, every_s: Some(2.0), share: 0.2 };
+    let found = first(&[Point { freezes: Some(frozen), ..offered(500.0, 40.0, idle()) }], Kind::Freezes);
+    assert_eq!(found.sentence, "the server answers nobody for about 400 ms, every 2.00 s: 20 % of the time");
+    let seldom = Freezes { share: 0.06, ..frozen };
+    let ladder: Vec<Point> =
+        pooled(|_| Seen { threads: Some(5.0), ..idle() }).into_iter().map(|it| Point { freezes: Some(seldom), ..it }).collect();
+    first(&ladder, Kind::WorkerPool);
+}
+
+#[test]
+fn a_constant_rate_by_503_is_a_rate_limit_and_bursts_are_overload_protection() {
+    // 207 a second succeed at once, whatever is offered.
+    let limited = |users: f64, due: f64| Point {
+        good: 207.0,
+        due,
+        answered: due,
+        unavailable: 1.0 - 207.0 / due,
+        errors: 1.0 - 207.0 / due,
+        error: "status 503".to_owned(),
+        succeeded_s: Some(0.000_2),
+        steady: Some(true),
+        ..closed(users, due, 0.2, idle())
+    };
+    let found = first(&[limited(1.0, 9_000.0), limited(4.0, 24_000.0), limited(16.0, 30_000.0)], Kind::RateLimit);
+    assert!(found.sentence.contains("beyond about 207 a second, by 503"), "{found:#?}");
+    first(&[limited(16.0, 30_000.0)], Kind::RateLimit);
+    // 50 succeed, and then none for two seconds.
+    let bursts = Point { good: 25.0, steady: Some(false), retry_after: true, ..limited(100.0, 18_000.0) };
+    let found = first(&[bursts], Kind::Overload);
+    assert!(!found.sentence.contains("beyond"), "{found:#?}");
+    // Eight at a time, 400 a second: by rate, or by number.
+    let crowded = |users: f64, due: f64| Point { good: 400.0, succeeded_s: Some(0.02), retry_after: true, ..limited(users, due) };
+    let found = first(&[closed(1.0, 50.0, 20.0, idle()), crowded(16.0, 9_000.0), crowded(64.0, 20_000.0)], Kind::Overload);
+    assert!(found.sentence.contains("about 8 of them at once"), "{found:#?}");
+}
+
+#[test]
+fn no_pool_is_named_where_a_law_was_accepted_or_throughput_falls() {
+    use crate::curve::{Estimate, Model};
+    let at = |value| Estimate { value, low: value, high: value };
+    let law = |n: f64| 1_000.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.001 * n * (n - 1.0));
+    let levels = [1.0, 4.0, 8.0, 16.0, 32.0, 64.0, 200.0];
+    let points: Vec<Point> =
+        levels.iter().map(|n| closed(*n, law(*n), n / law(*n) * 1e3, Seen { threads: Some(10.0), ..idle() })).collect();
+    let universal = Model::Universal { lambda: at(1_000.0), sigma: at(0.05), kappa: at(0.001), peak: None };
+    for model in [Some(universal), None] {
+        let found = findings(&points, model);
+        assert_eq!(found[0].kind, Kind::Contention, "{found:#?}");
+        assert!(found.iter().all(|it| it.kind != Kind::WorkerPool), "{found:#?}");
+        assert!(found[0].sentence.contains("throughput falls from 8,"), "{found:#?}");
+        // Up to where it is highest.
+        let found = findings(&points[..5], model);
+        assert!(found.iter().all(|it| it.kind != Kind::WorkerPool), "{found:#?}");
+    }
+    let amdahl = Model::Amdahl { lambda: at(1_000.0), sigma: at(0.1), limit: at(10_000.0) };
+    let flat = |n: f64| 1_000.0 * n / (1.0 + 0.1 * (n - 1.0));
+    let points: Vec<Point> = levels.iter().map(|n| closed(*n, flat(*n), n / flat(*n) * 1e3, idle())).collect();
+    let found = findings(&points, Some(amdahl));
+    assert_eq!(found[0].kind, Kind::Contention, "{found:#?}");
+    // A straight line has no end here.
+    let found = findings(&growing(|_| Seen { threads: Some(5.0), ..idle() }), Some(Model::Linear { lambda: at(50.0) }));
+    assert!(found[0].kind == Kind::None && found[0].sentence.starts_with("no limit was reached up to a load of 64"), "{found:#?}");
+}
+
+#[test]
+fn a_sentence_in_brief_ends_where_it_can() {
+    assert_eq!(in_brief("a lock: one at a time").as_deref(), Some("A lock: one at a time"));
+    let long = format!("a pool of workers: about 4 workers, all taken, let {} through", "9".repeat(60));
+    assert_eq!(in_brief(&long).as_deref(), Some("A pool of workers: about 4 workers, all taken"));
+    assert_eq!(in_brief(&"x".repeat(80)), None);
+    assert_eq!(in_brief(&format!("its use (0.97 of 4 cores) {}", "x".repeat(80))).as_deref(), Some("Its use"));
 }

@@ -26,7 +26,7 @@ pub(super) fn generator(scene: &Scene<'_>) -> Option<Finding> {
     let sentence = format!("at {} requests a second it was at its own limit ({limit})", figure(point.answered));
     let finding = Finding::new(Kind::Generator, if full || both { 0.85 } else { 0.95 }, sentence)
         .evidence([format!("it used {} cores", decimal(point.generator_cores, 2))])
-        .refuted_by("more threads (-t), or a second machine that sends half of the load, carry no more than this")
+        .refuted_by("give more threads (-t), or send half of the load from a second machine: if no more is carried, this is wrong")
         .remedy("give loadline more threads or a machine of its own; until then the server's end is not known");
     Some(finding)
 }
@@ -50,7 +50,7 @@ pub(super) fn shared_machine(scene: &Scene<'_>) -> Option<Finding> {
         let strength = if steal >= STEAL_LARGE { 0.93 } else { 0.6 };
         let finding = Finding::new(Kind::SharedMachine, strength, sentence)
             .evidence([format!("the server used {} of {} cores", decimal(cpu, 2), figure(cores))])
-            .refuted_by("the same load at another hour, without steal, ends at the same rate")
+            .refuted_by("measure at another hour, without steal: if it ends at the same rate, this is wrong")
             .remedy("measure on a machine whose host is not oversubscribed");
         return Some(finding);
     }
@@ -83,7 +83,7 @@ pub(super) fn shared_machine(scene: &Scene<'_>) -> Option<Finding> {
             format!("the server used {} cores, loadline {}{others}", decimal(cpu, 2), decimal(point.generator_cores, 2)),
             format!("{} of the server's threads were ready and got no core, on average", decimal(waiting, 1)),
         ])
-        .refuted_by("loadline on a machine of its own gets no more out of the server")
+        .refuted_by("run loadline on a machine of its own: if it gets no more out of the server, this is wrong")
         .remedy("run loadline on another machine, or keep them apart with taskset; what is measured here is both together");
     Some(finding)
 }

@@ -40,7 +40,7 @@ pub struct Calibrate {
     #[arg(long, value_name = "URL", help_heading = "Calibration")]
     aa: Option<String>,
 
-    /// With --aa: measure so many pairs [default: 10]
+    /// With --aa: measure N pairs [default: 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Calibration")]
     pairs: Option<Given<NonZeroU32>>,
 
@@ -53,6 +53,8 @@ pub struct Calibrate {
 }
 
 const DURATION: Nanos = Nanos::SECOND;
+/// With --aa: enough to draw comparisons from.
+const PAIRS: NonZeroU32 = NonZeroU32::new(10).unwrap();
 /// One that keeps a request on its way at a time, a few, and as many as a thread needs to be always busy.
 const CONNECTIONS: [u32; 3] = [1, 16, 128];
 /// Shares of the ceiling at which the lag is measured.
@@ -183,7 +185,7 @@ fn climb(duration: Nanos, manner: Manner) -> Result<Exit, Failed> {
 /// Pairs of runs of one target, and what they differ by.
 fn differ(draft: Draft, pairs: Option<Given<NonZeroU32>>, cooldown: Option<Given<Nanos>>, manner: Manner) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
-    let pairs = compare::given("pairs", pairs, compare::PAIRS, "give a whole number, such as --pairs 10", &mut errors);
+    let pairs = compare::given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
     let cooldown = compare::given("cooldown", cooldown, compare::COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
     if pairs.get() < PAIRS_MIN as u32 {
         errors.push(PlanError::new(

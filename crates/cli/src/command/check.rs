@@ -39,7 +39,7 @@ pub fn carry_out(check: Check) -> Result<Exit, Failed> {
     let url = draft.url.clone().or_else(|| names_no_target.then(|| "http://127.0.0.1/".to_owned()));
     let plan = inputs::decide(Draft { url, ..draft }, &scenarios, &mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    importing.look([(&plan, &scenarios)], &left_out, Voice::Talking)?;
     let journeys = scenario.journeys.len();
     let steps = scenario.steps().len();
     let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };

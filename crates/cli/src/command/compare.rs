@@ -13,14 +13,15 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::str::FromStr;
 
-use analysis::compare::{Margins, PAIRS_MIN, Verdict};
+use analysis::compare::{Margins, Need, PAIRS_MIN, PAIRS_MOST, Verdict};
 use analysis::gate::{self, Judgement};
+use analysis::quantity::{counted, percent};
 use clap::Args;
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use history::Kind;
 use measure::{Ending, Summary, Tick};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Timetable, Warmup};
+use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Timetable, Warmup, is_address};
 use report::COMPARE_FORMATS;
 use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, header, row, without_charts};
 use report::unlike;
@@ -41,7 +42,7 @@ use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
 use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Sight, Voice, complain};
-use crate::{imported, interrupt, secrets, step_summary};
+use crate::{imported, interrupt, other_tools, secrets, step_summary};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -74,11 +75,11 @@ pub struct Compare {
     #[arg(long = "url", value_name = "URL", help_heading = "Comparison")]
     served_at: Option<String>,
 
-    /// Wait so long for a command to listen [default: 30s]
+    /// Wait this long for a command to listen [default: 30s]
     #[arg(long, value_name = "TIME", help_heading = "Comparison")]
     ready_within: Option<Given<Nanos>>,
 
-    /// Measure so many pairs; fewer than 6 give no verdict [default: 10]
+    /// Measure this many pairs; fewer than 5 give no verdict [default: 5 to 20, by how much the first 5 differ among each other]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Comparison")]
     pairs: Option<Given<NonZeroU32>>,
 
@@ -144,8 +145,10 @@ impl std::fmt::Display for Margin {
     }
 }
 
-/// As many pairs as are measured without being told.
-pub const PAIRS: NonZeroU32 = NonZeroU32::new(10).unwrap();
+/// As many pairs as are measured before their noise says how many it takes.
+const PAIRS_FIRST: NonZeroU32 = NonZeroU32::new(PAIRS_MIN as u32).unwrap();
+/// As many as are measured at most without being told.
+const PAIRS_LAST: NonZeroU32 = NonZeroU32::new(PAIRS_MOST as u32).unwrap();
 const DURATION: Nanos = Nanos::from_secs(5);
 /// The rest between runs.
 pub const COOLDOWN: Nanos = Nanos::from_millis(500);
@@ -182,8 +185,10 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     for url in [&other, &served_at].into_iter().flatten() {
         secrets::learn(&Draft { url: Some(url.clone()), ..Draft::default() });
     }
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
-    let pairs = given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
+    let fixed = pairs.map(|pairs| given("pairs", Some(pairs), PAIRS_FIRST, "give a whole number, such as --pairs 10", &mut errors));
+    let pairs = fixed.unwrap_or(PAIRS_FIRST);
     let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
     let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
     let margin = margin.map(|margin| given("margin", Some(margin), Margin(0.0), "give a share, such as --margin 3%", &mut errors));
@@ -206,7 +211,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     }
     let checks = promises.read(sides[1].scenarios.of(&sides[1].draft).as_deref(), &mut errors);
     let seed = seed_of(&sides);
-    let plans = plans(&sides, pairs, seed, &mut errors);
+    let plans = plans(&sides, fixed.unwrap_or(PAIRS_LAST), seed, &mut errors);
     let alike_only = filing.existing() == Existing::Keep;
     let differences = plans.first().map_or_else(Vec::new, |[a, b]| unlike::plans(a, b, &[]));
     if sides.iter().any(|side| side.from_file) && alike_only && !differences.is_empty() {
@@ -231,7 +236,8 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let files = filing.files(&name, ENDINGS, &mut errors);
     let outs = filing.renderings(COMPARE_FORMATS, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    let both = [first_a, first_b].into_iter().zip(&sides).map(|(plan, side)| (plan, &side.scenarios));
+    importing.look(both, &left_out, manner.voice())?;
 
     let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.0));
     let known = Calibration::kept();
@@ -259,7 +265,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     doubts.dedup();
     doubts.iter().for_each(|doubt| screen.say(doubt));
     if pairs.get() < PAIRS_MIN as u32 {
-        screen.say(&format!("{} pairs give no verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN}", pairs.get()));
+        screen.say(&format!("{} give no verdict: at least {PAIRS_MIN} are needed", counted(pairs.get().into(), "pair")));
     }
     let measuring = Measuring {
         sides: &sides,
@@ -272,7 +278,17 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         screen: &screen,
         stop: &stop,
     };
-    measuring.carry_out(compared, pairs.get() as usize, (&files, &outs), keeper, manner)
+    let wanted = if fixed.is_some() { Wanted::Given } else { Wanted::ByNoise };
+    measuring.carry_out(compared, wanted, (&files, &outs), keeper, manner)
+}
+
+/// How many pairs are measured.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    /// As many as the user says.
+    Given,
+    /// As many as the noise of the first ones asks for.
+    ByNoise,
 }
 
 /// Runs of one target against itself.
@@ -410,14 +426,17 @@ fn pasted(
     let mut addresses = [draft.url.take(), other, served_at];
     let Some(words) = words else { return (draft, addresses, Vec::new()) };
     let before = errors.0.len();
-    let (request, left_out) = importing.of_words(&words, voice, errors);
+    let (mut request, mut left_out) = importing.of_words(&words, voice, errors);
+    let ways = imported::leave_ways(&mut request, &draft);
+    importing.tell("the curl command", &ways, voice);
+    left_out.extend(ways);
     let asked = request.url.clone().unwrap_or_default();
     let usage = "write loadline compare http://old:8080 http://new:8080 -- curl …";
     if addresses.iter().all(Option::is_none) && errors.0.len() == before {
         errors.push(PlanError::new("compare", "the curl command names one address, and a comparison has two sides", usage));
     }
     for address in addresses.iter_mut().flatten() {
-        if !address.contains("://") {
+        if !is_address(address) {
             let message = format!("'{address}' says what is sent, and so does the curl command");
             errors.push(PlanError::new("compare", message, format!("{usage}, or leave the command out")));
         } else if matches!(imported::behind_host(address), "" | "/") {
@@ -425,6 +444,8 @@ fn pasted(
         }
     }
     // Wherever it leads is said by the sides.
+    request.url = addresses.iter().flatten().find(|address| address.starts_with("https://")).or(addresses[0].as_ref()).cloned();
+    imported::leave_tls(&mut request);
     (Draft { url: None, ..request }.overlaid(draft), addresses, left_out)
 }
 
@@ -494,7 +515,7 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
     let is_file = |name: &str| !name.contains("://") && (name.starts_with('@') || name.ends_with(".json") || Path::new(name).is_file());
     let over = Draft { url: None, ..draft };
     // Where a file leaves open who is asked.
-    let host = importing.target().or_else(|| names.iter().find(|name| name.contains("://")).cloned());
+    let host = importing.target().or_else(|| names.iter().find(|name| is_address(name)).cloned());
     let mut files: Vec<Option<(File, Again)>> = Vec::new();
     let mut read: Vec<Scenarios> = Vec::new();
     for name in &names {
@@ -517,6 +538,12 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
     if files.iter().all(Option::is_none) {
         look_without_files(&over, importing, errors);
     }
+    let mistakes: Vec<PlanError> =
+        names.iter().zip(&files).filter(|(_, file)| file.is_none()).filter_map(|(name, _)| other_tools::mistake(name)).collect();
+    if !mistakes.is_empty() {
+        mistakes.into_iter().for_each(|mistake| errors.push(mistake));
+        return None;
+    }
     let base = files.iter().flatten().next().map_or_else(Draft::default, |(_, again)| again.draft.clone());
     let mut sides = names.into_iter().zip(files).map(|(name, file)| {
         let is_a_file = file.is_some();
@@ -525,9 +552,15 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
         let draft = match file {
             Some((_, again)) => {
                 let draft = again.draft.overlaid(over.clone());
-                Draft { url: importing.target().or(draft.url), ..draft }
+                match importing.target() {
+                    Some(target) => Draft { url: Some(target), also_target: over.also_target.clone(), ..draft },
+                    None => draft,
+                }
             }
-            None => Draft { url: Some(name.clone()), ..base.clone().overlaid(over.clone()) },
+            None => {
+                let also_target = over.also_target.clone();
+                Draft { url: Some(name.clone()), also_target, ..base.clone().overlaid(over.clone()) }
+            }
         };
         let side_s_own = draft.url.clone().filter(|_| from_file);
         let Imported { mut draft, scenarios, left_out } = importing.of_side(draft, host.clone().or(side_s_own), &read, errors);
@@ -610,7 +643,7 @@ impl Measuring<'_> {
     fn carry_out(
         &self,
         mut compared: Compared,
-        wanted: usize,
+        wanted: Wanted,
         (files, outs): (&Files, &Renderings<Compared>),
         mut keeper: Keeper,
         manner: Manner,
@@ -618,12 +651,13 @@ impl Measuring<'_> {
         let style = manner.styles().stdout;
         let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
-        keeper.begin();
+        keeper.begin(self.stop);
         let mut lost = PlanErrors::default();
         let mut broken = None;
         let mut order = Order::new(self.seed);
+        let mut pairs = compared.pairs_planned as usize;
         for (number, plans) in self.plans.iter().enumerate() {
-            match self.pair(number, wanted, order.draw(), plans) {
+            match self.pair(number, pairs, order.draw(), plans) {
                 Ok(Some(pair)) => compared.pairs.push(pair),
                 Ok(None) => {
                     compared.stopped = Some("interrupted".to_owned());
@@ -639,7 +673,14 @@ impl Measuring<'_> {
                 told = told.and(said(&format!("{}\n", row(number + 1, pair, &style))));
             }
             let sound = compared.sound().count();
-            if sound >= wanted {
+            if matches!(wanted, Wanted::ByNoise)
+                && sound == PAIRS_MIN
+                && let Some(need) = compared.need()
+            {
+                (pairs, compared.pairs_planned) = (need.pairs, need.pairs as u32);
+                self.screen.say(&needed(need));
+            }
+            if sound >= pairs {
                 break;
             }
             if sound == 0 && compared.pairs.len() >= HOPELESS {
@@ -669,7 +710,7 @@ impl Measuring<'_> {
             Ok(String::new())
         } else {
             let id = keeper.id();
-            let kept = keeper.save(&report::compare::json(&compared).expect("memory takes every byte"), manner.voice());
+            let kept = keeper.save(&report::compare::json(&compared).expect("memory takes every byte"));
             self.screen.show_end(|| report::page::compare(&compared), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             kept
         };
@@ -769,6 +810,16 @@ impl Measuring<'_> {
         let mut summary = ran.map_err(|error| of_side(["A", "B"][side], &Failed::from(&error)))?;
         note_ceiling(&mut summary);
         Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
+    }
+}
+
+/// Why so many pairs are measured.
+fn needed(Need { pairs, metric, deviation }: Need) -> String {
+    let varies = format!("the change of {metric} varies by {} % from pair to pair", percent((deviation * 1e3).round() / 10.0));
+    match pairs {
+        PAIRS_MIN => format!("{PAIRS_MIN} pairs are enough: {varies}"),
+        PAIRS_MOST => format!("{PAIRS_MOST} pairs are measured, the most without --pairs: {varies}"),
+        pairs => format!("{pairs} pairs are measured: {varies}"),
     }
 }
 

@@ -59,7 +59,7 @@ pub struct Remove {
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("which").required(true).multiple(true)))]
 pub struct Prune {
-    /// Keep so many, the newest
+    /// Keep the newest N
     #[arg(long, value_name = "N", group = "which")]
     keep: Option<u32>,
 
@@ -134,7 +134,7 @@ pub fn tag(tag: Tag) -> Result<Exit, Failed> {
     }
     let (mut store, entry) = at.find(&reference)?;
     let entry = store.tag(&entry.id, &add, &remove).map_err(|error| refused(&error))?;
-    super::print(table(&[entry]).as_bytes())
+    super::print(table(&store, &[entry]).as_bytes())
 }
 
 /// Writes a note.
@@ -142,7 +142,7 @@ pub fn note(note: Note) -> Result<Exit, Failed> {
     let Note { reference, text, at } = note;
     let (mut store, entry) = at.find(&reference)?;
     let entry = store.note(&entry.id, text.trim()).map_err(|error| refused(&error))?;
-    super::print(table(&[entry]).as_bytes())
+    super::print(table(&store, &[entry]).as_bytes())
 }
 
 /// Removes.
@@ -228,7 +228,7 @@ pub fn import(files: &[PathBuf], name: Option<&str>, at: &At) -> Result<Exit, Fa
     for exported in found {
         entries.push(exported.import(&mut store).map_err(|error| refused(&error))?);
     }
-    super::print(table(&entries).as_bytes())
+    super::print(table(&store, &entries).as_bytes())
 }
 
 /// A file written by export, or a result made to look like one.
@@ -260,13 +260,14 @@ pub fn baseline(baseline: Baseline) -> Result<Exit, Failed> {
         What::Set { reference, at } => {
             let (mut store, entry) = at.find(&reference)?;
             let entry = store.set_baseline(&entry.id).map_err(|error| refused(&error))?;
-            super::print(table(&[entry]).as_bytes())
+            super::print(table(&store, &[entry]).as_bytes())
         }
         What::Show { at } => {
-            let baselines = at.open()?.baselines().map_err(|error| refused(&error))?;
+            let store = at.open()?;
+            let baselines = store.baselines().map_err(|error| refused(&error))?;
             match baselines.as_slice() {
                 [] => super::print(b"\n  No baseline is set; set one with 'loadline baseline set REF'.\n\n"),
-                them => super::print(table(them).as_bytes()),
+                them => super::print(table(&store, them).as_bytes()),
             }
         }
     }

@@ -2,10 +2,16 @@
 //!
 //! A tool that measures is believed when its numbers meet what was known before. So the demo loads an API built into this
 //! program: one endpoint that answers as fast as the processor allows, and one whose capacity follows from a division.
+//!
+//! The API runs in a process of its own, another one of this program. What a server does is seen of its process, and threads of a server
+//! within this process could not be told from those of the load. It ends with this one, since it reads from a pipe that closes then.
 
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 use clap::Args;
 use engine::{Stop, machine};
@@ -20,6 +26,7 @@ use crate::files::{DIRECTORY, Files};
 use crate::inputs::plainly;
 use crate::interrupt;
 use crate::keeping::Keeper;
+use crate::observing::Eyes;
 use crate::outputs::{Existing, to_stdout};
 use crate::scenarios::Scenarios;
 
@@ -29,6 +36,10 @@ pub struct Demo {
     /// Only serve the demo API at this address, such as 127.0.0.1:8080, until Ctrl-C
     #[arg(long, value_name = "ADDR")]
     serve: Option<String>,
+
+    /// Let this path behave as given, such as '/get_result=pool=8:5ms', and end with standard input
+    #[arg(long, value_name = "PATH=BEHAVIOUR", hide = true, requires = "serve")]
+    route: Option<String>,
 
     /// Write files into this directory, made if missing; those of an earlier demo are replaced
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, help_heading = "Output")]
@@ -71,7 +82,7 @@ const COOLDOWN: &str = "200ms";
 /// Shows what the tool does, or serves.
 pub fn carry_out(demo: Demo) -> Result<Exit, Failed> {
     match demo.serve {
-        Some(at) => serve(&at),
+        Some(at) => serve(&at, demo.route.as_deref()),
         None => show(&demo.dir, demo.manner),
     }
 }
@@ -85,18 +96,19 @@ fn show(dir: &std::path::Path, manner: Manner) -> Result<Exit, Failed> {
     if !errors.is_empty() {
         return Err(errors.into());
     }
-    let server = start(Config::new().route(POOLED, known(POOL)))?;
+    let server = Own::start(&format!("{POOLED}={POOL}"))?;
     let screen = manner.screen();
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, &screen)?;
 
-    say(&format!("\n  The demo API listens at {}, in this very process. Two sweeps, about 40 seconds.\n", server.url("")))?;
+    say(&format!("\n  The demo API listens at {}, in a process of its own. Two sweeps, about 40 seconds.\n", server.url))?;
     for (act, files) in ACTS.iter().zip(&files) {
         say(&format!("\n  {}\n", act.about))?;
-        let draft = Draft { url: Some(server.url(act.path_and_query)), duration: given(LEVEL_LASTS), ..Draft::default() };
+        let draft = Draft { url: Some(format!("{}{}", server.url, act.path_and_query)), duration: given(LEVEL_LASTS), ..Draft::default() };
         let ladder = LadderDraft { levels: given(LEVELS), cooldown: given(COOLDOWN), ..LadderDraft::default() };
         let Some(climb) = Climb::decide(draft, ladder, Scenarios::default(), &mut errors) else { return Err(errors.into()) };
-        let exit = climb.fitted(Asked::Nothing)?.carry_out(files, (Keeper::NOTHING, Ready::default()), manner, &screen, &stop)?;
+        let climb = climb.fitted(Asked::Nothing)?.watched_by(Eyes::auto())?;
+        let exit = climb.carry_out(files, (Keeper::NOTHING, Ready::default()), manner, &screen, &stop)?;
         // What a busy machine did to a demonstration is said in it, and no reason to end it.
         if !matches!(exit, Exit::Done | Exit::NotTrustworthy) {
             return Ok(exit);
@@ -113,17 +125,75 @@ fn show(dir: &std::path::Path, manner: Manner) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-fn serve(at: &str) -> Result<Exit, Failed> {
+/// The demo API in a process of its own. It ends with this value.
+struct Own {
+    child: Child,
+    url: String,
+}
+
+impl Own {
+    fn start(route: &str) -> Result<Self, Failed> {
+        let failed = |why: &io::Error| {
+            Failed::new(
+                Exit::NotCarriedOut,
+                format_args!("the demo API cannot be started: {}", plainly(why)),
+                "start it in another terminal with loadline demo --serve 127.0.0.1:8080, and measure it with loadline sweep",
+            )
+        };
+        let program = std::env::current_exe().map_err(|why| failed(&why))?;
+        let mut child = Command::new(program)
+            .args(["demo", "--serve", "127.0.0.1:0", "--route", route])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            // Ctrl-C is for the load; the server goes when it is over.
+            .process_group(0)
+            .spawn()
+            .map_err(|why| failed(&why))?;
+        let said = child.stdout.take().map(BufReader::new).into_iter().flat_map(|lines| lines.lines()).map_while(Result::ok);
+        let url = said.filter_map(|line| Some(line.strip_prefix(LISTENS)?.split(". ").next()?.to_owned())).next();
+        let server = Self { child, url: url.unwrap_or_default() };
+        if server.url.is_empty() { Err(failed(&io::Error::other("it ended before it listened"))) } else { Ok(server) }
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What it says before its address.
+const LISTENS: &str = "The demo API listens at ";
+
+fn serve(at: &str, route: Option<&str>) -> Result<Exit, Failed> {
     let address: SocketAddr = at.parse().map_err(|_| {
         Failed::new(Exit::Usage, format_args!("--serve '{at}' is not an address and a port"), "give both, such as --serve 127.0.0.1:8080")
     })?;
-    let server = start(Config::new().listen(address))
+    let mut config = Config::new().listen(address);
+    if let Some((path, behaviour)) = route.and_then(|route| route.split_once('=')) {
+        let behaviour: Behaviour = behaviour.parse().map_err(|why| {
+            Failed::new(
+                Exit::Usage,
+                format_args!("--route '{path}={behaviour}': {why}"),
+                "write a path and a behaviour, such as /a=delay=5ms",
+            )
+        })?;
+        config = config.route(path, behaviour);
+    }
+    let server = start(config)
         .map_err(|failed| Failed { text: failed.text.replacen("the demo API", &format!("the demo API at {address}"), 1), ..failed })?;
     let here = server.url("");
     let again = format!(
-        "\nThe demo API listens at {here}. Ctrl-C ends it. In another terminal:\n\n  loadline run {here}/healthz\n  loadline sweep {here}/healthz\n\n"
+        "\n{LISTENS}{here}. Ctrl-C ends it. In another terminal:\n\n  loadline run {here}/healthz\n  loadline sweep {here}/healthz\n\n"
     );
     print(format!("{}{again}", testbed::index()).as_bytes())?;
+    if route.is_some() {
+        // Whoever started it closes this by ending, in whatever way.
+        let _ = io::stdin().lock().read_to_end(&mut Vec::new());
+        return Ok(Exit::Done);
+    }
     interrupt::wait()?;
     let counts = server.stop();
     crate::screen::complain(&format!(
@@ -144,10 +214,6 @@ fn start(config: Config) -> Result<Testbed, Failed> {
             "choose another address with --serve, such as 127.0.0.1:8081",
         )
     })
-}
-
-fn known(behaviour: &str) -> Behaviour {
-    behaviour.parse().expect("the behaviour is written above")
 }
 
 fn given<T: std::str::FromStr<Err = std::convert::Infallible>>(text: &str) -> Option<T> {

@@ -7,7 +7,7 @@ use analysis::{Standing, Validity};
 use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
 use report::chart::sweep::SweepCurve;
-use report::{DIFF_FORMATS, Two};
+use report::{DIFF_FORMATS, Style, Two};
 
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
@@ -15,6 +15,7 @@ use crate::inputs::plainly;
 use crate::keeping::{At, ReadError};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::saved::Saved;
+use crate::screen::complain;
 
 /// Two sweeps, two runs, or two searches.
 #[derive(Debug, Args)]
@@ -54,6 +55,22 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     let sources = at.read_both(&a, &b);
     let mut sides = sources.into_iter().zip([&a, &b]).map(|(source, shown)| Side::read(shown, source, &mut errors));
     let sides = [sides.next().flatten(), sides.next().flatten()];
+    if let [Some(a), Some(b)] = &sides {
+        if a.text == b.text {
+            complain(&format!(
+                "warning: A and B are the same result, {}: there is no difference to see\n  help: name another, such as @last-1; 'loadline runs' lists them",
+                report::visible(&a.name)
+            ));
+        }
+        if let (Ok(from), Ok(to)) = (Saved::read(&a.text), Saved::read(&b.text))
+            && let Some(why) = from.unlike(&to)
+        {
+            let message = format!("{why}: A is '{}', B is '{}'", a.shown, b.shown);
+            errors.push(PlanError::new("diff", message, "give two runs, two sweeps, or two searches; 'loadline runs' lists what is saved"));
+            // Whatever else would be found follows from it.
+            return Err(errors.into());
+        }
+    }
     if let [Some(a), Some(b)] = &sides
         && let (Ok(Saved::Run(from, _)), Ok(Saved::Run(to, _))) = (Saved::read(&a.text), Saved::read(&b.text))
     {
@@ -101,7 +118,10 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         super::print(text.as_bytes())?;
         return written(&lost);
     }
-    let curves = sides.each_ref().map(|side| curve(side.as_ref()?, existing, &mut errors));
+    // Beside one that cannot be read, of which kind the other has to be is not known.
+    let alone = sides.iter().any(Option::is_none);
+    let of_any_kind = |side: &&Side| !(alone && Saved::read(&side.text).is_ok());
+    let curves = sides.each_ref().map(|side| curve(side.as_ref().filter(of_any_kind)?, existing, &mut errors));
     let sweeps = sides.each_ref().map(|side| report::sweep::read(&side.as_ref()?.text).ok());
     let unlike = match &sweeps {
         [Some(a), Some(b)] => report::diff::unlike(a, b),
@@ -125,7 +145,9 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             lost.push(error);
         }
     }
-    let mut text = format!("\n{}{}", report::diff::table(&a, &b), report::diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref()));
+    let style = Style { width: super::columns(), ..Style::PLAIN };
+    let judged = report::diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref(), &style);
+    let mut text = format!("\n{}{judged}", report::diff::table(&a, &b, &style));
     outs.write(&Two::Sweeps { curves: Box::new([a, b]), sweeps: Box::new(sweeps) }, &mut lost);
     if !unlike.is_empty() {
         text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));

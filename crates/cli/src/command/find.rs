@@ -59,7 +59,7 @@ pub struct Find {
     #[arg(long, value_name = "PROMISE", action = ArgAction::Append, help_heading = "Search")]
     slo: Vec<String>,
 
-    /// Take at most so long [default: 3m; 1m with --quick, 1h with --publish]
+    /// Take at most this long [default: 3m; 1m with --quick, 1h with --publish]
     #[arg(long, value_name = "TIME", help_heading = "Search")]
     budget: Option<Given<Nanos>>,
 
@@ -151,6 +151,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         manner,
     } = find;
     secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
     let name = filing.name_or(|| name_for(&draft, "find"));
@@ -179,7 +180,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     if !errors.is_empty() {
         return Err(errors.into());
     }
-    importing.look(&left_out)?;
+    importing.look(load.first.as_ref().map(|plan| (plan, &load.scenarios)), &left_out, manner.voice())?;
     load.check_machine()?;
     load.first.as_ref().map_or(Ok(()), |plan| eyes.check(plan).and_then(|()| probes.check(plan)))?;
 
@@ -519,7 +520,7 @@ impl Course {
             self.say(&said);
         }
         self.unloaded = Some(unloaded);
-        self.keeper.begin();
+        self.keeper.begin(&self.stop);
         self.exports = exporting::open(ready, self.keeper.id(), self.files.name(), "find", self.load.first.as_ref(), manner.voice());
         self.say(&format!("\n{}\n", table::header(&self.found, &style)));
         let mut broken_by = None;
@@ -581,7 +582,7 @@ impl Course {
         } else {
             let json = report::find::json(&self.found).expect("memory takes every byte");
             let id = self.keeper.id();
-            let kept = self.keeper.save(&json.bytes, manner.voice());
+            let kept = self.keeper.save(&json.bytes);
             self.screen.show_end(|| report::page::find(&self.found), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             kept
         };

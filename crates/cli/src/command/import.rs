@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueEnum};
 use import::collection::{Collection, FILE_BYTES_MAX, KINDS, Kind, Wishes, guess, printed};
-use plan::{PlanError, PlanErrors};
+use plan::{Also, PlanError, PlanErrors, Target};
 
 use super::{Manner, curate};
+use crate::destinations::{Choice, Destinations, Said};
 use crate::exit::{Exit, Failed};
 use crate::imported::{self, pair};
 use crate::inputs::plainly;
@@ -49,6 +50,14 @@ pub struct Import {
     /// The environment whose values hold: a file that Postman exported, or the name of one in an export of Insomnia
     #[arg(long, value_name = "FILE|NAME", help_heading = "Requests")]
     environment: Option<String>,
+
+    /// Send all requests to this server instead of where the file says
+    #[arg(long, value_name = "URL", help_heading = "Requests")]
+    target: Option<String>,
+
+    /// With --target: leave the requests to this server as they are (repeatable)
+    #[arg(long, value_name = "ORIGIN", action = ArgAction::Append, help_heading = "Requests")]
+    also_target: Vec<String>,
 
     /// Which server of an OpenAPI description: its number, a part of its description, or another URL [default: the first]
     #[arg(long, value_name = "SERVER", help_heading = "Requests")]
@@ -104,15 +113,31 @@ pub fn carry_out(import: Import) -> Result<Exit, Failed> {
 
 impl Import {
     fn asks_for_a_scenario(&self) -> bool {
-        let Self { from, output, only, except, variable, environment, openapi_server, strict, .. } = self;
-        let lists = only.is_empty() && except.is_empty() && variable.is_empty();
+        let Self { from, output, only, except, variable, environment, target, also_target, openapi_server, strict, .. } = self;
+        let lists = only.is_empty() && except.is_empty() && variable.is_empty() && also_target.is_empty() && target.is_none();
         environment.is_some() || from.is_some() || output.is_some() || !lists || openapi_server.is_some() || *strict
     }
 }
 
 fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
-    let Import { files, from, output, only, except, variable, environment, openapi_server, secrets, strict, force, name: _, at: _, manner } =
-        import;
+    let Import {
+        files,
+        from,
+        output,
+        only,
+        except,
+        variable,
+        environment,
+        target,
+        also_target,
+        openapi_server,
+        secrets,
+        strict,
+        force,
+        name: _,
+        at: _,
+        manner,
+    } = import;
     let shown = files.first().map(|file| shown(file)).unwrap_or_default();
     let mut errors = PlanErrors::default();
     if let Some(output) = &output {
@@ -129,13 +154,30 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
     };
     let environment = environment.and_then(|named| imported::environment(&named).map_err(|error| errors.push(error)).ok());
     let environment = environment.map(|(environment, _)| environment);
-    let wishes = Wishes { variables: variable, environment, host: None, server: openapi_server, only, except };
+    let target = target.and_then(|target| imported::server(&target).map_err(|error| errors.push(error)).ok());
+    let mut wrong_also = Vec::new();
+    let also = Also::read(&also_target, &mut wrong_also);
+    wrong_also.into_iter().for_each(|error| errors.push(error));
+    if target.is_none() && also != Also::default() {
+        errors.push(PlanError::new(
+            "also-target",
+            "--also-target names servers beside that of --target, and there is none",
+            "give --target, or leave --also-target out: the scenario names the servers of the file",
+        ));
+    }
+    let host = target.as_ref().map(Target::origin);
+    let wishes = Wishes { variables: variable, environment, host, also: also.clone(), server: openapi_server, only, except };
     secrets::learn_values(imported::hidden(&wishes));
     let read = Collection::read(kind, bytes, &wishes).map_err(|why| {
         wrong(format!("{shown} cannot be read as {}: {why}", kind.about()), "look at the file there, or say what it is with --from")
     });
     let read = match read {
-        Ok(read) if errors.is_empty() => read,
+        Ok(mut read) if errors.is_empty() => {
+            if let Some(target) = &target {
+                read.send_to(target, &also);
+            }
+            read
+        }
         Ok(_) => return Err(errors.into()),
         Err(why) => {
             errors.push(why);
@@ -159,6 +201,19 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
     let requests = written.requests.len();
     let guessed = if from.is_some() { "" } else { " (a guess; --from says otherwise)" };
     screen.say(&format!("{shown}: {}{guessed}: {requests} {}", kind.about(), if requests == 1 { "request" } else { "requests" }));
+    let choice = if target.is_some() { Choice::Target } else { Choice::File };
+    let destinations = Destinations::of_requests(&shown, &written).and_then(|found| found.said(choice));
+    let several = match destinations {
+        Some(Said::Doubt { text, .. }) => {
+            screen.say(&format!("warning: {text}\n  help: --target URL sends all of them to one server"));
+            true
+        }
+        Some(Said::Remark(text)) => {
+            screen.say(&text);
+            false
+        }
+        None => false,
+    };
     if !placeholders.is_empty() {
         let names: Vec<&str> = placeholders.iter().map(|placeholder| placeholder.name.as_str()).collect();
         screen
@@ -171,7 +226,7 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
     if let Some(path) = &output {
         screen.say(&format!("{} is a scenario: loadline run {0}", path.display()));
     }
-    Ok(if strict && !left.is_empty() { Exit::NotTrustworthy } else { Exit::Done })
+    Ok(if strict && (several || !left.is_empty()) { Exit::NotTrustworthy } else { Exit::Done })
 }
 
 /// The whole of a file.

@@ -7,6 +7,8 @@
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 
+use super::help;
+
 /// The flags of a command.
 #[derive(Debug)]
 pub struct Later<T>(pub Box<T>);
@@ -21,12 +23,12 @@ impl<T: Args> Args for Later<T> {
     }
 }
 
-/// With the flags; what stands in the table about the command goes before what the flags' type says of itself.
+/// With the flags and the examples; what stands in the table about the command goes before what the flags' type says of itself.
 fn described<T: Args>(command: Command) -> Command {
-    let (about, after_help) = (command.get_about().cloned(), command.get_after_help().cloned());
+    let (about, examples) = (command.get_about().cloned(), help::examples(command.get_name()));
     let described = T::augment_args(command);
     let described = about.into_iter().fold(described, Command::about);
-    after_help.into_iter().fold(described, Command::after_help)
+    examples.into_iter().fold(described, Command::after_help)
 }
 
 impl<T: FromArgMatches> FromArgMatches for Later<T> {

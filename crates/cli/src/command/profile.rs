@@ -44,7 +44,7 @@ struct Top {
     #[arg(long, value_name = "REGEX")]
     focus: Option<String>,
 
-    /// List at most so many functions; none below half a per cent is listed
+    /// List at most N functions; none below half a per cent is listed
     #[arg(long, short = 'n', value_name = "N", default_value = "30")]
     rows: usize,
 

@@ -13,6 +13,7 @@ use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Speed, Stage,
 use report::FORMATS;
 
 use super::Manner;
+use crate::detail::Detail;
 use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
@@ -35,7 +36,7 @@ pub struct Replay {
     #[arg(value_name = "LOGS AND TARGET", required = true, num_args = 1..)]
     words: Vec<String>,
 
-    /// Play it so many times as fast, such as 2x or 0.5x [default: 1x]
+    /// Play it N times as fast, such as 2x or 0.5x [default: 1x]
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, help_heading = "Replay")]
     speed: Option<Given<Speed>>,
 
@@ -117,6 +118,9 @@ pub struct Replay {
     sight: Sight,
 
     #[command(flatten)]
+    detail: Detail,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -152,7 +156,7 @@ fn of_a_replay(arg: Arg) -> Arg {
             "How lines stand within a second where the log has no finer time: poisson (at random, as independent users come) or even \
              [default: poisson]",
         ),
-        "connections" => arg.help("Open at most so many connections [default: as many as are needed, up to 10,000]"),
+        "connections" => arg.help("Open at most N connections [default: as many as are needed, up to 10,000]"),
         id if NOT_OURS.contains(&id) => arg.hide(true),
         _ => arg,
     }
@@ -163,7 +167,7 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
     secrets::learn(&replay.draft);
     let mut errors = PlanErrors::default();
     let decided = decide(&replay, &mut errors);
-    let Replay { promises, aborts, name, keeping, exporting, observing, out, force, sight, manner, dry_run, .. } = replay;
+    let Replay { promises, aborts, name, keeping, exporting, observing, out, force, sight, detail, manner, dry_run, .. } = replay;
     let checks = promises.read(None, &mut errors);
     let guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
@@ -200,13 +204,19 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
         probes,
         exports: ready,
         sight,
+        detail,
         manner,
     };
     single.carry_out(|_| Drive::replay(&plan, found))
 }
 
+/// What a moment is like.
+pub const MOMENT: &str = "give a moment of the log: a date and time, a time of day such as 13:55, or +10m after its beginning";
+/// What a pattern is like.
+pub const PATTERN: &str = "write a path, in which a star is any letters, and before it a method or none: 'GET /users/*'";
+
 /// A value, or the mistake in it.
-fn value<T: Clone>(setting: &'static str, given: &Given<T>, help: &str, errors: &mut PlanErrors) -> Option<T> {
+pub fn value<T: Clone>(setting: &'static str, given: &Given<T>, help: &str, errors: &mut PlanErrors) -> Option<T> {
     match given {
         Given::Value(value) => Some(value.clone()),
         Given::Wrong { text, why } => {
@@ -275,12 +285,10 @@ fn decide(replay: &Replay, errors: &mut PlanErrors) -> Option<(Draft, Options, V
     let faster = "give a factor, such as --speed 10x; for as many requests as the server takes, loadline run --connections N sends one URL \
                   or a list (--urls)";
     options.speed = replay.speed.as_ref().and_then(|given| value("speed", given, faster, errors)).unwrap_or_default();
-    let moment = "give a moment of the log: a date and time, a time of day such as 13:55, or +10m after its beginning";
-    options.from = replay.from.as_ref().and_then(|given| value("from", given, moment, errors));
-    options.to = replay.to.as_ref().and_then(|given| value("to", given, moment, errors));
-    let pattern = "write a path, in which a star is any letters, and before it a method or none: 'GET /users/*'";
-    options.only = replay.only.iter().filter_map(|given| value("only", given, pattern, errors)).collect();
-    options.except = replay.except.iter().filter_map(|given| value("except", given, pattern, errors)).collect();
+    options.from = replay.from.as_ref().and_then(|given| value("from", given, MOMENT, errors));
+    options.to = replay.to.as_ref().and_then(|given| value("to", given, MOMENT, errors));
+    options.only = replay.only.iter().filter_map(|given| value("only", given, PATTERN, errors)).collect();
+    options.except = replay.except.iter().filter_map(|given| value("except", given, PATTERN, errors)).collect();
     let rule = "write a path and what becomes of it, with => between: '/v1/* => /v2/*'";
     options.rewrites = replay.rewrite.iter().filter_map(|given| value("rewrite", given, rule, errors)).collect();
     options.hosts.clone_from(&replay.host);
@@ -327,7 +335,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
     let body = "a request has the body that was captured with it (.gor), or none";
     let sends = "the log says what is sent";
     let when = "the log says what is sent when; --speed, --from and --to change that";
-    let given: [(&str, bool, &str); 17] = [
+    let given: [(&str, bool, &str); 18] = [
         ("target", draft.url.is_some(), "the target stands behind the logs"),
         ("duration", draft.duration.is_some(), when),
         ("requests", draft.requests.is_some(), when),
@@ -344,6 +352,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
         ("data-order", draft.data_order.is_some(), sends),
         ("data-end", draft.data_end.is_some(), sends),
         ("no-templates", draft.no_templates, "nothing in a replay is a template"),
+        ("also-target", !draft.also_target.is_empty(), "all requests of a log go to the one target"),
         ("follow", draft.follow.is_some(), "what a redirect led to is in the log, as a request of its own"),
     ];
     for (setting, _, why) in given.into_iter().filter(|(_, given, _)| *given) {

@@ -9,6 +9,7 @@ use plan::{PlanError, PlanErrors};
 use report::{COMPARE_FORMATS, FIND_FORMATS, FORMATS, Rendering, SWEEP_FORMATS};
 
 use super::Manner;
+use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
 use crate::inputs;
 use crate::keeping::At;
@@ -50,7 +51,7 @@ pub fn carry_out(report: Report) -> Result<Exit, Failed> {
             }
             let reading = Reading::new(&run, &checks);
             outputs
-                .write(&reading, &manner.styles(), manner.voice())
+                .write(&reading, Detail::WHOLE, &manner.styles(), manner.voice())
                 .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })?;
             Ok(Exit::Done)
         }

@@ -10,6 +10,7 @@ use report::FORMATS;
 
 use super::Manner;
 use super::try_once::{self, Try};
+use crate::detail::Detail;
 use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
@@ -78,6 +79,9 @@ pub struct Run {
     sight: Sight,
 
     #[command(flatten)]
+    detail: Detail,
+
+    #[command(flatten)]
     manner: Manner,
 }
 
@@ -99,12 +103,14 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         force,
         debug,
         sight,
+        detail,
         manner,
     } = run;
     if debug {
         return try_once::carry_out(Try::of_run(draft, importing, out, if force { Existing::Replace } else { Existing::Keep }));
     }
     secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let is_again = from.is_some();
     let (saved, promises) = again(from.map(|from| (from, keeping.at())), promises, &mut errors);
@@ -126,10 +132,24 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     sight.check(&mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    importing.look([(&plan, &scenarios)], &left_out, manner.voice())?;
 
-    let single =
-        Single { word: "run", plan: &plan, name, checks, before, guard, outputs, keeper, eyes, probes, exports: ready, sight, manner };
+    let single = Single {
+        word: "run",
+        plan: &plan,
+        name,
+        checks,
+        before,
+        guard,
+        outputs,
+        keeper,
+        eyes,
+        probes,
+        exports: ready,
+        sight,
+        detail,
+        manner,
+    };
     single.carry_out(|stop| Drive::new(&plan, &scenarios, stop))
 }
 

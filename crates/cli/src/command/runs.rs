@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 
 use clap::Args;
-use history::{Entry, Filter, Kind, Moment};
-use plan::{Given, PlanError, PlanErrors};
+use history::{Entry, Filter, Kind, Moment, Store};
+use plan::{Given, Plan, PlanError, PlanErrors};
 use report::visible;
 use serde::Serialize;
 
 use crate::exit::{Exit, Failed};
 use crate::keeping::{At, refused};
+use crate::saved;
 
 /// Which runs, and how they are told.
 #[derive(Debug, Args)]
@@ -39,7 +40,7 @@ pub struct Runs {
     #[arg(long, value_name = "REVISION", help_heading = "Filter")]
     revision: Option<String>,
 
-    /// Show so many at most
+    /// Show at most N
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     limit: u32,
 
@@ -130,7 +131,7 @@ pub fn carry_out(runs: Runs) -> Result<Exit, Failed> {
             _ => "\n  None of the saved runs is like that.\n\n",
         };
     } else {
-        text += &table(&listed);
+        text += &table(&store, &listed);
         let more = total - listed.len() as u64;
         if more > 0 {
             let _ = writeln!(text, "  and {more} before these: --all shows them, --name and --tag choose\n");
@@ -150,40 +151,68 @@ pub fn typed<T>(name: &'static str, given: Option<Given<T>>, help: &str, errors:
     }
 }
 
+/// The columns, and the order in which a narrow terminal does without them.
+const HEADS: [&str; 7] = ["id", "began (UTC)", "kind", "name", "load", "revision", "outcome"];
+const LEAST: [&str; 3] = ["revision", "kind", "began (UTC)"];
+
 /// One line a run; what is longest comes last.
-pub fn table(entries: &[Entry]) -> String {
-    let mut rows = vec![["id", "began (UTC)", "kind", "name", "revision", "outcome"].map(str::to_owned)];
-    for entry in entries {
-        let kept = &entry.kept;
-        let began = kept.started.to_string().replace('T', " ");
-        let mut outcome = kept.outcome.clone();
-        if entry.baseline {
-            outcome += "  (baseline)";
-        }
-        if !kept.tags.is_empty() {
-            outcome += &format!("  [{}]", kept.tags.join(", "));
-        }
-        if !kept.note.is_empty() {
-            outcome += &format!("  {}", shortened(&kept.note));
-        }
-        rows.push([
-            entry.short.clone(),
-            began.split('.').next().unwrap_or_default().to_owned(),
-            kept.kind.to_string(),
-            visible(&kept.name),
-            kept.revision.as_ref().map_or_else(String::new, history::Revision::short),
-            visible(&outcome),
-        ]);
+pub fn table(store: &Store, entries: &[Entry]) -> String {
+    let mut rows = vec![HEADS.map(str::to_owned).to_vec()];
+    rows.extend(entries.iter().map(|entry| cells(store, entry)));
+    laid_out(rows, super::terminal_columns().map_or(usize::MAX, usize::from))
+}
+
+fn cells(store: &Store, entry: &Entry) -> Vec<String> {
+    let kept = &entry.kept;
+    let began = kept.started.to_string().replace('T', " ");
+    let mut outcome = kept.outcome.clone();
+    if entry.baseline {
+        outcome += "  (baseline)";
     }
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..5).map(width).collect();
+    if !kept.tags.is_empty() {
+        outcome += &format!("  [{}]", kept.tags.join(", "));
+    }
+    if !kept.note.is_empty() {
+        outcome += &format!("  {}", shortened(&kept.note));
+    }
+    // A ladder and a search have many loads.
+    let plan = match kept.kind {
+        Kind::Run | Kind::Compare => store.plan(&entry.id).ok().and_then(|text| serde_json::from_str::<Plan>(&text).ok()),
+        Kind::Sweep | Kind::Find => None,
+    };
+    vec![
+        entry.short.clone(),
+        began.split('.').next().unwrap_or_default().to_owned(),
+        kept.kind.to_string(),
+        visible(&kept.name),
+        plan.as_ref().map_or_else(String::new, saved::load),
+        kept.revision.as_ref().map_or_else(String::new, history::Revision::short),
+        visible(&outcome),
+    ]
+}
+
+/// Rows below each other in so many letters: without the columns there is no room for.
+fn laid_out(mut rows: Vec<Vec<String>>, room: usize) -> String {
+    let width = |rows: &[Vec<String>], column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    for head in LEAST {
+        let columns = rows[0].len();
+        let whole: usize = (0..columns).map(|column| 2 + width(&rows, column)).sum();
+        if whole <= room {
+            break;
+        }
+        if let Some(at) = rows[0].iter().position(|it| it == head) {
+            rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+    }
+    let last = rows[0].len() - 1;
+    let widths: Vec<usize> = (0..last).map(|column| width(&rows, column)).collect();
     let mut text = "\n".to_owned();
     for row in &rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
             let _ = write!(line, "  {cell:<width$}");
         }
-        let _ = writeln!(text, "{line}  {}", row[5]);
+        let _ = writeln!(text, "{}", format!("{line}  {}", row[last]).trim_end());
     }
     text.push('\n');
     text
@@ -199,6 +228,15 @@ fn shortened(note: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_narrow_terminal_does_without_what_is_least() {
+        let row = ["ab12", "2026-11-20 12:00:00", "run", "healthz", "-c 50", "1a2b3c4", "1,000/s, none failed"].map(str::to_owned).to_vec();
+        let rows = || vec![HEADS.map(str::to_owned).to_vec(), row.clone()];
+        assert!(laid_out(rows(), usize::MAX).contains("ab12  2026-11-20 12:00:00  run   healthz  -c 50  1a2b3c4   1,000/s, none failed"));
+        let narrow = laid_out(rows(), 60);
+        assert!(narrow.contains("  ab12  healthz  -c 50  1,000/s, none failed\n"), "{narrow}");
+    }
 
     #[test]
     fn a_time_is_ago_and_a_date_is_then() {

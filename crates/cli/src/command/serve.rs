@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use analysis::Reading;
 use analysis::gate::Check;
 use clap::{ArgAction, Args};
 use engine::{Fence, RunError, RunErrorKind, Stop};
-use history::{HistoryError, Kind, Moment, Store};
+use history::{Follower, Heard, HistoryError, Kind, Moment, Store};
 use measure::{Counted, Ending, Summary, Tick};
 use plan::{Draft, Given, Plan, PlanError, PlanErrors, Stage};
 use report::page::{self, Shown};
@@ -30,7 +31,7 @@ use crate::observing::Eyes;
 use crate::promises::{Aborts, Guard as Watchman, Promises};
 use crate::saved::Saved;
 use crate::scenarios::Scenarios;
-use crate::screen::{Voice, complain};
+use crate::screen::complain;
 use crate::{interrupt, saved, scenarios, secrets};
 
 /// Where, for whom, and what may be loaded.
@@ -77,7 +78,7 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
             errors.push(PlanError::new("allow-target", message, "give a pattern, such as --allow-target '*.example.com' or 10.1.0.0/16"));
         }
     });
-    let chosen = token_file.map(|path| token_in(&path)).transpose().map_err(|error| errors.push(error));
+    let chosen = token_file.as_deref().map(token_in).transpose().map_err(|error| errors.push(error));
     let (Some(address), Ok(allowed), Ok(chosen)) = (address, allowed, chosen) else { return Err(errors.into()) };
     // What is wrong with the history is told now, and runs that were ended from outside are taken in.
     let path = at.open()?.path().to_owned();
@@ -88,34 +89,65 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
     let desk = Arc::new(Cabinet { at, path, allowed: Arc::new(allowed), under_way: Mutex::default() });
     let house = House { guard: Guard::new(address, host, token.clone()), live: live.clone(), desk: Some(desk.clone()) };
     let server = Server::start(listener, house).map_err(|why| cannot(address, &why))?;
-    print(greeting(address, token.as_ref(), &desk.allowed).as_bytes())?;
+    let asks = match (token_file, &token) {
+        (Some(path), _) => {
+            if is_for_others(&path) {
+                let path = path.display();
+                complain(&format!("warning: every user of this machine can read the token in '{path}'\n  help: chmod 600 {path}"));
+            }
+            Asks::ForThatOf(path)
+        }
+        (None, Some(token)) => Asks::For(token),
+        (None, None) => Asks::Nothing,
+    };
+    print(greeting(address, &asks, &desk.allowed).as_bytes())?;
+    let over = Arc::new(AtomicBool::new(false));
+    let (watching, shown, ended) = (desk.clone(), live.clone(), over.clone());
+    let follower = std::thread::Builder::new().name("follower".to_owned()).spawn(move || watching.follow(&shown, &ended));
     interrupt::wait()?;
-    if live.stop() {
+    over.store(true, Ordering::Relaxed);
+    // A run of another program goes on.
+    if desk.is_testing() && live.stop() {
         complain("ending: waiting for the last answers of the test under way");
     }
     desk.leave();
+    let _ = follower.map(JoinHandle::join);
     server.finish(FAREWELL);
     Ok(Exit::Done)
 }
 
-fn greeting(address: SocketAddr, token: Option<&Token>, allowed: &Allowed) -> String {
+/// What whoever opens a page is asked for.
+enum Asks<'t> {
+    Nothing,
+    /// The token that was made up, which is told nowhere else.
+    For(&'t Token),
+    /// That of a file, which is no secret any more once it stands in a log.
+    ForThatOf(PathBuf),
+}
+
+fn greeting(address: SocketAddr, asks: &Asks<'_>, allowed: &Allowed) -> String {
     let mut text = "\n".to_owned();
     // Every address of this machine is one to be opened.
     let shown = if address.ip().is_unspecified() { format!("<this machine>:{}", address.port()) } else { address.to_string() };
-    match token {
-        None => {
-            let _ = writeln!(text, "  loadline listens at http://{shown}/");
-        }
-        Some(token) => {
-            let _ = writeln!(text, "  loadline listens at http://{shown}/#token={}", token.as_str());
-            let _ = writeln!(
-                text,
-                "  Whoever has this address can start tests. It is not encrypted: put a proxy with TLS or a tunnel in front."
-            );
-        }
+    let at = match asks {
+        Asks::Nothing => String::new(),
+        Asks::For(token) => format!("#token={}", token.as_str()),
+        Asks::ForThatOf(path) => format!("#token=TOKEN, with the token of '{}'", path.display()),
+    };
+    let _ = writeln!(text, "  loadline listens at http://{shown}/{at}");
+    if !matches!(asks, Asks::Nothing) {
+        let whoever =
+            "Whoever has this address and the token can start tests. It is not encrypted: put a proxy with TLS or a tunnel in front.";
+        let _ = writeln!(text, "  {whoever}");
     }
     let _ = writeln!(text, "  Tests may go to: {allowed}");
     text + "  Ctrl-C ends it.\n"
+}
+
+/// Whether others than its owner and his group may read a file.
+fn is_for_others(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o004 != 0)
 }
 
 /// A listener, before anything else happens.
@@ -131,11 +163,14 @@ fn cannot(address: SocketAddr, why: &std::io::Error) -> Failed {
     Failed::new(Exit::NotCarriedOut, message, "choose another address with --listen, such as 127.0.0.1:0 for any free port")
 }
 
+/// A larger file holds something else.
+const TOKEN_FILE_BYTES_MAX: u64 = 1 << 20;
+
 fn token_in(path: &std::path::Path) -> Result<Token, PlanError> {
     let help = "give a file that holds one long word, such as from: openssl rand -hex 32";
     let wrong = |why: &str| PlanError::new("token-file", format!("--token-file '{}' {why}", path.display()), help);
-    let text = std::fs::read_to_string(path).map_err(|why| wrong(&format!("cannot be read: {}", plainly(&why))))?;
-    Token::chosen(&text).map_err(wrong)
+    let bytes = inputs::whole(path, TOKEN_FILE_BYTES_MAX).map_err(|why| wrong(&format!("cannot be read: {}", plainly(&why))))?;
+    Token::chosen(&String::from_utf8_lossy(&bytes)).map_err(wrong)
 }
 
 /// What the server does its work with.
@@ -146,12 +181,29 @@ struct Cabinet {
     under_way: Mutex<Option<UnderWay>>,
 }
 
-/// A test from its start to its saving.
-#[derive(Default)]
-struct UnderWay {
-    /// `None` while it is being looked at.
-    thread: Option<JoinHandle<()>>,
+/// What is under way, from its start to its saving.
+enum UnderWay {
+    /// A test from a browser; `None` while it is being looked at.
+    Test(Option<JoinHandle<()>>),
+    /// A run that another program does, which is shown.
+    Elsewhere,
 }
+
+impl UnderWay {
+    fn is_over(&self) -> bool {
+        matches!(self, Self::Test(Some(thread)) if thread.is_finished())
+    }
+
+    fn thread(self) -> Option<JoinHandle<()>> {
+        match self {
+            Self::Test(thread) => thread,
+            Self::Elsewhere => None,
+        }
+    }
+}
+
+/// So often it is looked whether another program measures, and what it has done since.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// A test without a mistake.
 struct Decided {
@@ -182,7 +234,10 @@ impl Desk for Cabinet {
                 let (a, b) = (curve(a.0, a.1)?, curve(b.0, b.1)?);
                 Ok(page::diff(&a, &b, [Some(&from), Some(&to)]))
             }
-            (from, to) => Err(format!("{} is the result of {}, and {} of {}", a.0, from.kind(), b.0, to.kind())),
+            (from, to) => {
+                let why = from.unlike(&to).unwrap_or_else(|| "cannot compare the two".to_owned());
+                Err(format!("{why}: A is {}, B is {}", a.0, b.0))
+            }
         }
     }
 
@@ -197,7 +252,7 @@ impl Desk for Cabinet {
     }
 
     fn check(&self, asked: &Asked) -> Checked {
-        let (decided, errors) = self.decided(asked);
+        let (decided, errors) = secrets::Scope::of(&asked.plan).within(|| self.decided(asked));
         // What can be drawn is drawn, whatever else is wrong.
         let stages = match &asked.plan.rate {
             Some(Given::Value(timetable)) => timetable.stages().iter().map(|stage| stage_shown(stage, &asked.plan)).collect(),
@@ -213,19 +268,20 @@ impl Desk for Cabinet {
     }
 
     fn start(&self, asked: Asked, live: &Live) -> Result<(), NotStarted> {
-        secrets::learn(&asked.plan);
-        let (decided, errors) = self.decided(&asked);
+        let known = secrets::Scope::of(&asked.plan);
+        let (decided, errors) = known.within(|| self.decided(&asked));
         let Some(decided) = decided else { return Err(NotStarted::Mistakes(mistakes(errors, &asked.plan))) };
         {
             let mut under_way = self.under_way();
-            if under_way.as_ref().is_some_and(|it| it.thread.as_ref().is_none_or(|thread| !thread.is_finished())) {
+            if under_way.as_ref().is_some_and(|it| !it.is_over()) {
                 return Err(NotStarted::Busy);
             }
-            *under_way = Some(UnderWay::default());
+            *under_way = Some(UnderWay::Test(None));
         }
         let fence = fence(&self.allowed);
         let (live, (told, heard)) = (live.clone(), mpsc::channel());
-        let thread = std::thread::Builder::new().name("test".to_owned()).spawn(move || decided.carry_out(&fence, &live, &told));
+        let thread =
+            std::thread::Builder::new().name("test".to_owned()).spawn(move || known.within(|| decided.carry_out(&fence, &live, &told)));
         let thread = match thread {
             Ok(thread) => thread,
             Err(why) => {
@@ -236,13 +292,13 @@ impl Desk for Cabinet {
                 });
             }
         };
-        *self.under_way() = Some(UnderWay { thread: Some(thread) });
+        *self.under_way() = Some(UnderWay::Test(Some(thread)));
         // A thread that panicked has told standard error why, and hung up.
         let begun = heard
             .recv()
             .unwrap_or_else(|_| Err(NotStarted::Unable { message: "the test broke off".to_owned(), help: "see the terminal".to_owned() }));
         if begun.is_err()
-            && let Some(thread) = self.under_way().take().and_then(|under_way| under_way.thread)
+            && let Some(thread) = self.under_way().take().and_then(UnderWay::thread)
         {
             let _ = thread.join();
         }
@@ -257,8 +313,77 @@ impl Cabinet {
 
     /// Waits for the test under way to be saved.
     fn leave(&self) {
-        let thread = self.under_way().take().and_then(|under_way| under_way.thread);
+        let thread = self.under_way().take().and_then(UnderWay::thread);
         let _ = thread.map(JoinHandle::join);
+    }
+
+    /// Whether a test from a browser goes on.
+    fn is_testing(&self) -> bool {
+        self.under_way().as_ref().is_some_and(|it| matches!(it, UnderWay::Test(_)) && !it.is_over())
+    }
+
+    /// Shows runs that other programs save into the same history, one after the other, while no test from here goes on.
+    fn follow(&self, live: &Live, over: &AtomicBool) {
+        while !over.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+            if self.is_testing() {
+                continue;
+            }
+            let Some(follower) = Follower::find(&self.path) else { continue };
+            {
+                let mut under_way = self.under_way();
+                if under_way.as_ref().is_some_and(|it| !it.is_over()) {
+                    continue;
+                }
+                *under_way = Some(UnderWay::Elsewhere);
+            }
+            self.show(follower, live, over);
+            *self.under_way() = None;
+        }
+    }
+
+    /// Tells what such a run does until it is over, and how it came out.
+    fn show(&self, mut follower: Follower, live: &Live, over: &AtomicBool) {
+        let header = follower.header().clone();
+        let mut stop = Some(follower.stopper());
+        loop {
+            // Asked first: what is written before its end is heard after.
+            let is_over = follower.is_over() || over.load(Ordering::Relaxed);
+            for heard in follower.listen() {
+                match heard {
+                    Heard::Load { plan, what } => {
+                        if let Some(stop) = stop.take() {
+                            let title = format!("{}, started on the command line", report::request_of(&plan));
+                            let (kind, name) = (header.kind.to_string(), report::visible(&header.name));
+                            live.begin(Begun { kind, name, title, started: header.started.to_string() }, stop);
+                        }
+                        let what = if what == header.name { String::new() } else { what };
+                        live.load(&report::visible(&what), page::begun(&plan).json());
+                    }
+                    Heard::Second(tick) => live.tick(&page::tick(&tick, None)),
+                }
+            }
+            if is_over {
+                break;
+            }
+            std::thread::sleep(LOOK);
+        }
+        if stop.is_none() {
+            live.end(&self.outcome(&header.id));
+        }
+    }
+
+    /// How a run of another program came out, as the history has it.
+    fn outcome(&self, id: &history::Id) -> Ended {
+        let saved = self.store().ok().and_then(|store| store.result(id).ok());
+        match saved.map(|result| self.shown(&result)) {
+            Some(Ok(shown)) => Ended { page: Some(shown.json().to_owned()), saved: Some(id.to_string()), trouble: None },
+            Some(Err(why)) => Ended { trouble: Some(why), ..Ended::default() },
+            None => {
+                let trouble = "it ended without saving a result; if it was ended from outside, loadline runs takes in what it had measured";
+                Ended { trouble: Some(trouble.to_owned()), ..Ended::default() }
+            }
+        }
     }
 
     /// A test without mistakes; else all of them, as the command line words them.
@@ -410,7 +535,7 @@ impl Decided {
         let raised = stop.clone();
         live.begin(begun(Kind::Run, &name, &plan), move || raised.raise());
         live.load("", page::begun(&plan).json());
-        keeper.begin();
+        keeper.begin(&stop);
         keeper.load(&plan, name);
         let _ = told.send(Ok(()));
         let mut server = Eyes::auto().open_again(&plan);
@@ -455,7 +580,7 @@ fn told_and_saved(
     }
     let reading = Reading::new(summary, checks).aborted_by(aborted_by);
     let id = keeper.id();
-    let (saved, unsaved) = match keeper.save(&saved::json(&reading), Voice::Talking) {
+    let (saved, unsaved) = match keeper.save(&saved::json(&reading)) {
         Ok(line) if !line.is_empty() => (id, None),
         Ok(_) => (None, Some("the result could not be saved; the terminal says why".to_owned())),
         Err(failed) => (None, Some(failed.text)),

@@ -5,6 +5,7 @@ use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
 
 use super::Manner;
+use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
 use crate::keeping::{At, refused};
 use crate::outputs::{Existing, Out, Outputs};
@@ -63,6 +64,6 @@ pub fn carry_out(show: Show) -> Result<Exit, Failed> {
         )])
         .into());
     };
-    let written = outputs.write(&Reading::new(&run, &checks), &manner.styles(), manner.voice());
+    let written = outputs.write(&Reading::new(&run, &checks), Detail::WHOLE, &manner.styles(), manner.voice());
     written.map(|()| Exit::Done).map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })
 }

@@ -13,7 +13,7 @@ use analysis::bottleneck::Finding;
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
 use analysis::knee::Best;
-use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, promises_kept, scaling};
+use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, doubt, promises_kept, scaling};
 use clap::Args;
 use engine::net::Network;
 use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
@@ -90,6 +90,7 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let Sweep { draft, importing, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, manner } = sweep;
     secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
@@ -105,7 +106,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let files = filing.files(&name, ENDINGS, &mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    importing.look(climb.plans.first().map(|plan| (plan, &climb.scenarios)), &left_out, manner.voice())?;
 
     let stop = Stop::new();
     let screen = manner.screen_with_view(sight, "sweep", &stop);
@@ -267,7 +268,7 @@ impl Climb {
         let mut sweep = analysis::Sweep::new(files.name().to_owned(), String::new(), planned);
         sweep.slo.clone_from(&self.slo);
         sweep.checks.clone_from(&self.checks);
-        keeper.begin();
+        keeper.begin(stop);
         let exports = exporting::open(ready, keeper.id(), files.name(), "sweep", self.plans.first(), manner.voice());
         let (told, lost) = (Ok(()), PlanErrors::default());
         let mut ascent =
@@ -277,6 +278,7 @@ impl Climb {
             Choice::Listed => ascent.climb(),
             Choice::Adaptive { levels_max } => ascent.search(levels_max),
         }
+        ascent.doubt();
         ascent.profile();
         ascent.conclude()
     }
@@ -376,6 +378,29 @@ impl Ascent<'_> {
         }
     }
 
+    /// Levels that were measured once and disagree with their neighbours, once more.
+    fn doubt(&mut self) {
+        if self.broken.is_some() || self.stop.urgency() > Urgency::None {
+            return;
+        }
+        let rows = self.sweep.rows();
+        let once = |level: &Level| rows.iter().any(|row| row.level == *level && row.repetitions == 1);
+        let levels: Vec<Level> = doubt::doubtful(&rows).into_iter().filter(once).collect();
+        if levels.is_empty() {
+            return;
+        }
+        self.header("  Measured again, since they disagree with the levels beside them\n");
+        for level in levels {
+            let mut errors = PlanErrors::default();
+            let draft = at(&self.climb.draft, level.into());
+            let Some(plan) = inputs::decide_level(draft, &self.climb.scenarios, &mut errors) else { return };
+            if self.measure(level, &plan, 2, "measured again") == Next::End {
+                return;
+            }
+            doubt::settle(&mut self.sweep, level);
+        }
+    }
+
     /// Measures a level once: its row on standard output, and all files.
     fn measure(&mut self, level: Level, plan: &Plan, repetition: u32, place: &str) -> Next {
         if !self.sweep.trials.is_empty() {
@@ -401,6 +426,7 @@ impl Ascent<'_> {
         let watch = &mut |tick: &Tick, counted: Counted| {
             screen.server(|| server.now());
             progress.tick(tick);
+            progress.counts(&counted);
             exports.second(tick, &counted);
             server.tick(tick);
             keeper.second(counted);
@@ -531,7 +557,7 @@ impl Ascent<'_> {
             Ok(String::new())
         } else {
             let id = self.keeper.id();
-            let kept = self.keeper.save(&json(&self.sweep), self.manner.voice());
+            let kept = self.keeper.save(&json(&self.sweep));
             self.screen.show_end(|| report::page::sweep(&self.sweep), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             kept
         };
@@ -786,15 +812,15 @@ mod tests {
             sweep.trials.extend(levels.map(|users| trial(users, repetition, pool_per_second(4, users))));
         }
         let text = ending(&sweep, 200);
-        for part in ["This is a worker pool of about 4, not a scalability curve.", "best concurrency"] {
+        for part in ["This is a ceiling at about 4 requests at once, not a scalability curve.", "best concurrency"] {
             assert!(text.contains(part), "{part}:\n{text}");
         }
         let file = |ending: &str| {
             let files = report::sweep::files(&sweep).unwrap();
             String::from_utf8(files.into_iter().find(|file| file.ending == ending).unwrap().bytes).unwrap()
         };
-        assert!(file("_qps_ttlb.svg").contains("Fitted: worker pool of about 4."));
-        assert!(file(".md").contains("## The model: worker pool of about 4"));
+        assert!(file("_qps_ttlb.svg").contains("Fitted: ceiling at about 4 requests at once."));
+        assert!(file(".md").contains("## The model: ceiling at about 4 requests at once"));
         let json: serde_json::Value = serde_json::from_str(&file(".json")).unwrap();
         assert_eq!(json["model"]["chosen"]["model"], "pool", "{}", json["model"]);
     }

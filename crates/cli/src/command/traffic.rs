@@ -6,15 +6,17 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use analysis::quantity::{counted, share};
+use ::replay::{Log, Moment, Options, Pattern};
+use analysis::quantity::{counted, length, share};
 use clap::{ArgAction, Args};
 use import::collection::Described;
 use import::{Asked, KNOWN, Named, Personal, Survey};
-use plan::{PlanError, PlanErrors};
+use plan::{Given, PlanError, PlanErrors};
 use report::TRAFFIC_FORMATS;
 use report::traffic::{Beside, Made, Surveyed, made};
 
 use super::Manner;
+use super::replay::{MOMENT, PATTERN, value};
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help, to_stdout};
@@ -33,6 +35,22 @@ pub struct Traffic {
     /// Which field of JSON lines says what, such as path=request.uri (repeatable)
     #[arg(long, value_name = "WHAT=FIELD", action = ArgAction::Append, help_heading = "Input")]
     field: Vec<Named>,
+
+    /// Count only these requests: '/api/*', 'GET /users/*'; a star is any letters (repeatable)
+    #[arg(long, value_name = "PATTERN", help_heading = "Input")]
+    only: Vec<Given<Pattern>>,
+
+    /// Do not count these requests, such as '/wp-*' (repeatable)
+    #[arg(long, value_name = "PATTERN", help_heading = "Input")]
+    except: Vec<Given<Pattern>>,
+
+    /// From this moment of the log on: 2024-01-31T13:55 (by the log's clock), 13:55, or +10m after its beginning
+    #[arg(long, value_name = "MOMENT", help_heading = "Input")]
+    from: Option<Given<Moment>>,
+
+    /// Up to this moment of the log
+    #[arg(long, value_name = "MOMENT", help_heading = "Input")]
+    until: Option<Given<Moment>>,
 
     /// Write addresses and parts of lines as they are, instead of leaving out what looks personal or secret
     #[arg(long, help_heading = "Output")]
@@ -60,7 +78,8 @@ pub struct Traffic {
 
 /// Reads all of them, and says what they say.
 pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
-    let Traffic { logs, log_format, field, keep_personal, to, openapi, mut out, force, manner } = traffic;
+    let Traffic { logs, log_format, field, only, except, from, until, keep_personal, to, openapi, out, force, manner } = traffic;
+    let mut out: Vec<Out> = out.into_iter().map(|out| out.with_format(TRAFFIC_FORMATS)).collect();
     out.extend(to.iter().flat_map(|file| format!("scenario={file}").parse()));
     let scenario = out.iter().find_map(|out| out.file_of("scenario")).map(str::to_owned);
     if let Some(file) = scenario.as_ref().filter(|_| !out.iter().any(|out| out.file_of("paths").is_some())) {
@@ -80,6 +99,17 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
             Asked::default()
         }
     };
+    let wish = Options {
+        form: asked.clone(),
+        only: only.iter().filter_map(|given| value("only", given, PATTERN, &mut errors)).collect(),
+        except: except.iter().filter_map(|given| value("except", given, PATTERN, &mut errors)).collect(),
+        from: from.as_ref().and_then(|given| value("from", given, MOMENT, &mut errors)),
+        to: until.as_ref().and_then(|given| value("until", given, MOMENT, &mut errors)),
+        // All of a recording is its traffic.
+        hosts: vec!["*".to_owned()],
+        ..Options::default()
+    };
+    let is_part = !(only.is_empty() && except.is_empty() && from.is_none() && until.is_none());
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let outs = Renderings::check(&out, TRAFFIC_FORMATS, existing, StandardOutput::Free, &mut errors);
     let described = openapi.and_then(|path| match described(&path) {
@@ -97,9 +127,12 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
             None
         }
     });
-    let mut opened = Vec::new();
+    let mut opened: Vec<(&String, Box<dyn Read>)> = Vec::new();
+    // Where the logs begin is known once all of them are looked at, so what comes only once is kept.
+    let mut kept = Vec::new();
     for name in &logs {
-        match open(name) {
+        let source = if is_part { Log::open(name).and_then(|log| part(log, &mut kept)) } else { open(name) };
+        match source {
             Ok(source) => opened.push((name, source)),
             Err(why) => errors.push(unreadable(name, &why)),
         }
@@ -108,6 +141,10 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
     let mut survey = Survey::new(asked, if keep_personal { Personal::Kept } else { Personal::LeftOut });
+    if is_part {
+        let wanted = ::replay::wanted(&kept, wish).map_err(|(name, why)| Failed::from(PlanErrors(vec![unreadable(&name, &why)])))?;
+        survey = survey.of(wanted);
+    }
     // What routes were asked for goes into a scenario's table and into a list of URLs.
     if paths_file.is_some() || out.iter().any(|out| out.is_of("urls")) {
         survey = survey.with_targets();
@@ -158,6 +195,13 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
+/// A log that is read twice.
+fn part(log: Log, kept: &mut Vec<Log>) -> io::Result<Box<dyn Read>> {
+    let source = log.read()?;
+    kept.push(log);
+    Ok(Box::new(source))
+}
+
 /// `shop.paths.csv` beside `shop.yaml`.
 fn paths_beside(scenario: &str) -> String {
     let bare = scenario.strip_suffix(".yaml").or_else(|| scenario.strip_suffix(".yml")).unwrap_or(scenario);
@@ -168,6 +212,7 @@ fn paths_beside(scenario: &str) -> String {
 fn near(file: &str, paths: Option<&str>, traffic: &import::Traffic, made: &Made) -> String {
     let Some(fidelity) = &made.fidelity else { return format!("  {file}: Nothing in this log can be sent.\n") };
     let mut text = format!("  {file}: {}\n", fidelity.in_words());
+    text += &format!("  {file}: It lasts {}, the log's busiest hour; -d gives another time.\n", length(made.lasts));
     let (routes, requests) = made.left_out;
     if routes > 0 {
         let share = share(requests, traffic.requests);

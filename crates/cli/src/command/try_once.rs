@@ -51,6 +51,7 @@ impl Try {
 pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
     let Try { draft, importing, journey, out, force } = asked;
     secrets::learn(&draft);
+    inputs::warn_of(&draft, Voice::Talking);
     let mut errors = PlanErrors::default();
     let outs =
         Renderings::check(&out, WALK_FORMATS, if force { Existing::Replace } else { Existing::Keep }, StandardOutput::Free, &mut errors);
@@ -72,7 +73,7 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
         errors.push(PlanError::new("journey", format!("--journey '{}' is not in the scenario", journey.unwrap_or_default()), help));
     }
     let (Some(plan), Some(place)) = (plan.filter(|_| errors.is_empty()), place) else { return Err(errors.into()) };
-    importing.look(&left_out)?;
+    importing.look([(&plan, &scenarios)], &left_out, Voice::Talking)?;
 
     let stop = Stop::new();
     let screen = crate::screen::Screen::new(Voice::Quiet);

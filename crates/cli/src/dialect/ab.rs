@@ -36,8 +36,7 @@ use asked::{Asked, MISTAKE, Refusal, parse, system_words, uses};
 use samples::Samples;
 
 /// ab's row in the table.
-pub const DIALECT: Dialect =
-    Dialect { name: "ab", about: "ApacheBench: so many requests of HTTP/1.0, text report, HTML, files for gnuplot", main, uses };
+pub const DIALECT: Dialect = Dialect { name: "ab", about: "ApacheBench: N requests of HTTP/1.0, text report or HTML", main, uses };
 
 /// More connect failures than this end the run.
 const CONNECT_FAILURES_MAX: u64 = 10;
@@ -598,7 +597,8 @@ fn figures(asked: &Asked, summary: &Summary, tally: &Tally, first: Option<&First
     let failed = if asked.any_length { Failed { length: 0, ..tally.failed } } else { tally.failed };
     Figures {
         software: first.map(|first| first.software.clone()).unwrap_or_default(),
-        host: asked.url.host.clone(),
+        // ab writes no brackets around IPv6 addresses.
+        host: asked.url.host.trim_matches(['[', ']']).to_owned(),
         port: asked.url.port,
         tls,
         path: asked.url.path.clone(),

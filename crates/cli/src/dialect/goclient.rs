@@ -140,6 +140,14 @@ pub struct Redirected {
     pub asked: Asked,
 }
 
+/// Whether Go's client sends a request once more, unseen: one that changes nothing and met a connection that the server had just closed
+/// (`Request.isReplayable` in net/http).
+#[must_use]
+pub fn sends_again(request: &[u8], failure: Failure) -> bool {
+    let method = request.split(|byte| *byte == b' ').next().unwrap_or_default();
+    failure == Failure::StaleReuse && [&b"GET"[..], b"HEAD", b"OPTIONS", b"TRACE"].contains(&method)
+}
+
 /// What follows `request` to `from` that was answered with this status and Location; `None` if it is no redirect.
 ///
 /// 301, 302 and 303 turn all but GET and HEAD into GET without a body; 307 and 308 repeat the request. Secrets do not go to another
@@ -197,6 +205,13 @@ mod tests {
             assert!(!said(*failure).is_empty());
         }
         assert_eq!((status(404).as_str(), status(599).as_str()), ("404 Not Found", "599"));
+    }
+
+    #[test]
+    fn what_changes_nothing_is_sent_again_on_another_connection() {
+        assert!(sends_again(b"GET / HTTP/1.1\r\n\r\n", Failure::StaleReuse));
+        assert!(!sends_again(b"POST / HTTP/1.1\r\n\r\n", Failure::StaleReuse));
+        assert!(!sends_again(b"GET / HTTP/1.1\r\n\r\n", Failure::RecvEofBeforeResponse));
     }
 
     fn led(request: &str, status: u16, location: &str) -> String {

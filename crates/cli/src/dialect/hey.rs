@@ -26,7 +26,7 @@ use asked::{Output, Refusal, USAGE, Words};
 
 /// hey.
 pub const DIALECT: Dialect =
-    Dialect { name: "hey", about: "closed load of so many workers, summary with histogram, CSV", main, uses: asked::uses };
+    Dialect { name: "hey", about: "closed load of N workers, summary with histogram, CSV", main, uses: asked::uses };
 
 /// How it ends when something is wrong, and when a flag is.
 const FAILED: u8 = 1;
@@ -176,8 +176,14 @@ impl Program for Hey {
     }
 
     fn after(&self, user: &mut User, result: Result<u16, Failure>) -> After {
-        let (Ok(status), 1..) = (result, self.words.redirects) else { return After::Nothing };
         let (request, from) = user.led.as_ref().map_or((&self.words.request, &self.words.target), |led| (&led.bytes, &led.target));
+        if let Err(failure) = result
+            && goclient::sends_again(request, failure)
+        {
+            let asked = if request.starts_with(b"HEAD ") { Asked::Head } else { Asked::Other };
+            return After::Answer(Choice { asked, requests: 1 });
+        }
+        let (Ok(status), 1..) = (result, self.words.redirects) else { return After::Nothing };
         match goclient::redirected(request, from, status, user.ear.location.as_deref()) {
             Ok(None) => After::Nothing,
             Ok(Some(_)) if user.hops == self.words.redirects => After::Fail(Failure::RedirectLimit),

@@ -40,7 +40,7 @@ use urls::Entry;
 
 /// siege.
 pub const DIALECT: Dialect =
-    Dialect { name: "siege", about: "closed load of users on a list of URLs, with pauses, redirects and cookies", main, uses: asked::uses };
+    Dialect { name: "siege", about: "closed load of users on a list of URLs, with pauses", main, uses: asked::uses };
 
 /// How it ends when something is wrong.
 const FAILED: u8 = 1;
@@ -219,7 +219,6 @@ struct Visit {
     method: String,
     target: Target,
     body: Vec<u8>,
-    content_type: Option<&'static str>,
     /// How many redirects led here.
     hops: u32,
     /// Whether it is a page, or what one needs.
@@ -284,12 +283,12 @@ impl Heard {
 
 impl Visit {
     fn of(entry: &Entry) -> Self {
-        let Entry { method, target, body, content_type, .. } = entry.clone();
-        Self { method, target, body, content_type, hops: 0, role: Role::Page }
+        let Entry { method, target, body, .. } = entry.clone();
+        Self { method, target, body, hops: 0, role: Role::Page }
     }
 
     fn to(target: Target, hops: u32, role: Role) -> Self {
-        Self { method: "GET".to_owned(), target, body: Vec::new(), content_type: None, hops, role }
+        Self { method: "GET".to_owned(), target, body: Vec::new(), hops, role }
     }
 
     /// Its request, as siege writes it.
@@ -314,7 +313,7 @@ impl Visit {
         headers.extend(lines.headers.iter().map(|(name, value)| (name.as_str(), value.clone())));
         headers.push(("Connection", if lines.keepalive { "keep-alive" } else { "close" }.to_owned()));
         if !matches!(self.method.as_str(), "GET" | "HEAD") {
-            headers.push(("Content-Type", self.content_type.map_or_else(|| lines.content_type.clone(), str::to_owned)));
+            headers.push(("Content-Type", lines.content_type.clone()));
             headers.push(("Content-Length", self.body.len().to_string()));
         }
         request::serialise(&self.method, self.target.path_and_query(), &headers, &self.body).map_err(|why| why.to_string())

@@ -35,8 +35,7 @@ use results::{Encoding, Results, Writer};
 pub(super) use targets::address;
 
 /// vegeta.
-pub const DIALECT: Dialect =
-    Dialect { name: "vegeta", about: "open load on a list of targets, results as a stream, reports and plots of it", main, uses };
+pub const DIALECT: Dialect = Dialect { name: "vegeta", about: "open load on a list of targets; results, reports and plots", main, uses };
 
 /// How vegeta ends when something went wrong, and when the command line did.
 const FAILED: u8 = 1;

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use engine::RunError;
 use measure::{Failure, Summary};
 use plan::{Draft, Given, Nanos, Plan};
-use report::wrk::{Facts, Formulas, Latency, Samples, SocketErrors, completed, error_statuses, latency};
+use report::wrk::{Facts, Formulas, Latency, Samples, SocketErrors, completed, error_statuses, latency, received};
 use script::{DoneArguments, DoneErrors, Globals, Interface, Libraries, Script, Source, Statistics};
 
 use super::{Dialect, Manners, Support, Use, getopt};
@@ -26,7 +26,7 @@ use crate::screen::{Voice, complain};
 use asked::{Asked, Flavour, Refusal, Url};
 
 /// wrk.
-pub const DIALECT: Dialect = Dialect { name: "wrk", about: "closed load on so many connections, Lua scripts, text report", main, uses };
+pub const DIALECT: Dialect = Dialect { name: "wrk", about: "closed load on N connections, Lua scripts, text report", main, uses };
 
 /// How wrk ends when it cannot begin, whatever the reason.
 pub(super) const REFUSED: u8 = 1;
@@ -58,7 +58,7 @@ pub(super) fn begin(flavour: Flavour, words: &[OsString]) -> Result<Asked, ExitC
     })
 }
 
-/// Runs, prints the banner when the load has begun and the report when it has ended, and remarks. A script has the last word.
+/// Runs, prints the banner when the load begins and the report when it has ended, and remarks. A script has the last word.
 pub(super) fn carry_out(asked: &Asked, draft: Draft, report: &dyn Fn(&Summary) -> String) -> ExitCode {
     let name = asked.flavour.name();
     let plan = match super::decide(draft) {
@@ -75,21 +75,26 @@ pub(super) fn carry_out(asked: &Asked, draft: Draft, report: &dyn Fn(&Summary) -
 }
 
 fn measure_and_print(asked: &Asked, plan: &Plan, report: &dyn Fn(&Summary) -> String) -> Result<(), RunError> {
-    let mut banner = Some(report::wrk::banner(&asked.facts()));
-    let mut say_banner = || banner.take().map_or(Ok(()), |banner| to_stdout(banner.as_bytes()));
+    let banner = report::wrk::banner(&asked.facts());
+    // As in wrk, when all is looked at and before the first request; what cannot be written shows at the end.
+    let mut say_banner = || drop(to_stdout(banner.as_bytes()));
     let manners = Manners { voice: asked.voice, patience: Some(asked.timeout()) };
     let stop = super::stop_on_signals(asked.voice)?;
     let mut script = asked.script.as_ref().map(|path| Script::load(&asked.source(path), asked.globals(), &stop)).transpose()?;
-    let measured = super::measure_by(plan, manners, &stop, &mut |_| drop(say_banner()), |watch| match &mut script {
-        None => engine::run_counted(plan, watch, &stop),
-        Some(script) => script.run(plan, watch, &stop).map(|measured| measured.summary),
+    let measured = super::measure_by(plan, manners, &stop, &mut |_| (), |watch| match &mut script {
+        None => {
+            let prepared = engine::prepare(plan)?;
+            say_banner();
+            prepared.run_counted(watch, &stop)
+        }
+        Some(script) => script.run(plan, &mut say_banner, watch, &stop).map(|measured| measured.summary),
     });
     let (summary, error) = match measured {
         Ok(summary) => (Some(summary), None),
         Err(mut error) => (error.measured.take().map(|summary| *summary), Some(error)),
     };
     if let Some(summary) = &summary {
-        say_banner().and_then(|()| to_stdout(report(summary).as_bytes())).map_err(|why| {
+        to_stdout(report(summary).as_bytes()).map_err(|why| {
             RunError::run(format!("standard output cannot be written: {}", crate::inputs::plainly(&why)), "make room, or send it elsewhere")
         })?;
         super::remark(summary, asked.voice, asked.remark().as_deref());
@@ -188,7 +193,7 @@ impl Asked {
         DoneArguments {
             duration_us: (run.duration_s * 1e6).round() as u64,
             requests: completed(run),
-            bytes: run.bytes.received,
+            bytes: received(run),
             errors: DoneErrors { connect, read, write, status: error_statuses(run), timeout },
             latency: Statistics::from_counts(times.counts().iter().map(|(us, count)| (us.round() as u64, *count))),
             rates: Statistics::from_counts(run.worker_rates.recorded()),

@@ -24,8 +24,7 @@ use crate::outputs::{to_stdout, whole};
 use crate::screen::{Voice, complain};
 
 /// The script.
-pub const DIALECT: Dialect =
-    Dialect { name: "wrktest", about: "the sweep script around wrk and gnuplot: levels, .dat file, charts, diff", main, uses };
+pub const DIALECT: Dialect = Dialect { name: "wrktest", about: "the sweep script around wrk and gnuplot: table, charts, diff", main, uses };
 
 /// The script's levels.
 const LEVELS: [u64; 10] = [200, 500, 1_000, 3_000, 5_000, 10_000, 15_000, 20_000, 25_000, 50_000];

@@ -125,7 +125,9 @@ fn progress_is_told_in_the_same_steps() {
         let words = ["-k", "-n", count, &format!("{}/", server.url)];
         let theirs = real(&session, &words);
         let ran = ours(&mut session, &words).exits(0);
-        assert_eq!(ran.stderr, text(&theirs.stderr), "{count}");
+        // A machine that others use too may be remarked on.
+        let progress: String = ran.stderr.lines().filter(|line| !line.starts_with("loadline: ")).map(|line| format!("{line}\n")).collect();
+        assert_eq!(progress, text(&theirs.stderr), "{count}");
     }
 }
 

@@ -11,12 +11,18 @@ use crate::session::{Session, server};
 fn every_mistake_is_told_with_its_remedy_before_anything_is_sent() {
     let server = server();
     let url = server.url("/healthz");
-    let mut session = Session::new().file("text.pem", "not a certificate").file("taken.json", "{}");
+    let mut session =
+        Session::new().file("text.pem", "not a certificate").file("taken.json", "{}").file("script.js", "import http from 'k6/http';");
     for (line, errors) in [
         ("run", "error: no URL is given\n  help: say where to send requests, such as http://127.0.0.1:8080/healthz\n"),
+        ("run healthz", "error: the URL 'healthz' has no scheme\n  help: write http://healthz or https://healthz\n"),
         (
-            "run 127.0.0.1:80/x",
-            "error: the URL '127.0.0.1:80/x' has no scheme\n  help: write http://127.0.0.1:80/x or https://127.0.0.1:80/x\n",
+            "run nosuch.har",
+            "error: there is no file 'nosuch.har'\n  help: check the path; for a server of that name, write http://nosuch.har\n",
+        ),
+        (
+            "run script.js",
+            "error: 'script.js' is a k6 script, and loadline does not run it as it is\n  help: write its requests as a scenario (loadline init shows how), or record them in a browser and give the HAR file\n",
         ),
         (
             "run ftp://a.test/",
@@ -73,7 +79,36 @@ fn every_mistake_is_told_with_its_remedy_before_anything_is_sent() {
         assert_eq!((ran.stderr.as_str(), ran.stdout.as_str()), (errors, ""), "{line}");
     }
     assert_eq!(server.counts().connections, 0, "nothing was sent");
-    assert_eq!(session.files(), ["taken.json", "text.pem"]);
+    assert_eq!(session.files(), ["script.js", "taken.json", "text.pem"]);
+}
+
+#[test]
+fn a_server_without_a_scheme_is_asked_by_http() {
+    let server = server();
+    let bare = server.url("/healthz").replacen("http://", "", 1);
+    let mut session = Session::new();
+    session.loadline(&format!("run {bare} -n 3 -c 1 --out r.json")).exits(0);
+    assert_eq!(session.json("r.json")["plan"]["url"], server.url("/healthz"));
+    assert_eq!(session.json("r.json")["requests"]["succeeded"], 3);
+}
+
+#[test]
+fn users_are_connections() {
+    let server = server();
+    let mut session = Session::new();
+    session.loadline(&format!("run {} -n 6 --users 3 --out json=r.json", server.url("/healthz"))).exits(0);
+    assert_eq!(session.json("r.json")["plan"]["connections"], 3);
+}
+
+#[test]
+fn a_body_that_is_called_json_and_is_none_is_warned_of() {
+    let server = server();
+    let line = |body: &str| format!("run {} -n 1 -c 1 --json {body}", server.url("/healthz"));
+    Session::new().loadline(&line("{bad")).exits(0).complains("warning: the text of --json is not JSON: ");
+    for body in ["{}", "{{uuid}}"] {
+        let ran = Session::new().loadline(&line(body)).exits(0);
+        assert!(!ran.stderr.contains("warning: the text of --json"), "{}", ran.stderr);
+    }
 }
 
 #[test]
@@ -84,9 +119,9 @@ fn an_unknown_format_leads_to_the_known_ones() {
 
 #[test]
 fn all_mistakes_come_in_one_message() {
-    let ran = Session::new().loadline("run a.test -c 0 -d soon -H nonsense --data @missing --out yaml=x --out json=none/r").exits(2);
+    let ran = Session::new().loadline("run atest -c 0 -d soon -H nonsense --data @missing --out yaml=x --out json=none/r").exits(2);
     assert_eq!(ran.stderr.matches("error: ").count(), ran.stderr.matches("  help: ").count());
-    for part in ["'a.test'", "--connections '0'", "--duration 'soon'", "--header 'nonsense'", "'yaml'", "'none/r'"] {
+    for part in ["'atest'", "--connections '0'", "--duration 'soon'", "--header 'nonsense'", "'yaml'", "'none/r'"] {
         assert!(ran.stderr.contains(part), "{part}:\n{}", ran.stderr);
     }
 }

@@ -26,7 +26,7 @@ fn a_broken_check_ends_with_one() {
     let line = format!("run {} {FEW} --check 'status.5xx < 10%' --check 'p90 < 1m'", server.url("/behave?status=503&share=0.5"));
     let ran = Session::new().loadline(&line).exits(1).complains_of_nothing();
     // Half of the requests failed, and failed ones were never answered.
-    ran.says("BROKEN: status.5xx < 10%: 100 of 200, 50 %").says("BROKEN: p90 < 1m: never answered");
+    ran.says("FAILED: status.5xx < 10%: 100 of 200, 50 %").says("FAILED: p90 < 1m: more than 10 % of requests failed");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_gate_run_again_is_the_same_gate() {
     let server = server();
     let mut session = Session::new();
     session.loadline(&format!("run {} {FEW} --check 'p90 < 1us' --out json=r.json", server.url("/healthz"))).exits(1);
-    session.loadline("run --from r.json").exits(1).says("BROKEN: p90 < 1us: ");
+    session.loadline("run --from r.json").exits(1).says("FAILED: p90 < 1us: ");
     let ran = session.loadline("run --from r.json --check 'p90 < 1m'").exits(0);
     assert!(!ran.stdout.contains("p90 < 1us"), "{}", ran.stdout);
 }
@@ -111,7 +111,7 @@ fn every_level_of_a_sweep_is_held_against_the_checks() {
     session
         .loadline(&line("--check 'failed < 20%' --check 'unsent < 1'"))
         .exits(1)
-        .says("BROKEN failed < 20%")
+        .says("FAILED failed < 20%")
         .says("'failed < 20%' was broken from the first level on, 1 user.")
         .says("'unsent < 1' held at every level, up to 2 users.");
     let result = session.json("_output/loadline/behave.json");

@@ -35,7 +35,7 @@ fn every_result_is_saved_on_its_own_and_shown_again() {
     let again = session.loadline("show @last-1").exits(0).says("note: before the change");
     let answer = run.stdout.lines().find(|line| line.contains("requests a second")).unwrap();
     assert!(again.stdout.contains(answer), "{}", again.stdout);
-    session.loadline("show @last").exits(0).says("TTLB mean");
+    session.loadline("show @last").exits(0).says("latency");
     session.loadline("show @last-1 --out json=r.json --out csv=r.csv").exits(0);
     assert_eq!(session.json("r.json")["requests"]["due"], 20);
 }
@@ -67,12 +67,14 @@ fn a_reference_stands_wherever_a_result_does() {
     session.loadline("baseline set @first").exits(0).says("(baseline)");
     session.loadline("run --from @first --name first").exits(0);
     assert_eq!(server.counts().path("/healthz"), 60);
-    session.loadline("diff @baseline @last").exits(0).says("QPS").says("known to be more than chance");
+    session.loadline("diff @baseline @last").exits(0).says("QPS").says("may be chance");
     session.loadline("diff @last-1 @last").exits(0).says("QPS");
     session.loadline(&format!("sweep {url} --levels 1,2 -d 200ms --name steps")).exits(0);
     session.loadline("diff @steps @last --dir d --force").exits(0).says("B/A");
     session.loadline("diff @baseline @last").exits(2).complains("no baseline of a sweep called 'steps' is set");
-    session.loadline("diff @first @steps").exits(2).complains("is no sweep");
+    session.loadline("diff @first @steps").exits(2).complains("cannot compare a run with a sweep");
+    session.loadline("diff @first @first").exits(0).complains("A and B are the same result");
+    session.loadline("diff @first-1 @first").exits(0).says("QPS");
     let id = listed(&mut session, "--kind sweep")[0]["short"].as_str().unwrap().to_owned();
     session.loadline(&format!("tag {id} +slow +old")).exits(0).says("[old, slow]");
     session.loadline(&format!("tag {id} -old")).exits(0).says("[slow]");
@@ -226,7 +228,7 @@ fn a_damaged_journal_is_told_with_what_to_do_and_left_for_a_look() {
     fs::write(&damaged, "12345678 {\"begun\": \n").unwrap();
     fs::write(&empty, "").unwrap();
     let ran = session.loadline("runs").exits(0).complains("warning: the journal '").complains("its beginning is damaged");
-    ran.complains("  help: it belonged to a run that was ended from outside; remove it if it is not worth a look");
+    ran.complains("  help: it belonged to a run that was not saved; remove it if it is not worth a look");
     assert!(damaged.exists());
     assert!(!empty.exists(), "there is nothing to tell of it");
 }
@@ -238,4 +240,14 @@ fn a_history_that_cannot_be_made_is_told_before_anything_is_sent() {
     let ran = session.loadline(&format!("run {} -n 1 --db /proc/none/history.db", server.url("/healthz"))).exits(2);
     ran.complains("error: --db: the history '/proc/none/history.db' cannot be used: '/proc' is read-only").complains("  help: ");
     assert_eq!(server.counts().connections, 0);
+}
+
+#[test]
+fn a_result_that_nobody_keeps_is_told_to_those_too_who_want_to_hear_of_nothing() {
+    let target = server();
+    let mut session = Session::new().env("XDG_DATA_HOME", "");
+    let ran = session.loadline(&format!("run -q -n 2 -c 1 {}", target.url("/healthz"))).exits(0);
+    ran.complains("warning: the result is not saved: there is no place for a history: neither LOADLINE_DB, XDG_DATA_HOME nor HOME is set");
+    let mut session = session.env("XDG_DATA_HOME", "");
+    session.loadline(&format!("run -q -n 2 -c 1 --no-save {}", target.url("/healthz"))).exits(0).complains_of_nothing();
 }

@@ -25,7 +25,7 @@ fn a_file_with_one_request_stands_in_the_place_of_a_url() {
         .file("notes.txt", "nothing of this kind\n");
     session.loadline("run one.sh -n 3 -q").exits(0).complains_of_nothing();
     assert_eq!(server.counts().path("/echo"), 3);
-    session.loadline("run notes.txt -n 3").exits(2).complains("has no scheme");
+    session.loadline("run notes.txt -n 3").exits(2).complains("'notes.txt' is a file, and none that loadline can run");
     session.loadline("run -n 1 -- curl --compressed").exits(2).complains("names no URL");
 }
 
@@ -36,7 +36,8 @@ fn a_file_with_several_requests_is_gone_through_by_every_user() {
         "targets.txt",
         &format!("GET {}\nX-Secret-Token: hunter22-of-mine\n\nPOST {}\nX-A: 1\n", server.url("/healthz"), server.url("/echo")),
     );
-    let ran = session.loadline("run targets.txt -n 10 -c 1 --out json=r.json").exits(0).complains_of_nothing();
+    let ran = session.loadline("run targets.txt -n 10 -c 1 --out json=r.json").exits(0);
+    assert_eq!(ran.stderr, format!("'targets.txt': requests go to {} (2)\n", server.url("").trim_end_matches('/')));
     ran.says("GET /healthz").says("POST /echo");
     assert_eq!((server.counts().path("/healthz"), server.counts().path("/echo")), (5, 5));
     assert!(!session.read("r.json").contains("hunter22"), "a secret of the file is in the result");
@@ -281,4 +282,67 @@ fn a_scenario_that_was_made_is_run() {
     let mut session = session.env("PASSWORD", "hunter22").env("TOKEN", "abcdefgh");
     session.loadline("run both.yaml -n 6 -c 1").exits(0).says("6");
     assert_eq!((server.counts().path("/healthz"), server.counts().path("/echo")), (2, 4));
+}
+
+#[test]
+fn a_request_whose_file_is_missing_is_left_out_and_the_others_are_sent() {
+    let server = server();
+    let (echo, healthz) = (server.url("/echo"), server.url("/healthz"));
+    let form = format!("curl -F 'model=@/path/to/your/model.stl' {echo}\ncurl {healthz}\ncurl -F 'note=@note.txt' {echo}\n");
+    let mut session = Session::new().file("all.sh", &form).file("note.txt", "x");
+    let ran = session.loadline("run all.sh -n 4 -c 1").exits(0);
+    ran.complains("of 'all.sh' is left out: line 1: the request to").complains("its file '/path/to/your/model.stl' cannot be read: ");
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/echo")), (2, 2));
+    session.loadline("check all.sh").exits(0).says("2 steps");
+    session.loadline("run all.sh -n 4 --strict").exits(4).complains("1 thing is not carried over");
+    assert_eq!(server.counts().path("/healthz"), 2);
+    // Nothing is left.
+    let mut session = session.file("all.sh", &form.lines().take(1).map(|line| format!("{line}\n{line}\n")).collect::<String>());
+    session.loadline("run all.sh -n 4").exits(2).complains("model.stl");
+}
+
+#[test]
+fn what_is_said_of_certificates_does_not_stop_a_request_without_tls() {
+    let server = server();
+    let url = server.url("/healthz");
+    let base = server.url("");
+    let base = base.trim_end_matches('/');
+    let mut session = Session::new().file("one.sh", "curl -k 'https://localhost/healthz'\n");
+    session.loadline(&format!("run -n 1 -c 1 -- curl -k {url}")).exits(0);
+    session.loadline(&format!("run -n 1 -c 1 --target {base} -- curl -k https://localhost/healthz")).exits(0);
+    session.loadline(&format!("run one.sh -n 1 -c 1 --target {base}")).exits(0);
+    assert_eq!(server.counts().path("/healthz"), 3);
+    session.loadline(&format!("compare {base} {base}/ --pairs 1 -n 4 --cooldown 0s -- curl -k https://localhost/healthz")).exits(4);
+    let entry = |url: &str| format!("{{\"request\": {{\"method\": \"GET\", \"url\": \"{url}\", \"headers\": [], \"cookies\": []}}}}");
+    let har = format!("{{\"log\": {{\"entries\": [{}, {}]}}}}", entry("http://a.test/healthz"), entry("https://a.test/healthz"));
+    session.file("a.har", &har).loadline(&format!("run a.har -n 2 -c 1 --insecure --target {base}")).exits(0);
+}
+
+#[test]
+fn a_file_that_is_known_and_not_read_is_called_by_its_name() {
+    let mut session = Session::new()
+        .file("swagger.yaml", "swagger: '2.0'\ninfo: {title: A}\npaths: {}\n")
+        .file("old.json", "{\"id\": \"1\", \"requests\": [], \"order\": []}");
+    for (name, part) in [("swagger.yaml", "is a description by Swagger 2"), ("old.json", "is a collection of Postman's first version")] {
+        for command in ["run", "check"] {
+            session.loadline(&format!("{command} {name}")).exits(2).complains(part);
+        }
+    }
+}
+
+#[test]
+fn the_variables_of_a_host_are_told_with_the_environments_that_know_them() {
+    let server = server();
+    let insomnia = "{_type: export, __export_format: 4, resources: [{_id: w, _type: workspace, name: A}, {_id: e, _type: environment, parentId: w, name: Base, data: {}}, \
+        {_id: f, _type: environment, parentId: e, name: 'OpenAPI env', data: {scheme: http, host: '127.0.0.1:1', base_path: ''}}, \
+        {_id: a, _type: request, parentId: w, name: One, method: GET, url: '{{ scheme }}://{{ host }}{{ base_path }}/healthz'}, \
+        {_id: b, _type: request, parentId: w, name: Two, method: GET, url: '{{ scheme }}://{{ host }}{{ base_path }}/pick'}]}\n";
+    let mut session = Session::new().file("insomnia.yaml", insomnia);
+    session.loadline("run insomnia.yaml").exits(2).complains("'scheme', 'host', 'base_path', which are not known");
+    let base = server.url("");
+    let line = format!("run insomnia.yaml -n 2 -c 1 --target {}", base.trim_end_matches('/'));
+    session.loadline(&line).exits(2).complains("'base_path'").complains("it has 'OpenAPI env'");
+    session.loadline(&format!("{line} --variable base_path=")).exits(0);
+    session.loadline(&format!("{line} --environment 'OpenAPI env'")).exits(0);
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/pick")), (2, 2));
 }

@@ -1,8 +1,13 @@
 //! `loadline vegeta`, `hey`, `siege` and `webbench` beside what they stand in for, and in pipes with it.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -34,6 +39,33 @@ fn told(session: &Session, line: &str) -> String {
     let Output { status, stdout, stderr } = shell(session, line);
     assert!(status.success(), "{line}\n{}", String::from_utf8_lossy(&stderr));
     String::from_utf8(stdout).unwrap()
+}
+
+/// A server that keeps connections, and closes each when the second request comes. How many requests it saw.
+fn forgetful() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (url, seen) = (format!("http://{}", listener.local_addr().unwrap()), Arc::new(AtomicUsize::new(0)));
+    let counted = seen.clone();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut reader, counted) = (BufReader::new(stream.unwrap()), counted.clone());
+            thread::spawn(move || {
+                for is_first in [true, false] {
+                    let mut head = String::new();
+                    while !head.ends_with("\r\n\r\n") {
+                        if reader.read_line(&mut head).unwrap_or(0) == 0 {
+                            return;
+                        }
+                    }
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    if is_first {
+                        let _ = reader.get_mut().write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+                    }
+                }
+            });
+        }
+    });
+    (url, seen)
 }
 
 /// Every run of digits as `#`, with the unit behind it.
@@ -187,6 +219,16 @@ mod vegeta {
     }
 
     #[test]
+    fn what_meets_a_connection_that_was_just_closed_is_sent_again() {
+        let (url, seen) = forgetful();
+        let session = Session::new().file("t", &format!("GET {url}/\n"));
+        let report = told(&session, "loadline vegeta attack -targets=t -rate=20 -duration=1s | loadline vegeta report -type=json");
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!((report["requests"].as_u64(), report["success"].as_f64()), (Some(20), Some(1.0)), "{report}");
+        assert!(seen.load(Ordering::SeqCst) > 20);
+    }
+
+    #[test]
     fn without_a_rate_so_many_ask_as_fast_as_they_are_answered() {
         let server = Recorder::start(Duration::from_millis(20), 200);
         let session = Session::new().file("t", &format!("GET {}/\n", server.url));
@@ -331,6 +373,16 @@ mod hey {
             request.contains("\r\nAuthorization: Basic dXNlcjpwYXNz\r\n") && request.contains("\r\nUser-Agent: me hey/0.0.1\r\n"),
             "{request}"
         );
+    }
+
+    #[test]
+    fn what_meets_a_connection_that_was_just_closed_is_sent_again_as_by_the_real_hey() {
+        for tool in ["hey", "loadline hey -quiet"] {
+            let (url, seen) = forgetful();
+            let report = told(&Session::new(), &format!("{tool} -n 30 -c 2 {url}"));
+            assert!(report.contains("[200]\t30 responses") && !report.contains("Error distribution"), "{tool}: {report}");
+            assert!(seen.load(Ordering::SeqCst) > 30, "{tool}");
+        }
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn a_profile_is_taken_under_load_and_stands_in_every_output() {
     let (at, asked) = pprof(&[BUSY]);
     let mut session = Session::new();
     let line = format!(
-        "run {} -c 2 -d 2s --profile {at} --profile http://me:secret@{at}/debug/pprof/heap?token=abc --profile-out there \
+        "run {} -c 2 -d 2s --full --profile {at} --profile http://me:secret@{at}/debug/pprof/heap?token=abc --profile-out there \
          --out json=r.json --out markdown=r.md --out html=r.html",
         server.url("/healthz")
     );

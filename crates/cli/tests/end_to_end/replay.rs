@@ -46,6 +46,17 @@ fn log() -> String {
 }
 
 #[test]
+fn an_error_of_the_client_that_the_log_has_as_well_is_no_failure() {
+    let server = server();
+    let missing: String = (0..20).map(|second| line(second, "GET /not-there", 404)).collect();
+    let mut session = Session::new().file("access.log", &missing);
+    session.loadline(&format!("replay access.log {} --speed 20x --no-save --out json=run.json", server.url(""))).exits(0);
+    let run = session.json("run.json");
+    assert_eq!((run["requests"]["succeeded"].as_u64(), run["requests"]["failed"].as_u64()), (Some(20), Some(0)), "{}", run["failures"]);
+    assert_eq!(run["status"]["404"].as_u64(), Some(20));
+}
+
+#[test]
 fn a_log_is_sent_again_and_its_answers_are_compared() {
     let server = server();
     let mut session = Session::new().file("access.log", &log());

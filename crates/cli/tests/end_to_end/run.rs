@@ -204,3 +204,44 @@ fn what_is_counted_beside_a_warm_up_that_is_looked_for_adds_up() {
     assert!(result["duration_s"].as_f64().unwrap() >= 6.0 && result["excluded"]["duration_s"].as_f64().unwrap() <= 6.0);
     assert_ne!(result["excluded"]["found"]["kind"], "too_short");
 }
+
+#[test]
+fn without_a_terminal_a_line_of_progress_comes_every_ten_seconds() {
+    let server = server();
+    let line = format!("run '{}' -c 1 -d 13s --no-save", server.url("/behave?delay=50ms"));
+    let said = Session::new().loadline(&line).stderr;
+    let told: Vec<&str> = said.lines().filter(|line| line.contains(" req/s · ")).collect();
+    assert!(told.len() == 1 && told[0].contains(" left · ") && told[0].ends_with("none failed"), "{said}");
+}
+
+#[test]
+fn a_report_of_all_that_failed_is_short_and_names_the_status_and_the_whole_one_is_asked_for() {
+    let server = server();
+    let mut session = Session::new();
+    let url = server.url("/behave?status=404");
+    let short = session.loadline(&format!("run {url} -n 40 -c 2")).exits(0).says("All 40 requests failed: 404 Not Found").stdout;
+    let full = session.loadline(&format!("run {url} -n 40 -c 2 --full")).exits(0).says("account").says("measured by").stdout;
+    let shown = session.loadline("show @last").exits(0).says("account").says("measured by").stdout;
+    assert!(short.lines().count() <= 24 && full.lines().count() > 24 && shown.lines().count() > 24, "{short}");
+    assert!(!short.contains("measured by"), "{short}");
+}
+
+#[test]
+fn redirects_that_are_not_followed_are_the_headline() {
+    let server = server();
+    Session::new()
+        .loadline(&format!("run '{}' -n 20 -c 2", server.url("/behave?status=302&close")))
+        .says("All 20 answers were redirects (302 Found) that were not followed: --follow 5")
+        .says("the server closed the connection after nearly every answer");
+}
+
+#[test]
+fn a_server_that_stops_on_the_way_is_told_with_its_rate_before() {
+    let server = server();
+    let mut session = Session::new();
+    let running = session.start(&format!("run {} -c 2 -d 6s", server.url("/healthz")));
+    let running = running.once(|| server.counts().answered > 0);
+    server.stop();
+    let ran = running.end().exits(3).says("The server stopped answering after ").says(" requests a second before, none after");
+    assert!(ran.stdout.contains("connection refused"), "{}", ran.stdout);
+}

@@ -77,6 +77,23 @@ fn an_endless_loop_does_not_outlive_the_run() {
 }
 
 #[test]
+fn a_pattern_that_takes_for_ever_does_not_hold_a_sandbox() {
+    let server = server();
+    let slow = "string.find(string.rep('a', 300000), string.rep('(a-)', 30)..'b')";
+    let mut session = Session::new().file("s.lua", &format!("function request() {slow} return wrk.format() end"));
+    let line = format!("run -n 5 -c 1 --sandbox -s s.lua {}", server.url("/"));
+    session.loadline(&line).exits(3).complains("for more than 20 s").complains("a pattern that takes too long");
+}
+
+#[test]
+fn a_script_without_end_is_refused() {
+    let mut session = Session::new();
+    session.loadline("run -n 5 -s /dev/zero http://127.0.0.1:1/").exits(3).complains("it is larger than 256 MiB");
+    session.loadline("run -n 5 --urls /dev/zero").exits(2).complains("it is larger than 256 MiB");
+    session.loadline("serve --listen 127.0.0.1:0 --token-file /dev/zero").exits(2).complains("it is larger than 1 MiB");
+}
+
+#[test]
 fn a_sandboxed_script_is_told_from_one_that_may_do_everything() {
     let server = server();
     let mut session = Session::new().file("s.lua", "os.remove('victim')").file("victim", "");

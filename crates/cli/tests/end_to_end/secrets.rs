@@ -213,6 +213,60 @@ fn a_run_is_clean(place: &str, secret: &str) {
     session.loadline("run --from @last -n 1").exits(2).complains("because it is a secret");
 }
 
+/// Whatever names a file in which a secret stands, and the files.
+fn from_files(address: SocketAddr, secret: &str) -> Vec<(String, Vec<(&'static str, String)>)> {
+    let at = format!("http://{address}");
+    let coded = percent(secret);
+    let quoted = serde_json::to_string(secret).unwrap();
+    let scenario = |steps: String| vec![("s.yaml", format!("target: {at}\nload: {{users: 1, requests: 2}}\nsteps:\n{steps}"))];
+    vec![
+        ("s.yaml".to_owned(), scenario(format!("- get: /a?page=1&token={coded}\n- get: /b;jsessionid={coded}\n"))),
+        ("s.yaml".to_owned(), scenario(format!("- get: {at}/a?api_key={coded}\n- {{get: /b, name: '/b?token={coded}'}}\n"))),
+        ("s.yaml".to_owned(), scenario(format!("- post: /a\n  json: {{query: 'mutation {{ login(password: {quoted}) }}'}}\n"))),
+        (
+            "s.yaml".to_owned(),
+            [
+                scenario(
+                    "- post: /a\n  form: {password: '{{users.password}}'}\n  checks: [body contains nothing]\ndata: [users.csv]\n"
+                        .to_owned(),
+                ),
+                vec![("users.csv", format!("password\n{secret}\n"))],
+            ]
+            .concat(),
+        ),
+        (format!("{at}/ -H 'Authorization: Bearer {{{{file tok}}}}'"), vec![("tok", secret.to_owned())]),
+        (format!("{at}/ --data @body -H 'Content-Type: application/x-www-form-urlencoded'"), vec![("body", format!("password={coded}"))]),
+        (
+            format!("{at}/ --data-file users.csv --data 'password={{{{users.password}}}}'"),
+            vec![("users.csv", format!("password\n{secret}\n"))],
+        ),
+        ("--urls urls".to_owned(), vec![("urls", format!("GET {at}/?token={coded}\n"))]),
+        (format!("{at}/ -s h.lua"), vec![("h.lua", format!("wrk.headers['Authorization'] = 'Bearer {secret}'\n"))]),
+        (format!("{at}/ -H 'Referer: http://h.test/?token={coded}'"), Vec::new()),
+    ]
+}
+
+#[test]
+fn no_secret_that_stands_in_a_file_is_in_anything_that_is_written() {
+    let echo = Echo::new();
+    for secret in SECRETS {
+        for (place, files) in from_files(echo.address, secret) {
+            let session = Session::new();
+            let mut session = files.into_iter().fold(session, |session, (name, text)| session.file(name, &text));
+            let ran = session.loadline(&format!("run {place} -n 2 -c 1 --observe none {OUTS}")).exits(0);
+            let shown = session.loadline("show @last").exits(0);
+            session.loadline("export @last saved.json").exits(0);
+            let served = served(&mut session);
+            for name in ["s.yaml", "users.csv", "tok", "body", "urls", "h.lua"] {
+                let _ = fs::remove_file(session.path(name));
+            }
+            let streams = [ran.stdout, ran.stderr, shown.stdout, served].concat();
+            let all = [everything(&session.path(".")), everything(&session.data(".")), streams.into_bytes()].concat();
+            is_clean(&place, &all, secret);
+        }
+    }
+}
+
 #[test]
 fn no_secret_of_whoever_is_told_or_watched_is_in_anything_that_is_written() {
     let echo = Echo::new();

@@ -160,6 +160,62 @@ fn a_test_is_started_followed_read_and_compared_over_the_api() {
     session.loadline("runs --name api").exits(0).says("none failed");
 }
 
+/// Whoever started it: what runs on this history is shown, and can be stopped.
+#[test]
+fn a_run_of_the_command_line_is_followed_and_stopped() {
+    let target = server();
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "");
+    let mut lines = served.listen();
+    let run = session.start(&format!("run {} -c 2 -d 10m --name by-hand", target.url("/healthz")));
+    let begun = event(&mut lines, "begun");
+    assert_eq!((&begun["name"], &begun["kind"]), (&"by-hand".into(), &"run".into()));
+    assert!(begun["title"].as_str().unwrap().ends_with(", started on the command line"), "{begun}");
+    assert_eq!(event(&mut lines, "load")["page"]["kind"], "run");
+    assert!(event(&mut lines, "tick")["answered"].as_u64().unwrap() > 0);
+    let test = json!({"plan": {"url": target.url("/healthz"), "connections": 1, "duration": "1s"}});
+    served.post("/api/v1/runs", &test).is(409);
+    served.send("POST", "/api/v1/live/stop", "", "").is(202);
+    run.end().exits(130).says("Interrupted");
+    let ended = event(&mut lines, "ended");
+    assert_eq!((&ended["page"]["kind"], &ended["trouble"]), (&"run".into(), &Value::Null));
+    let id = ended["saved"].as_str().unwrap().to_owned();
+    assert_eq!(served.get("/api/v1/runs/@last").is(200).json()["id"], id);
+    // A run that goes on is not ended by whoever watches it.
+    let mut lines = served.listen();
+    let run = session.start(&format!("run {} -d 6s -c 2 --name goes-on", target.url("/healthz")));
+    while event(&mut lines, "begun")["name"] != "goes-on" {}
+    served.running.signal(Signal::INT).end().exits(0);
+    run.end().exits(0);
+}
+
+#[test]
+fn what_is_said_of_a_run_is_changed_and_a_run_is_removed() {
+    let target = server();
+    let mut session = Session::new();
+    session.loadline(&format!("run {} -n 20 -c 2 --name before --tag old", target.url("/healthz"))).exits(0);
+    let served = Served::new(&mut session, "");
+    let change = |what: Value| served.post("/api/v1/runs/@last/change", &what);
+    let now = change(json!({"name": "after", "note": "a note", "tags": ["new", "two"], "baseline": true})).is(200).json();
+    assert_eq!(
+        (&now["name"], &now["note"], &now["tags"], &now["baseline"]),
+        (&"after".into(), &"a note".into(), &json!(["new", "two"]), &true.into())
+    );
+    let now = change(json!({"note": ""})).is(200).json();
+    assert_eq!((&now["name"], &now["note"], &now["tags"]), (&"after".into(), &"".into(), &json!(["new", "two"])));
+    for wrong in [json!({"name": " "}), json!({"tags": ["two words"]}), json!({"baseline": false})] {
+        change(wrong).is(422);
+    }
+    change(json!({"colour": "blue"})).is(400);
+    let shown = served.get("/api/v1/runs/@last").is(200).json();
+    assert!(shown["plan"].get("header").is_none() && shown["plan"].get("connect_timeout").is_none(), "{shown}");
+    let id = shown["id"].as_str().unwrap();
+    served.send("POST", &format!("/api/v1/runs/{id}/remove"), "", "").is(200);
+    served.send("POST", &format!("/api/v1/runs/{id}/remove"), "", "").is(404);
+    assert_eq!(served.get("/api/v1/runs").is(200).json()["total"], 0);
+    served.running.signal(Signal::INT).end().exits(0);
+}
+
 #[test]
 fn a_test_is_stopped_and_one_under_way_is_saved_when_the_server_ends() {
     let target = server();
@@ -288,6 +344,54 @@ fn a_server_that_others_can_reach_has_a_token() {
 }
 
 #[test]
+fn a_token_that_was_given_is_not_printed() {
+    let token = "a-token-that-nobody-guesses";
+    let mut session = Session::new().file("token", token);
+    let readable = |mode| fs::set_permissions(session.path("token"), std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    readable(0o644);
+    let served = Served::new(&mut session, "--token-file token");
+    assert!(served.said.contains("#token=TOKEN, with the token of 'token'"), "{}", served.said);
+    assert_eq!(served.send("GET", "/api/v1/runs", &format!("authorization: Bearer {token}\r\n"), "").status, 200);
+    let said = served.said.clone();
+    let ran = served.running.signal(Signal::INT).end().complains("every user of this machine can read the token in 'token'");
+    assert!(![said, ran.stdout, ran.stderr].concat().contains(token));
+}
+
+#[test]
+fn whoever_asks_and_takes_nothing_keeps_no_place() {
+    let mut session = Session::new().file("token", "a-token-that-nobody-guesses");
+    let served = Served::new(&mut session, "--token-file token");
+    // Whoever has shown the token is not among those who wait for a place.
+    let stream = TcpStream::connect(served.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut known = BufReader::new(stream);
+    let ask = |known: &mut BufReader<TcpStream>| {
+        let bearer = "authorization: Bearer a-token-that-nobody-guesses";
+        write!(known.get_mut(), "GET /api/v1/live HTTP/1.1\r\nhost: {}\r\n{bearer}\r\n\r\n", served.address).unwrap();
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert!(known.read_line(&mut head).unwrap() > 0, "{head}");
+        }
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap().parse().unwrap();
+        known.read_exact(&mut vec![0; length]).unwrap();
+    };
+    ask(&mut known);
+    let strangers: Vec<TcpStream> = (0..20)
+        .map(|_| {
+            let mut stream = TcpStream::connect(served.address).unwrap();
+            stream.set_nonblocking(true).unwrap();
+            let request = format!("GET /assets/app.js HTTP/1.1\r\nhost: {}\r\n\r\n", served.address);
+            let _ = stream.write(request.repeat(400).as_bytes());
+            stream
+        })
+        .collect();
+    ask(&mut known);
+    served.get("/").is(200);
+    drop(strangers);
+}
+
+#[test]
 fn load_goes_only_where_it_is_allowed_also_by_name_and_by_redirect() {
     let mut session = Session::new();
     let served = Served::new(&mut session, "--allow-target 127.0.0.1");
@@ -305,10 +409,16 @@ fn load_goes_only_where_it_is_allowed_also_by_name_and_by_redirect() {
     let result = served.get("/api/v1/runs/@last/result").is(200).json();
     assert_eq!(
         (&result["requests"]["succeeded"], &result["failures"][0]["class"]),
-        (&0.into(), &"redirect.target".into()),
+        (&0.into(), &"redirect.outside".into()),
         "{}",
         result["failures"]
     );
+    // Nor if the plan itself names it.
+    let also = json!([format!("http://{elsewhere}")]);
+    start(json!({"url": format!("http://{redirecting}/"), "also_target": also, "follow": 3, "requests": 2, "connections": 1})).is(202);
+    served.idle();
+    let result = served.get("/api/v1/runs/@last/result").is(200).json();
+    assert_eq!(result["failures"][0]["class"], "redirect.target", "{}", result["failures"]);
     assert!(asked.load(Ordering::SeqCst) > 0);
     assert_eq!(heard.load(Ordering::SeqCst), 0);
     drop(served);
@@ -319,7 +429,7 @@ fn load_goes_only_where_it_is_allowed_also_by_name_and_by_redirect() {
 }
 
 /// A listener that counts whoever connects, and redirects or hangs up.
-fn counting(ip: &str, location: Option<String>) -> (SocketAddr, Arc<AtomicUsize>) {
+pub fn counting(ip: &str, location: Option<String>) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind((ip, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     let count = Arc::new(AtomicUsize::new(0));
@@ -447,6 +557,18 @@ fn what_is_secret_is_neither_saved_nor_shown() {
     for text in saved.iter().chain([&started.body, &ended, &checked]) {
         assert!(!text.contains(secret), "{text}");
     }
+}
+
+#[test]
+fn what_one_test_hides_is_not_hidden_from_another() {
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "");
+    let start = |plan: Value| served.post("/api/v1/runs", &json!({"plan": plan})).is(422).body;
+    start(json!({"url": format!("http://{nobody}/"), "bearer": "sk-live-of-one"}));
+    // Whether it is left out would tell whoever guesses that it is right.
+    let said = start(json!({"url": "http://sk-live-of-one.invalid/"}));
+    assert!(said.contains("sk-live-of-one.invalid"), "{said}");
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn sweeps_that_repeat_their_levels_are_judged_level_by_level() {
     }
     let ran = session.loadline("diff quick.json slow.json").exits(0);
     assert_eq!(ran.stdout.matches("WORSE").count(), 2, "{}", ran.stdout);
-    ran.says("1 user").says("5, 5").says("The runs are no pairs");
+    ran.says("1 user").says("5, 5").says("from the repetitions of each level");
     session.loadline("diff quick.json once.json").exits(0).says("Run-to-run variation was not measured").says("--repeat 5");
     session.loadline("diff quick.json slow.dat --force").exits(0).says("Run-to-run variation was not measured");
 }

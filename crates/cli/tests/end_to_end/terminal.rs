@@ -88,7 +88,7 @@ impl Drop for Terminal {
 fn a_run_is_watched_and_ended_with_q_and_then_reported_whole() {
     let server = server();
     let terminal = Terminal::new(90, 24);
-    terminal.loadline(&format!("run {} -c 3 -d 10m --out json=r.json; echo exit=$?", server.url("/healthz")));
+    terminal.loadline(&format!("run {} -c 3 -d 10m --full --out json=r.json; echo exit=$?", server.url("/healthz")));
     terminal.shows(&[
         "loadline run",
         "3 users on a connection each",
@@ -115,6 +115,18 @@ fn a_run_is_watched_and_ended_with_q_and_then_reported_whole() {
 }
 
 #[test]
+fn the_headline_stands_last_when_a_run_is_over() {
+    let server = server();
+    let terminal = Terminal::new(80, 24);
+    terminal.loadline(&format!("run '{}' -n 50 -c 2 --no-tui; echo exit=$?", server.url("/behave?status=404")));
+    let screen = terminal.shows(&["exit=0", "answers"]);
+    let last = screen.lines().take_while(|line| *line != "exit=0").last().unwrap_or_default();
+    assert!(last.ends_with("All 50 requests failed: 404 Not Found"), "{last:?}:\n{screen}");
+    let saved = screen.lines().filter(|line| line.contains("saved as @last")).count();
+    assert_eq!(saved, 1, "{screen}");
+}
+
+#[test]
 fn control_c_does_what_q_does_and_a_second_one_ends_at_once() {
     let server = server();
     let terminal = Terminal::new(90, 24);
@@ -132,9 +144,9 @@ fn a_sweep_keeps_its_rows_in_sight_and_prints_them_when_the_view_is_gone() {
     let server = server();
     let terminal = Terminal::new(100, 30);
     terminal.loadline(&format!("sweep {} --levels 1,2,3 -d 1s --cooldown 0s; printf 'exit%s\\n' =$?", server.url("/healthz")));
-    terminal.shows(&["loadline sweep", "level 2 of 3", "TTLB mean"]);
-    let screen = terminal.shows(&["exit=", "TTLB mean", "requests a second"]);
-    assert_eq!(screen.matches("TTLB mean").count(), 1, "{screen}");
+    terminal.shows(&["loadline sweep", "level 2 of 3", "success"]);
+    let screen = terminal.shows(&["exit=", "success", "requests a second"]);
+    assert_eq!(screen.matches("success").count(), 1, "{screen}");
     terminal.is_as_before();
 }
 

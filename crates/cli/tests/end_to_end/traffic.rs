@@ -172,7 +172,7 @@ fn a_scenario_of_a_log_asks_for_what_the_log_asked_for() {
         .exits(0)
         .says("All 21 different paths of these routes are asked for")
         .says("1 route (16.67 % of requests) is left out, and listed in it")
-        .says("made/shop.paths.csv: what the others were asked for. In place of 1 value");
+        .says("made/shop.paths.csv: what the others were asked for. 1 value that looks personal or secret was replaced");
     session.loadline("traffic access.log --to made/shop.yaml").exits(2).complains("made/shop.paths.csv' exists");
     session.loadline("traffic access.log --to made/shop.yaml --openapi openapi.json --force").exits(0);
     let table = session.read("made/shop.paths.csv");
@@ -193,6 +193,19 @@ fn a_scenario_of_a_log_asks_for_what_the_log_asked_for() {
     assert!(lines.contains("GET /get_result?a=0&b=2") && lines.contains("GET /users/20") && lines.len() > 20, "{lines:?}");
     let order = seen.iter().find(|request| request.starts_with("POST")).unwrap();
     assert!(order.contains("application/json") && order.ends_with("{\"item\":7}"), "{order}");
+}
+
+#[test]
+fn a_part_of_a_log_is_told_and_played() {
+    let mut session = Session::new().file("access.log", &shop_log());
+    let all = session.loadline("traffic access.log").exits(0);
+    let part = session.loadline("traffic access.log --only 'GET /*' --except '*.css'").exits(0);
+    assert!(all.stdout != part.stdout && part.stdout.contains("requests are left out, as they are not wanted"), "{}", part.stdout);
+    session.loadline("traffic access.log --only users --from soon").exits(2).complains("--only 'users'").complains("--from 'soon'");
+    let odd = "1.2.3.4 - - [08/Jul/2021:11:07:01 +0000] \"GET //favicon.ico HTTP/1.1\" 200 5 \"-\" \"Go\"\n".repeat(9);
+    let mut session = Session::new().file("odd.log", &odd);
+    session.loadline("traffic odd.log --to odd.yaml").exits(0).says("It lasts ");
+    session.loadline("check odd.yaml").exits(0);
 }
 
 #[test]

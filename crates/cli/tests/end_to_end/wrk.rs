@@ -66,6 +66,53 @@ fn reports_are_equal_but_for_the_numbers_which_agree_where_the_server_is_the_lim
 }
 
 #[test]
+fn bytes_are_those_of_the_answers_that_are_counted() {
+    // What is on its way at the end comes 200 ms after it.
+    let server = Recorder::start(Duration::from_millis(600), 200);
+    let words = format!("-t1 -c20 -d1s -T5s {}/", server.url);
+    let theirs = text(real(&words).stdout);
+    let ran = Session::new().loadline(&format!("wrk --quiet {words}")).exits(0);
+    for figures in ["Requests/sec:", "Transfer/sec:"] {
+        let ratio = figure(&ran.stdout, figures) / figure(&theirs, figures);
+        assert!((0.8..1.2).contains(&ratio), "{figures} {ratio}\n{}\n{theirs}", ran.stdout);
+    }
+}
+
+#[test]
+fn what_a_script_prints_stands_before_the_report_in_whole_lines() {
+    let server = Recorder::start(Duration::from_millis(2), 200);
+    let script = "print('loading') function init() print('in init') end\n\
+                  function request() print('called request') return wrk.format() end\nfunction done() print('in done') end\n";
+    let ran = Session::new().file("s.lua", script).loadline(&format!("wrk -q -t1 -c2 -d1s -s s.lua {}/", server.url)).exits(0);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    let place = |words: &str| lines.iter().position(|line| line.starts_with(words)).unwrap_or_else(|| panic!("{words}: {}", ran.stdout));
+    let last = lines.iter().rposition(|line| *line == "called request").unwrap();
+    assert!(lines.iter().filter(|line| line.contains("called request")).all(|line| *line == "called request"), "{}", ran.stdout);
+    assert!(place("in init") < place("Running 1s test @ http") && last < place("  Thread Stats"), "{}", ran.stdout);
+    assert!(place("Running 1s test @ http") < last, "it comes when the load begins");
+    assert_eq!(place("Transfer/sec:") + 1, place("in done"));
+}
+
+#[test]
+fn a_list_with_an_odd_path_and_an_empty_script_run_as_in_wrk() {
+    let server = Recorder::start(Duration::from_millis(2), 200);
+    let script = "local n = 0\nfunction request() n = n + 1 return wrk.format(nil, n % 3 == 0 and '/odd one' or '/plain') end\n";
+    let mut session = Session::new().file("s.lua", script);
+    session.loadline(&format!("wrk -q -t1 -c1 -d1s -s s.lua {}/", server.url)).exits(0).says("Requests/sec:");
+    assert!(server.raw().iter().any(|request| request.starts_with("GET /odd one HTTP/1.1\r\n")));
+    session.loadline(&format!("wrk -q -t1 -c1 -d1s -s /dev/null {}/", server.url)).exits(0).says("Requests/sec:");
+}
+
+#[test]
+fn modules_are_looked_for_where_debian_has_them() {
+    let server = Recorder::start(Duration::ZERO, 200);
+    let script = "assert(package.path:find('/usr/share/lua/5.1/?.lua', 1, true) and package.cpath:find('-linux-gnu/lua/5.1/?.so', 1, true))\nrequire('no_such')\n";
+    let mut session = Session::new().file("s.lua", script);
+    let ran = session.loadline(&format!("wrk -t1 -c1 -d1s -s s.lua {}/", server.url)).exits(1);
+    ran.complains("module 'no_such' not found").complains("apt install lua-NAME");
+}
+
+#[test]
 fn error_lines_are_equal_but_for_the_numbers() {
     let server = Recorder::start(Duration::from_millis(5), 503);
     let words = format!("-t1 -c3 -d1 {}/", server.url);

@@ -188,6 +188,7 @@ fn another_origin_is_looked_up_once_and_dialled() {
     let plan = plan(&format!("http://{at}/"), |draft| {
         draft.no_preflight = true;
         draft.follow = given("1");
+        draft.also_target = vec![format!("http://localhost:{}", elsewhere.port())];
     });
     let network = Network::prepare(&plan).unwrap();
     let target: Target = format!("http://localhost:{}/x", elsewhere.port()).parse().unwrap();
@@ -553,6 +554,7 @@ fn a_redirect_may_lead_from_plain_to_tls() {
     let plan = plan(&format!("http://{at}/"), |draft| {
         draft.cacert = Some(issuer.file());
         draft.follow = given("3");
+        draft.also_target = ["localhost", "127.0.0.1"].map(|host| format!("https://{host}:{}", secure.port())).into();
     });
     let network = Network::prepare(&plan).unwrap();
     let to = |host: &str| format!("https://{host}:{}/", secure.port()).parse::<Target>().unwrap();
@@ -561,6 +563,23 @@ fn a_redirect_may_lead_from_plain_to_tls() {
     assert_eq!(echoed(&mut dialed.stream), "hello");
     drop(dialed);
     assert_eq!(on_runtime(network.dial_other(&to("127.0.0.1"), 0)).unwrap_err().failure, Failure::TlsCertName);
+}
+
+#[test]
+fn no_connection_is_opened_to_a_server_that_was_not_named() {
+    let (at, _peers) = noting_peers();
+    let (other, peers) = noting_peers();
+    for settings in [&|_: &mut Draft| {}, &|draft: &mut Draft| draft.proxy = Some(format!("http://{other}"))] as [&dyn Fn(&mut Draft); 2] {
+        let network = Network::prepare(&plan(&format!("http://{at}/"), |draft| {
+            draft.no_preflight = true;
+            settings(draft);
+        }));
+        let target: Target = format!("http://{other}/").parse().unwrap();
+        let failed = on_runtime(network.unwrap().dial_other(&target, 0)).unwrap_err();
+        assert_eq!(failed.failure, Failure::RedirectOutside);
+        assert_eq!(failed.text, format!("http://{other}/ is on a server that was not named; --also-target http://{other} allows it"));
+    }
+    assert!(peers.try_recv().is_err(), "it was connected to");
 }
 
 #[test]

@@ -212,6 +212,30 @@ fn a_server_that_never_answers_is_all_timeouts_at_their_limit_and_the_run_ends()
 }
 
 #[test]
+fn an_answer_after_the_limit_is_a_timeout_however_soon_after() {
+    // Between two looks of the warden, which come every 50 ms here.
+    for (late, succeeds) in [(Duration::from_micros(1), false), (Duration::from_millis(10), false), (Duration::ZERO, true)] {
+        let took = if succeeds { Duration::from_millis(990) } else { Duration::from_secs(1) + late };
+        for rate in [None, given("20/s")] {
+            let (server, served) = counting(took);
+            let summary = server.run(&plan(|draft| {
+                draft.rate = rate;
+                draft.connections = given("30");
+                draft.duration = given("5s");
+                draft.timeout = given("1s");
+            }));
+            conserved(&summary);
+            assert!(served.get() > 50);
+            let wanted = if succeeds { summary.requests.due } else { 0 };
+            assert_eq!(summary.requests.succeeded, wanted, "{took:?}: {:?}", summary.failures);
+            if !succeeds {
+                assert_eq!((millis(summary.response_time.min()), millis(summary.response_time.max())), (1000.0, 1000.0));
+            }
+        }
+    }
+}
+
+#[test]
 fn warm_up_is_excluded_and_shown_as_excluded() {
     let (server, served) = counting(Duration::from_millis(10));
     let summary = server.run(&plan(|draft| {
@@ -392,11 +416,24 @@ fn redirects_are_followed_as_one_request() {
         draft.connections = given("1");
         draft.requests = given("2");
         draft.follow = given("3");
+        draft.also_target = vec!["http://other.test".to_owned()];
     }));
     assert_eq!((summary.requests.succeeded, summary.redirects), (2, 4));
     assert_eq!(millis(summary.response_time.min()), 30.0);
     assert_eq!(summary.connections.opened, 2, "one here, one there, both kept");
     assert_eq!(hops.borrow().len(), 6);
+
+    // A server that nobody named is not asked.
+    hops.borrow_mut().clear();
+    let summary = server.run(&plan(|draft| {
+        draft.connections = given("1");
+        draft.requests = given("2");
+        draft.follow = given("3");
+    }));
+    assert_eq!(*hops.borrow(), ["GET / HTTP/1.1", "GET /b HTTP/1.1", "GET / HTTP/1.1", "GET /b HTTP/1.1"]);
+    assert_eq!((summary.requests.failed, summary.redirects, summary.failures[0].class), (2, 2, Failure::RedirectOutside));
+    let example = &summary.failures[0].example.as_ref().unwrap().text;
+    assert_eq!(example, "http://other.test/c is on a server that was not named; --also-target http://other.test allows it");
 
     let summary = server.run(&plan(|draft| {
         draft.url = Some("http://simulated.test/loop".to_owned());

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use measure::{Closer, Failure, Outcome, Quirk};
-use plan::{Keepalive, Load, Nanos, Random, Target};
+use plan::{Bounds, Keepalive, Load, Nanos, Random, Secrets, Target};
 use tokio::time::Sleep;
 
 use super::Worker;
@@ -146,7 +146,7 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<
 /// How a server turned a user away.
 enum Refusal {
     None,
-    /// No connection could be had.
+    /// No connection could be had, or there was nothing to be sent on one.
     OfTheConnection,
     /// The connection was closed without a byte of an answer.
     OfTheRequest,
@@ -154,7 +154,7 @@ enum Refusal {
 
 fn refusal(outcome: &Outcome) -> Refusal {
     match outcome.result {
-        Err(failure) if failure.is_connect() => Refusal::OfTheConnection,
+        Err(failure) if failure.is_unsent() => Refusal::OfTheConnection,
         Err(Failure::RecvEofBeforeResponse | Failure::RecvReset | Failure::SendReset | Failure::SendClosed) if outcome.bytes_in == 0 => {
             Refusal::OfTheRequest
         }
@@ -258,6 +258,14 @@ impl<D: Dial + 'static> Lane<D> {
         }
         // The plan's limit counts from when the request fell due; one of its own from when it could be sent.
         self.slot.begin(worker.program.limit(state).map_or(due.plus(worker.task.timeout), |limit| free_at.plus(limit)));
+        if let Some(failure) = worker.program.unsendable(state) {
+            let outcome = self.unopened(worker, due, failure, String::new());
+            self.slot.end();
+            let (_, ear) = worker.program.sending(state);
+            worker.heed(worker.program.ended(ear, &outcome));
+            worker.record_of(state, &outcome);
+            return outcome;
+        }
         if P::WANDERS {
             let outcome = Box::pin(self.wander(worker, state, choice, due, free_at)).await;
             self.slot.end();
@@ -316,7 +324,7 @@ impl<D: Dial + 'static> Lane<D> {
         if let (Ok(_), Some(connection)) = (&result, &self.connection) {
             worker.program.spoke(|| D::spoken(connection.stream()));
         }
-        self.judge(worker, &exchange, result, &sight, request.len(), done);
+        self.judge(worker, &exchange, result, &sight, request, done);
         let outcome = outcome(&exchange, due, ready, done, result);
         let goes_again = P::SENDS_AGAIN && outcome.result == Err(Failure::StaleReuse);
         if !P::WANDERS && !goes_again {
@@ -359,12 +367,18 @@ impl<D: Dial + 'static> Lane<D> {
                     worker.example(failure, so_far.done, String::new);
                     Outcome { result: Err(failure), ..so_far }
                 }
-                After::Send(next) => {
-                    choice = next;
-                    worker.recorder.borrow_mut().redirected();
-                    whole = Some(so_far);
-                    continue;
-                }
+                After::Send(next) => match worker.program.destination(state).filter(|to| !worker.task.bounds.hold(to)) {
+                    Some(outside) => {
+                        worker.example(Failure::RedirectOutside, so_far.done, || Bounds::refusal(outside));
+                        Outcome { result: Err(Failure::RedirectOutside), ..so_far }
+                    }
+                    None => {
+                        choice = next;
+                        worker.recorder.borrow_mut().redirected();
+                        whole = Some(so_far);
+                        continue;
+                    }
+                },
                 After::Answer(next) => {
                     choice = next;
                     whole = Some(so_far);
@@ -442,13 +456,13 @@ impl<D: Dial + 'static> Lane<D> {
         worker.quirks(exchange.quirks);
         let by = match result {
             Ok(finished) => {
-                note_answer(worker, &finished, &sight, done);
+                note_answer(worker, &finished, &sight, request, done);
                 let reused = worker.task.keepalive == Keepalive::Reuse;
                 let stays = finished.reusable && exchange.written == request.len() && reused;
                 (!stays).then_some(if finished.reusable || !reused { Closer::Us } else { Closer::Server })
             }
             Err(failure) => {
-                note_failure(worker, failure, &sight, Some(connection.past()), done);
+                note_failure(worker, failure, (&sight, request), Some(connection.past()), done);
                 Some(closer(failure))
             }
         };
@@ -530,7 +544,8 @@ impl<D: Dial + 'static> Lane<D> {
             worker.came_back(done);
             worker.quirks(finished.quirks);
             if finished.status >= 400 {
-                worker.example(Failure::CheckStatus, done, || bytes[..bytes.len().min(EXAMPLE_BYTES)].escape_ascii().to_string());
+                let seen = &bytes[..bytes.len().min(EXAMPLE_BYTES)];
+                worker.example(Failure::CheckStatus, done, || without_secrets(&seen.escape_ascii().to_string(), batch));
             }
             let ready = ready.min(sent);
             let outcome = Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in: received, result: Ok(finished.status) };
@@ -542,7 +557,7 @@ impl<D: Dial + 'static> Lane<D> {
         let Several { ear, mut left, received, .. } = several;
         exchange.received = received;
         let done = self.done_at(worker, &exchange, result.is_ok());
-        self.judge(worker, &exchange, result, &sight, batch.len(), done);
+        self.judge(worker, &exchange, result, &sight, batch, done);
         let mut last = outcome(&exchange, due, ready, done, result);
         worker.came_back(done);
         worker.heed(worker.program.ended(ear, &last));
@@ -576,14 +591,14 @@ impl<D: Dial + 'static> Lane<D> {
         exchange: &Exchange,
         result: Result<Finished, Failure>,
         sight: &Sight,
-        request_bytes: usize,
+        request: &[u8],
         done: Nanos,
     ) {
         worker.quirks(exchange.quirks);
         match result {
             Ok(finished) => {
-                note_answer(worker, &finished, sight, done);
-                let sent_whole = exchange.written == request_bytes;
+                note_answer(worker, &finished, sight, request, done);
+                let sent_whole = exchange.written == request.len();
                 if finished.reusable && sent_whole && worker.task.keepalive == Keepalive::Reuse {
                     if let Some(connection) = &mut self.connection {
                         connection.answered(done);
@@ -595,7 +610,7 @@ impl<D: Dial + 'static> Lane<D> {
             }
             Err(failure) => {
                 let past = self.connection.as_ref().map(Connection::past);
-                note_failure(worker, failure, sight, past, done);
+                note_failure(worker, failure, (sight, request), past, done);
                 self.close(worker, closer(failure));
             }
         }
@@ -718,6 +733,7 @@ impl<D: Dial + 'static> Lane<D> {
             };
             let trouble = match location.target(&place) {
                 Err(why) => Some((Failure::RedirectTarget, why)),
+                Ok(to) if !worker.task.bounds.hold(&to) => Some((Failure::RedirectOutside, Bounds::refusal(&to))),
                 Ok(_) if hops == worker.task.follow => Some((Failure::RedirectLimit, format!("{} redirects, the last from {place}", hops))),
                 Ok(to) => match worker.task.redirected(finished.status, &method, &to, first) {
                     Some((next, next_method)) => {
@@ -781,17 +797,17 @@ impl<D: Dial + 'static> Lane<D> {
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
         if at_home {
-            self.judge(worker, &exchange, result, &sight, request.len(), done);
+            self.judge(worker, &exchange, result, &sight, request, done);
             return Ok((exchange, result, done));
         }
         worker.quirks(exchange.quirks);
         let stays = match result {
             Ok(finished) => {
-                note_answer(worker, &finished, &sight, done);
+                note_answer(worker, &finished, &sight, request, done);
                 finished.reusable && exchange.written == request.len()
             }
             Err(failure) => {
-                note_failure(worker, failure, &sight, None, done);
+                note_failure(worker, failure, (&sight, request), None, done);
                 false
             }
         };
@@ -806,32 +822,44 @@ impl<D: Dial + 'static> Lane<D> {
     }
 }
 
-fn note_answer<D: Dial + 'static, C: Clock, P: Program>(worker: &Worker<D, C, P>, finished: &Finished, sight: &Sight, done: Nanos) {
+fn note_answer<D: Dial + 'static, C: Clock, P: Program>(
+    worker: &Worker<D, C, P>,
+    finished: &Finished,
+    sight: &Sight,
+    request: &[u8],
+    done: Nanos,
+) {
     let mut quirks = finished.quirks;
     if finished.interims > 0 {
         quirks.insert(Quirk::Interim);
     }
     worker.quirks(quirks);
     if finished.status >= 400 && !matches!(sight, Sight::Judged) {
-        worker.example(Failure::CheckStatus, done, || sight.text(&worker.buffer.borrow()));
+        worker.example(Failure::CheckStatus, done, || without_secrets(&sight.text(&worker.buffer.borrow()), request));
     }
 }
 
 fn note_failure<D: Dial + 'static, C: Clock, P: Program>(
     worker: &Worker<D, C, P>,
     failure: Failure,
-    sight: &Sight,
+    (sight, request): (&Sight, &[u8]),
     past: Option<Past>,
     done: Nanos,
 ) {
     worker.example(failure, done, || {
-        let text = sight.text(&worker.buffer.borrow());
+        let text = without_secrets(&sight.text(&worker.buffer.borrow()), request);
         match past.map(|past| past.text(done)) {
             Some(past) if text.is_empty() => past,
             Some(past) => format!("{past}: {text}"),
             None => text,
         }
     });
+}
+
+/// What was seen of an answer, without the secrets of its request: a server may send back what it was sent, and only here it is known what that
+/// was, from whichever file or script it came.
+fn without_secrets(seen: &str, request: &[u8]) -> String {
+    Secrets::of_request(request).conceal(seen)
 }
 
 fn outcome(exchange: &Exchange, due: Nanos, ready: Nanos, done: Nanos, result: Result<Finished, Failure>) -> Outcome {

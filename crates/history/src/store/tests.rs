@@ -1,6 +1,6 @@
 use super::*;
-use crate::{Exported, Header, Journal, Kind};
-use measure::{Counted, Machine, Outcome, Recorder, Snapshot, Span, fixtures};
+use crate::{Exported, Follower, Header, Heard, Journal, Kind};
+use measure::{Counted, Ending, Machine, Outcome, Recorder, Snapshot, Span, fixtures};
 use plan::Nanos;
 use tempfile::TempDir;
 
@@ -104,6 +104,10 @@ fn references_mean_one_run_or_say_why_not() {
     assert!(resolve(&store, "@last-3").unwrap_err().to_string().ends_with("only 3 are saved"));
     assert_eq!(resolve(&store, "@users").unwrap().id, new.id);
     assert_eq!(resolve(&store, "@a*b").unwrap().id, odd.id);
+    assert_eq!(resolve(&store, "@users-1").unwrap().id, old.id);
+    assert!(resolve(&store, "@users-2").unwrap_err().to_string().contains("2 before the last one called 'users' there is none"));
+    let named = saved(&mut store, kept("users-2", 400));
+    assert_eq!(resolve(&store, "@users-2").unwrap().id, named.id, "a name goes before");
     assert!(matches!(resolve(&store, "@nobody"), Err(HistoryError::Unknown { .. })));
     assert_eq!(resolve(&store, &old.short).unwrap().id, old.id);
     assert!(matches!(resolve(&store, "@baseline"), Err(HistoryError::Unknown { .. })));
@@ -350,7 +354,7 @@ fn compose(journaled: &Journaled) -> Result<Option<Composed>, String> {
 fn left_behind(store: &Store, name: &str, seconds: u32) -> PathBuf {
     let header = header(name);
     let path = beside(store.path(), ".running").join(format!("{}.journal", header.id));
-    let journal = Journal::begin(store.path(), header);
+    let journal = Journal::begin(store.path(), header, || {});
     journal.load(&fixtures::plan("http://a.test/"), "all of it");
     (0..seconds).for_each(|number| journal.second(second(number, 10)));
     // Dropping what holds it is what the end of a program does.
@@ -363,7 +367,7 @@ fn a_run_whose_program_is_gone_is_taken_in_once() {
     let (_dir, mut store) = open();
     let path = left_behind(&store, "gone", 3);
     let taken = store.take_in(&mut compose).unwrap();
-    let [Taken::In(entry)] = taken.as_slice() else { panic!("{taken:?}") };
+    let [Taken::In(entry, _)] = taken.as_slice() else { panic!("{taken:?}") };
     assert_eq!((entry.kept.outcome.as_str(), entry.origin, entry.kept.started.0), ("all of it 30", Origin::CutShort, 1_700_000_000_000));
     assert!(!path.exists() && !path.parent().unwrap().exists(), "nothing is left beside the history");
     assert_eq!(store.take_in(&mut compose).unwrap(), []);
@@ -374,7 +378,7 @@ fn a_run_whose_program_is_gone_is_taken_in_once() {
 #[test]
 fn a_run_that_goes_on_is_let_be() {
     let (_dir, mut store) = open();
-    let journal = Journal::begin(store.path(), header("running"));
+    let journal = Journal::begin(store.path(), header("running"), || {});
     journal.load(&fixtures::plan("http://a.test/"), "x");
     journal.second(second(0, 1));
     let ended = journal.end().unwrap();
@@ -384,11 +388,103 @@ fn a_run_that_goes_on_is_let_be() {
 }
 
 #[test]
+fn a_run_that_goes_on_is_followed_and_asked_to_end() {
+    let (_dir, store) = open();
+    assert!(Follower::find(store.path()).is_none());
+    let (asked, heard) = std::sync::mpsc::channel();
+    let journal = Journal::begin(store.path(), header("running"), move || asked.send(()).unwrap());
+    journal.load(&fixtures::plan("http://a.test/"), "x");
+    journal.second(second(0, 10));
+    let until = |condition: &mut dyn FnMut() -> bool| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !condition() {
+            assert!(Instant::now() < deadline, "it was waited for in vain");
+            std::thread::yield_now();
+        }
+    };
+    let mut found = None;
+    until(&mut || {
+        found = Follower::find(store.path());
+        found.is_some()
+    });
+    let mut follower = found.unwrap();
+    assert_eq!(follower.header().name, "running");
+    let mut all = Vec::new();
+    until(&mut || {
+        all.extend(follower.listen());
+        all.len() == 2
+    });
+    assert!(matches!(&all[0], Heard::Load { what, .. } if what == "x"), "{all:?}");
+    assert!(matches!(&all[1], Heard::Second(tick) if tick.succeeded == 10), "{all:?}");
+    assert!(follower.listen().is_empty() && !follower.is_over());
+
+    follower.ask_to_stop().unwrap();
+    assert!(heard.try_recv().is_err(), "a run looks for it once a second, when it writes that down");
+    journal.second(second(1, 10));
+    heard.recv_timeout(Duration::from_secs(60)).unwrap();
+    journal.second(second(2, 10));
+    until(&mut || {
+        all.extend(follower.listen());
+        all.len() == 4
+    });
+    assert!(heard.try_recv().is_err(), "it was asked once");
+    journal.end().unwrap().remove();
+    assert!(follower.is_over() && !beside(store.path(), ".running").exists());
+}
+
+#[test]
+fn a_run_whose_program_is_gone_is_not_followed() {
+    let (_dir, store) = open();
+    left_behind(&store, "gone", 3);
+    assert!(Follower::find(store.path()).is_none());
+}
+
+#[test]
+fn a_run_under_another_name_is_no_baseline_any_more() {
+    let (_dir, mut store) = open();
+    let entry = saved(&mut store, kept("before", 1));
+    store.set_baseline(&entry.id).unwrap();
+    assert!(store.rename(&entry.id, "before").unwrap().baseline, "the same name changes nothing");
+    let entry = store.rename(&entry.id, "after").unwrap();
+    assert!(entry.kept.name == "after" && !entry.baseline);
+    assert_eq!(store.baseline_of("before", Kind::Run).unwrap(), None);
+}
+
+#[test]
 fn a_journal_without_a_second_is_cleared_away_and_said() {
     let (_dir, mut store) = open();
     let path = left_behind(&store, "short", 0);
     assert!(matches!(store.take_in(&mut compose).unwrap().as_slice(), [Taken::Empty { name, .. }] if name == "short"));
     assert!(!path.exists());
+}
+
+#[test]
+fn a_journal_whose_disk_was_full_does_not_tell_of_an_end_from_outside() {
+    let (_dir, mut store) = open();
+    for (name, seconds) in [("full", 2), ("full at once", 0)] {
+        let journal = Journal::begin(store.path(), header(name), || {});
+        journal.load(&fixtures::plan("http://a.test/"), "x");
+        (0..seconds).for_each(|number| journal.second(second(number, 1)));
+        journal.end().unwrap().leave().unwrap();
+    }
+    let mut ended = Vec::new();
+    let taken = store.take_in(&mut |journaled: &Journaled| {
+        ended.extend(journaled.under_way.iter().map(|under_way| (under_way.summary.ended.how, under_way.summary.warnings.clone())));
+        compose(journaled)
+    });
+    let taken = taken.unwrap();
+    let ends: Vec<End> = taken
+        .iter()
+        .map(|taken| match taken {
+            Taken::In(_, end) | Taken::Empty { end, .. } => *end,
+            Taken::Damaged { .. } => panic!("{taken:?}"),
+        })
+        .collect();
+    assert_eq!(ends, [End::Unwritten; 2]);
+    let [(how, warnings)] = ended.as_slice() else { panic!("{ended:?}") };
+    assert_eq!(*how, Ending::CutShort);
+    assert!(warnings.iter().all(|warning| !warning.contains("outside")), "{warnings:?}");
+    assert!(!beside(store.path(), ".running").exists(), "nothing is left of them");
 }
 
 #[test]
@@ -409,7 +505,7 @@ fn a_journal_cut_at_any_byte_gives_every_whole_second_before() {
             (0, []) if cut == 0 => assert!(!path.exists(), "there is nothing in it to tell"),
             (0, [Taken::Damaged { .. }]) if cut > 0 => {}
             (1 | 2, [Taken::Empty { .. }]) => {}
-            (3.., [Taken::In(entry)]) => {
+            (3.., [Taken::In(entry, _)]) => {
                 assert_eq!(entry.kept.outcome, format!("all of it {}", (whole - 2) * 10), "cut at {cut}");
                 store.remove(&entry.id.clone()).unwrap();
             }
@@ -428,7 +524,7 @@ fn a_journal_with_a_wrong_byte_is_told_and_what_came_before_is_kept() {
     bytes[lines[3] - 40] ^= 1;
     fs::write(&path, &bytes).unwrap();
     let taken = store.take_in(&mut compose).unwrap();
-    let [Taken::In(entry)] = taken.as_slice() else { panic!("{taken:?}") };
+    let [Taken::In(entry, _)] = taken.as_slice() else { panic!("{taken:?}") };
     assert_eq!(entry.kept.outcome, "all of it 10");
     let summary: measure::Summary = serde_json::from_str(&store.result(&entry.id).unwrap()).unwrap();
     assert!(summary.warnings.iter().any(|warning| warning.contains("damaged from there on: line 4")), "{:?}", summary.warnings);
@@ -447,7 +543,7 @@ fn a_journal_with_a_wrong_byte_is_told_and_what_came_before_is_kept() {
 #[test]
 fn what_is_in_the_result_so_far_is_not_counted_again() {
     let (_dir, mut store) = open();
-    let journal = Journal::begin(store.path(), header("ladder"));
+    let journal = Journal::begin(store.path(), header("ladder"), || {});
     for level in 0..3 {
         journal.load(&fixtures::plan("http://a.test/"), format!("level {level}"));
         journal.second(second(0, 5));
@@ -474,7 +570,7 @@ fn a_journal_that_cannot_be_written_is_told_at_the_end() {
     let dir = tempfile::tempdir().unwrap();
     let database = dir.path().join("history.db");
     fs::write(beside(&database, ".running"), "in the way").unwrap();
-    let journal = Journal::begin(&database, header("x"));
+    let journal = Journal::begin(&database, header("x"), || {});
     journal.load(&fixtures::plan("http://a.test/"), "x");
     journal.second(second(0, 1));
     let why = journal.end().unwrap_err();

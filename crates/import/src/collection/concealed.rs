@@ -155,6 +155,9 @@ impl Hiding {
     /// The scheme before a credential is no secret: `Bearer …`.
     fn header(&mut self, name: &str, value: &Text) -> Text {
         let what = format!("the header {name}");
+        if name.eq_ignore_ascii_case("cookie") && value.parts().iter().any(|part| matches!(part, Part::Expression(_) | Part::Variable(_))) {
+            return self.cookies(value, &what);
+        }
         let is_credential = name.to_ascii_lowercase().ends_with("authorization");
         match value.split_once(' ') {
             Some((scheme, rest))
@@ -168,6 +171,24 @@ impl Hiding {
             }
             _ => self.hide(name, &what, value),
         }
+    }
+
+    /// Cookies of which some have their values from elsewhere: the names stay.
+    fn cookies(&mut self, value: &Text, what: &str) -> Text {
+        let mut hidden = Text::default();
+        for (place, pair) in value.split(';').into_iter().enumerate() {
+            hidden.push(if place > 0 { "; " } else { "" });
+            match pair.clone().trimmed().split_once('=') {
+                Some((name, value)) if name.plain().is_some() => {
+                    let base = name.written();
+                    hidden.append(name);
+                    hidden.push("=");
+                    hidden.append(self.hide(&base, what, &value));
+                }
+                _ => hidden.append(self.hide("cookie", what, &pair)),
+            }
+        }
+        hidden
     }
 
     fn field(&mut self, name: &str, value: &mut Text) {

@@ -208,6 +208,14 @@ pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
             );
         }
         let Some(words) = after_curl(&command) else {
+            if let Some(names) = assigned(&command) {
+                collection.leave_out(
+                    format!("the value of {names}"),
+                    &place,
+                    "it is taken from the environment: set it there before the run",
+                );
+                continue;
+            }
             let first = command.words.first().map(Text::written).unwrap_or_default();
             collection.leave_out(format!("the command '{}'", shortened(&first)), &place, "it is not curl");
             continue;
@@ -236,6 +244,14 @@ fn after_curl(command: &Command) -> Option<&[Text]> {
     before.then(|| &command.words[at + 1..])
 }
 
+/// The names of variables, if a command only gives values to some. The values may be secrets.
+fn assigned(command: &Command) -> Option<String> {
+    let words = command.words.iter().filter(|word| word.plain() != Some("export"));
+    let names: Option<Vec<String>> = words.map(|word| word.split_once('=').and_then(|(name, _)| Some(name.plain()?.to_owned()))).collect();
+    let is_name = |name: &String| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    names.filter(|names| !names.is_empty() && names.iter().all(is_name)).map(|names| names.join(", "))
+}
+
 /// What one request is made of, on the way.
 #[derive(Default)]
 struct Asked {
@@ -257,6 +273,9 @@ struct Asked {
     get: bool,
     head: bool,
     location: bool,
+    compressed: bool,
+    /// Whether the body is a file that is put where the URL says.
+    uploads: bool,
     redirects: Option<u8>,
     connection: Connection,
 }
@@ -361,7 +380,7 @@ impl Asked {
         match word {
             Word::Get => self.get = true,
             Word::Head => self.head = true,
-            Word::Compressed => self.headers.push(("Accept-Encoding".to_owned(), Some("deflate, gzip, br, zstd".into()))),
+            Word::Compressed => self.compressed = true,
             Word::Insecure => self.connection.insecure = true,
             Word::Location => self.location = true,
             Word::Digest => self.digest = true,
@@ -401,6 +420,7 @@ impl Asked {
             Word::Range => {
                 let mut range = Text::literal("bytes=");
                 range.append(value.clone());
+                range.push(if value.contains('-') { "" } else { "-" });
                 self.headers.push(("Range".to_owned(), Some(range)));
             }
             Word::Url => self.urls.push(value.clone()),
@@ -418,7 +438,7 @@ impl Asked {
                 }
             }
             Word::Upload => {
-                self.method.get_or_insert_with(|| "PUT".to_owned());
+                self.uploads = true;
                 self.file = Some(plain());
             }
             Word::RedirectsMax => self.redirects = plain().parse::<i64>().ok().map(|most| u8::try_from(most).unwrap_or(u8::MAX)),
@@ -488,6 +508,8 @@ impl Asked {
         }
         let file = value.written()[1..].to_owned();
         if file == "-" {
+            // The request is still one with a body.
+            self.has_data = true;
             collection.leave_out("a body from standard input", place, "save it to a file, and name that with --data-binary @FILE");
         } else if self.has_data || self.file.is_some() {
             collection.leave_out(format!("the file '{}' as a part of the body", shortened(&file)), place, "a body is text or one file");
@@ -543,6 +565,7 @@ impl Asked {
         } else if value.starts_with('<') {
             self.form.push(Field { name, value: FieldValue::Text(Text::expression(format!("file {}", quoted(&path)))) });
         } else {
+            let media_type = media_type.or_else(|| media_of(&path).map(str::to_owned));
             self.form.push(Field { name, value: FieldValue::File { path, media_type } });
         }
     }
@@ -571,12 +594,14 @@ impl Asked {
             content_type = Some(if self.json { "application/json" } else { "application/x-www-form-urlencoded" });
         }
         // A file that is uploaded has no type of its own.
-        if self.method.as_deref() == Some("PUT") && matches!(body, Body::File(_)) && !self.has_data {
+        if self.uploads {
             content_type = content_type.filter(|_| self.json);
         }
         let method = self.method.unwrap_or_else(|| {
             if self.head {
                 "HEAD"
+            } else if self.uploads {
+                "PUT"
             } else if body == Body::None {
                 "GET"
             } else {
@@ -594,6 +619,9 @@ impl Asked {
             if let Some(value) = value {
                 request.take_header(&name, value);
             }
+        }
+        if self.compressed {
+            request.header_if_none("Accept-Encoding", "deflate, gzip, br, zstd");
         }
         if self.json {
             request.header_if_none("Accept", "application/json");
@@ -621,6 +649,9 @@ impl Asked {
         for url in self.urls {
             let mut request = request.clone();
             request.url = url;
+            if let (true, Body::File(path)) = (self.uploads, &request.body) {
+                request.url = uploaded(request.url, path);
+            }
             if !query.is_empty() {
                 request.url = ready_for_a_parameter(&request.url);
                 request.url.append(query.clone());
@@ -629,6 +660,36 @@ impl Asked {
             collection.requests.push(request);
         }
     }
+}
+
+/// Where a file is put: a URL that ends with a directory has the file's name behind it.
+fn uploaded(url: Text, path: &str) -> Text {
+    let Some(text) = url.plain().filter(|text| !text.contains(['?', '#'])) else { return url };
+    let behind = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    match behind.contains('/') {
+        true if text.ends_with('/') => Text::literal(format!("{text}{}", percent_encoded(name))),
+        true => url,
+        false => Text::literal(format!("{text}/{}", percent_encoded(name))),
+    }
+}
+
+/// The types that curl knows by the ends of names (curl's lib/mime.c).
+fn media_of(path: &str) -> Option<&'static str> {
+    let name = path.to_ascii_lowercase();
+    let known = [
+        (".gif", "image/gif"),
+        (".jpg", "image/jpeg"),
+        (".jpeg", "image/jpeg"),
+        (".png", "image/png"),
+        (".svg", "image/svg+xml"),
+        (".txt", "text/plain"),
+        (".htm", "text/html"),
+        (".html", "text/html"),
+        (".pdf", "application/pdf"),
+        (".xml", "application/xml"),
+    ];
+    known.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, media)| *media)
 }
 
 /// How a text joins what stands before it.
@@ -795,6 +856,53 @@ mod tests {
         assert_eq!(told[2], "line 2: the option --frobnicate: it is not known here");
         assert!(told[3].contains("the file of cookies 'cookies.txt'"));
         assert!(!told.concat().contains("hunter22"));
+    }
+
+    #[test]
+    fn what_curl_makes_of_an_option_is_made_of_it() {
+        let value = |text: &str, name: &str| one(text).header(name).map(Text::written);
+        assert_eq!(
+            value("curl -H 'Accept-Encoding: gzip, deflate, br' http://h/ --compressed", "accept-encoding").as_deref(),
+            Some("gzip, deflate, br")
+        );
+        assert_eq!(value("curl --compressed http://h/ -H 'accept-encoding: gzip'", "accept-encoding").as_deref(), Some("gzip"));
+        assert_eq!(value("curl -X PUT --data @a.json http://h/", "content-type").as_deref(), Some("application/x-www-form-urlencoded"));
+        assert_eq!(value("curl -T a.json http://h/x", "content-type"), None);
+        assert_eq!(value("curl --range 600 http://h/", "range").as_deref(), Some("bytes=600-"));
+        assert_eq!(value("curl -r 0-99 http://h/", "range").as_deref(), Some("bytes=0-99"));
+        for (line, url) in
+            [("-T a/b.bin http://h/d/", "http://h/d/b.bin"), ("-T b.bin http://h", "http://h/b.bin"), ("-T b.bin http://h/c", "http://h/c")]
+        {
+            let request = one(&format!("curl {line}"));
+            assert_eq!((request.method.as_str(), request.url.written().as_str()), ("PUT", url));
+        }
+        assert_eq!(one("curl -X POST -T b.bin http://h/c").method, "POST");
+        let request = one("curl -F a=@x.JPG -F b=@y -F 'c=@z.txt;type=text/csv' http://h/");
+        let Body::Form(fields) = &request.body else { panic!("{request:?}") };
+        let types: Vec<Option<&str>> = fields
+            .iter()
+            .map(|field| if let FieldValue::File { media_type, .. } = &field.value { media_type.as_deref() } else { None })
+            .collect();
+        assert_eq!(types, [Some("image/jpeg"), None, Some("text/csv")]);
+        let read = collection("curl -d @- http://h/");
+        assert_eq!((read.requests[0].method.as_str(), read.left_out.len()), ("POST", 1));
+        let read = collection("curl http://h/ --url-query name@file");
+        assert_eq!(read.left_out[0].to_string(), "line 1: --url-query of the file 'file': give its text instead");
+    }
+
+    #[test]
+    fn a_script_around_curl_is_read_for_its_commands() {
+        let script = "#!/bin/bash\nset -e\nTOKEN=abcdefgh-secret\nexport BASE=http://h\necho '{}' | curl -d @- -H \"X-T: $TOKEN\" \"$BASE/a\" http://h/b\n";
+        assert_eq!(crate::collection::guess(script.as_bytes()), Ok(Kind::Curl));
+        let read =
+            Collection::read(Kind::Curl, script.as_bytes(), &Wishes { host: Some("http://h".to_owned()), ..Wishes::default() }).unwrap();
+        assert!(read.requests.iter().any(|request| request.url.written() == "http://h/b"));
+        let told: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
+        assert!(
+            told.contains(&"line 3: the value of TOKEN: it is taken from the environment: set it there before the run".to_owned()),
+            "{told:?}"
+        );
+        assert!(!told.concat().contains("abcdefgh"), "{told:?}");
     }
 
     proptest! {

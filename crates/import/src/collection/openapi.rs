@@ -9,6 +9,8 @@
 
 use std::collections::BTreeSet;
 
+use plan::Target;
+
 use super::text::{Part, with_parameter};
 use super::tree::Tree;
 use super::{Auth, Body, Check, Collection, Field, FieldValue, Kind, PARTS_MAX, ReadError, Request, Text, shortened};
@@ -53,7 +55,7 @@ pub(super) fn operations(text: &str, server: Server<'_>) -> Result<(Collection, 
     let begins = |servers: &[Tree], wish: Option<&str>| match (base(servers, wish), server) {
         (Err(_), Server::Any(host)) => {
             let host = host.unwrap_or("http://127.0.0.1").trim_end_matches('/');
-            Ok(format!("{host}{}", servers.first().map(url_of).unwrap_or_default()))
+            Ok(format!("{host}{}", servers.first().map(url_of).map(|url| path_of(&url)).unwrap_or_default()))
         }
         (found, _) => found,
     };
@@ -117,11 +119,30 @@ fn base(servers: &[Tree], wish: Option<&str>) -> Result<String, ReadError> {
         },
     };
     match (found, wish) {
-        (Some(url), _) if url.contains("://") => Ok(url.clone()),
+        (Some(url), _) if url.parse::<Target>().is_ok() => Ok(url.clone()),
         (None, Some(wish)) => Err(ReadError::new(format!("no server of it is '{}': it has {}", shortened(wish), shortened(&shown())))),
         (url, _) => {
-            let path = url.map_or("", String::as_str);
-            Err(ReadError::new(format!("it does not say which host to ask; give --openapi-server http://HOST{path}")))
+            let (host, path) = url.map_or_else(Default::default, |url| {
+                let path = path_of(url);
+                let host = url.strip_suffix(path.as_str()).unwrap_or_default();
+                (host.rsplit_once("://").map_or(host, |(_, host)| host).to_owned(), path)
+            });
+            let host = if host.is_empty() || host.contains(['{', ' ']) { "HOST" } else { &host };
+            Err(ReadError::new(format!("it does not say which host to ask; give --openapi-server http://{host}{path}")))
+        }
+    }
+}
+
+/// The path that a server's URL ends with, whether its beginning is a URL, a host without a scheme, or missing.
+fn path_of(url: &str) -> String {
+    let behind = url.split_once("://").map(|(_, rest)| rest);
+    let is_host = |text: &str| text.contains([':', '.']) || text == "localhost";
+    match behind {
+        None if url.is_empty() || url.starts_with('/') => url.to_owned(),
+        None if !is_host(url.split('/').next().unwrap_or_default()) => format!("/{url}"),
+        _ => {
+            let rest = behind.unwrap_or(url);
+            rest.find('/').map_or_else(String::new, |at| rest[at..].to_owned())
         }
     }
 }
@@ -905,5 +926,39 @@ components:
             };
             prop_assert!((least..=most).contains(&made), "{made} for {least}..{most}");
         }
+    }
+
+    #[test]
+    fn a_target_takes_the_place_of_a_server_that_is_none() {
+        let read = |server: &str, host: Option<&str>| {
+            let text = format!(
+                "openapi: 3.1.0\nservers: [{{url: '{server}'}}]\npaths:\n  /a: {{get: {{responses: {{'200': {{description: ok}}}}}}}}\n"
+            );
+            let wishes = Wishes { host: host.map(str::to_owned), ..Wishes::default() };
+            Collection::read(Kind::OpenApi, text.as_bytes(), &wishes).map(|read| read.requests[0].url.written()).map_err(|why| why.message)
+        };
+        for (server, path, suggested) in [
+            ("localhost:3000", "/a", "http://localhost:3000"),
+            ("localhost:3000/v1/", "/v1/a", "http://localhost:3000/v1"),
+            ("api.example.com/v1", "/v1/a", "http://api.example.com/v1"),
+            ("/v1", "/v1/a", "http://HOST/v1"),
+            ("v1", "/v1/a", "http://HOST/v1"),
+            ("{scheme}://h/v1", "/v1/a", "http://h/v1"),
+            ("{scheme}://{host}/v1", "/v1/a", "http://HOST/v1"),
+        ] {
+            assert_eq!(read(server, Some("http://127.0.0.1:9")), Ok(format!("http://127.0.0.1:9{path}")), "{server}");
+            let why = read(server, None).unwrap_err();
+            assert!(why.ends_with(&format!("--openapi-server {suggested}")), "{server}: {why}");
+        }
+        assert_eq!(read("https://h/v1", Some("http://127.0.0.1:9")), Ok("https://h/v1/a".to_owned()), "it is sent elsewhere later");
+    }
+
+    #[test]
+    fn a_key_in_a_cookie_keeps_the_cookie_s_name() {
+        let text = "openapi: 3.1.0\nservers: [{url: 'http://h'}]\nsecurity: [{key: []}]\npaths:\n  /a: {get: {responses: {'200': {description: ok}}}}\ncomponents: {securitySchemes: {key: {type: apiKey, in: cookie, name: SESSIONID}}}\n";
+        let read = Collection::read(Kind::OpenApi, text.as_bytes(), &Wishes::default()).unwrap();
+        let (concealed, _) = read.concealed();
+        let cookie = concealed.requests[0].header("cookie").unwrap().written();
+        assert!(cookie.starts_with("SESSIONID={{env "), "{cookie}");
     }
 }

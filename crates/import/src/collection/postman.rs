@@ -40,6 +40,9 @@ pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
     Ok(collection)
 }
 
+/// Postman sends no body with these, unless the request says otherwise (`disableBodyPruning`).
+const WITHOUT_BODY: [&str; 5] = ["GET", "HEAD", "COPY", "PURGE", "UNLOCK"];
+
 /// What a request has from the folders it stands in.
 #[derive(Clone)]
 struct Above {
@@ -123,7 +126,10 @@ fn request(item: &Tree, name: &str, above: &Above, collection: &mut Collection) 
             }
         }
     }
-    body(written.at("body"), &place, &mut request, collection);
+    let keeps_body = item.at("protocolProfileBehavior").at("disableBodyPruning").is_true();
+    if keeps_body || !WITHOUT_BODY.contains(&request.method.as_str()) {
+        body(written.at("body"), &place, &mut request, collection);
+    }
     let (auth, key) = auth(written.at("auth"), &place, collection).unwrap_or_else(|| (above.auth.clone(), above.key.clone()));
     // A header that says it goes before.
     if request.header("authorization").is_none() {
@@ -366,15 +372,16 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
             let query = text_of(&json_string(&graphql.at("query").words()), place, collection);
             let variables = graphql.at("variables");
             let variables = match variables {
-                Tree::Text(text) if text.trim().is_empty() => "{}".to_owned(),
-                Tree::Text(text) => text.clone(),
-                Tree::Null => "{}".to_owned(),
+                Tree::Text(text) => text.trim().to_owned(),
+                Tree::Null => String::new(),
                 other => other.json(),
             };
             let mut text = Text::literal("{\"query\":");
             text.append(query);
-            text.push(",\"variables\":");
-            text.append(text_of(&variables, place, collection));
+            if !variables.is_empty() {
+                text.push(",\"variables\":");
+                text.append(text_of(&variables, place, collection));
+            }
             let operation = graphql.at("operationName").words();
             if !operation.is_empty() {
                 text.push(&format!(",\"operationName\":{}", json_string(&operation)));
@@ -431,6 +438,8 @@ fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Auth, 
             if token.is_empty() {
                 collection.leave_out("OAuth 2", place, "a token must be there before the run; give it as a bearer token");
                 Auth::None
+            } else if value("addTokenTo").plain() == Some("queryParams") {
+                return Some((Auth::None, Some((true, Text::literal("access_token"), token))));
             } else {
                 Auth::Bearer(token)
             }
@@ -534,5 +543,90 @@ mod tests {
         for end in (0..SHOP.len()).step_by(101) {
             assert!(Collection::read(Kind::Postman, &SHOP.as_bytes()[..end], &Wishes::default()).is_err());
         }
+    }
+
+    fn read_items(items: &str) -> Collection {
+        let text = format!("{{\"info\": {{\"name\": \"A\"}}, \"item\": [{items}]}}");
+        Collection::read(Kind::Postman, text.as_bytes(), &Wishes::default()).unwrap()
+    }
+
+    #[test]
+    fn an_empty_form_is_no_body() {
+        for mode in ["formdata", "urlencoded"] {
+            let items = format!(
+                "{{\"request\": {{\"method\": \"POST\", \"url\": \"http://h/a\", \"body\": {{\"mode\": \"{mode}\", \"{mode}\": []}}}}}}, {{\"request\": {{\"url\": \"http://h/b\"}}}}"
+            );
+            let read = read_items(&items);
+            assert_eq!(read.requests[0].body, Body::None, "{mode}");
+            let page = super::super::printed(&read, "a.json", &[]);
+            assert!(!page.contains("form:") && !page.contains("multipart:"), "{page}");
+        }
+    }
+
+    #[test]
+    fn methods_without_a_body_have_none_unless_the_request_says_so() {
+        let item = |method: &str, behaviour: &str| {
+            format!(
+                "{{\"protocolProfileBehavior\": {{{behaviour}}}, \"request\": {{\"method\": \"{method}\", \"url\": \"http://h/a\", \"body\": {{\"mode\": \"raw\", \"raw\": \"x\"}}}}}}"
+            )
+        };
+        let off = "\"disableBodyPruning\": true";
+        let read = read_items(&[item("GET", ""), item("HEAD", ""), item("GET", off), item("POST", ""), item("DELETE", "")].join(","));
+        let sent: Vec<(bool, bool)> =
+            read.requests.iter().map(|request| (request.body != Body::None, request.header("content-type").is_some())).collect();
+        assert_eq!(sent, [(false, false), (false, false), (true, true), (true, true), (true, true)]);
+    }
+
+    #[test]
+    fn a_query_of_graphql_without_variables_has_none() {
+        let body = |variables: &str| {
+            format!(
+                "{{\"request\": {{\"method\": \"POST\", \"url\": \"http://h/a\", \"body\": {{\"mode\": \"graphql\", \"graphql\": {{\"query\": \"{{a}}\"{variables}}}}}}}}}"
+            )
+        };
+        let read = read_items(&[body(""), body(", \"variables\": \"\""), body(", \"variables\": \"{\\\"a\\\": 1}\"")].join(","));
+        let bodies: Vec<String> =
+            read.requests.iter().map(|request| if let Body::Raw(text) = &request.body { text.written() } else { String::new() }).collect();
+        assert_eq!(bodies, ["{\"query\":\"{a}\"}", "{\"query\":\"{a}\"}", "{\"query\":\"{a}\",\"variables\":{\"a\": 1}}"]);
+    }
+
+    #[test]
+    fn a_token_of_oauth_stands_where_the_collection_says() {
+        let item = |to: &str| {
+            format!(
+                "{{\"request\": {{\"url\": \"http://h/a\", \"auth\": {{\"type\": \"oauth2\", \"oauth2\": [{{\"key\": \"accessToken\", \"value\": \"t\"}}, {{\"key\": \"addTokenTo\", \"value\": \"{to}\"}}]}}}}}}"
+            )
+        };
+        let read = read_items(&[item("header"), item("queryParams")].join(","));
+        assert_eq!((read.requests[0].auth.clone(), read.requests[0].url.written().as_str()), (Auth::Bearer("t".into()), "http://h/a"));
+        assert_eq!((read.requests[1].auth.clone(), read.requests[1].url.written().as_str()), (Auth::None, "http://h/a?access_token=t"));
+    }
+
+    #[test]
+    fn a_form_whose_field_is_named_by_a_variable_keeps_its_type() {
+        let item = "{\"request\": {\"method\": \"POST\", \"url\": \"http://h/a\", \"body\": {\"mode\": \"urlencoded\", \"urlencoded\": [{\"key\": \"{{k}}\", \"value\": \"a b\"}]}}}";
+        let read = read_items(&format!("{item},{item}"));
+        let page = super::super::printed(&read, "a.json", &[]);
+        assert_eq!(page.matches("Content-Type: application/x-www-form-urlencoded").count(), 2, "{page}");
+        assert!(page.contains("{{k}}=a%20b"), "{page}");
+    }
+
+    #[test]
+    fn a_url_of_variables_goes_to_the_target() {
+        let wishes = Wishes { host: Some("http://127.0.0.1:9".to_owned()), ..Wishes::default() };
+        let url = |variables: &str, url: &str| {
+            let text = format!(
+                "{{\"info\": {{\"name\": \"A\"}}, \"item\": [{{\"request\": {{\"url\": \"{url}\"}}}}], \"variable\": [{variables}]}}"
+            );
+            Collection::read(Kind::Postman, text.as_bytes(), &wishes).map(|read| (read.requests[0].url.written(), read.missing))
+        };
+        let placed = |path: &str| Ok((format!("http://127.0.0.1:9{path}"), Vec::new()));
+        assert_eq!(url("", "{{protocol}}://{{hostname}}:{{port}}/a/b?c=1"), placed("/a/b?c=1"));
+        assert_eq!(url("", "{{host}}:{{port}}/a"), placed("/a"));
+        assert_eq!(url("", "https://{{host}}"), placed("/"));
+        assert_eq!(url("", "{{baseUrl}}/a"), placed("/a"));
+        assert_eq!(url("{\"key\": \"baseUrl\", \"value\": \"/\"}", "{{baseUrl}}/health"), placed("/health"));
+        assert_eq!(url("{\"key\": \"base\", \"value\": \"/v1\"}", "{{scheme}}://{{host}}{{base}}/a"), placed("/v1/a"));
+        assert_eq!(url("", "{{scheme}}://{{host}}{{base}}/a").unwrap().1, ["base"], "what stands in the path is told");
     }
 }

@@ -79,7 +79,12 @@ struct Posted {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Collection, ReadError> {
-    let document: Document = serde_json::from_slice(bytes).map_err(|why| {
+    let document: Result<Document, _> = serde_json::from_slice(bytes).or_else(|why| match serde_json::from_slice::<Sent>(bytes) {
+        // A request alone, without the recording around it.
+        Ok(request) if !request.url.is_empty() => Ok(Document { log: Log { pages: Vec::new(), entries: vec![Entry { request }] } }),
+        _ => Err(why),
+    });
+    let document = document.map_err(|why| {
         let message = why.to_string();
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
         ReadError::at(why.line(), why.column(), format!("this is no HAR recording: {message}"))
@@ -300,5 +305,14 @@ mod tests {
             let why = Collection::read(Kind::Har, &RECORDING.as_bytes()[..end], &Wishes::default()).unwrap_err();
             assert!(why.at.is_some(), "{why}");
         }
+    }
+
+    #[test]
+    fn a_request_without_a_recording_around_it_is_one() {
+        let text = "{\n \"method\": \"POST\",\n \"url\": \"http://h/a\",\n \"httpVersion\": \"HTTP/1.1\",\n \"headers\": [{\"name\": \"X-A\", \"value\": \"1\"}],\n \"postData\": {\"mimeType\": \"text/plain\", \"text\": \"x\"}\n}";
+        assert_eq!(crate::collection::guess(text.as_bytes()), Ok(Kind::Har));
+        let read = Collection::read(Kind::Har, text.as_bytes(), &Wishes::default()).unwrap();
+        assert_eq!((read.requests.len(), &read.requests[0].body), (1, &Body::Raw("x".into())));
+        assert!(Collection::read(Kind::Har, b"{\"log\": 1}", &Wishes::default()).is_err());
     }
 }

@@ -71,7 +71,9 @@ pub fn printed_body(request: &Request, depth: usize) -> String {
     let mut page = Page::default();
     let body = Written::of(request);
     let said = |name: &str| body.says_type && name.eq_ignore_ascii_case("content-type");
-    page.headers(depth, &request.headers.iter().filter(|(name, _)| !said(name)).collect::<Vec<_>>());
+    let form = ("Content-Type".to_owned(), Text::literal(FORM));
+    let headers = request.headers.iter().filter(|(name, _)| !said(name)).chain(body.is_form_as_text.then_some(&form));
+    page.headers(depth, &headers.collect::<Vec<_>>());
     page.body(depth, &body);
     page.text
 }
@@ -324,6 +326,8 @@ impl Page {
             .filter(|header| !common.headers.contains(header))
             .filter(|(name, _)| !body.says_type || !name.eq_ignore_ascii_case("content-type"))
             .collect();
+        let form = ("Content-Type".to_owned(), Text::literal(FORM));
+        let headers: Vec<&(String, Text)> = headers.into_iter().chain(body.is_form_as_text.then_some(&form)).collect();
         self.headers(inner, &headers);
         self.body(inner, &body);
         if let Some(follow) = request.connection.follow.filter(|follow| *follow != common.follow) {
@@ -413,7 +417,12 @@ struct Written {
     body: WrittenBody,
     /// Whether the type follows from how it is said.
     says_type: bool,
+    /// Whether it is a form that stands as text, and no header says so.
+    is_form_as_text: bool,
 }
+
+/// The type of a form whose fields are percent-encoded.
+const FORM: &str = "application/x-www-form-urlencoded";
 
 enum WrittenBody {
     None,
@@ -428,13 +437,14 @@ impl Written {
     fn of(request: &Request) -> Self {
         let content_type = request.header("content-type").and_then(Text::plain).unwrap_or_default();
         let plain_type = content_type.split(';').next().unwrap_or_default().trim();
+        let of = |body: WrittenBody, says_type: bool| Self { body, says_type, is_form_as_text: false };
         match &request.body {
-            Body::None => Self { body: WrittenBody::None, says_type: false },
+            Body::None => of(WrittenBody::None, false),
             Body::Raw(text) if plain_type.eq_ignore_ascii_case("application/json") && is_json(text) => {
-                Self { body: WrittenBody::Text("json", text.written()), says_type: content_type.eq_ignore_ascii_case("application/json") }
+                of(WrittenBody::Text("json", text.written()), content_type.eq_ignore_ascii_case("application/json"))
             }
-            Body::Raw(text) => Self { body: WrittenBody::Text("body", text.written()), says_type: false },
-            Body::File(path) => Self { body: WrittenBody::File(path.clone()), says_type: false },
+            Body::Raw(text) => of(WrittenBody::Text("body", text.written()), false),
+            Body::File(path) => of(WrittenBody::File(path.clone()), false),
             Body::Fields(fields) => {
                 let mut named: Vec<(String, String)> = Vec::new();
                 for (name, value) in fields {
@@ -443,11 +453,12 @@ impl Written {
                         None => {
                             // A name twice, or one with a value in it: the text itself says it.
                             let text = super::draft::fields_as_text(fields, &Text::clone);
-                            return Self { body: WrittenBody::Text("body", text.written()), says_type: false };
+                            let is_form_as_text = content_type.is_empty();
+                            return Self { body: WrittenBody::Text("body", text.written()), says_type: false, is_form_as_text };
                         }
                     }
                 }
-                Self { body: WrittenBody::Fields(named), says_type: content_type.eq_ignore_ascii_case("application/x-www-form-urlencoded") }
+                of(WrittenBody::Fields(named), content_type.eq_ignore_ascii_case(FORM))
             }
             Body::Form(fields) => {
                 let mut written: Vec<(String, Result<String, String>, Option<String>)> = Vec::new();
@@ -461,7 +472,7 @@ impl Written {
                         FieldValue::File { path, media_type } => (field.name.clone(), Err(path.clone()), media_type.clone()),
                     });
                 }
-                Self { body: WrittenBody::Form(written), says_type: true }
+                of(WrittenBody::Form(written), true)
             }
         }
     }

@@ -259,6 +259,49 @@ impl Text {
         }
     }
 
+    /// Of a URL whose host is not known: its path and query on this server. What stands at once behind a variable of the host is a part of
+    /// the path, such as `{{base_path}}`.
+    pub(crate) fn placed_on(&self, server: &str, variables: &[Variable]) -> Self {
+        let scheme = self.0.iter().position(|part| matches!(part, Part::Literal(text) if text.contains("://")));
+        let mut behind = Self::default();
+        match scheme.map(|at| (at, &self.0[at])) {
+            Some((at, Part::Literal(text))) => {
+                behind.push(text.split_once("://").map_or("", |(_, rest)| rest));
+                self.0[at + 1..].iter().for_each(|part| behind.push_part(part.clone()));
+            }
+            _ => behind = self.clone(),
+        }
+        let (mut path, mut in_path, mut after_variable) = (Self::default(), false, false);
+        for part in behind.0 {
+            match part {
+                part if in_path => path.push_part(part),
+                Part::Literal(text) => {
+                    after_variable = false;
+                    if let Some(at) = text.find(['/', '?', '#']) {
+                        in_path = true;
+                        path.push(&text[at..]);
+                    }
+                }
+                part if after_variable => {
+                    in_path = true;
+                    path.append(Self(vec![part]).filled(variables));
+                }
+                _ => after_variable = true,
+            }
+        }
+        let mut url = Self::literal(server.trim_end_matches('/'));
+        // A base of "/" before a path makes two slashes.
+        let doubled = scheme.is_none() && self.starts_with('/');
+        if let (true, Some(Part::Literal(first))) = (doubled, path.0.first_mut()) {
+            *first = format!("/{}", first.trim_start_matches('/'));
+        }
+        if !path.starts_with('/') && !path.starts_with('?') {
+            url.push("/");
+        }
+        url.append(path);
+        url
+    }
+
     fn beginning(&self) -> Option<&str> {
         match self.0.first() {
             Some(Part::Literal(text)) => Some(text),
@@ -273,8 +316,14 @@ impl Text {
     pub fn origin(&self) -> Result<(Target, Self), String> {
         let Some(text) = self.beginning() else {
             let name = self.variables().next().cloned().unwrap_or_default();
+            let is_part = matches!(self.0.as_slice(), [_, Part::Literal(next), ..] if !next.starts_with(['/', '?', '#']));
             return Err(if self.is_empty() {
                 "it has no URL".to_owned()
+            } else if is_part {
+                let names = self.variables().map(|name| format!("'{name}'")).take(3).collect::<Vec<_>>().join(", ");
+                format!(
+                    "its scheme and host are the values of {names}, which are not known; give --environment, --target or --variable {name}=VALUE"
+                )
             } else {
                 format!("its host is the value of '{name}', which is not known; give it with --variable {name}=http://HOST")
             });

@@ -252,7 +252,7 @@ impl<'a> Yaml<'a> {
                 Ok(event)
             }
             Some(Err(error)) => {
-                Err(ReadError::at(error.marker().line(), error.marker().col() + 1, format!("this is no YAML: {}", error.info())))
+                Err(ReadError::at(error.marker().line(), error.marker().col() + 1, format!("not valid YAML: {}", error.info())))
             }
         }
     }

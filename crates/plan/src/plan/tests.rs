@@ -40,7 +40,7 @@ fn a_number_of_requests_alone_has_no_time_limit_and_no_idle_connections() {
 
 #[test]
 fn every_mistake_is_reported_at_once_with_its_setting() {
-    let errors = errors("a.test ~ -c ~ 0 ~ -d ~ soon ~ --timeout ~ 0s ~ -H ~ nonsense ~ --cert ~ x.pem");
+    let errors = errors("atest ~ -c ~ 0 ~ -d ~ soon ~ --timeout ~ 0s ~ -H ~ nonsense ~ --cert ~ x.pem");
     let settings: Vec<&str> = errors.0.iter().map(|error| error.setting).collect();
     assert_eq!(settings, ["url", "connections", "duration", "header", "timeout", "cert"]);
     for error in &errors.0 {

@@ -101,6 +101,12 @@ impl Ladder {
     }
 }
 
+/// Whether times of a level tell of the server at work. Where most requests failed they do not: a refusal is often fast, and a curve
+/// that falls there looks like a server that recovers.
+pub fn times_count(success_percent: f64) -> bool {
+    success_percent >= 50.0
+}
+
 /// What was measured at one level. Values that are not finite, or below zero, count as not measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepPoint {
@@ -404,7 +410,7 @@ impl<'a> Clean<'a> {
                     qps: sound(point.qps),
                     tps: point.journeys.and_then(|journeys| sound(journeys.tps)),
                     requests_each: point.journeys.and_then(|journeys| journeys.requests_each).and_then(sound),
-                    ttlb: point.ttlb_ms.and_then(sound),
+                    ttlb: point.ttlb_ms.and_then(sound).filter(|_| times_count(point.success_percent)),
                     success: sound(point.success_percent).map(|percent| percent.min(100.0)),
                     fill: if point.generator_limited { Fill::Hollow } else { Fill::Solid },
                 })

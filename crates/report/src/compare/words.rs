@@ -85,7 +85,7 @@ fn answer(compared: &Compared) -> String {
             String::new()
         };
         return format!(
-            "No verdict: a statement that holds 95 times in 100 takes at least {PAIRS_MIN} pairs, and here {} {sound}{limited}.",
+            "No verdict: that takes at least {PAIRS_MIN} pairs, and here {} {sound}{limited}.",
             if sound == 1 { "is" } else { "are" }
         );
     };
@@ -154,7 +154,8 @@ pub fn apart(distance: &Distance) -> String {
             whole(distance.answered_a),
             whole(distance.answered_b)
         );
-        if distance.pairs >= PAIRS_MIN {
+        // Exchanging the sides of fewer pairs cannot show that a gap is rare.
+        if distance.pairs > PAIRS_MIN {
             said += &match distance.p {
                 p if p <= 0.05 => {
                     format!(", a gap that chance alone makes in {} % of comparisons", percent((p * 1e3).round().max(1.0) / 10.0))

@@ -6,13 +6,11 @@ use analysis::{Standing, Validity};
 use measure::Summary;
 use plan::{Nanos, Random};
 
+use super::{WIDTH, paragraph, side_line};
 use crate::columns::{Columns, wrapped};
 use crate::compare::apart;
 use crate::server_side;
 use crate::{unlike, visible};
-
-/// As wide as the sentences below the table.
-const WIDTH: usize = 125;
 
 /// The quantiles of the table.
 const SHOWN: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
@@ -24,12 +22,13 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
     for (side, (name, run)) in [("A", a), ("B", b)] {
         let validity = Validity::of(run);
         let why = if validity.standing == Standing::Valid { String::new() } else { format!(", {}", validity.why()) };
-        text.push_str(&format!("  {side}  {}  {}, {}{why}\n", visible(name), visible(&run.plan.target().to_string()), validity.standing));
+        text +=
+            &side_line(side, &format!("{}: {}, {}{why}", visible(name), visible(&run.plan.target().to_string()), validity.standing), WIDTH);
     }
     let (from, to) = (a.1, b.1);
     let unlike = runs_unlike(from, to);
     if !unlike.is_empty() {
-        text.push_str(&format!("\n  Not measured alike: {}.\n", unlike.join("; ")));
+        text += &paragraph(&format!("Not measured alike: {}.", unlike.join("; ")), WIDTH);
     }
     let mut columns = Columns::new(&["", "A", "B", "change"]);
     let mut row = |name: String, from: Option<f64>, to: Option<f64>, shown: &dyn Fn(f64) -> String| {
@@ -58,8 +57,11 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
         }
     }
     text += &server_side::of_sides(&server_side::two(from, to), WIDTH);
-    text + "\n  Two runs of one build differ by several percent, and how much these would was not measured: none of these differences is\n  \
-            known to be more than chance. loadline compare measures in pairs, and says.\n"
+    text + &paragraph(
+        "Two runs of one build differ by several percent, and how much these would was not measured: these differences may be chance. \
+         loadline compare measures in pairs, and tells.",
+        WIDTH,
+    )
 }
 
 /// What two runs differ in besides where they lead, and so what else may have made the difference.
@@ -85,7 +87,7 @@ mod tests {
         let mut slower = run.clone();
         slower.qps_succeeded /= 2.0;
         let text = runs(("before", run), ("after", &slower));
-        assert!(text.contains("−50 %") && text.contains("+0 %") && text.contains("known to be more than chance"), "{text}");
+        assert!(text.contains("−50 %") && text.contains("+0 %") && text.contains("may be chance"), "{text}");
         assert!(!text.contains("Not measured alike"), "{text}");
         assert!(text.contains("takes longer in 50 % of draws (50 % is no difference).\n"), "{text}");
         assert!(!text.contains("server's side"), "{text}");

@@ -8,23 +8,21 @@ use analysis::compare::{CapacityChange, CapacityVerdict, capacity_change};
 use analysis::found::Found;
 use analysis::quantity::{NONE, figure, percent, time};
 
+use super::{WIDTH, paragraph, side_line};
 use crate::columns::{Columns, wrapped};
 use crate::compare::signed;
 use crate::{story, unlike, visible};
-
-/// As wide as the sentences below the table.
-const WIDTH: usize = 125;
 
 /// The table of two searches, each with what the user calls it, and whether the capacity changed.
 #[must_use]
 pub fn searches(a: (&str, &Found), b: (&str, &Found)) -> String {
     let mut text = String::new();
     for (side, (name, found)) in [("A", a), ("B", b)] {
-        text += &format!("  {side}  {}  {}\n", visible(name), about(found));
+        text += &side_line(side, &format!("{}: {}", visible(name), about(found)), WIDTH);
     }
     let unlike = searches_unlike(a.1, b.1);
     if !unlike.is_empty() {
-        text += &format!("\n  Not measured alike: {}.\n", unlike.join("; "));
+        text += &paragraph(&format!("Not measured alike: {}.", unlike.join("; ")), WIDTH);
     }
     let mut columns = Columns::new(&["", "A", "B", "change"]);
     for row in cells(a.1, b.1) {

@@ -4,25 +4,30 @@
 //! in its row, so that the answer under the table can be derived again from the table alone.
 
 use analysis::found::{Found, FoundTrial, Rated};
-use analysis::quantity::{count, decimal, figure, percent, time};
+use analysis::quantity::{count, decimal, four_digits, percent, time};
 use analysis::search::{Early, Purpose, Standing, Unit};
 
+use crate::columns::{Column, grown, remarked};
 use crate::format::Tone;
 use crate::{Style, story};
-
-const RATE: usize = 10;
-const QPS: usize = 9;
-const SECONDS: usize = 7;
-const PURPOSE: usize = 11;
-const GOOD: usize = 11;
-const VALUE: usize = 10;
 
 /// The line over the rows.
 #[must_use]
 pub fn header(found: &Found, style: &Style) -> String {
-    let mut heads = heads(found).into_iter();
-    let line = line(found, &mut || heads.next().unwrap_or_default());
-    style.paint(Tone::Aside, &format!("{line}   verdict"))
+    let mut heads = heads(found);
+    let verdict = heads.pop().unwrap_or_default();
+    style.paint(Tone::Aside, &grown(&columns(found), &heads, &verdict, style.columns()))
+}
+
+/// The columns up to the verdict; their heads follow from the promises.
+fn columns(found: &Found) -> Vec<Column> {
+    let mut columns = vec![Column::new("rate", 9, 0)];
+    if found.rated == Rated::Journeys {
+        columns.extend([Column::new("QPS", 8, 3), Column::new("TPS", 8, 0)]);
+    }
+    columns.extend([Column::new("seconds", 6, 4), Column::new("purpose", 11, 1), Column::new("good", 10, 2)]);
+    columns.extend(found.slo.iter().map(|_| Column::new("promise", 9, 0)));
+    columns
 }
 
 /// The heads of the columns: those of figures stand right-aligned.
@@ -37,31 +42,17 @@ pub(crate) fn heads(found: &Found) -> Vec<String> {
     heads.into_iter().map(str::to_owned).collect()
 }
 
-/// Everything up to the verdict.
-fn line(found: &Found, next: &mut dyn FnMut() -> String) -> String {
-    let mut line = format!("{:>RATE$}", next());
-    if found.rated == Rated::Journeys {
-        line += &format!("{:>QPS$}{:>QPS$}", next(), next());
-    }
-    line += &format!("{:>SECONDS$}  {:<PURPOSE$}{:>GOOD$}", next(), next(), next());
-    for _ in &found.slo {
-        line += &format!("{:>VALUE$}", next());
-    }
-    line
-}
-
 /// One trial.
 #[must_use]
 pub fn row(found: &Found, trial: &FoundTrial, style: &Style) -> String {
-    let mut cells = cells(found, trial).into_iter();
-    let mut next = || cells.next().unwrap_or_default();
-    let line = line(found, &mut next);
+    let mut cells = cells(found, trial);
+    let verdict = cells.pop().unwrap_or_default();
     let tone = match (trial.result.standing, trial.missed) {
         (Standing::Valid, None) => Tone::Good,
         (Standing::Valid, Some(_)) => Tone::Bad,
         _ => Tone::Caution,
     };
-    format!("{line}   {}", style.paint(tone, &next()))
+    remarked(&columns(found), &cells, &verdict, tone, style)
 }
 
 /// What the columns mean, in words; to stand under the table.
@@ -72,7 +63,7 @@ pub fn legend(found: &Found) -> String {
         None => "good: succeeded, of all requests that fell due.".to_owned(),
     };
     let times = if found.slo.iter().any(|it| it.unit == Unit::Seconds) {
-        " Times run from when a request was due; one that failed counts as slower than any other."
+        " Times run from when a request was due; a failed request counts as slower than any other, so a percentile among these is 'failed'."
     } else {
         ""
     };
@@ -83,10 +74,10 @@ pub fn legend(found: &Found) -> String {
     format!("{good}{times}{rates} In brackets: where the capacity lies; on simulated servers 19 such intervals in 20 held it.")
 }
 
-/// A rate as it is printed everywhere.
+/// A rate as the search chose it.
 #[must_use]
 pub fn rate(rate: f64) -> String {
-    figure(rate)
+    four_digits(rate)
 }
 
 /// What a trial was for, in a word or two.
@@ -119,7 +110,7 @@ pub(crate) fn cells(found: &Found, trial: &FoundTrial) -> Vec<String> {
     for (promise, seen) in found.slo.iter().zip(&trial.result.seen) {
         cells.push(match promise.unit {
             // A value at the time-out is not a time that was measured: the quantile lies among requests that failed.
-            Unit::Seconds if seen.value >= run.plan.connection().timeout.as_secs_f64() => "never".to_owned(),
+            Unit::Seconds if seen.value >= run.plan.connection().timeout.as_secs_f64() => "failed".to_owned(),
             Unit::Seconds => time(seen.value * 1e9),
             Unit::Share => format!("{} %", percent(seen.value * 100.0)),
         });

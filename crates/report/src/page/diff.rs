@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::sweep::Point;
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
-use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint};
+use crate::Style;
+use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, times_count};
 use crate::compare::signed;
 use crate::diff::{heads, judged, legend, level_cells, table};
 use crate::visible::visible;
@@ -32,7 +33,7 @@ pub fn diff(a: &SweepCurve, b: &SweepCurve, sweeps: [Option<&Sweep>; 2]) -> Show
 }
 
 fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View<Data> {
-    let judged = judged(from, to);
+    let judged = judged(from, to, &Style::PLAIN);
     let ladder = if a.ladder == b.ladder { a.ladder } else { Ladder::Users };
     let heads: Vec<String> = heads(a, b).into_iter().map(|head| format!("#{head}")).chain([String::new()]).collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
@@ -46,7 +47,7 @@ fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View
         remarks: Vec::new(),
         figures: figures(a, b),
         tables: vec![Table::new("levels", "Level by level", &heads, level_cells(a, b)).noted(legend(a, b))],
-        text: table(a, b) + &judged,
+        text: table(a, b, &Style::PLAIN) + &judged,
         measured_by: String::new(),
         data: Data { levels: ladder.key(), sides: [drawn("A", a), drawn("B", b)] },
     }
@@ -64,7 +65,7 @@ fn drawn(name: &str, curve: &SweepCurve) -> Drawn {
         .map(|point| Point {
             level: point.level,
             qps: point.qps,
-            ttlb_mean_ns: point.ttlb_ms.map(|ms| ms * 1e6),
+            ttlb_mean_ns: point.ttlb_ms.filter(|_| times_count(point.success_percent)).map(|ms| ms * 1e6),
             ttlb_p99_ns: None,
             success_percent: point.success_percent,
             tps: point.journeys.map(|journeys| journeys.tps),
@@ -77,7 +78,10 @@ fn drawn(name: &str, curve: &SweepCurve) -> Drawn {
 }
 
 fn top(curve: &SweepCurve) -> Option<&SweepPoint> {
-    curve.points.iter().filter(|point| point.qps.is_finite()).max_by(|a, b| a.qps.total_cmp(&b.qps))
+    // Of equals the lowest level, as in the charts.
+    let mut points: Vec<&SweepPoint> = curve.points.iter().filter(|point| point.qps.is_finite()).collect();
+    points.sort_by(|a, b| a.level.total_cmp(&b.level));
+    points.into_iter().reduce(|top, point| if point.qps > top.qps { point } else { top })
 }
 
 fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<Answer> {

@@ -4,6 +4,7 @@ use analysis::bottleneck::Finding;
 use analysis::found::{Found, Rated};
 use analysis::quantity::{NONE, counted, figure, length, percent, time};
 use analysis::search::{LimitedBy, Purpose, Standing};
+use analysis::search_words::written as written_rate;
 use measure::Summary;
 use plan::Nanos;
 use serde::Serialize;
@@ -121,7 +122,7 @@ fn view(found: &Found) -> View<Data> {
 fn observed(found: &Found) -> Vec<Climb> {
     let runs = |rate: f64| found.trials.iter().filter(|trial| trial.rate == rate).map(|trial| &trial.summary).collect();
     let loads: Vec<(f64, Vec<&Summary>)> = found.rows().into_iter().map(|row| (row.rate, runs(row.rate))).collect();
-    watched::climbs(&loads)
+    watched::climbs(&loads, &analysis::bottleneck::of_search(found))
 }
 
 /// What every rate came to.
@@ -150,13 +151,14 @@ pub(crate) fn text(found: &Found) -> String {
 
 fn answers(found: &Found, sentences: &[String], findings: &[Finding]) -> Vec<Answer> {
     let carries = sentences.first().cloned().unwrap_or_else(|| "Nothing was measured".to_owned());
+    let rate = written_rate(&found.answer);
     let knee = match (&found.answer.breaks_at, found.answer.carries) {
         (Some(broken), Some(carries)) if broken.rate > carries => Answer::measured(
             Question::Knee,
-            format!("The promise is kept up to {} a second and broken from {} on", figure(carries), figure(broken.rate)),
+            format!("The promise is kept up to {} a second and broken from {} on", rate(carries), rate(broken.rate)),
             "load",
         ),
-        (Some(broken), _) => Answer::measured(Question::Knee, format!("The promise is broken at {} a second", figure(broken.rate)), "load"),
+        (Some(broken), _) => Answer::measured(Question::Knee, format!("The promise is broken at {} a second", rate(broken.rate)), "load"),
         (None, _) => Answer::not_measured(Question::Knee, "No rate that counts broke the promise, so the knee lies beyond"),
     };
     let after = |start: &[&str]| {
@@ -164,12 +166,12 @@ fn answers(found: &Found, sentences: &[String], findings: &[Finding]) -> Vec<Ans
     };
     let changed = after(&["It held ", "It did not hold ", "It carries ", "It remembers ", "It does not recover"]);
     let changed = if changed.is_empty() {
-        Answer::not_measured(Question::Changed, "Whether it lasts, and whether it recovers from an overload, was not measured")
+        Answer::not_measured(Question::Holds, "Whether it lasts, and whether it recovers from an overload, was not measured")
     } else {
         let bad = found.answer.unrecovered_after.is_some()
             || found.answer.soak.is_some_and(|held| held.missed.is_some())
             || found.answer.from_above.is_some_and(|after| after.missed.is_some());
-        Answer::measured(Question::Changed, changed, "search").toned(if bad { Tone::Caution } else { Tone::Plain })
+        Answer::measured(Question::Holds, changed, "search").toned(if bad { Tone::Caution } else { Tone::Plain })
     };
     let limits = match found.answer.limited_by {
         LimitedBy::Promise(at) => {
@@ -200,8 +202,11 @@ fn figures(found: &Found) -> Vec<Figure> {
         Some(high) => format!("{} to {} with 95 % confidence", figure(found.answer.capacity.low), figure(high)),
         None => format!("at least {}", figure(found.answer.capacity.low)),
     };
-    let mut figures =
-        vec![Figure::new("carries", found.answer.carries.map_or_else(|| NONE.to_owned(), |rate| format!("{}/s", figure(rate))), range)];
+    let mut figures = vec![Figure::new(
+        "carries",
+        found.answer.carries.map_or_else(|| NONE.to_owned(), |rate| format!("{}/s", written_rate(&found.answer)(rate))),
+        range,
+    )];
     if let Some(row) = found.answer.carries.and_then(|carries| found.rows().into_iter().find(|row| row.rate == carries)) {
         let quantile = format!("p{}", percent(found.quantile * 100.0));
         figures.push(Figure::new(

@@ -31,7 +31,7 @@ pub(super) fn table(findings: &[Finding]) -> Option<Table> {
             finished(&finding.remedy),
         ]
     };
-    let heads = ["what", "#strength", "evidence", "it is wrong if", "what to do"];
+    let heads = ["what", "#strength", "evidence", "how to check", "fix"];
     (!findings.is_empty()).then(|| {
         Table::new(SECTION, "What limits it", &heads, findings.iter().map(row).collect())
             .noted("The strongest first. The strength, from 0 to 1, is an order and no probability; below 0.5 nothing is named.")

@@ -49,7 +49,6 @@ pub(crate) fn plot(title: &str, courses: Vec<Course>) -> Shown {
             _ => Answer::measured(Question::Limits, format!("The slowest took {longest:.3} ms"), "latency"),
         },
         Answer::not_measured(Question::Knee, "One load does not show where more load stops helping"),
-        Answer::not_measured(Question::Changed, "Nothing stands beside it"),
     ];
     written(View {
         schema: SCHEMA,

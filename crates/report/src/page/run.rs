@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
-use analysis::gate::Verdict;
+use analysis::gate::{Judgement, Verdict};
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::server_side::{Now, ServerSide};
-use analysis::{Reading, Standing, disturbances, processor_share_is_known};
+use analysis::{Reading, Standing, What, disturbances, processor_share_is_known};
 use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
 use plan::{Load, Plan, Scheme};
 use serde::Serialize;
@@ -142,8 +142,11 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    pub(super) fn of(ticks: &[Tick]) -> Self {
+    /// The intervals of the load. What came after it is its drain: a moment without new requests, which no chart should bend for.
+    pub(super) fn of(summary: &Summary) -> Self {
         let mut all = Self::default();
+        let loaded = |tick: &&Tick| summary.ended.load_until.0 == 0 || tick.from < summary.ended.load_until;
+        let ticks: Vec<&Tick> = summary.timeline.iter().filter(loaded).collect();
         let classes: BTreeSet<Failure> = ticks.iter().flat_map(|tick| tick.failures.keys().copied()).collect();
         for class in classes {
             let counts = ticks.iter().map(|tick| tick.failures.get(&class).copied().unwrap_or(0)).collect();
@@ -202,13 +205,13 @@ fn view(reading: &Reading<'_>, text: String) -> View<Data> {
             offered_qps: summary.qps_offered,
             load_until_ns: summary.ended.load_until.0,
             threads: summary.generator.threads,
-            timeline: Timeline::of(&summary.timeline),
+            timeline: Timeline::of(summary),
             times: [("response time", &summary.response_time), ("service time", &summary.service_time)]
                 .into_iter()
                 .filter(|(_, histogram)| !histogram.is_empty())
                 .map(|(name, histogram)| times(name, histogram))
                 .collect(),
-            observed: watched::courses(summary),
+            observed: watched::courses(summary, &reading.bottleneck),
             profiles: summary.profiles.iter().zip(SECTIONS).map(|(it, section)| Flame::of(section, summary, it)).collect(),
         },
     }
@@ -219,7 +222,7 @@ pub(super) fn mark(standing: Standing, why: String) -> Mark {
     let (tone, why) = match standing {
         Standing::Valid => (Tone::Good, "loadline was not the limit".to_owned()),
         Standing::Degraded => (Tone::Caution, why),
-        Standing::Invalid => (Tone::Bad, format!("these figures are loadline's own, not the server's: {why}")),
+        Standing::Invalid => (Tone::Bad, format!("do not use these figures: {why}")),
     };
     Mark { word: standing.to_string(), tone, why }
 }
@@ -234,25 +237,37 @@ fn answers(reading: &Reading<'_>) -> Vec<Answer> {
     let carries_tone = if requests.due > 0 && requests.succeeded == 0 { Tone::Bad } else { Tone::Plain };
     let carries = Answer::measured(Question::Carries, story::answer(reading), "qps").toned(carries_tone);
     let knee = Answer::not_measured(Question::Knee, "One load alone does not show the knee; loadline sweep climbs through many");
-    vec![carries, knee, changed(reading), limits(reading)]
+    Answer::broken(&unkept(reading), "checks").into_iter().chain([carries, knee, steady(reading), limits(reading)]).collect()
 }
 
-fn changed(reading: &Reading<'_>) -> Answer {
-    let noticed = reading.noticed();
+/// The checks that did not hold, each with what was measured.
+fn unkept(reading: &Reading<'_>) -> Vec<String> {
+    let told = |it: &Judgement| match it.verdict {
+        Verdict::Held => None,
+        Verdict::Broken => Some(format!("BROKEN: {}; measured: {}", it.check, it.about())),
+        Verdict::NotJudgeable { .. } => Some(format!("Cannot tell: {}; {}", it.check, it.about())),
+    };
+    reading.checks.iter().filter_map(told).collect()
+}
+
+fn steady(reading: &Reading<'_>) -> Answer {
+    // The shape of the times is no change of them.
+    let shapes: Vec<String> = reading.peaks.iter().map(ToString::to_string).collect();
+    let noticed: Vec<String> = reading.noticed().into_iter().filter(|said| !shapes.contains(said)).collect();
     if let Some((first, others)) = noticed.split_first() {
         let more = match others.len() {
             0 => String::new(),
             1 => "; one more remark is below".to_owned(),
             more => format!("; {more} more remarks are below"),
         };
-        return Answer::measured(Question::Changed, format!("{first}{more}"), "response").toned(Tone::Caution);
+        return Answer::measured(Question::Steady, format!("{first}{more}"), "response").toned(Tone::Caution);
     }
     match &reading.stability {
         Some(stability) if stability.p50.is_some() || stability.throughput.is_some() => {
-            Answer::measured(Question::Changed, "Nothing changed while it ran: neither times nor throughput drifted or jumped", "response")
+            Answer::measured(Question::Steady, "Nothing changed while it ran: neither times nor throughput drifted or jumped", "response")
         }
-        Some(_) => Answer::not_measured(Question::Changed, "The run is too short to tell whether anything changed while it ran"),
-        None => Answer::not_measured(Question::Changed, "What changed cannot be told apart from the load, which changed by plan"),
+        Some(_) => Answer::not_measured(Question::Steady, "The run is too short to tell whether anything changed while it ran"),
+        None => Answer::not_measured(Question::Steady, "What changed cannot be told apart from the load, which changed by plan"),
     }
 }
 
@@ -270,8 +285,17 @@ fn limits(reading: &Reading<'_>) -> Answer {
     let (answer, tone) = match (reading.validity.standing, summary.failures.first()) {
         (standing @ (Standing::Invalid | Standing::Degraded), _) => {
             let tone = if standing == Standing::Invalid { Tone::Bad } else { Tone::Caution };
-            return Answer::measured(Question::Limits, format!("The load generator had its part: {}", reading.validity.why()), "health")
-                .toned(tone);
+            let why = reading.validity.why();
+            // Programs of neither side are not the load generator.
+            let others = reading.validity.causes.iter().filter(|cause| cause.standing == standing);
+            let said = if others.clone().next().is_some()
+                && others.clone().all(|cause| matches!(cause.what, What::Others { .. } | What::Steal { .. }))
+            {
+                format!("This machine was not quiet while it was measured: {why}")
+            } else {
+                format!("The load generator had its part: {why}")
+            };
+            return Answer::measured(Question::Limits, said, "health").toned(tone);
         }
         (_, Some(failure)) => {
             let said = format!(
@@ -323,7 +347,6 @@ fn remarks(reading: &Reading<'_>) -> Vec<String> {
         ));
     }
     said.extend(summary.warnings.iter().map(|warning| visible(warning)));
-    said.extend(story::missing(reading));
     said.iter().map(|remark| super::finished(remark)).collect()
 }
 
@@ -372,7 +395,7 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
         let rows = reading.checks.iter().map(|it| {
             let verdict = match it.verdict {
                 Verdict::Held => "held",
-                Verdict::Broken => "BROKEN",
+                Verdict::Broken => "FAILED",
                 Verdict::NotJudgeable { .. } => "not judgeable",
             };
             vec![verdict.to_owned(), it.check.to_string(), it.about()]
@@ -454,11 +477,12 @@ fn percentiles(reading: &Reading<'_>) -> Table {
     }
     rows.push(row("lag", &summary.lag, &|q| of(&summary.lag, q)));
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    Table::new("percentiles", "Times by percentile", &heads, rows).noted(
+    let missing = story::missing(reading, &QUANTILES).map_or_else(String::new, |said| format!(" {}", super::finished(&said)));
+    Table::new("percentiles", "Times by percentile", &heads, rows).noted(format!(
         "Response time is what users feel: from the moment a request was due to the last byte of its answer. Service time is what the \
          server took once it was asked, wait the time until a connection was free, lag what loadline added. ± is what chance within this \
-         run leaves open.",
-    )
+         run leaves open.{missing}"
+    ))
 }
 
 fn statuses(summary: &Summary) -> Option<Table> {
@@ -647,7 +671,19 @@ fn machine(summary: &Summary) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::gate::Check;
     use measure::fixtures;
+
+    #[test]
+    fn a_broken_check_is_the_first_answer_and_nothing_else_is_said_of_those_that_held() {
+        let (_, summary) = fixtures::summaries().remove(0);
+        let checks: Vec<Check> = ["p50 < 1ns", "p50 < 1h"].iter().map(|text| text.parse().expect("a check")).collect();
+        let view = view(&Reading::new(&summary, &checks), String::new());
+        let first = &view.answers[0];
+        assert_eq!((first.question, first.tone, first.evidence), (Question::Checks, Tone::Bad, Some("checks")));
+        assert!(first.sentence.starts_with("BROKEN: p50 < 1ns; measured: ") && !first.sentence.contains("1h"), "{}", first.sentence);
+        assert_eq!(view.answers.len(), 5);
+    }
 
     #[test]
     fn four_sentences_open_the_page_and_each_has_its_evidence_or_says_that_it_has_none() {
@@ -656,14 +692,16 @@ mod tests {
         for (name, summary) in fixtures::summaries() {
             let view = view(&Reading::new(&summary, &[]), String::new());
             let asked: Vec<Question> = view.answers.iter().map(|answer| answer.question).collect();
-            assert_eq!(asked, [Question::Carries, Question::Knee, Question::Changed, Question::Limits], "{name}");
+            assert_eq!(asked, [Question::Carries, Question::Knee, Question::Steady, Question::Limits], "{name}");
             for answer in &view.answers {
                 assert!(answer.sentence.ends_with('.'), "{name}: {}", answer.sentence);
                 if let Some(evidence) = answer.evidence {
                     assert!(charts.contains(&evidence) || view.tables.iter().any(|table| table.id == evidence), "{name}: {evidence}");
                 }
             }
-            assert_eq!(view.data.timeline.from_ns.len(), summary.timeline.len(), "{name}");
+            let drained =
+                summary.timeline.iter().filter(|tick| summary.ended.load_until.0 > 0 && tick.from >= summary.ended.load_until).count();
+            assert_eq!(view.data.timeline.from_ns.len(), summary.timeline.len() - drained, "{name}");
             for table in &view.tables {
                 assert!(table.rows.iter().all(|row| row.len() == table.heads.len()), "{name}: {}", table.title);
             }

@@ -2,15 +2,16 @@
 
 use analysis::bottleneck::Finding;
 use analysis::curve_words::parameters;
+use analysis::gate::Check;
 use analysis::knee::Best;
 use analysis::quantity::{counted, figure, percent, time};
-use analysis::{Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
+use analysis::{LevelRow, Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
 use serde::Serialize;
 
 use super::profiled::{self, Flame};
 use super::watched::{self, Climb};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
-use crate::chart::sweep::Ladder;
+use crate::chart::sweep::{Ladder, times_count};
 use crate::server_side::{self, Rows};
 use crate::sweep::table::{self, Counted};
 use crate::visible::visible;
@@ -94,8 +95,8 @@ fn view(sweep: &Sweep) -> View<Data> {
         .map(|row| Point {
             level: row.level.value(),
             qps: row.qps,
-            ttlb_mean_ns: row.ttlb_mean_ns,
-            ttlb_p99_ns: row.ttlb_p99.map(|p99| p99.0),
+            ttlb_mean_ns: row.ttlb_mean_ns.filter(|_| times_count(row.success_percent)),
+            ttlb_p99_ns: row.ttlb_p99.map(|p99| p99.0).filter(|_| times_count(row.success_percent)),
             success_percent: row.success_percent,
             tps: row.journeys.as_ref().map(|journeys| journeys.tps),
             requests_per_journey: row.journeys.as_ref().and_then(|journeys| journeys.requests_per_journey),
@@ -146,20 +147,37 @@ fn view(sweep: &Sweep) -> View<Data> {
         title: first.map_or_else(|| visible(&sweep.name), |run| story::request_of(&run.plan)),
         about,
         standing,
-        answers: answers(&said, scaling.curve.is_some(), &findings),
+        answers: Answer::broken(&unkept(sweep, &rows), "levels")
+            .into_iter()
+            .chain(answers(&said, scaling.curve.is_some(), &findings))
+            .collect(),
         remarks,
         figures: figures(&points, best, ladder),
         tables,
         text: text(sweep),
         measured_by: measured_by(sweep),
-        data: Data { levels: ladder.key(), points, runs, fit, best, observed: observed(sweep), profiles: profiled::flames(&taken) },
+        data: Data {
+            levels: ladder.key(),
+            points,
+            runs,
+            fit,
+            best,
+            observed: observed(sweep, &findings),
+            profiles: profiled::flames(&taken),
+        },
     }
 }
 
 /// The server's side against the levels.
-fn observed(sweep: &Sweep) -> Vec<Climb> {
+fn observed(sweep: &Sweep, findings: &[Finding]) -> Vec<Climb> {
     let loads: Vec<_> = sweep.by_level().into_iter().map(|(level, runs)| (level.value(), runs)).collect();
-    watched::climbs(&loads)
+    watched::climbs(&loads, findings)
+}
+
+/// What is said of checks that were broken at some level.
+fn unkept(sweep: &Sweep, rows: &[LevelRow]) -> Vec<String> {
+    let broken: Vec<Check> = sweep.checks.iter().filter(|check| rows.iter().any(|row| row.broken.contains(check))).cloned().collect();
+    promises_kept(&broken, rows).into_iter().take(broken.len()).map(|said| format!("BROKEN: {said}")).collect()
 }
 
 fn answers(said: &[(Topic, String)], curve: bool, findings: &[Finding]) -> Vec<Answer> {
@@ -178,7 +196,7 @@ fn answers(said: &[(Topic, String)], curve: bool, findings: &[Finding]) -> Vec<A
         } else {
             Answer::measured(Question::Knee, knee, "throughput")
         },
-        Answer::measured(Question::Changed, failures.join(" "), "success").toned(if failing { Tone::Caution } else { Tone::Plain }),
+        Answer::measured(Question::Fails, failures.join(" "), "success").toned(if failing { Tone::Caution } else { Tone::Plain }),
         match super::limits::answer(findings) {
             Some(answer) => Answer { sentence: format!("{} {limit}", answer.sentence), ..answer },
             None => Answer::measured(Question::Limits, limit, if curve { "throughput" } else { "levels" }),
@@ -188,7 +206,7 @@ fn answers(said: &[(Topic, String)], curve: bool, findings: &[Finding]) -> Vec<A
 
 fn figures(points: &[Point], best: Option<f64>, ladder: Ladder) -> Vec<Figure> {
     let mut figures = Vec::new();
-    if let Some(top) = points.iter().max_by(|a, b| a.qps.total_cmp(&b.qps)) {
+    if let Some(top) = points.iter().reduce(|top, point| if point.qps > top.qps { point } else { top }) {
         figures.push(Figure::new("highest QPS", figure(top.qps), format!("at {}", ladder.in_words(top.level))));
     }
     let travelled = points.iter().filter_map(|point| Some((point, point.tps?)));
@@ -199,7 +217,7 @@ fn figures(points: &[Point], best: Option<f64>, ladder: Ladder) -> Vec<Figure> {
     if let Some(point) = best.and_then(|best| points.iter().find(|point| point.level == best)) {
         figures.push(Figure::new("best level", ladder.in_words(point.level), format!("{} QPS", figure(point.qps))));
         if let Some(mean) = point.ttlb_mean_ns {
-            figures.push(Figure::new("TTLB there", time(mean), "mean response time"));
+            figures.push(Figure::new("latency there", time(mean), "mean response time"));
         }
     }
     if let Some(lowest) = points.iter().min_by(|a, b| a.success_percent.total_cmp(&b.success_percent)) {

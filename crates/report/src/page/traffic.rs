@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
 use crate::Style;
-use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, in_line, peaks, read, sessions, singular, text, times};
+use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, peaks, programs, read, sessions, singular, text, times};
 use crate::visible::visible;
 
 /// Routes in the table of a page: more is a file to search in, not a page.
@@ -29,6 +29,18 @@ struct Drawn {
     name: String,
     share: f64,
     cumulative_share: f64,
+}
+
+/// How much of what was read, and from when to when.
+fn span(traffic: &Traffic) -> String {
+    let all = format!("{} of {}", counted(traffic.requests, "request"), counted(traffic.files.len() as u64, "log"));
+    match traffic.course.as_ref() {
+        Some(course) => {
+            let last = course.timeline.last().map_or(course.first_s, |point| point.at_s + i64::from(course.step_s));
+            format!("{all}, {} to {}", import::utc(course.first_s), import::utc(last))
+        }
+        None => all,
+    }
 }
 
 /// The page.
@@ -93,8 +105,11 @@ pub fn traffic(traffic: &Traffic) -> Shown {
     if let Some(course) = course {
         tables.push(Table::new("throughput", "Throughput", &["", "#a second", "#requests", "when"], peaks(traffic, course)));
     }
-    let heads: Vec<String> =
-        ROUTE_HEADS.iter().enumerate().map(|(at, head)| if at == 0 || at == 7 { (*head).to_owned() } else { format!("#{head}") }).collect();
+    let heads: Vec<String> = ROUTE_HEADS
+        .iter()
+        .enumerate()
+        .map(|(at, head)| if at == 0 || at + 1 == ROUTE_HEADS.len() { (*head).to_owned() } else { format!("#{head}") })
+        .collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let rows = traffic.routes.iter().take(ROUTES_MOST).chain(&traffic.others).map(cells).collect();
     let beyond = traffic.routes.len().saturating_sub(ROUTES_MOST);
@@ -109,6 +124,16 @@ pub fn traffic(traffic: &Traffic) -> Shown {
         .map(|it| vec![it.status.to_string(), count(it.requests), analysis::quantity::share(it.requests, traffic.requests)])
         .collect();
     tables.push(Table::new("statuses", "Statuses", &["status", "#requests", "#share"], statuses));
+    if let Some(agents) = &traffic.agents {
+        let rows = agents
+            .listed
+            .iter()
+            .map(|it| vec![visible(&it.name), count(it.requests), analysis::quantity::share(it.requests, agents.requests)])
+            .collect();
+        tables.push(
+            Table::new("programs", "Robots and tools", &["program", "#requests", "#share"], rows).noted(format!("{}.", programs(agents))),
+        );
+    }
     if let Some(users) = &traffic.users {
         let rows = users
             .largest
@@ -147,7 +172,7 @@ pub fn traffic(traffic: &Traffic) -> Shown {
                 more => format!("{} and {} more", visible(&file.name), more - 1),
             },
         ),
-        about: vec![in_line(&traffic.statuses, traffic.requests)],
+        about: vec![span(traffic)],
         standing: None,
         answers,
         remarks: traffic.remarks.iter().map(|it| visible(it)).collect(),

@@ -63,7 +63,7 @@ fn view(a: (&str, &Summary), b: (&str, &Summary)) -> View<Data> {
         data: Data {
             names: [visible(a.0), visible(b.0)],
             times: [times("A", &from.response_time), times("B", &to.response_time)],
-            timelines: [Timeline::of(&from.timeline), Timeline::of(&to.timeline)],
+            timelines: [Timeline::of(from), Timeline::of(to)],
             shifts: QUANTILES
                 .iter()
                 .filter_map(|q| {

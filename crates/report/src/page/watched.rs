@@ -1,12 +1,13 @@
 //! The server's side on a page: over the seconds of a run, against the loads of a ladder, and in tables.
 //!
-//! Some forty series are watched, and a reader who is to look at all of them looks at none. So those that name a limit are drawn
-//! right below the load, and the others stand folded below these. Against the load each series is one figure a level: what does
+//! Some forty series are watched, and a reader who is to look at all of them looks at none. So the processors are drawn right below the
+//! load, with what shows the limit that was found, and the others stand folded below these. Against the load each series is one figure a level: what does
 //! not follow the load is not driven by it.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use analysis::bottleneck::{Finding, Kind};
 use analysis::server_side::ServerSide;
 use measure::observed::{SERIES, Series, Unit, mean};
 use measure::{Observed, Summary};
@@ -71,15 +72,15 @@ fn more(id: &'static str, title: &'static str, names: &[&'static str]) -> Drawn<
 fn charts() -> Vec<Drawn<'static>> {
     vec![
         first("cpu", "Processor of the server", &["machine_cpu", "cpu_user", "cpu_system", "thread_cpu_busiest", "cgroup_cpu"]),
-        first("threads", "Busiest threads", &["thread_cpu"]),
-        first("waiting", "Waiting on the server's side", &["accept_queue", "run_queue_wait", "runnable", "load"]),
-        first("memory", "Memory of the server", &["memory", "cgroup_memory"]),
-        first(
+        more("threads", "Busiest threads", &["thread_cpu"]),
+        more("waiting", "Waiting on the server's side", &["accept_queue", "run_queue_wait", "runnable", "load"]),
+        more("memory", "Memory of the server", &["memory", "cgroup_memory"]),
+        more(
             "shares",
             "Shares on the server's side",
             &["cgroup_throttled", "steal", "iowait", "disk_busy", "pressure_cpu", "pressure_memory", "pressure_io"],
         ),
-        first("lost", "Lost and sent again", &["listen_overflows", "listen_drops", "tcp_retransmits"]),
+        more("lost", "Lost and sent again", &["listen_overflows", "listen_drops", "tcp_retransmits"]),
         more("processes", "Processes of the server", &["process_cpu"]),
         more("processes-system", "Processes of the server, in the kernel", &["process_cpu_system"]),
         more("threads-system", "Busiest threads, in the kernel", &["thread_cpu_system"]),
@@ -93,6 +94,21 @@ fn charts() -> Vec<Drawn<'static>> {
         more("pressure", "What waited in the cgroup", &["cgroup_pressure_cpu", "cgroup_pressure_memory", "cgroup_pressure_io"]),
     ]
 }
+/// The charts that show this limit.
+const fn charts_of(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Thread => &["threads"],
+        Kind::Quota | Kind::SharedMachine => &["shares", "waiting"],
+        Kind::AcceptQueue => &["waiting", "lost"],
+        Kind::WorkerPool | Kind::Lock => &["threads", "waiting"],
+        Kind::Memory | Kind::GarbageCollection => &["memory"],
+        Kind::Disk => &["shares", "storage"],
+        Kind::Network => &["network", "lost"],
+        Kind::OpenFiles => &["open"],
+        _ => &[],
+    }
+}
+
 /// Of one chart, so many lines can be told apart.
 const LINES_MAX: usize = 5;
 /// Metrics of a page have an axis each; so many stand beside the other charts, and so many at all.
@@ -102,11 +118,11 @@ const METRICS_MAX: usize = 24;
 const AT_MOST: [&str; 4] = ["memory", "cgroup_memory", "accept_queue", "files"];
 
 /// Everything that was seen in a run. Series that never were anything but nothing are left out.
-pub(super) fn courses(summary: &Summary) -> Vec<Course> {
+pub(super) fn courses(summary: &Summary, findings: &[Finding]) -> Vec<Course> {
     let times = |at: &[Nanos]| at.iter().map(|at| at.0).collect::<Vec<u64>>();
     let mut all = Vec::new();
     for (number, seen) in summary.observed.iter().enumerate() {
-        for drawn in drawn_of(seen.series.iter().map(|series| series.name.as_str())) {
+        for drawn in drawn_of(seen.series.iter().map(|series| series.name.as_str()), findings) {
             let lines = seen.series.iter().filter(|series| drawn.names.contains(&series.name.as_str()));
             let lines = lines.map(|series| (series, series.values.clone())).collect();
             let chart = chart(&drawn, number, &seen.about, "", lines);
@@ -117,7 +133,7 @@ pub(super) fn courses(summary: &Summary) -> Vec<Course> {
 }
 
 /// Everything that was seen at several loads, a figure for each: what they are called by number, and their runs.
-pub(super) fn climbs(loads: &[(f64, Vec<&Summary>)]) -> Vec<Climb> {
+pub(super) fn climbs(loads: &[(f64, Vec<&Summary>)], findings: &[Finding]) -> Vec<Climb> {
     let mut all = Vec::new();
     if loads.len() < 2 {
         return all;
@@ -134,7 +150,7 @@ pub(super) fn climbs(loads: &[(f64, Vec<&Summary>)]) -> Vec<Climb> {
         let seen: Vec<&Observed> = everything().filter(|seen| seen.asked == asked).collect();
         let about = seen.first().map_or("", |seen| &seen.about);
         let known: Vec<&Series> = seen.iter().flat_map(|seen| &seen.series).collect();
-        for drawn in drawn_of(known.iter().map(|series| series.name.as_str())) {
+        for drawn in drawn_of(known.iter().map(|series| series.name.as_str()), findings) {
             let mut lines: Vec<(&Series, Vec<Option<f64>>)> = Vec::new();
             for series in known.iter().filter(|series| drawn.names.contains(&series.name.as_str())) {
                 if lines.iter().all(|(other, _)| (&other.name, &other.of) != (&series.name, &series.of)) {
@@ -169,7 +185,7 @@ fn at_load(runs: &[&Summary], asked: &str, wanted: &Series) -> Option<f64> {
 }
 
 /// The charts for series of these names: those of processes and machines, and one for each metric of a page.
-fn drawn_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Drawn<'a>> {
+fn drawn_of<'a>(names: impl Iterator<Item = &'a str>, findings: &[Finding]) -> Vec<Drawn<'a>> {
     let is_metric = |name: &&str| SERIES.iter().all(|known| known.name != *name);
     let mut metrics: Vec<&str> = Vec::new();
     for name in names.filter(is_metric) {
@@ -183,7 +199,10 @@ fn drawn_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Drawn<'a>> {
         names: vec![name],
         more: at >= METRICS_FIRST,
     };
-    charts().into_iter().chain(metrics.into_iter().take(METRICS_MAX).enumerate().map(metric)).collect()
+    let limits = findings.first().filter(|first| first.is_named()).map_or(&[][..], |first| charts_of(first.kind));
+    let known: Vec<Drawn<'a>> = charts();
+    let of_limits = |drawn: Drawn<'a>| Drawn { more: drawn.more && !limits.contains(&&*drawn.id), ..drawn };
+    known.into_iter().map(of_limits).chain(metrics.into_iter().take(METRICS_MAX).enumerate().map(metric)).collect()
 }
 
 fn chart(drawn: &Drawn<'_>, number: usize, about: &str, how: &str, mut lines: Vec<(&Series, Vec<Option<f64>>)>) -> Option<Chart> {
@@ -271,7 +290,7 @@ mod tests {
         for series in low.observed.iter_mut().flat_map(|seen| &mut seen.series) {
             series.values.iter_mut().flatten().for_each(|value| *value /= 4.0);
         }
-        let courses = courses(&high);
+        let courses = courses(&high, &[]);
         let ids: Vec<&str> = courses.iter().map(|course| course.chart.id.as_str()).collect();
         assert!(
             ["server-cpu", "server-threads", "server-lost", "server-processes", "server-metric-0-1"].iter().all(|id| ids.contains(id)),
@@ -279,9 +298,9 @@ mod tests {
         );
         assert!(courses.iter().all(|course| course.chart.lines.iter().all(|line| line.values.len() == course.to_ns.len())));
 
-        assert!(climbs(&[(10.0, vec![&high])]).is_empty(), "one load is no ladder");
+        assert!(climbs(&[(10.0, vec![&high])], &[]).is_empty(), "one load is no ladder");
         let unseen = fixtures::summaries().remove(0).1;
-        let climbs = climbs(&[(10.0, vec![&low, &low]), (40.0, vec![&high]), (90.0, vec![&unseen])]);
+        let climbs = climbs(&[(10.0, vec![&low, &low]), (40.0, vec![&high]), (90.0, vec![&unseen])], &[]);
         let cpu = &climbs.iter().find(|climb| climb.chart.id == "server-cpu").unwrap().chart;
         let user = &cpu.lines.iter().find(|line| line.name == "cpu user").unwrap().values;
         let [Some(first), Some(second), None] = user.as_slice() else { panic!("{user:?}") };

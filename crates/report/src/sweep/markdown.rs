@@ -46,7 +46,7 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
         say(&format!("- {sentence}"));
     }
     say("");
-    let linked = [("QPS and mean TTLB by level", "_qps_ttlb"), ("Success rate by level", "_successrate")];
+    let linked = [("QPS and mean latency by level", "_qps_ttlb"), ("Success rate by level", "_successrate")];
     for (title, ending) in linked.into_iter().filter(|_| charts == Charts::Linked) {
         say(&format!("![{title}]({}{ending}.svg)\n", file_link(&sweep.name)));
     }

@@ -8,14 +8,23 @@ use analysis::quantity::{NONE, count, counted, figure, percent, time};
 use analysis::{Level, LevelRow, LevelStep, Standing};
 
 use crate::chart::sweep::Ladder;
+use crate::columns::{Column, grown, remarked};
 use crate::format::Tone;
 use crate::visible::{shortened, visible};
-use crate::{Colour, Style, story};
+use crate::{Style, story};
 
-/// Heads and widths, in order; figures stand right-aligned under them.
-const COLUMNS: [(&str, usize); 7] = [("", 9), ("QPS", 10), ("±", 7), ("TTLB mean", 10), ("p99", 9), ("success", 10), ("loadline CPU", 13)];
+/// The columns, in order; figures stand right-aligned under them.
+const COLUMNS: [Column; 7] = [
+    Column::new("", 9, 0),
+    Column::new("QPS", 10, 0),
+    Column::new("±", 7, 3),
+    Column::new("latency", 10, 0),
+    Column::new("p99", 9, 1),
+    Column::new("success", 10, 2),
+    Column::new("loadline CPU", 13, 4),
+];
 /// Of journeys, behind the column of QPS.
-const TPS: (&str, usize) = ("TPS", 9);
+const TPS: Column = Column::new("TPS", 9, 0);
 /// So many columns stand before it.
 const BEFORE_TPS: usize = 2;
 
@@ -39,12 +48,12 @@ impl Counted {
 /// The heads of the columns, in order.
 #[must_use]
 pub fn heads(level: Level, counted: Counted) -> Vec<&'static str> {
-    columns(level, counted).into_iter().map(|(head, _)| head).collect()
+    columns(level, counted).into_iter().map(|column| column.head).collect()
 }
 
-fn columns(level: Level, counted: Counted) -> Vec<(&'static str, usize)> {
+fn columns(level: Level, counted: Counted) -> Vec<Column> {
     let mut columns = COLUMNS.to_vec();
-    columns[0].0 = Ladder::of(Some(level)).head();
+    columns[0].head = Ladder::of(Some(level)).head();
     if counted == Counted::Journeys {
         columns.insert(BEFORE_TPS, TPS);
     }
@@ -55,31 +64,27 @@ fn columns(level: Level, counted: Counted) -> Vec<(&'static str, usize)> {
 #[must_use]
 pub fn header(level: Level, counted: Counted, style: &Style) -> String {
     let heads: Vec<String> = heads(level, counted).into_iter().map(str::to_owned).collect();
-    style.paint(Tone::Aside, &line(&heads, &columns(level, counted), ""))
+    style.paint(Tone::Aside, &grown(&columns(level, counted), &heads, "", style.columns()))
 }
 
 /// One level. What failed and whether the generator was the limit stand behind the figures.
 #[must_use]
 pub fn row(row: &LevelRow, style: &Style) -> String {
     let (cells, columns) = (cells(row), columns(row.level, Counted::of(row)));
-    let plain = line(&cells, &columns, "");
     let remark = remark(row);
     let tone = if row.failed > 0 || row.standing == Standing::Invalid || !row.broken.is_empty() { Tone::Bad } else { Tone::Caution };
-    match (remark.is_empty(), style.colour) {
-        (true, _) => plain,
-        (false, Colour::Plain) => line(&cells, &columns, &remark),
-        (false, Colour::Ansi) => format!("{plain}   {}", style.paint(tone, &remark)),
-    }
+    remarked(&columns, &cells, &remark, tone, style)
 }
 
 /// What the columns mean, in words; to stand under the table.
 #[must_use]
 pub fn legend(rows: &[LevelRow]) -> String {
-    let mut said = "QPS: requests a second that succeeded. TTLB: response time, to the last byte. p99: 99 % took at most so long. \
+    let mut said =
+        "QPS: requests a second that succeeded. latency: mean response time, to the last byte. p99: 99 % of requests took at most this. \
                     loadline CPU: cores this tool used."
-        .to_owned();
+            .to_owned();
     if rows.iter().any(|row| row.journeys.is_some()) {
-        said.push_str(" TPS: journeys a second that went to their end.");
+        said.push_str(" TPS: journeys finished a second.");
     }
     if rows.iter().any(|row| matches!(row.level, Level::Journeys(_))) {
         said.push_str(" begun/s: journeys begun a second, whether or not the server keeps up.");
@@ -87,8 +92,9 @@ pub fn legend(rows: &[LevelRow]) -> String {
     if rows.iter().any(|row| row.qps_spread.is_some()) {
         said.push_str(" ±: standard deviation between repetitions.");
     }
-    if rows.iter().any(|row| row.standing == Standing::Degraded && row.generator_limit.is_none()) {
-        said.push_str(" DEGRADED: something on this machine made times longer, or requests fewer; the JSON says what.");
+    let degraded = rows.iter().find(|row| row.standing == Standing::Degraded && row.generator_limit.is_none());
+    if let Some((row, doubt)) = degraded.and_then(|row| Some((row, row.doubt?))) {
+        said.push_str(&format!(" DEGRADED, as at {}: {doubt}.", row.level));
     }
     if rows.iter().any(|row| row.ttlb_p99.is_none()) {
         said.push_str(" –: too few requests to tell.");
@@ -167,31 +173,22 @@ const STEP_LETTERS_MAX: usize = 40;
 pub(crate) fn remark(row: &LevelRow) -> String {
     let mut said = Vec::new();
     if row.failed > 0 {
-        let most = row.failure.map_or("never sent", measure::Failure::about);
-        said.push(format!("{} failed: {most}", count(row.failed)));
+        said.push(format!("{} failed: {}", count(row.failed), row.most_often()));
     }
     if let Some(journeys) = &row.journeys {
         if journeys.completed == 0 && row.due > 0 {
-            said.push("no journey went to its end: measure longer".to_owned());
+            said.push("no journey finished: measure longer".to_owned());
         } else if journeys.broke_off > 0 {
             said.push(format!("{} broke off", counted(journeys.broke_off, "journey")));
         }
     }
     match row.standing {
-        Standing::Invalid => said.push("INVALID: loadline was too late".to_owned()),
+        Standing::Invalid => said.push("INVALID: this machine was too busy".to_owned()),
         _ if row.generator_limit.is_some() => said.push("loadline was the limit".to_owned()),
         Standing::Degraded => said.push("DEGRADED".to_owned()),
         Standing::Valid => {}
     }
-    said.extend(row.broken.iter().map(|check| format!("BROKEN {check}")));
+    said.extend(row.broken.iter().map(|check| format!("FAILED {check}")));
     said.extend(row.unjudged.iter().map(|check| format!("not judgeable {check}")));
     said.join("; ")
-}
-
-fn line(cells: &[String], columns: &[(&str, usize)], remark: &str) -> String {
-    let mut line = String::new();
-    for (cell, (_, width)) in cells.iter().zip(columns) {
-        line.push_str(&format!(" {cell:>width$}"));
-    }
-    if remark.is_empty() { line } else { format!("{line}   {remark}") }
 }

@@ -3,7 +3,7 @@
 //!
 //! A list of URLs sent at an even rate has the mix of a log and nothing else of it: no visits, no pauses, no rush. So a scenario begins
 //! visits at the rate at which the log's busiest hour had them, minute by minute, and each visit asks for as many pages, with such
-//! pauses, as visits did. Which pages is in the log too, and ids that are made up are not there: so each route's paths and queries are
+//! pauses, as a visit drawn from the log's ([`Visit`]). Which pages is in the log too, and ids that are made up are not there: so each route's paths and queries are
 //! drawn from those that were asked for, which stand with their weights in a table beside the scenario. Writing each as a step of its
 //! own was the alternative, and a page of thousands of lines that nobody reads.
 //!
@@ -21,14 +21,13 @@ use plan::template::{Value, literally};
 use plan::{Nanos, Random};
 
 use super::urls::{MAY_WRITE, NO_PATH, SAFE, is_path, line};
+use super::visit::{Tally, Visit};
 use crate::visible;
 
 /// A stage of the load is at least this long.
 const STAGE_S: u64 = 60;
 /// The busiest hour, and no more.
 const SPAN_S: u64 = 3_600;
-/// Visits of fewer requests than this on average are single requests.
-const VISIT_REQUESTS_MIN: f64 = 1.2;
 /// So many requests are played.
 const PLAYED_MAX: usize = 200_000;
 
@@ -58,17 +57,26 @@ pub struct Made {
     pub fidelity: Option<Fidelity>,
     /// So many routes are left out, with so many requests.
     pub left_out: (usize, u64),
+    /// How long its load lasts.
+    pub lasts: Nanos,
 }
 
-/// A route that is sent.
+/// A step that is sent: a route, or all files that are served as they are.
 struct Used<'a> {
-    route: &'a Route,
+    /// What reports call it, and its group in the table.
+    name: String,
+    method: &'a str,
+    requests: u64,
     /// What the step asks for.
     path: String,
     /// What is drawn from the table, if there is more than one.
-    table: &'a [Target],
+    table: Vec<&'a Target>,
     /// Where the body is from.
     body: Option<&'a Request>,
+    /// Statuses that are right, where most of the log's were errors.
+    expected: Option<String>,
+    /// Which paths it asks for; `None` where they are made up.
+    paths: Option<Paths>,
 }
 
 /// What is taken over from a log.
@@ -85,21 +93,6 @@ struct Model<'a> {
     visit: Option<Visit>,
 }
 
-/// What users do in one go.
-#[derive(Debug, Clone, Copy)]
-struct Visit {
-    /// Between 1 and so many requests, each number as likely.
-    requests_max: u64,
-    /// On average, between two of them.
-    pause: Nanos,
-}
-
-impl Visit {
-    fn requests_mean(self) -> f64 {
-        (1.0 + self.requests_max as f64) / 2.0
-    }
-}
-
 /// A route with what is sent for it, or why nothing is.
 fn used<'a>(route: &'a Route, beside: Beside<'a>) -> Result<Used<'a>, String> {
     let is_safe = SAFE.contains(&route.method.as_str());
@@ -112,15 +105,84 @@ fn used<'a>(route: &'a Route, beside: Beside<'a>) -> Result<Used<'a>, String> {
         return Err(NO_PATH.to_owned());
     }
     let listed = route.targets.as_ref().map_or(&[][..], |targets| &targets.listed);
+    // A text that begins so would name a server: behind the first slash, as the table has it, it is a path.
+    let odd = |path: &str| path.starts_with("//");
     let (path, table) = match (listed, beside.paths_file) {
-        ([only], _) => (literally(&only.path), &[][..]),
-        ([], _) | (_, None) => {
+        ([only], _) if !odd(&only.path) => (literally(&only.path), Vec::new()),
+        ([_, ..], Some(file)) => (drawn(file, &name(route)), listed.iter().collect()),
+        _ if odd(&route.path) => return Err(NO_PATH.to_owned()),
+        _ => {
             let shown = Route { method: "GET".to_owned(), ..route.clone() };
-            (line(&shown)?, &[][..])
+            (line(&shown)?, Vec::new())
         }
-        (_, Some(file)) => (format!("{{{{{}}}}}", Value::Weighted { path: file.to_owned(), group: Some(name(route)) }), listed),
     };
-    Ok(Used { route, path, table, body })
+    let is_expected = route.failed() * 2 > route.requests;
+    let seen = || route.statuses.iter().filter(|it| it.status >= 100).map(|it| it.status.to_string()).collect::<Vec<_>>().join(", ");
+    // A path that is not in the list is made up.
+    let targets = route.targets.as_ref().filter(|targets| !table.is_empty() || targets.listed.len() == 1);
+    let paths = targets.map(|targets| Paths { asked: targets.listed.len() as u64, logged: targets.distinct, covered: targets.covered });
+    Ok(Used {
+        name: name(route),
+        method: &route.method,
+        requests: route.requests,
+        path,
+        table,
+        body,
+        expected: is_expected.then(seen),
+        paths,
+    })
+}
+
+/// What a step asks for that draws from a group of the table.
+fn drawn(file: &str, group: &str) -> String {
+    format!("{{{{{}}}}}", Value::Weighted { path: file.to_owned(), group: Some(group.to_owned()) })
+}
+
+/// From so many files that are served as they are on, one step stands for all.
+const FILES_MIN: usize = 4;
+/// What that step is called.
+const FILES: &str = "static files";
+/// How their names end.
+const FILE_ENDINGS: [&str; 22] = [
+    "css", "js", "mjs", "map", "png", "jpg", "jpeg", "gif", "svg", "ico", "webp", "avif", "woff", "woff2", "ttf", "otf", "eot", "mp4",
+    "webm", "mp3", "pdf", "zip",
+];
+
+/// Whether a route is one file, or many of one kind, that a server hands out as they are.
+fn is_file(route: &Route) -> bool {
+    let ending = route.path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending.to_ascii_lowercase());
+    route.method == "GET" && ending.is_some_and(|ending| FILE_ENDINGS.contains(&ending.as_str()))
+}
+
+/// Puts the steps of single files into one, where there are many: a page of a line each tells nobody anything.
+fn with_files_together<'a>(used: Vec<(&'a Route, Used<'a>)>, beside: Beside<'_>) -> Vec<Used<'a>> {
+    let is_together = |route: &Route, it: &Used<'_>| it.expected.is_none() && it.paths.is_some() && is_file(route);
+    let many = used.iter().filter(|(route, it)| is_together(route, it)).count() >= FILES_MIN;
+    let Some(file) = beside.paths_file.filter(|_| many) else { return used.into_iter().map(|(_, it)| it).collect() };
+    let mut steps: Vec<Used<'a>> = Vec::new();
+    let mut at = None;
+    for (route, it) in used {
+        if !is_together(route, &it) {
+            steps.push(it);
+            continue;
+        }
+        let place = *at.get_or_insert_with(|| {
+            steps.push(Used { name: FILES.to_owned(), requests: 0, path: drawn(file, FILES), table: Vec::new(), paths: None, ..it });
+            steps.len() - 1
+        });
+        let together = &mut steps[place];
+        together.table.extend(route.targets.iter().flat_map(|targets| &targets.listed));
+        let (before, more) = (together.requests as f64, route.requests as f64);
+        let targets = route.targets.as_ref();
+        let known = together.paths.unwrap_or(Paths { asked: 0, logged: 0, covered: 1.0 });
+        together.paths = Some(Paths {
+            asked: known.asked + targets.map_or(0, |targets| targets.listed.len() as u64),
+            logged: known.logged + targets.map_or(0, |targets| targets.distinct),
+            covered: (known.covered * before + targets.map_or(0.0, |targets| targets.covered) * more) / (before + more),
+        });
+        together.requests += route.requests;
+    }
+    steps
 }
 
 const NOT_DESCRIBED: &str = "Left out, since it may write, and the description of the API has no such request";
@@ -133,11 +195,12 @@ fn model<'a>(traffic: &'a Traffic, beside: Beside<'a>) -> Option<Model<'a>> {
             Ok(_) if used.len() == STEPS_MAX => {
                 left_out.push((route, format!("Left out, since a scenario has at most {} steps", count(STEPS_MAX as u64))));
             }
-            Ok(it) => used.push(it),
+            Ok(it) => used.push((route, it)),
             Err(why) => left_out.push((route, why)),
         }
     }
-    let told: u64 = used.iter().map(|it| it.route.requests).sum();
+    let used = with_files_together(used, beside);
+    let told: u64 = used.iter().map(|it| it.requests).sum();
     if told == 0 {
         return None;
     }
@@ -167,14 +230,8 @@ fn model<'a>(traffic: &'a Traffic, beside: Beside<'a>) -> Option<Model<'a>> {
     if stages.iter().all(|(rate, _)| *rate <= 0.0) {
         stages = vec![(course.peak_hour.requests as f64 / SPAN_S as f64, SPAN_S)];
     }
-    let visit = traffic.users.as_ref().and_then(|users| {
-        let mean = users.requests as f64 / users.sessions.max(1) as f64;
-        let pause = users.pauses.as_ref().filter(|_| mean >= VISIT_REQUESTS_MIN)?;
-        // What lines tell in seconds is no finer than this.
-        let pause = Nanos::from_millis((pause.mean_ns / 1_000_000).max(1));
-        Some(Visit { requests_max: (2.0 * mean - 1.0).round().max(2.0) as u64, pause })
-    });
-    calm(&mut stages, visit.map_or(1.0, |visit| (2.0 * visit.requests_max as f64 + 1.0) / 3.0));
+    let visit = traffic.users.as_ref().and_then(|users| Visit::of(&users.visits));
+    calm(&mut stages, visit.as_ref().map_or(1.0, Visit::bunch));
     stages.iter_mut().for_each(|(rate, _)| *rate *= share);
     Some(Model { used, left_out, share, stages, from_s, visit })
 }
@@ -207,6 +264,7 @@ pub fn made(traffic: &Traffic, beside: Beside<'_>) -> Made {
         paths: table(&model),
         fidelity: Some(fidelity),
         left_out: (model.left_out.len() + usize::from(others > 0), left_out),
+        lasts: lasts(&model),
     }
 }
 
@@ -217,8 +275,8 @@ fn table(model: &Model<'_>) -> Option<String> {
     };
     let mut table = "group,weight,path\n".to_owned();
     for used in &model.used {
-        for target in used.table {
-            let _ = writeln!(table, "{},{},{}", field(&name(used.route)), target.requests, field(&target.path));
+        for target in &used.table {
+            let _ = writeln!(table, "{},{},{}", field(&used.name), target.requests, field(&target.path));
         }
     }
     model.used.iter().any(|used| !used.table.is_empty()).then_some(table)
@@ -243,26 +301,31 @@ fn scenario(traffic: &Traffic, model: &Model<'_>, fidelity: &Fidelity, beside: B
     }
     let _ = writeln!(text, "target: http://127.0.0.1:8080");
     let _ = writeln!(text, "load:\n  # The busiest hour of the log, from {}: {} a second.", utc(model.from_s), begins(model));
-    let requests = model.visit.map_or(1.0, Visit::requests_mean);
+    let _ = writeln!(text, "  # It lasts {} unless -d says otherwise.", lasts(model));
+    let requests = model.visit.as_ref().map_or(1.0, Visit::requests_mean);
     let stages: Vec<String> = model.stages.iter().map(|(rate, seconds)| format!("{}/s for {seconds}s", rounded(rate / requests))).collect();
     let _ = writeln!(text, "  rate: '{}'", stages.join(", "));
     text += "journeys:\n";
-    match model.visit {
+    match &model.visit {
         Some(visit) => {
             let _ = writeln!(
                 text,
-                "  - name: visit\n    steps:\n      - repeat: '{{{{random 1 {}}}}}'\n        steps:\n          - pick:",
-                visit.requests_max
+                "  - name: visit\n    steps:\n      # As many requests as visits of the log had: one of a hundred, each as likely.\n      - repeat: \
+                 '{}'\n        steps:\n          - pick:",
+                visit.times()
             );
             for used in &model.used {
-                let _ = writeln!(text, "              - weight: {}\n                steps:", used.route.requests);
+                let _ = writeln!(text, "              - weight: {}\n                steps:", used.requests);
                 step(&mut text, used, 9);
             }
-            let _ = writeln!(text, "          - pause: exponential {}", visit.pause);
+            text += "          # Pauses as in the log, by their shares.\n          - pick:\n";
+            for (weight, pause) in &visit.pauses {
+                let _ = writeln!(text, "              - {{weight: {weight}, steps: [{{pause: {pause}}}]}}");
+            }
         }
         None => {
             for used in &model.used {
-                let _ = writeln!(text, "  - name: {}\n    weight: {}\n    steps:", scalar(&name(used.route), 0), used.route.requests);
+                let _ = writeln!(text, "  - name: {}\n    weight: {}\n    steps:", scalar(&used.name, 0), used.requests);
                 step(&mut text, used, 3);
             }
         }
@@ -276,24 +339,28 @@ fn scenario(traffic: &Traffic, model: &Model<'_>, fidelity: &Fidelity, beside: B
     text
 }
 
+/// How long all stages take together.
+fn lasts(model: &Model<'_>) -> Nanos {
+    Nanos::from_secs(model.stages.iter().map(|(_, seconds)| seconds).sum())
+}
+
 fn begins(model: &Model<'_>) -> &'static str {
     if model.visit.is_some() { "visits begin at so many" } else { "requests at so many" }
 }
 
 /// A request as a step so many levels of two blanks deep. Where most answers were errors, these are what is expected.
 fn step(text: &mut String, used: &Used<'_>, depth: usize) {
-    let Used { route, path, body, .. } = used;
+    let Used { name, method, path, body, expected, .. } = used;
     let indent = "  ".repeat(depth);
-    let _ = writeln!(text, "{indent}- {}: {}", route.method.to_ascii_lowercase(), scalar(path, 0));
-    if *path != route.path {
-        let _ = writeln!(text, "{indent}  name: {}", scalar(&name(route), 0));
+    let _ = writeln!(text, "{indent}- {}: {}", method.to_ascii_lowercase(), scalar(path, 0));
+    if format!("{method} {path}") != *name {
+        let _ = writeln!(text, "{indent}  name: {}", scalar(name, 0));
     }
     if let Some(request) = body {
         *text += &printed_body(request, depth + 1);
     }
-    if route.failed() * 2 > route.requests {
-        let seen: Vec<String> = route.statuses.iter().filter(|it| it.status >= 100).map(|it| it.status.to_string()).collect();
-        let _ = writeln!(text, "{indent}  checks: {{status: '{}'}}", seen.join(", "));
+    if let Some(statuses) = expected {
+        let _ = writeln!(text, "{indent}  checks: {{status: '{statuses}'}}");
     }
 }
 
@@ -314,8 +381,10 @@ pub fn stand_ins(traffic: &Traffic) -> Option<String> {
     let (altered, all) = traffic.routes.iter().map(altered).fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
     let share = percent((altered as f64 / all.max(1) as f64 * 1_000.0).round() / 10.0);
     Some(format!(
-        "In place of {} that may be personal or secret stand others, the same for the same; {share} % of requests ask for such.",
-        counted(traffic.stand_ins, "value")
+        "{} that {} personal or secret {} replaced (same value, same replacement), in {share} % of requests.",
+        counted(traffic.stand_ins, "value"),
+        if traffic.stand_ins == 1 { "looks" } else { "look" },
+        if traffic.stand_ins == 1 { "was" } else { "were" }
     ))
 }
 
@@ -333,6 +402,9 @@ pub struct Fidelity {
     pub bursts: Vec<(u32, f64, f64)>,
     /// What the routes that are sent ask for; `None` where values are made up.
     pub paths: Option<Paths>,
+    /// Of the numbers of requests of visits, and of the pauses in them: the widest gap between the log's distribution and the scenario's
+    /// (Kolmogorov and Smirnov's). `None` where requests come one by one.
+    pub visits: Option<(f64, f64)>,
 }
 
 /// How many of a log's paths, with their queries, a scenario asks for.
@@ -351,12 +423,11 @@ impl Paths {
         let mut paths = Self { asked: 0, logged: 0, covered: 0.0 };
         let mut requests = 0.0;
         for used in &model.used {
-            // A path that is not in the list is made up.
-            let targets = used.route.targets.as_ref().filter(|targets| !used.table.is_empty() || targets.listed.len() == 1)?;
-            paths.asked += targets.listed.len() as u64;
-            paths.logged += targets.distinct;
-            paths.covered += targets.covered * used.route.requests as f64;
-            requests += used.route.requests as f64;
+            let known = used.paths?;
+            paths.asked += known.asked;
+            paths.logged += known.logged;
+            paths.covered += known.covered * used.requests as f64;
+            requests += used.requests as f64;
         }
         (requests > 0.0).then(|| Self { covered: paths.covered / requests, ..paths })
     }
@@ -375,12 +446,14 @@ impl Paths {
 }
 
 impl Fidelity {
-    /// From 0 to 1: the mix, times how alike the bursts are on average (the lesser index over the greater).
+    /// From 0 to 1: the mix, times how alike the bursts are on average (the lesser index over the greater), times how much of the
+    /// distributions of visits and pauses agree.
     #[must_use]
     pub fn score(&self) -> f64 {
         let alike = |(_, log, ours): &(u32, f64, f64)| if log.max(*ours) > 0.0 { log.min(*ours) / log.max(*ours) } else { 1.0 };
         let bursts = self.bursts.iter().map(alike).sum::<f64>() / self.bursts.len().max(1) as f64;
-        self.mix * if self.bursts.is_empty() { 1.0 } else { bursts }
+        let visits = self.visits.map_or(1.0, |(requests, pauses)| (1.0 - requests) * (1.0 - pauses));
+        self.mix * visits * if self.bursts.is_empty() { 1.0 } else { bursts }
     }
 
     /// In a sentence.
@@ -393,9 +466,16 @@ impl Fidelity {
             .map(|(window, log, ours)| format!("{} ({} in the log) in {window} s", decimal(*ours, 1), decimal(*log, 1)))
             .collect();
         let bursts = if bursts.is_empty() { NONE.to_owned() } else { bursts.join(", ") };
+        let visits = self.visits.map_or_else(String::new, |(requests, pauses)| {
+            format!(
+                " Visits differ from the log's by {} in their length and {} in their pauses (Kolmogorov-Smirnov distance, 0 is none).",
+                decimal(requests, 3),
+                decimal(pauses, 3)
+            )
+        });
         let paths = self.paths.map_or_else(|| "Values in paths are made up.".to_owned(), Paths::in_words);
         format!(
-            "Fidelity {} %: {} % of requests go where the log's went; burstiness, variance over mean: {bursts}. {paths}",
+            "Fidelity {} %: {} % of requests go where the log's went; burstiness, variance over mean: {bursts}.{visits} {paths}",
             percent(self.score()),
             percent(self.mix)
         )
@@ -406,7 +486,8 @@ impl Fidelity {
 fn fidelity(traffic: &Traffic, model: &Model<'_>) -> Fidelity {
     let mut random = Random::new(1, 0);
     let mut exponential = |mean: f64| -(1.0 - random.unit()).ln() * mean;
-    let requests_mean = model.visit.map_or(1.0, Visit::requests_mean);
+    let requests_mean = model.visit.as_ref().map_or(1.0, Visit::requests_mean);
+    let mut tally = model.visit.as_ref().map(Tally::of);
     let mut times: Vec<f64> = Vec::new();
     let mut begins = 0.0;
     let mut chance = Random::new(1, 1);
@@ -422,11 +503,24 @@ fn fidelity(traffic: &Traffic, model: &Model<'_>) -> Fidelity {
             if at >= ends {
                 break;
             }
-            let requests = model.visit.map_or(1, |visit| chance.between(1, visit.requests_max));
+            let Some((visit, tally)) = model.visit.as_ref().zip(tally.as_mut()) else {
+                times.push(at);
+                if times.len() >= PLAYED_MAX {
+                    begins = at;
+                    break 'played;
+                }
+                continue;
+            };
+            let requests = visit.draw_requests(&mut chance);
+            tally.visit(requests);
             let mut now = at;
-            for _ in 0..requests {
+            for request in 0..requests {
                 times.push(now);
-                now += model.visit.map_or(0.0, |visit| exponential(visit.pause.as_secs_f64()));
+                let after = now + visit.draw_pause(&mut chance).as_secs_f64();
+                if request + 1 < requests {
+                    tally.pause(now, after);
+                }
+                now = after;
             }
             if times.len() >= PLAYED_MAX {
                 begins = at;
@@ -438,7 +532,8 @@ fn fidelity(traffic: &Traffic, model: &Model<'_>) -> Fidelity {
     times.retain(|at| *at < begins);
     times.sort_unstable_by(f64::total_cmp);
     let paths = Paths::of(model);
-    Fidelity { mix: mix(traffic, model, times.len() as u64, &mut chance), bursts: bursts(traffic, &times), paths }
+    let visits = tally.zip(traffic.users.as_ref()).map(|(tally, users)| tally.apart_from(&users.visits));
+    Fidelity { mix: mix(traffic, model, times.len() as u64, &mut chance), bursts: bursts(traffic, &times), paths, visits }
 }
 
 /// One less the total variation distance between the log's routes and as many draws as there are requests.
@@ -448,7 +543,7 @@ fn mix(traffic: &Traffic, model: &Model<'_>, requests: u64, chance: &mut Random)
     }
     let mut sums: Vec<u64> = Vec::new();
     for used in &model.used {
-        sums.push(sums.last().copied().unwrap_or(0) + used.route.requests);
+        sums.push(sums.last().copied().unwrap_or(0) + used.requests);
     }
     let total = sums.last().copied().unwrap_or(1);
     let mut drawn = vec![0_u64; sums.len()];
@@ -457,7 +552,7 @@ fn mix(traffic: &Traffic, model: &Model<'_>, requests: u64, chance: &mut Random)
         drawn[sums.partition_point(|sum| *sum <= at)] += 1;
     }
     let all = traffic.requests as f64;
-    let used = model.used.iter().zip(&drawn).map(|(used, drawn)| (used.route.requests as f64 / all).min(*drawn as f64 / requests as f64));
+    let used = model.used.iter().zip(&drawn).map(|(used, drawn)| (used.requests as f64 / all).min(*drawn as f64 / requests as f64));
     used.sum()
 }
 
@@ -563,9 +658,12 @@ mod tests {
         requests.sort();
         let traffic = surveyed(requests.into_iter());
         let Made { scenario: text, fidelity, .. } = in_a_file(&traffic);
-        assert!(text.contains("  - name: visit\n") && text.contains("          - pause: exponential "), "{text}");
-        assert!(["{{random 1 8}}", "{{random 1 9}}", "{{random 1 10}}"].iter().any(|times| text.contains(times)), "{text}");
-        assert!(fidelity.as_ref().unwrap().score() > 0.6, "{fidelity:?}");
+        assert!(text.contains("  - name: visit\n") && text.contains("- repeat: '{{choice 1 1 "), "{text}");
+        assert!(text.contains("              - {weight: 50, steps: [{pause: ") && text.contains("# It lasts "), "{text}");
+        let fidelity = fidelity.unwrap();
+        let (lengths, pauses) = fidelity.visits.unwrap();
+        assert!(lengths <= 0.05 && pauses <= 0.05, "{fidelity:?}");
+        assert!(fidelity.score() > 0.6 && fidelity.in_words().contains(" Visits differ from the log's by 0.0"), "{fidelity:?}");
     }
 
     #[test]
@@ -600,7 +698,32 @@ mod tests {
         for hidden in ["s3cr3t", "ann"] {
             assert!(!table.contains(hidden) && !made.scenario.contains(hidden), "{hidden}: {table}{}", made.scenario);
         }
-        assert!(made.scenario.contains("# In place of 4 values that may be personal or secret stand others"), "{}", made.scenario);
+        assert!(made.scenario.contains("# 4 values that look personal or secret were replaced"), "{}", made.scenario);
+    }
+
+    #[test]
+    fn files_that_are_served_as_they_are_stand_in_one_step() {
+        let traffic = surveyed((0..3_000).map(|at| {
+            let path = match at % 6 {
+                0 => "/".to_owned(),
+                1 => "//favicon.ico".to_owned(),
+                place => format!("/assets/{}.css", char::from(b'a' + place as u8)),
+            };
+            (at, at % 7, format!("GET {path}"))
+        }));
+        let made = in_a_file(&traffic);
+        let text = &made.scenario;
+        assert_eq!(text.matches("- get: ").count(), 2, "{text}");
+        assert!(
+            text.contains("- get: '{{weighted \"shop.paths.csv\" \"static files\"}}'\n") && text.contains("name: static files\n"),
+            "{text}"
+        );
+        let table = made.paths.unwrap();
+        assert!(table.contains("\nstatic files,500,//favicon.ico\n") && table.contains("\nstatic files,500,/assets/c.css\n"), "{table}");
+        assert!(made.fidelity.unwrap().mix > 0.97);
+        // Without a table nothing can be drawn, and what begins with two slashes would name a server.
+        let alone = super::made(&traffic, Beside::default());
+        assert!(alone.scenario.contains("# Left out, since it is no path:\n#   500 GET //favicon.ico\n"), "{}", alone.scenario);
     }
 
     #[test]

@@ -150,7 +150,7 @@ mod tests {
         );
         assert!(list.contains("\n40 GET /users/17\n20 GET /users/18?tab=a\n"), "{list}");
         assert!(list.contains("5 GET /u/user") && !list.contains("x@example") && !list.contains("s3cr3t"), "{list}");
-        assert!(list.contains("# In place of 2 values that may be personal or secret stand others"), "{list}");
+        assert!(list.contains("# 2 values that look personal or secret were replaced"), "{list}");
         assert!(list.contains("# 10 POST /orders\n"), "{list}");
         assert_eq!(weights(&list), [40, 20, 12, 5, 3]);
     }

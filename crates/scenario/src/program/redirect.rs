@@ -39,8 +39,7 @@ pub(crate) fn led(request: &[u8], hop: &Hop<'_>) -> Option<(Vec<u8>, String)> {
     for line in lines {
         let (name, _) = line.split_at(line.iter().position(|byte| *byte == b':')?);
         let name = std::str::from_utf8(name).ok()?.to_ascii_lowercase();
-        let is_secret = matches!(name.as_str(), "authorization" | "cookie" | "x-amz-security-token")
-            || key.is_some_and(|key| key.eq_ignore_ascii_case(&name));
+        let is_secret = plan::is_secret(&name) || key.is_some_and(|key| key.eq_ignore_ascii_case(&name));
         let is_dropped = becomes_get && name.starts_with("content-") || !at_home && is_secret || name == "cookie" && !has_cookies;
         if is_dropped {
             continue;
@@ -101,6 +100,10 @@ mod tests {
 
     #[test]
     fn secrets_stay_at_home() {
+        let (home, to): (Target, Target) = ("http://a.test/".parse().unwrap(), "http://b.test/".parse().unwrap());
+        let hop = Hop { begun: &home, from: &home, to: &to, status: 302, method: "GET", has_cookies: false, key: None };
+        let sent = led(b"GET / HTTP/1.1\r\nHost: a.test\r\nX-Api-Key: k\r\nX-Id: 7\r\n\r\n", &hop).unwrap().0;
+        assert_eq!(sent, b"GET / HTTP/1.1\r\nHost: b.test\r\nX-Id: 7\r\n\r\n");
         assert_eq!(text(302, "http://b.test/x"), "GET /x HTTP/1.1\r\nHost: b.test\r\n\r\n");
     }
 

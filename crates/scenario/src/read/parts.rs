@@ -36,6 +36,8 @@ impl Reading<'_> {
         let typed = path.and_then(|node| self.plain(node)).unwrap_or_default();
         let place = path.and_then(|node| self.place_of(node));
         let name = entries.value("name").and_then(|node| self.plain(node)).unwrap_or_else(|| format!("{method} {typed}"));
+        // It is in every report, whatever the path is a secret of.
+        let name = plan::url_without_secrets(&name);
         let name = if group.is_empty() { name } else { format!("{group} / {name}") };
         let headers = self.headers(defaults.headers, entries.value("headers"));
         let own_auth = entries.value("auth").map(|node| self.auth(node));

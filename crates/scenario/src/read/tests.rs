@@ -42,7 +42,7 @@ fn the_starter_is_sound() {
 fn every_mistake_is_told_with_its_place() {
     insta::assert_snapshot!(mistakes(
         "\
-target: 127.0.0.1:8080
+target: shop
 laod: {users: 5}
 load: {users: none, duration: 5 parsecs}
 variables: {uuid: a}

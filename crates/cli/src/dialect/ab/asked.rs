@@ -16,6 +16,7 @@ use report::ab::{self, Attributes, Estimators, Percentiles};
 
 use crate::dialect::getopt::{Item, Opt, Order, Takes, read, short};
 use crate::dialect::{Support, Use};
+use crate::inputs::{BODY_BYTES_MAX, whole};
 
 /// No single request is given up: ab waits as long as anything at all happens, and `-s` ends a run in which nothing does.
 const FOR_EVER: &str = "24h";
@@ -311,7 +312,7 @@ impl Asked {
                     return Err(mixed(method));
                 }
                 self.method = Some(method.to_owned());
-                let body = std::fs::read(value).map_err(|why| {
+                let body = whole(value, BODY_BYTES_MAX).map_err(|why| {
                     let words = system_words(&why);
                     Refusal { stdout: String::new(), stderr: format!("ab: Could not open POST data file ({value}): {words}\n"), exit: 1 }
                 })?;

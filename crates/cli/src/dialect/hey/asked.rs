@@ -1,7 +1,6 @@
 //! What hey's words ask for.
 
 use std::ffi::OsString;
-use std::fs;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use base64::Engine as _;
@@ -15,7 +14,7 @@ use super::super::goflag::{self, Flag, Mistake, invalid, switch, valued};
 use super::super::vegeta::address;
 use super::super::wrk::asked::Url;
 use super::super::{Support, Use};
-use crate::inputs::plainly;
+use crate::inputs::{self, BODY_BYTES_MAX, plainly};
 use crate::screen::Voice;
 
 const FLAGS: &[Flag] = &[
@@ -177,7 +176,7 @@ impl Words {
         let target = address(url).ok_or_else(|| usage(&format!("'{url}' is no http or https URL")))?;
         let body = match text("D") {
             "" => text("d").as_bytes().to_vec(),
-            path => fs::read(path).map_err(|why| Refusal::Failed(format!("open {path}: {}", plainly(&why))))?,
+            path => inputs::whole(path, BODY_BYTES_MAX).map_err(|why| Refusal::Failed(format!("open {path}: {}", plainly(&why))))?,
         };
         let method = Some(text("m").to_uppercase()).filter(|method| !method.is_empty()).unwrap_or_else(|| "GET".to_owned());
         let mut headers: Vec<(String, String)> = vec![("Content-Type".to_owned(), given("T").unwrap_or("text/html").to_owned())];

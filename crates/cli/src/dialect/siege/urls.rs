@@ -3,11 +3,9 @@
 //! The original passes over what it cannot read and sends whatever is left. Here a line that is no URL ends reading with its number,
 //! since a list of which half is silently skipped measures something nobody asked for.
 
-use std::fs;
-
 use import::collection::urls::{self, Data, Line};
 
-use crate::inputs::plainly;
+use crate::inputs::{BODY_BYTES_MAX, plainly, whole};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +15,6 @@ pub struct Entry {
     /// As it is shown.
     pub url: String,
     pub body: Vec<u8>,
-    /// Of the body, if the file's name tells.
-    pub content_type: Option<&'static str>,
 }
 
 /// Reads a whole list.
@@ -40,18 +36,27 @@ pub fn entry(line: &str) -> Result<Entry, String> {
 /// A line with what its file holds.
 fn opened(line: Line) -> Result<Entry, String> {
     let Line { method, url, target, data } = line;
-    let (body, content_type) = match data {
-        Data::None => (Vec::new(), None),
-        Data::Text(text) => (text.into_bytes(), None),
+    let body = match data {
+        Data::None => Vec::new(),
+        Data::Text(text) => text.into_bytes(),
         Data::File(path) => {
-            (fs::read(&path).map_err(|why| format!("'{path}' cannot be read: {}", plainly(&why)))?, urls::media_type(&path))
+            let held = whole(&path, BODY_BYTES_MAX).map_err(|why| format!("'{path}' cannot be read: {}", plainly(&why)))?;
+            if is_text(&path) { held.trim_ascii_end().to_vec() } else { held }
         }
     };
-    Ok(Entry { method, target, url, body, content_type })
+    Ok(Entry { method, target, url, body })
+}
+
+/// Whether siege takes a file for text by its name: it sends such a one without the blanks at its end.
+fn is_text(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').is_none_or(|(_, ending)| ["txt", "html", "htm", "xml", "csv"].contains(&ending))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn told(text: &str) -> Vec<String> {
@@ -82,7 +87,18 @@ mod tests {
         let path = dir.path().join("b.json");
         fs::write(&path, "{}").unwrap();
         let read = entry(&format!("http://h/ POST <{}", path.display())).unwrap();
-        assert_eq!((read.body.as_slice(), read.content_type), (&b"{}"[..], Some("application/json")));
+        assert_eq!(read.body, b"{}");
+    }
+
+    #[test]
+    fn blanks_at_the_end_of_texts_are_not_sent() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, sent) in [("a.txt", "x\ny"), ("a", "x\ny"), ("a.xml", "x\ny"), ("a.json", "x\ny \n"), ("a.bin", "x\ny \n")] {
+            let path = dir.path().join(name);
+            fs::write(&path, "x\ny \n").unwrap();
+            let body = entry(&format!("http://h/ POST <{}", path.display())).unwrap().body;
+            assert_eq!(String::from_utf8(body).unwrap(), sent, "{name}");
+        }
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
@@ -14,7 +13,7 @@ use super::super::{Support, Use};
 use super::shot::{Body, Manner};
 use super::targets::{Common, Format};
 use super::{shown, usage_of};
-use crate::inputs::plainly;
+use crate::inputs::{BODY_BYTES_MAX, plainly, whole};
 use crate::screen::Voice;
 
 pub const FLAGS: &[Flag] = &[
@@ -207,7 +206,7 @@ impl Asked {
 
     /// What every target gets besides its own; reads the body.
     pub fn common(&self) -> Result<Common, String> {
-        let read = |path: &str| fs::read(path).map_err(|why| format!("error opening {path}: {}", plainly(&why)));
+        let read = |path: &str| whole(path, BODY_BYTES_MAX).map_err(|why| format!("error opening {path}: {}", plainly(&why)));
         Ok(Common { headers: self.headers.clone(), body: self.body.as_deref().map_or(Ok(Vec::new()), read)? })
     }
 

@@ -104,8 +104,9 @@ impl Observer for Ear {
             if header.name.eq_ignore_ascii_case("location") {
                 self.location = Some(value.clone());
             }
-            // Go's client takes this one away.
-            if !header.name.eq_ignore_ascii_case("transfer-encoding") {
+            // Go's client takes these away.
+            let closes = header.name.eq_ignore_ascii_case("connection") && value.eq_ignore_ascii_case("close");
+            if !closes && !header.name.eq_ignore_ascii_case("transfer-encoding") {
                 self.headers.entry(canonical(header.name)).or_default().push(value);
             }
         }
@@ -204,6 +205,12 @@ impl Program for Attack {
     }
 
     fn after(&self, user: &mut User, result: Result<u16, Failure>) -> After {
+        if let Err(failure) = result
+            && goclient::sends_again(&user.bytes, failure)
+        {
+            let asked = if user.bytes.starts_with(b"HEAD ") { Reading::Head } else { Reading::Other };
+            return After::Answer(Choice { asked, requests: 1 });
+        }
         let (Ok(status), Redirects::Follow(most)) = (result, self.shared.redirects) else { return After::Nothing };
         let Some(from) = self.destination(user) else { return After::Nothing };
         match goclient::redirected(&user.bytes, from, status, user.ear.location.as_deref()) {
@@ -243,7 +250,8 @@ impl Program for Attack {
             timestamp: began + i128::from(outcome.due.0),
             latency: i64::try_from(outcome.response_time().0).unwrap_or(i64::MAX),
             bytes_out: shot.body_bytes,
-            bytes_in: ear.body.len() as u64,
+            // Go's client gives up counting what is cut off.
+            bytes_in: if answered { ear.body.len() as u64 } else { 0 },
             error,
             body: std::mem::take(&mut ear.body),
             method: shot.method.clone(),

@@ -5,7 +5,6 @@
 //! alone is no help.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::BufRead;
 
 use base64::Engine as _;
@@ -13,7 +12,7 @@ use base64::prelude::BASE64_STANDARD;
 use import::collection::targets::is_request_line;
 use serde::Deserialize;
 
-use crate::inputs::plainly;
+use crate::inputs::{BODY_BYTES_MAX, plainly, whole};
 
 /// How a list is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +92,7 @@ impl Targets {
         if goes_on {
             while let Some(line) = self.lines.next()?.filter(|line| !line.is_empty()) {
                 if let Some(path) = line.strip_prefix('@') {
-                    body = fs::read(path).map_err(|why| self.wrong(format!("bad body: '{path}': {}", plainly(&why))))?;
+                    body = whole(path, BODY_BYTES_MAX).map_err(|why| self.wrong(format!("bad body: '{path}': {}", plainly(&why))))?;
                     break;
                 }
                 if line.starts_with('#') {
@@ -212,6 +211,8 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use std::io::{BufReader, Cursor};
+
+    use std::fs;
 
     use super::*;
 

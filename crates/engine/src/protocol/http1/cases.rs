@@ -503,6 +503,13 @@ fn connections(table: &mut Vec<Case>) {
         70,
         "two replies on a closing connection",
         "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.0",
-        Expected::Failed(ProtoExtraData),
+        answered(200, 1, CLOSED, &[Quirk::ExtraData]),
+    );
+    add(
+        table,
+        70,
+        "more than was announced on a closing connection",
+        with("Content-Length: 5\r\nConnection: close", "hello, and more"),
+        answered(200, 5, CLOSED, &[Quirk::ExtraData]),
     );
 }

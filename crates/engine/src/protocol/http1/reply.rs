@@ -69,7 +69,8 @@ impl Finished {
     /// Judges bytes that came after the reply and before the next request.
     ///
     /// Up to two empty lines are a quirk. After a reply that may not have a body, anything else is taken for the
-    /// body sent all the same: the reply stands, but the connection must not be used again.
+    /// body sent all the same: the reply stands, but the connection must not be used again. After one that ends the connection anything
+    /// else is a quirk too.
     ///
     /// # Errors
     ///
@@ -85,6 +86,11 @@ impl Finished {
         if self.ending == Ending::Bodiless {
             self.quirks.insert(Quirk::BodyUnexpected);
             self.reusable = false;
+            return Ok(self);
+        }
+        if !self.reusable {
+            // Whether they come before the connection is closed is chance, and nobody will take them for an answer.
+            self.quirks.insert(Quirk::ExtraData);
             return Ok(self);
         }
         Err(Failure::ProtoExtraData)

@@ -80,7 +80,10 @@ impl<D: Dial + 'static> Lane<D> {
             };
             let limit = worker.program.limit(state).unwrap_or(worker.task.timeout);
             self.slot.begin(due.plus(limit).min(until));
-            let outcome = self.send_aside(worker, state, choice, due).await;
+            let outcome = match worker.program.unsendable(state) {
+                Some(failure) => unsent_aside(due, worker.clock.now(), failure),
+                None => self.send_aside(worker, state, choice, due).await,
+            };
             self.slot.end();
             if self.slot.give_up() == Some(GiveUp::Aborted) {
                 return worker.program.left_behind(state, None);
@@ -142,8 +145,7 @@ impl<D: Dial + 'static> Lane<D> {
         let mut connection = match connection {
             Ok(connection) => connection,
             Err(failure) => {
-                let done = worker.clock.now();
-                return Outcome { due, ready: done, sent: done, first_byte: done, done, bytes_out: 0, bytes_in: 0, result: Err(failure) };
+                return unsent_aside(due, worker.clock.now(), failure);
             }
         };
         connection.begin(choice.asked);
@@ -183,4 +185,9 @@ impl<D: Dial + 'static> Lane<D> {
             Err(GiveUp::Aborted) => Err(Failure::ClientInterrupted),
         }
     }
+}
+
+/// How a request ended that was not sent.
+fn unsent_aside(due: Nanos, done: Nanos, failure: Failure) -> Outcome {
+    Outcome { due, ready: done, sent: done, first_byte: done, done, bytes_out: 0, bytes_in: 0, result: Err(failure) }
 }

@@ -1,0 +1,248 @@
+//! What stands between loadline and the server's own work: acknowledgements held back, packets lost, connections that are not kept.
+//!
+//! Each of these makes every answer longer by a time that no processor, lock or pool has, and by whole multiples of what the kernel's
+//! timers are set to: 40 ms for an acknowledgement that is held back, 1, 3 and 7 s for a connection's first packet. Whoever takes such a
+//! time for work looks for a lock that does not exist.
+//!
+//! Rejected: to take slow answers near 40 ms by themselves for held acknowledgements. Much takes 40 ms; what tells is that the first byte
+//! was there long before the last.
+
+use measure::Summary;
+use plan::{Keepalive, Nanos};
+
+use super::scene::Scene;
+use super::{Finding, Kind, Point, queues};
+use crate::quantity::{counted, figure, percent, time};
+
+/// Linux holds an acknowledgement back for 40 ms; what is measured has the way and a tick of its clock on top.
+const HELD_BACK: std::ops::RangeInclusive<f64> = 0.036..=0.048;
+/// So many of the answers have it, or it is not what limits.
+const HELD_BACK_SHARE_MIN: f64 = 0.3;
+/// A first packet is sent again after 1 s, then 2 s and 4 s later.
+const SENT_AGAIN_S: [(f64, f64); 3] = [(0.98, 1.25), (2.95, 3.4), (6.9, 7.6)];
+/// Of the connections, so many are no accident.
+const LOST_SHARE_MIN: f64 = 0.01;
+/// Of the answers, so many came on a connection of their own.
+const CLOSED_SHARE_MIN: f64 = 0.9;
+/// Opening it takes this share of the whole, or it is no matter.
+const OPENING_SHARE_MIN: f64 = 0.2;
+/// Few answers show no custom.
+const ANSWERS_MIN: f64 = 20.0;
+
+/// What was seen of the way between.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Between {
+    /// The share of answers whose last byte came about 40 ms after the first.
+    pub held_back: f64,
+    /// The median time to the first byte and to the last, in seconds.
+    pub first_byte_s: f64,
+    /// The same to the last byte.
+    pub last_byte_s: f64,
+    /// The share of connections whose first packet was lost, by the time they took to open.
+    pub lost: f64,
+    /// How many connections these were.
+    pub lost_connections: u64,
+    /// Connections that the server closed, for each answer.
+    pub closed: f64,
+    /// Answers that this is about.
+    pub answers: f64,
+    /// What opening a connection took, on average, in seconds.
+    pub opening_s: f64,
+}
+
+impl Between {
+    /// What was seen in a run.
+    #[must_use]
+    pub fn of(run: &Summary) -> Self {
+        let at = |q: f64| Some((run.ttfb.quantile(q)?.as_secs_f64(), run.service_time.quantile(q)?.as_secs_f64()));
+        let places = (0..20).map(|place| at(0.025 + f64::from(place) * 0.05));
+        let held_back = places.flatten().filter(|(first, last)| HELD_BACK.contains(&(last - first)) && *last >= 2.0 * first).count();
+        let (first_byte_s, last_byte_s) = at(0.5).unwrap_or_default();
+        let again = |time: Nanos| SENT_AGAIN_S.iter().any(|(from, to)| (*from..=*to).contains(&time.as_secs_f64()));
+        let lost_connections = run.connect.count_where(again);
+        let answers = run.service_time.count() as f64;
+        let kept = run.plan.connection().keepalive == Keepalive::Reuse;
+        Self {
+            held_back: held_back as f64 / 20.0,
+            first_byte_s,
+            last_byte_s,
+            lost: lost_connections as f64 / run.connect.count().max(1) as f64,
+            lost_connections,
+            closed: if kept { run.connections.closed_by_server as f64 / answers.max(1.0) } else { 0.0 },
+            answers,
+            opening_s: (run.connect.mean().unwrap_or(0.0) + run.tls.mean().unwrap_or(0.0)) / 1e9,
+        }
+    }
+
+    /// Each that is worth a word, in one sentence, lower case and without a full stop.
+    #[must_use]
+    pub fn noticed(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        if self.lost_connections > 0 && self.lost >= LOST_SHARE_MIN {
+            said.push(format!(
+                "{} ({} %) took about 1 s or 3 s to open: the first packet (SYN) was lost and sent again, as when the server's accept queue is full",
+                counted(self.lost_connections, "connection"),
+                percent((self.lost * 1e3).round() / 10.0)
+            ));
+        }
+        if self.is_closing() {
+            said.push(format!(
+                "the server closed the connection after each answer, so that every request opened a new one ({} on average): turn keep-alive on in the server to measure it without that",
+                time(self.opening_s * 1e9)
+            ));
+        }
+        said
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closed >= CLOSED_SHARE_MIN && self.answers >= ANSWERS_MIN
+    }
+}
+
+/// The loads that show most, of one or several.
+fn busiest<'a>(scene: &Scene<'a>, is_such: impl Fn(&Point) -> bool) -> Option<&'a Point> {
+    scene.loaded().find(|point| is_such(point))
+}
+
+/// An acknowledgement that is held back, and a server that waits for it between two writes.
+pub(super) fn delayed_ack(scene: &Scene<'_>) -> Option<Finding> {
+    let point = busiest(scene, |point| point.between.held_back >= HELD_BACK_SHARE_MIN)?;
+    let Between { held_back, first_byte_s, last_byte_s, .. } = point.between;
+    let finding = Finding::new(
+        Kind::DelayedAck,
+        0.97,
+        format!(
+            "answers wait 40 ms for a TCP acknowledgement: the first byte came after {}, the last after {}",
+            time(first_byte_s * 1e9),
+            time(last_byte_s * 1e9)
+        ),
+    )
+    .brief("Delayed ACK: the last byte comes 40 ms after the first")
+    .evidence([
+        format!("in about {:.0} % of the answers", held_back * 100.0),
+        "this is Nagle's algorithm together with delayed acknowledgement: the server sends an answer in two writes, and the second waits \
+         until the first is acknowledged"
+            .to_owned(),
+    ])
+    .refuted_by("set TCP_NODELAY in the server, or send head and body in one write: if the last byte is as late as before, this is wrong")
+    .remedy("send head and body of an answer in one write, or set TCP_NODELAY on the server's connections");
+    Some(finding)
+}
+
+/// First packets that are lost, where connections are opened all the time.
+pub(super) fn lost_packets(scene: &Scene<'_>) -> Option<Finding> {
+    /// Less than this of the requests waits for it.
+    const WAITING_MIN: f64 = 0.05;
+    // Where the queue was seen to overflow, that is why they were lost.
+    if queues::accept_queue(scene).is_some_and(|finding| finding.is_named()) {
+        return None;
+    }
+    let waiting = |point: &Point| point.between.lost_connections as f64 / point.requests.max(1.0);
+    let Some(point) = busiest(scene, |point| point.between.lost >= LOST_SHARE_MIN && waiting(point) >= WAITING_MIN) else {
+        return sent_again(scene);
+    };
+    let finding = Finding::new(
+        Kind::LostPackets,
+        0.9,
+        format!(
+            "{} took about 1 s or 3 s to open: the first packet (SYN) was lost and sent again",
+            counted(point.between.lost_connections, "connection")
+        ),
+    )
+    .brief("Lost packets: connections take 1 s or 3 s to open")
+    .evidence([format!("{} % of the connections that were opened", percent((point.between.lost * 1e3).round() / 10.0))])
+    .refuted_by("watch the server's listen queue (ss -ltn, nstat -az TcpExtListenOverflows): if nothing is lost there, look at firewalls and the network between")
+    .remedy("accept connections faster, raise the server's backlog together with net.core.somaxconn, and keep connections open");
+    Some(finding)
+}
+
+/// Segments that TCP sends again, where the load goes over a network. The counter is its machine's, so that it names nothing alone.
+fn sent_again(scene: &Scene<'_>) -> Option<Finding> {
+    /// For each answer, so many are more than a good network loses.
+    const EACH_MIN: f64 = 0.02;
+    /// Of the requests, so many took the 200 ms or more after which a segment is sent again.
+    const LATE_S: f64 = 0.2;
+    let again = |point: &Point| point.server.as_ref().and_then(|seen| seen.retransmits).unwrap_or(0.0) / point.answered.max(1.0);
+    let late = |point: &Point| point.service_s.zip(point.quickest_s).is_some_and(|(mean, least)| mean - least >= EACH_MIN * LATE_S);
+    let point = busiest(scene, |point| point.over_network && again(point) >= EACH_MIN && late(point))?;
+    let each = percent((again(point) * 1e3).round() / 10.0);
+    let finding = Finding::new(Kind::LostPackets, 0.7, format!("TCP sends segments again, {each} for every 100 answers: packets are lost on the way"))
+        .evidence([format!("at {} requests a second; each waits for 200 ms or more", figure(point.answered))])
+        .refuted_by("watch retransmissions on both sides (nstat -az TcpRetransSegs) with and without this load: if they are the same, they belong to other traffic")
+        .remedy("look at the network between (a link that is full, a duplex mismatch, a firewall that drops), and measure from nearby");
+    Some(finding)
+}
+
+/// A connection for each request.
+pub(super) fn closing(scene: &Scene<'_>) -> Option<Finding> {
+    let opens = |point: &Point| {
+        let opening = point.between.opening_s;
+        point.between.is_closing() && opening >= OPENING_SHARE_MIN * (opening + point.service_s.unwrap_or(0.0))
+    };
+    let point = busiest(scene, opens)?;
+    let service = point.service_s.unwrap_or(0.0);
+    let finding = Finding::new(
+        Kind::NewConnections,
+        0.85,
+        format!(
+            "the server closes the connection after each answer: opening a new one takes {}, the request itself {}",
+            time(point.between.opening_s * 1e9),
+            time(service * 1e9)
+        ),
+    )
+    .brief("Keep-alive is off: every request opens a new connection")
+    .evidence([format!(
+        "{} answers a second, {} connections closed by the server for each",
+        figure(point.answered),
+        figure(point.between.closed)
+    )])
+    .refuted_by("turn keep-alive on in the server: if it carries no more, this is wrong")
+    .remedy("turn keep-alive on (in the server, and in a proxy before it), unless the real clients do without as well");
+    Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::{Histogram, fixtures};
+
+    fn run() -> Summary {
+        fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap().1
+    }
+
+    fn times(each: &[(Nanos, u64)]) -> Histogram {
+        let mut times = Histogram::new();
+        each.iter().for_each(|(time, count)| times.record_many(*time, *count));
+        times
+    }
+
+    #[test]
+    fn an_acknowledgement_held_back_shows_between_first_and_last_byte() {
+        let mut run = run();
+        run.ttfb = times(&[(Nanos::from_micros(560), 1_000)]);
+        run.service_time = times(&[(Nanos::from_micros(900), 300), (Nanos::from_millis(44), 700)]);
+        assert!((Between::of(&run).held_back - 0.7).abs() < 0.06, "{:?}", Between::of(&run));
+        // An answer that takes 44 ms to begin is slow for another reason.
+        run.ttfb = run.service_time.clone();
+        assert!(Between::of(&run).held_back < 0.01);
+    }
+
+    #[test]
+    fn connections_that_take_a_second_lost_their_first_packet() {
+        let mut run = run();
+        run.connect = times(&[(Nanos::from_micros(90), 5), (Nanos::from_millis(1_010), 5)]);
+        let seen = Between::of(&run);
+        assert_eq!((seen.lost_connections, seen.lost), (5, 0.5));
+        assert!(seen.noticed()[0].starts_with("5 connections (50 %) took about 1 s or 3 s to open"), "{:?}", seen.noticed());
+    }
+
+    #[test]
+    fn connections_that_the_server_closes_each_time_are_noticed_unless_that_was_asked_for() {
+        let mut run = run();
+        run.connections.closed_by_server = run.requests.succeeded;
+        assert!(Between::of(&run).noticed()[0].starts_with("the server closed the connection after each answer"));
+        let draft = plan::Draft { no_keepalive: true, ..run.plan.clone().into() };
+        run.plan = draft.try_into().unwrap();
+        assert!(Between::of(&run).noticed().is_empty());
+    }
+}

@@ -1,0 +1,175 @@
+//! Where the requests of a file go: told before the first is sent.
+//!
+//! A recording, a collection or a list of URLs names its servers itself, and whoever runs it may know one of them. So every server is
+//! told with the number of its requests, also where all of them are sent to another one.
+
+use import::collection::Collection;
+use plan::{Also, Plan, Target};
+use scenario::Scenario;
+
+/// The servers that a file names, and those that its requests may go to.
+#[derive(Debug)]
+pub struct Destinations {
+    path: String,
+    /// Where requests go that may not go where the file says.
+    target: Target,
+    also: Also,
+    /// Where the file itself sends its requests, and how many.
+    servers: Vec<(Target, usize)>,
+    /// Who wrote the file.
+    author: Author,
+}
+
+/// Who wrote a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    /// The user: a scenario.
+    User,
+    /// Another tool, or a browser.
+    Tool,
+}
+
+/// What chose where the requests of a file go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// `--target`.
+    Target,
+    /// A URL beside the file, or that of a saved plan.
+    Address,
+    /// The file alone.
+    File,
+}
+
+/// What is said of where requests go.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Said {
+    /// What is as it was asked for.
+    Remark(String),
+    /// What the user may not know: several servers are loaded.
+    Doubt {
+        /// Which.
+        text: String,
+        /// How many.
+        servers: usize,
+    },
+}
+
+impl Destinations {
+    /// Of a scenario that a plan names.
+    pub fn new(path: &str, plan: &Plan, scenario: &Scenario, author: Author) -> Self {
+        let own = scenario.draft.url.as_ref().and_then(|url| url.parse::<Target>().ok()).unwrap_or_else(|| plan.target().clone());
+        let servers = scenario.servers().into_iter().map(|(other, requests)| (other.unwrap_or_else(|| own.clone()), requests)).collect();
+        let path = format!("'{}'", report::visible(path));
+        Self { path, target: plan.target().clone(), also: plan.also().clone(), servers, author }
+    }
+
+    /// Of another tool's requests, whose file is called `shown`.
+    pub fn of_requests(shown: &str, requests: &Collection) -> Option<Self> {
+        let servers = requests.servers();
+        let (target, _) = servers.first()?.clone();
+        Some(Self { path: shown.to_owned(), target, also: Also::Any, servers, author: Author::Tool })
+    }
+
+    /// What there is to say; nothing where there is one server and the user named it.
+    pub fn said(&self, choice: Choice) -> Option<Said> {
+        let Self { path, target, also, servers, author } = self;
+        let stays = |server: &Target| server.same_origin(target) || also.holds(server);
+        let mut distinct: Vec<&Target> = Vec::new();
+        for (server, _) in servers {
+            if !distinct.iter().any(|known| known.same_server(server)) {
+                distinct.push(server);
+            }
+        }
+        let of = |stay: bool| servers.iter().filter(move |(server, _)| stays(server) == stay).cloned().collect::<Vec<_>>();
+        let (kept, others) = (of(true), of(false));
+        if !others.is_empty() {
+            let also = if kept.is_empty() { String::new() } else { format!(", and those for {} go there", listed(&kept)) };
+            let text = format!("{path}: requests for {} go to {}{also}", listed(&others), target.origin());
+            return (distinct.len() > 1).then_some(Said::Remark(text));
+        }
+        let text = format!("{path}: requests go to {}", listed(servers));
+        match (distinct.len(), author) {
+            (0 | 1, Author::User) => None,
+            (0 | 1, Author::Tool) if choice != Choice::File => None,
+            (0 | 1, Author::Tool) | (_, Author::User) => Some(Said::Remark(text)),
+            (_, Author::Tool) if choice == Choice::Target => Some(Said::Remark(text)),
+            (servers, Author::Tool) => Some(Said::Doubt { text, servers }),
+        }
+    }
+}
+
+/// `https://a.test (3) and http://b.test (1)`, the most requests first.
+fn listed(servers: &[(Target, usize)]) -> String {
+    let mut sorted: Vec<&(Target, usize)> = servers.iter().collect();
+    sorted.sort_by_key(|(_, requests)| std::cmp::Reverse(*requests));
+    let more = sorted.len().saturating_sub(SERVERS_SHOWN);
+    let mut texts: Vec<String> =
+        sorted.iter().take(SERVERS_SHOWN).map(|(server, requests)| format!("{} ({requests})", server.origin())).collect();
+    if more > 0 {
+        texts.push(format!("{more} more servers"));
+    }
+    match texts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// So many are told by name.
+const SERVERS_SHOWN: usize = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of a file with so many requests for each of these servers.
+    fn said(target: &str, also: &[&str], servers: &[(&str, usize)], author: Author, choice: Choice) -> Option<Said> {
+        let also = Also::read(&also.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), &mut Vec::new());
+        let servers = servers.iter().map(|(server, requests)| (server.parse().unwrap(), *requests)).collect();
+        Destinations { path: "'a.har'".to_owned(), target: target.parse().unwrap(), also, servers, author }.said(choice)
+    }
+
+    fn remark(text: &str) -> Option<Said> {
+        Some(Said::Remark(text.to_owned()))
+    }
+
+    #[test]
+    fn several_servers_of_another_tool_s_file_are_a_doubt_and_those_of_the_user_a_remark() {
+        let both = [("http://a.test", 1), ("https://b.test", 3)];
+        let text = "'a.har': requests go to https://b.test (3) and http://a.test (1)";
+        let asked = |author, choice| said("https://b.test", &["http://a.test"], &both, author, choice);
+        assert_eq!(asked(Author::Tool, Choice::File), Some(Said::Doubt { text: text.to_owned(), servers: 2 }));
+        assert_eq!(asked(Author::User, Choice::File), remark(text));
+        // Both were named.
+        assert_eq!(asked(Author::Tool, Choice::Target), remark(text));
+    }
+
+    #[test]
+    fn http_and_https_of_one_host_are_no_doubt() {
+        let both = [("http://a.test", 1), ("https://a.test", 3)];
+        let told = said("https://a.test", &["http://a.test"], &both, Author::Tool, Choice::File);
+        assert_eq!(told, remark("'a.har': requests go to https://a.test (3) and http://a.test (1)"));
+    }
+
+    #[test]
+    fn what_goes_to_the_target_in_place_of_other_servers_is_told() {
+        let three = [("http://a.test", 1), ("https://b.test", 3), ("https://login.test", 2)];
+        let told = said("http://127.0.0.1:9100", &["https://login.test"], &three, Author::Tool, Choice::Target);
+        let text = "'a.har': requests for https://b.test (3) and http://a.test (1) go to http://127.0.0.1:9100, and those for https://login.test (2) go there";
+        assert_eq!(told, remark(text));
+        assert_eq!(said("http://127.0.0.1:9100", &[], &three[..1], Author::Tool, Choice::Target), None);
+        let one = [("http://127.0.0.1:9100", 4)];
+        assert_eq!(said(one[0].0, &[], &one, Author::Tool, Choice::Address), None);
+        assert_eq!(said(one[0].0, &[], &one, Author::Tool, Choice::File), remark("'a.har': requests go to http://127.0.0.1:9100 (4)"));
+    }
+
+    #[test]
+    fn many_servers_are_not_all_told() {
+        let names: Vec<String> = (0..13).map(|number| format!("http://{number}.test")).collect();
+        let many: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 1)).collect();
+        let Some(Said::Doubt { text, servers: 13 }) = said(&names[0], &["any"], &many, Author::Tool, Choice::File) else {
+            panic!("no doubt")
+        };
+        assert!(text.ends_with("http://9.test (1) and 3 more servers"), "{text}");
+    }
+}

@@ -1,0 +1,240 @@
+//! Load goes to the servers that the user named, whatever a file, a redirect or an answer says: every kind of file and every command, beside
+//! a server that nobody named and that counts whoever connects.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use testbed::Testbed;
+
+use crate::serve::counting;
+use crate::session::{Session, server};
+
+/// A server that nobody named.
+struct Stranger {
+    at: SocketAddr,
+    connections: Arc<AtomicUsize>,
+}
+
+impl Stranger {
+    fn new() -> Self {
+        let (at, connections) = counting("127.0.0.1", None);
+        Self { at, connections }
+    }
+
+    #[track_caller]
+    fn was_left_alone(&self, what: &str) {
+        assert_eq!(self.connections.load(Ordering::SeqCst), 0, "{what} connected to a server that was not named");
+    }
+}
+
+fn base(server: &Testbed) -> String {
+    server.url("").trim_end_matches('/').to_owned()
+}
+
+/// Files of every kind with requests for `/healthz` and `/pick` of two servers, by http and by https, of which the first has fewer.
+fn files(first: &str, second: &str) -> Vec<(&'static str, String)> {
+    let entry = |url: &str| format!("{{\"request\": {{\"method\": \"GET\", \"url\": \"{url}\", \"headers\": [], \"cookies\": []}}}}");
+    let urls = [
+        format!("http://{first}/healthz"),
+        format!("https://{second}/pick"),
+        format!("https://{second}/healthz"),
+        format!("http://{second}/pick"),
+    ];
+    let item = |url: &String| format!("{{\"name\": \"{url}\", \"request\": {{\"url\": \"{url}\"}}}}");
+    let resource = |url: &String| {
+        format!(
+            "{{\"_id\": \"r{url}\", \"_type\": \"request\", \"parentId\": \"w\", \"name\": \"{url}\", \"method\": \"GET\", \"url\": \"{url}\"}}"
+        )
+    };
+    let operation = |path: &str, server: &str| {
+        format!("  {path}:\n    servers: [{{url: '{server}'}}]\n    get: {{responses: {{'200': {{description: ok}}}}}}\n")
+    };
+    vec![
+        ("a.har", format!("{{\"log\": {{\"entries\": [{}]}}}}", urls.each_ref().map(|url| entry(url)).join(","))),
+        (
+            "a.postman.json",
+            format!("{{\"info\": {{\"name\": \"A\", \"schema\": \"v2.1.0\"}}, \"item\": [{}]}}", urls.each_ref().map(item).join(",")),
+        ),
+        (
+            "a.insomnia.json",
+            format!(
+                "{{\"_type\": \"export\", \"__export_format\": 4, \"resources\": [{{\"_id\": \"w\", \"_type\": \"workspace\", \"name\": \"A\"}}, {}]}}",
+                urls.each_ref().map(resource).join(",")
+            ),
+        ),
+        (
+            "a.openapi.yaml",
+            format!(
+                "openapi: 3.1.0\ninfo: {{title: A, version: '1'}}\nservers: [{{url: 'https://{second}'}}]\npaths:\n{}{}",
+                operation("/healthz", &format!("http://{first}")),
+                operation("/pick", &format!("https://{second}"))
+            ),
+        ),
+        ("a.sh", urls.each_ref().map(|url| format!("curl '{url}' --connect-to ::{second} -L\n")).concat()),
+        ("a.targets", urls.each_ref().map(|url| format!("GET {url}\n")).join("\n")),
+        ("a.jsonl", urls.each_ref().map(|url| format!("{{\"method\": \"GET\", \"url\": \"{url}\"}}\n")).concat()),
+        ("a.urls", urls.join("\n") + "\n"),
+        (
+            "own.yaml",
+            format!(
+                "target: https://{second}\nload: {{connect_to: '{second}'}}\nsetup: [{{get: 'http://{first}/healthz'}}]\nteardown: [{{get: 'http://{second}/healthz'}}]\n\
+                 user_teardown: [{{get: 'http://{first}/healthz'}}]\nsteps: [{{get: '{}'}}, {{get: /pick}}, {{get: '{}'}}]\n",
+                urls[0], urls[3]
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn with_a_target_every_request_of_every_kind_of_file_goes_there_in_every_command() {
+    let (first, second) = (Stranger::new(), Stranger::new());
+    let files = files(&first.at.to_string(), &second.at.to_string());
+    for (name, content) in &files {
+        let target = server();
+        let base = base(&target);
+        let mut session = Session::new().file(name, content);
+        let quick = "--cooldown 0s --force";
+        for (line, sends) in [
+            (format!("check {name} --target {base}"), false),
+            (format!("run {name} --target {base} -n 8 -c 1 --follow 3 --force --out json=r.json"), true),
+            ("run --from r.json".to_owned(), true),
+            (format!("run {base} --scenario {name} -n 8 -c 1"), true),
+            (format!("sweep {name} --target {base} --levels 1,2 -n 8 {quick}"), true),
+            (format!("compare {name} {base} --target {base} --pairs 1 -n 8 {quick}"), true),
+            (format!("compare {base} {base}/ --scenario {name} --pairs 1 -n 8 {quick}"), true),
+        ] {
+            let before = target.counts().path("/healthz") + target.counts().path("/pick");
+            let ran = session.loadline(&line);
+            assert!(matches!(ran.exit, 0 | 4), "{line}: {ran:?}");
+            let sent = target.counts().path("/healthz") + target.counts().path("/pick") - before;
+            assert_eq!(sent > 0, sends, "{line}: {ran:?}");
+            first.was_left_alone(&line);
+            second.was_left_alone(&line);
+        }
+        if *name != "own.yaml" {
+            session.loadline(&format!("import {name} --target {base} --force -o made.yaml")).exits(0);
+            let made = session.read("made.yaml");
+            let steps = made.split_once("\nsteps:").unwrap().1;
+            assert!(!steps.contains("://") && made.contains(&format!("target: {base}\n")), "{name}: {made}");
+            session.loadline("run made.yaml -n 8 -c 1").exits(0);
+        }
+        if *name == "a.har" {
+            session.loadline(&format!("replay a.har {base} --speed 20x")).exits(0);
+        }
+        first.was_left_alone(name);
+        second.was_left_alone(name);
+    }
+}
+
+#[test]
+fn a_search_sends_a_file_to_its_target_too() {
+    let (first, second) = (Stranger::new(), Stranger::new());
+    let target = server();
+    let base = base(&target);
+    let (name, content) = files(&first.at.to_string(), &second.at.to_string()).remove(0);
+    let mut session = Session::new().file(name, &content);
+    let ran = session.loadline(&format!("find {name} --target {base} --slo 'p90 < 2s' --rate-max 40/s --budget 30s --quick"));
+    assert!(matches!(ran.exit, 0 | 4), "{ran:?}");
+    assert!(target.counts().path("/healthz") > 0, "{ran:?}");
+    first.was_left_alone("find");
+    second.was_left_alone("find");
+}
+
+#[test]
+fn a_server_that_is_named_besides_is_asked_and_no_other() {
+    let (target, login, stranger) = (server(), server(), Stranger::new());
+    let yaml = format!(
+        "target: http://{}\nsteps: [{{get: /healthz}}, {{get: '{}'}}, {{get: 'http://{}/pick'}}]\n",
+        stranger.at,
+        login.url("/healthz"),
+        stranger.at
+    );
+    let mut session = Session::new().file("s.yaml", &yaml);
+    let line = format!("run s.yaml --target {} --also-target {} -n 6 -c 1 --out json=r.json", base(&target), base(&login));
+    let ran = session.loadline(&line).exits(0);
+    ran.complains(&format!("'s.yaml': requests for http://{} (2) go to {}", stranger.at, base(&target)))
+        .complains(&format!("and those for {} (1) go there", base(&login)));
+    assert_eq!((target.counts().path("/healthz"), target.counts().path("/pick"), login.counts().path("/healthz")), (2, 2, 2));
+    // Again, and then elsewhere: what was allowed beside one target is not allowed beside another.
+    session.loadline("run --from r.json -q").exits(0);
+    assert_eq!(login.counts().path("/healthz"), 4);
+    session.loadline(&format!("run --from r.json --target {} -q", base(&target))).exits(0);
+    assert_eq!((login.counts().path("/healthz"), target.counts().path("/healthz")), (4, 4 + 4));
+    stranger.was_left_alone("--also-target");
+    for (also, part) in [("login.test", "has no scheme"), ("https://a.test/x", "is more than a server")] {
+        session.loadline(&format!("run s.yaml --also-target {also}")).exits(2).complains(part);
+    }
+}
+
+#[test]
+fn the_servers_of_a_file_are_told_and_several_are_a_warning() {
+    let (target, other) = (server(), server());
+    let list = format!("GET {}\n\nGET {}\n\nGET {}\n", target.url("/healthz"), other.url("/pick"), target.url("/pick"));
+    let mut session = Session::new()
+        .file("list.txt", &list)
+        .file("own.yaml", &format!("target: {}\nsteps: [{{get: /healthz}}, {{get: '{}'}}]\n", base(&target), other.url("/pick")));
+    let said = format!("'list.txt': requests go to {} (2) and {} (1)", base(&target), base(&other));
+    for line in ["run list.txt -n 6 -c 1 --force", "check list.txt", "sweep list.txt --levels 1 -n 6 --force", "import list.txt"] {
+        session.loadline(line).exits(0).complains(&format!("warning: {said}")).complains("--target URL sends all of them to one server");
+        let before = (target.counts().path("/healthz"), other.counts().path("/pick"));
+        let ran = session.loadline(&format!("{line} --strict")).exits(4);
+        assert!(line.starts_with("import") || ran.stderr.contains("--strict allows one server, not 2"), "{ran:?}");
+        assert_eq!((target.counts().path("/healthz"), other.counts().path("/pick")), before, "{line}");
+    }
+    // What the user wrote is told, and no doubt.
+    let ran = session.loadline("run own.yaml -n 6 -c 1 --strict").exits(0);
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    ran.complains(&format!("'own.yaml': requests go to {} (1) and {} (1)", base(&target), base(&other)));
+}
+
+#[test]
+fn a_redirect_to_another_server_is_followed_if_that_is_named() {
+    let target = server();
+    let (leading, _) = counting("127.0.0.1", Some(target.url("/healthz")));
+    let yaml = format!("target: http://{leading}\nsteps: [{{get: /a, redirects: 2}}]\n");
+    let mut session = Session::new().file("s.yaml", &yaml).file("own.yaml", &format!("load: {{also_target: '{}'}}\n{yaml}", base(&target)));
+    for line in [format!("run http://{leading}/a --follow 2"), "run s.yaml".to_owned()] {
+        let ran = session.loadline(&format!("{line} -n 3 -c 1 --out json=r.json --force")).exits(0);
+        let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&format!("--also-target {} allows it", base(&target))), "{line}: {words}");
+        let failure = &session.json("r.json")["failures"][0];
+        assert_eq!((&failure["class"], &failure["count"]), (&"redirect.outside".into(), &3.into()), "{line}");
+        assert_eq!(session.json("r.json")["redirects"], 0, "{line}");
+    }
+    assert_eq!(target.counts().path("/healthz"), 0);
+    for line in [
+        format!("run http://{leading}/a --follow 2 --also-target {}", base(&target)),
+        format!("run s.yaml --also-target {}", base(&target)),
+        "run own.yaml".to_owned(),
+        format!("run http://{leading}/a --follow 2 --also-target any"),
+    ] {
+        let before = target.counts().path("/healthz");
+        session.loadline(&format!("{line} -n 3 -c 1 -q")).exits(0);
+        assert_eq!(target.counts().path("/healthz") - before, 3, "{line}");
+    }
+}
+
+#[test]
+fn no_answer_and_no_proxy_leads_to_a_server_that_was_not_named() {
+    // What is taken out of an answer is a part of a path, whatever it says.
+    let stranger = Stranger::new();
+    let target = server();
+    let yaml = format!(
+        "target: {}\nvariables: {{there: 'http://{}/x', host: '@{}'}}\nsteps: [{{get: '/{{{{there}}}}'}}, {{get: '/a{{{{host}}}}'}}, {{get: '/healthz'}}]\n",
+        base(&target),
+        stranger.at,
+        stranger.at
+    );
+    let mut session = Session::new().file("s.yaml", &yaml);
+    session.loadline("run s.yaml -n 3 -c 1").exits(0);
+    session.loadline(&format!("run s.yaml -n 3 -c 1 --proxy {} --no-preflight", base(&target))).exits(0);
+    assert!(target.counts().path("/healthz") > 0);
+    stranger.was_left_alone("a template");
+    // Redirects by way of a proxy are the proxy's to carry out, so it must not be asked to.
+    let (proxy, asked) = counting("127.0.0.1", Some(format!("http://{}/x", stranger.at)));
+    let ran = session.loadline(&format!("run http://api.test/ --follow 2 --proxy http://{proxy} --no-preflight -n 2 -c 1")).exits(0);
+    assert!(ran.stdout.contains("redirect to a server that was not named"), "{}", ran.stdout);
+    assert_eq!(asked.load(Ordering::SeqCst), 2, "the proxy is asked for the target alone");
+    stranger.was_left_alone("a proxy");
+}

@@ -1,0 +1,398 @@
+//! The report that fits on a screen: what came out, whether promises were kept, how fast, what failed and why, what limits it.
+//!
+//! A terminal of 80 columns has 24 rows. A report that is longer has scrolled its answer away by the time it is read, and what stays
+//! in view is its small print. So this one has a place for each question and a number of lines for all of them; what does not fit is
+//! left out by rank, and said to be. Everything is in the whole report ([`crate::text`]), which a saved run is shown as.
+//! Rejected: the whole report with its answer at the end, since nobody reads seventy lines twice.
+//!
+//! Invariants: with its closing line a plain run takes at most [`LINES_MAX`] lines at 80 columns. No broken promise and no
+//! class of failures is left out before a remark is. Text from the server cannot steer the terminal.
+
+use analysis::ceiling::CeilingUse;
+use analysis::gate::Verdict;
+use analysis::quantity::{self, NONE, count, counted, nanos, share, time};
+use analysis::server_side::ServerSide;
+use analysis::warmup::in_words;
+use analysis::{Reading, Standing, disturbances};
+use measure::{FailureCount, Histogram, Summary, WarmUp};
+use plan::{Load, Nanos};
+
+use crate::columns::{Columns, wrapped};
+use crate::format::Tone;
+use crate::reason::reason;
+use crate::visible::{shortened, visible};
+use crate::{Style, journeys, profiles, story, text};
+
+/// The rows of a terminal, the saved-as line and the headline below it included.
+pub const LINES_MAX: usize = 24;
+/// The line that says under which name the run is saved, and a blank one above it.
+const SAVED_LINES: usize = 2;
+/// The percentiles that are asked for; the whole report has more.
+const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+/// Times that differ by less than this share are one row.
+const SAME_WITHIN: f64 = 0.05;
+/// Of one kind of remark, of failures, of statuses and of steps, this many.
+const REMARKS_MAX: usize = 3;
+const FAILURES_MAX: usize = 3;
+const STATUSES_MAX: usize = 6;
+const STEPS_MAX: usize = 12;
+/// An example, and the sentence that says what limits the server.
+const EXAMPLE_LETTERS_MAX: usize = 90;
+const LIMIT_LINES: usize = 2;
+/// The headline below the report: the whole of it stands above.
+const CLOSING_LINES: usize = 2;
+
+/// How early something is left out where there is no room: what is never left out, then what goes last, and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Kept,
+    Cause,
+    Warning,
+    Remark,
+    Gap,
+    Aside,
+}
+
+struct Block {
+    rank: Rank,
+    lines: Vec<String>,
+}
+
+/// The report as it grows.
+struct Screenful<'a> {
+    blocks: Vec<Block>,
+    style: &'a Style,
+}
+
+/// The report, without the line that names where the run is saved and without the one that closes it.
+#[must_use]
+pub fn short(reading: &Reading<'_>, style: &Style) -> String {
+    let summary = reading.run;
+    let mut page = Screenful { blocks: Vec::new(), style };
+    page.gap();
+    head(reading, &mut page);
+    checks(reading, &mut page);
+    match &summary.scenario {
+        // In the place of the times of all requests together.
+        Some(scenario) => rows(&journeys::STEPS, &scenario.steps, &mut page),
+        None => times(reading, &mut page),
+    }
+    if !summary.urls.is_empty() {
+        rows(&journeys::URLS, &summary.urls, &mut page);
+    }
+    answers(summary, &mut page);
+    failures(summary, &mut page);
+    limits(reading, &mut page);
+    remarks(reading, &mut page);
+    let closing = closing(reading, style).lines().count();
+    page.fitted(LINES_MAX.saturating_sub(closing + SAVED_LINES))
+}
+
+/// The headline once more, to stand last where a terminal shows the end: with broken promises and a run that is not to be trusted.
+#[must_use]
+pub fn closing(reading: &Reading<'_>, style: &Style) -> String {
+    let broken = reading.checks.iter().filter(|judgement| judgement.verdict == Verdict::Broken).count() as u64;
+    let mut parts = Vec::new();
+    if reading.validity.standing != Standing::Valid {
+        parts.push(reading.validity.standing.to_string());
+    }
+    if broken > 0 {
+        parts.push(format!("{} of {} {}", count(broken), counted(reading.checks.len() as u64, "check"), Verdict::Broken.name()));
+    }
+    let text = match parts.is_empty() {
+        true => story::answer(reading),
+        false => format!("{}: {}", parts.join(", "), story::answer(reading)),
+    };
+    let width = style.columns() - 2;
+    lines(style, tone(reading), &within(&text, width, CLOSING_LINES), width).map(|line| format!("  {line}\n")).collect()
+}
+
+impl Screenful<'_> {
+    fn push(&mut self, rank: Rank, lines: Vec<String>) {
+        self.blocks.push(Block { rank, lines });
+    }
+
+    fn gap(&mut self) {
+        if self.blocks.last().is_none_or(|block| block.rank != Rank::Gap) {
+            self.push(Rank::Gap, vec![String::new()]);
+        }
+    }
+
+    /// A text over the whole width.
+    fn say(&mut self, rank: Rank, tone: Tone, text: &str) {
+        let said = lines(self.style, tone, text, self.style.columns() - 2).map(|line| format!("  {line}")).collect();
+        self.push(rank, said);
+    }
+
+    /// A name in the margin and a text beside it.
+    fn entry(&mut self, rank: Rank, name: &str, tone: Tone, text: &str) {
+        self.entry_of(rank, name, tone, text, usize::MAX);
+    }
+
+    /// The same in so many lines at most.
+    fn entry_of(&mut self, rank: Rank, name: &str, tone: Tone, text: &str, lines_max: usize) {
+        let width = self.style.columns() - text::MARGIN;
+        let text = within(text, width, lines_max);
+        let margin = text::MARGIN - 2;
+        let said = lines(self.style, tone, &text, width)
+            .enumerate()
+            .map(|(at, line)| format!("  {:<margin$}{line}", if at == 0 { name } else { "" }))
+            .collect();
+        self.push(rank, said);
+    }
+
+    /// What fits: the highest rank goes first, and of one rank what stands last.
+    fn fitted(mut self, lines_max: usize) -> String {
+        let mut left_out = 0;
+        while self.lines() + usize::from(left_out > 0) > lines_max {
+            let Some(at) =
+                (0..self.blocks.len()).rev().filter(|at| self.blocks[*at].rank > Rank::Kept).max_by_key(|at| self.blocks[*at].rank)
+            else {
+                break;
+            };
+            left_out += u64::from(self.blocks.remove(at).rank != Rank::Gap);
+        }
+        if left_out > 0 {
+            let more = format!("and {} more: --full shows the whole report", count(left_out));
+            self.entry(Rank::Kept, "", Tone::Aside, &more);
+        }
+        let lines = self.blocks.iter().flat_map(|block| &block.lines);
+        lines.map(|line| format!("{}\n", line.trim_end())).collect()
+    }
+
+    fn lines(&self) -> usize {
+        self.blocks.iter().map(|block| block.lines.len()).sum()
+    }
+}
+
+fn lines<'a>(style: &'a Style, tone: Tone, text: &str, width: usize) -> impl Iterator<Item = String> + use<'a> {
+    wrapped(text, width).into_iter().map(move |line| style.paint(tone, &line.replace('\u{a0}', " ")))
+}
+
+/// The text in so many lines: cut where a part of the sentence ends, else between words.
+fn within(text: &str, width: usize, lines_max: usize) -> String {
+    let all = wrapped(text, width);
+    if all.len() <= lines_max {
+        return text.to_owned();
+    }
+    let cut = all[..lines_max].join(" ");
+    let clause = ["; ", ", ", " ("].iter().filter_map(|end| cut.rfind(end)).max().filter(|at| *at > cut.len() / 2);
+    match clause {
+        Some(at) => cut[..at].to_owned(),
+        None => format!("{}…", cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words)),
+    }
+}
+
+fn tone(reading: &Reading<'_>) -> Tone {
+    let requests = &reading.run.requests;
+    if requests.due > 0 && requests.succeeded == 0 { Tone::Bad } else { Tone::Answer }
+}
+
+fn head(reading: &Reading<'_>, page: &mut Screenful<'_>) {
+    let summary = reading.run;
+    let until = story::until(&summary.plan);
+    let warmup = match summary.excluded.duration_s {
+        0.0 => String::new(),
+        secs => format!(", after a warm-up of {}", quantity::length(Nanos((secs * 1e9) as u64))),
+    };
+    let span = format!(", {until}{warmup}");
+    let room = (page.style.columns() - 2).saturating_sub(span.chars().count());
+    page.say(Rank::Aside, Tone::Aside, &format!("{}{span}", shortened(&story::request_of(&summary.plan), room.saturating_sub(1))));
+    page.gap();
+    if let Some(ending) = story::ending(reading) {
+        page.say(Rank::Kept, Tone::Caution, &format!("{ending}."));
+    }
+    page.say(Rank::Kept, tone(reading), &story::answer(reading));
+    let validity = &reading.validity;
+    let causes = validity.causes.iter().filter(|cause| cause.standing > Standing::Valid).count() as u64;
+    let worst = validity.causes.first().map_or_else(String::new, |cause| cause.what.to_string());
+    let more = if causes > 1 { format!(" (and {})", counted(causes - 1, "more cause")) } else { String::new() };
+    match validity.standing {
+        Standing::Valid => {}
+        Standing::Degraded => page.say(Rank::Kept, Tone::Caution, &format!("DEGRADED: {worst}{more}")),
+        Standing::Invalid => page.say(Rank::Kept, Tone::Bad, &format!("{}: {worst}{more}", text::INVALID)),
+    }
+    page.gap();
+}
+
+/// Broken promises first; kept ones may have to go.
+fn checks(reading: &Reading<'_>, page: &mut Screenful<'_>) {
+    let mut checks: Vec<_> = reading.checks.iter().collect();
+    checks.sort_by_key(|judgement| match judgement.verdict {
+        Verdict::Broken => 0,
+        Verdict::NotJudgeable { .. } => 1,
+        Verdict::Held => 2,
+    });
+    let width = checks.iter().map(|judgement| judgement.verdict.name().len()).max().unwrap_or(0);
+    for (at, judgement) in checks.into_iter().enumerate() {
+        let rank = match judgement.verdict {
+            Verdict::Broken => Rank::Kept,
+            Verdict::NotJudgeable { .. } => Rank::Cause,
+            Verdict::Held => Rank::Warning,
+        };
+        page.entry(rank, if at == 0 { "checks" } else { "" }, text::verdict_tone(judgement), &text::judged(judgement, width));
+    }
+    page.gap();
+}
+
+/// One table: mean, percentiles and the longest.
+fn times(reading: &Reading<'_>, page: &mut Screenful<'_>) {
+    let summary = reading.run;
+    let response = &summary.response_time;
+    if response.count() < 2 {
+        return;
+    }
+    let mut rows: Vec<(&str, &Histogram)> = vec![("response time", response)];
+    if matches!(summary.plan.load(), Load::Open { .. }) && differ(response, &summary.service_time) {
+        rows.push(("service time", &summary.service_time));
+    }
+    let well = &summary.response_time_succeeded;
+    if !well.is_empty() && well.count() < response.count() && differ(response, well) {
+        rows.push((" of successes", well));
+    }
+    let known: Vec<f64> = QUANTILES.into_iter().filter(|q| rows.iter().any(|(_, times)| times.known_quantile(*q).is_some())).collect();
+    let names: Vec<String> = known.iter().map(|q| quantity::percentile(*q)).collect();
+    let heads: Vec<&str> = ["", "mean"].into_iter().chain(names.iter().map(String::as_str)).chain(["max"]).collect();
+    let mut table = Columns::new(&heads);
+    for (name, times) in &rows {
+        let mut cells = vec![(*name).to_owned(), times.mean().map_or_else(|| NONE.to_owned(), time)];
+        cells.extend(known.iter().map(|q| story::quantile(reading, times, *q)));
+        cells.push(nanos(times.max()));
+        table.row(&cells);
+    }
+    let width = page.style.columns() - 2;
+    let lines = table.within(width, &["p95", "mean", "p99.9", "p90"]).into_iter().map(|line| format!("  {line}")).collect();
+    page.push(Rank::Kept, lines);
+    if let Some(missing) = story::missing(reading, &QUANTILES) {
+        page.say(Rank::Aside, Tone::Aside, &missing);
+    }
+    page.gap();
+}
+
+fn differ(a: &Histogram, b: &Histogram) -> bool {
+    let apart = |a: f64, b: f64| (a - b).abs() > a.max(b) * SAME_WITHIN;
+    let means = a.mean().zip(b.mean()).is_some_and(|(a, b)| apart(a, b));
+    let tails = a.known_quantile(0.99).zip(b.known_quantile(0.99)).is_some_and(|(a, b)| apart(a.0 as f64, b.0 as f64));
+    means || tails
+}
+
+/// The steps of a scenario, or the URLs of a list, each with its times.
+fn rows(heads: &[&str], rows: &[measure::StepRow], page: &mut Screenful<'_>) {
+    let mut table = Columns::new(heads);
+    rows.iter().take(STEPS_MAX).for_each(|row| table.row(&journeys::step(row)));
+    let width = page.style.columns() - 2;
+    let lines = table.within(width, &journeys::STEPS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
+    page.push(Rank::Kept, lines);
+    let more = rows.len().saturating_sub(STEPS_MAX) as u64;
+    if more > 0 {
+        page.say(Rank::Kept, Tone::Aside, &format!("and {} more: --full", counted(more, heads[0])));
+    }
+    page.gap();
+    for (at, line) in journeys::broken(rows).iter().take(REMARKS_MAX).enumerate() {
+        page.entry_of(Rank::Cause, if at == 0 { "broken" } else { "" }, Tone::Bad, line, 2);
+    }
+}
+
+fn answers(summary: &Summary, page: &mut Screenful<'_>) {
+    if summary.status.is_empty() || summary.requests.due < 2 {
+        return;
+    }
+    let mut statuses: Vec<(u16, u64)> = summary.status.iter().map(|(status, number)| (*status, *number)).collect();
+    let more = statuses.len().saturating_sub(STATUSES_MAX) as u64;
+    if more > 0 {
+        statuses.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+        statuses.truncate(STATUSES_MAX);
+    }
+    let tone = if statuses.iter().any(|(status, _)| *status >= 400) { Tone::Caution } else { Tone::Normal };
+    let mut said: Vec<String> = statuses
+        .iter()
+        .map(|(status, number)| format!("{status}\u{a0}{}: {}", reason(*status).replace(' ', "\u{a0}"), count(*number)))
+        .collect();
+    if more > 0 {
+        said.push(format!("{} more", counted(more, "status").replace("statuss", "statuses")));
+    }
+    if summary.redirects > 0 {
+        said.push(format!("{} followed", counted(summary.redirects, "redirect")));
+    }
+    page.entry(Rank::Kept, "answers", tone, &said.join(", "));
+}
+
+fn failures(summary: &Summary, page: &mut Screenful<'_>) {
+    let requests = &summary.requests;
+    let mut name = "failed";
+    for (at, failure) in summary.failures.iter().take(FAILURES_MAX).enumerate() {
+        failed(summary, failure, name, page);
+        if at == 0 {
+            page.entry_of(Rank::Cause, "", Tone::Normal, &format!("Fix: {}", failure.class.remedy()), 2);
+        }
+        name = "";
+    }
+    let more = summary.failures.iter().skip(FAILURES_MAX);
+    let (kinds, sum) = more.fold((0, 0), |(kinds, sum), failure| (kinds + 1, sum + failure.count));
+    if kinds > 0 {
+        page.entry(Rank::Cause, "", Tone::Bad, &format!("{} × {}", count(sum), counted(kinds, "other cause")));
+    }
+    if requests.unsent > 0 {
+        page.entry(Rank::Kept, "unsent", Tone::Bad, &text::unsent(summary));
+    }
+}
+
+fn failed(summary: &Summary, failure: &FailureCount, name: &str, page: &mut Screenful<'_>) {
+    let about = match story::statuses(summary, failure) {
+        Some(statuses) => {
+            let several = statuses.len() > 1;
+            let said = statuses.iter().map(|(status, number)| match several {
+                true => format!("{status} {} ({})", reason(*status), count(*number)),
+                false => format!("{status} {}", reason(*status)),
+            });
+            said.collect::<Vec<_>>().join(", ")
+        }
+        None => story::cause(summary, failure),
+    };
+    let part = share(failure.count, summary.requests.due);
+    page.entry_of(Rank::Kept, name, Tone::Bad, &format!("{} × {about} ({part}, {})", count(failure.count), failure.class.code()), 3);
+    if let Some(example) = &failure.example {
+        let said = format!("first after {}: {}", quantity::length(example.at), shortened(&example.text, EXAMPLE_LETTERS_MAX));
+        page.entry_of(Rank::Warning, "", Tone::Normal, &said, 2);
+    }
+}
+
+fn limits(reading: &Reading<'_>, page: &mut Screenful<'_>) {
+    let Some(first) = reading.bottleneck.first() else { return };
+    let tone = if first.is_named() { Tone::Caution } else { Tone::Normal };
+    page.entry_of(Rank::Cause, "what limits it", tone, &visible(&first.headline()), LIMIT_LINES);
+}
+
+/// What a reader should know besides, the most important first.
+fn remarks(reading: &Reading<'_>, page: &mut Screenful<'_>) {
+    let summary = reading.run;
+    if let Some(replayed) = &summary.replayed {
+        let (tone, said) = text::as_logged(replayed);
+        page.entry(Rank::Cause, "as logged", tone, &said);
+    }
+    for (at, warning) in summary.warnings.iter().take(REMARKS_MAX).enumerate() {
+        page.entry_of(Rank::Warning, if at == 0 { "warnings" } else { "" }, Tone::Caution, &visible(warning), 3);
+    }
+    for (at, sentence) in reading.noticed().iter().take(REMARKS_MAX).enumerate() {
+        page.entry_of(Rank::Remark, if at == 0 { "noticed" } else { "" }, Tone::Caution, sentence, 3);
+    }
+    if let Some(found) = summary.excluded.found.filter(|found| !matches!(found, WarmUp::Until { .. })) {
+        page.entry_of(Rank::Remark, "warm-up", Tone::Caution, &in_words(found), 2);
+    }
+    for side in ServerSide::of(summary).iter().take(1) {
+        for line in side.lines().iter().take(1) {
+            page.entry_of(Rank::Remark, "server's side", Tone::Normal, &visible(line), 2);
+        }
+    }
+    for profiled in summary.profiles.iter().take(1) {
+        page.entry_of(Rank::Remark, "profile", Tone::Normal, &format!("{}: --full lists the functions", profiles::in_all(profiled)), 2);
+    }
+    if let Some(used) = CeilingUse::of(summary).filter(CeilingUse::is_near) {
+        page.entry_of(Rank::Remark, "this machine", Tone::Caution, &used.in_words(), 2);
+    }
+    if reading.validity.standing == Standing::Valid {
+        for disturbance in disturbances(&reading.validity).iter().take(1) {
+            page.entry_of(Rank::Aside, "caution", Tone::Caution, disturbance, 2);
+        }
+    }
+}

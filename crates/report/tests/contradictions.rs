@@ -1,0 +1,86 @@
+//! No report says two things that cannot both be true: every fixture in every format for people, and sweeps over every shape of curve.
+
+use std::num::NonZeroU32;
+
+use analysis::{Level, Reading, Sweep, Trial, contradictions};
+use measure::{Histogram, Observed, Summary, fixtures};
+use plan::Nanos;
+use report::{FORMATS, Style};
+
+fn fixture(name: &str) -> Summary {
+    fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
+}
+
+#[test]
+fn no_run_is_told_in_sentences_that_contradict_each_other() {
+    for (name, run) in fixtures::summaries() {
+        let reading = Reading::new(&run, &[]);
+        for format in FORMATS.iter().filter(|format| ["text", "markdown", "html"].contains(&format.name)) {
+            let mut bytes = Vec::new();
+            (format.render)(&reading, &Style::PLAIN, &mut bytes).unwrap();
+            assert_eq!(contradictions(&String::from_utf8_lossy(&bytes)), [], "{name} as {}", format.name);
+        }
+    }
+}
+
+/// The server's side of a machine with next to nothing to do.
+fn idle(threads: f64) -> Vec<Observed> {
+    let mut seen = fixture("a_server_that_was_watched").observed;
+    for series in seen.iter_mut().flat_map(|one| &mut one.series) {
+        let scale = match series.name.as_str() {
+            "threads" => threads / 6.0,
+            name if name.contains("overflow") || name.contains("drops") || name == "accept_queue" => 0.0,
+            name if name.contains("cpu") || name == "run_queue_wait" => 0.05,
+            _ => 1.0,
+        };
+        series.values.iter_mut().flatten().for_each(|value| *value *= scale);
+    }
+    seen
+}
+
+/// Three rounds over levels that carry so much, of a server that is watched.
+fn swept(levels: &[u32], threads: f64, carried: impl Fn(f64) -> f64) -> Sweep {
+    let users = |users: u32| Level::Users(NonZeroU32::new(users).unwrap());
+    let mut sweep = Sweep::new("made up".to_owned(), String::new(), levels.iter().map(|it| users(*it)).collect());
+    for repetition in 1..=3 {
+        for (at, level) in levels.iter().enumerate() {
+            let mut summary = fixture("closed_all_well");
+            let wobble = [0.003, -0.004, 0.001, 0.005, -0.002][(at * 2 + repetition as usize) % 5];
+            summary.qps = carried(f64::from(*level)) * (1.0 + wobble);
+            summary.qps_succeeded = summary.qps;
+            let mut times = Histogram::new();
+            times.record_many(Nanos((f64::from(*level) / summary.qps * 1e9) as u64), 10_000);
+            (summary.service_time, summary.response_time) = (times.clone(), times);
+            summary.observed = idle(threads);
+            sweep.trials.push(Trial { level: users(*level), repetition, summary });
+        }
+    }
+    sweep
+}
+
+#[test]
+fn no_sweep_is_told_in_sentences_that_contradict_each_other() {
+    type Carried = fn(f64) -> f64;
+    let curves: [(&str, Carried); 6] = [
+        ("a straight line", |n| 100.0 * n),
+        ("Amdahl's law", |n| 1_000.0 * n / (1.0 + 0.1 * (n - 1.0))),
+        ("the scalability law", |n| 1_000.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.001 * n * (n - 1.0))),
+        ("a pool", |n| 200.0 * n.min(8.0)),
+        ("one at a time", |n| 500.0 + 0.01 * n),
+        ("a pool that suffers from a crowd", |n| 200.0 * n.min(8.0) * if n > 32.0 { 0.5 } else { 1.0 }),
+    ];
+    for levels in [&[1, 2, 4, 8, 16, 32, 64, 128][..], &[1, 4, 16, 64]] {
+        for (name, carried) in curves {
+            for threads in [3.0, 9.0, 200.0] {
+                let sweep = swept(levels, threads, carried);
+                let files = report::sweep::files(&sweep).unwrap();
+                let told = files.iter().find(|file| file.ending == ".md").unwrap();
+                let text = String::from_utf8_lossy(&told.bytes);
+                assert_eq!(contradictions(&text), [], "{name} with {threads} threads at {levels:?}:\n{text}");
+                let findings = analysis::bottleneck::of_sweep(&sweep);
+                let pool = findings.iter().any(|finding| finding.kind == analysis::bottleneck::Kind::WorkerPool);
+                assert!(!pool || ["a pool", "one at a time"].contains(&name), "{name} with {threads} threads at {levels:?}: {findings:#?}");
+            }
+        }
+    }
+}
