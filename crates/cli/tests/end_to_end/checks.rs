@@ -207,7 +207,7 @@ fn what_is_expected_of_answers_decides_what_succeeds() {
     let mut session = Session::new();
     let url = served.url("/get_result?a=1&b=2");
     let good = "--expect 'status == 200' --expect 'body contains result' --expect 'json $.result == 3'";
-    session.loadline(&format!("run {url} -n 20 {good} --out json=good.json --no-save")).exits(0).says("all held");
+    session.loadline(&format!("run {url} -n 20 {good} --full --out json=good.json --no-save")).exits(0).says("all held");
     let result = session.json("good.json");
     assert_eq!((&result["requests"]["succeeded"], &result["urls"][0]["checks"][2]["held"]), (&20.into(), &20.into()));
     assert_eq!(result["urls"][0]["name"], "GET /get_result?a=1&b=2");

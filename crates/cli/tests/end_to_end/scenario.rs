@@ -697,9 +697,11 @@ fn where_every_journey_broke_off_the_report_says_so_and_where() {
         served.url("")
     );
     let mut session = Session::new().file("s.yaml", &text);
-    let ran =
-        session.loadline("run s.yaml --out json=r.json").exits(3).complains("no journey finished: all 10 broke off at the step 'state'");
-    ran.says("no journey finished: all 10 broke off at the step 'state'").says("the server or the scenario");
+    let ran = session
+        .loadline("run s.yaml --full --out json=r.json")
+        .exits(3)
+        .complains("no journey finished: all 10 broke off at the step 'state'");
+    ran.says("No journey finished: all 10 broke off at the step 'state'").says("the server or the scenario");
     let result = session.json("r.json");
     let failure = &result["failures"][0];
     assert_eq!((&failure["class"], &failure["side"]), (&"extract.nothing".into(), &"server_or_plan".into()));
