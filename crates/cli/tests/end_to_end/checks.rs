@@ -199,6 +199,10 @@ fn a_check_on_what_is_not_there_is_a_mistake_with_its_place() {
         .complains("s.yaml:4:11: '200' of what?");
     let mut session = Session::new().file("s.yaml", "target: http://127.0.0.1:1\nsteps:\n  - {get: /, name: login}\n");
     session.loadline("run s.yaml --check 'step logn p95 < 1s'").exits(2).complains("there is no step 'logn'");
+    session
+        .loadline("run http://127.0.0.1:1/ --check 'step login p95 < 1s'")
+        .exits(2)
+        .complains("there is no step 'login': this load has no scenario");
 }
 
 #[test]

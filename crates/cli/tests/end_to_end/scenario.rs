@@ -706,7 +706,7 @@ fn where_every_journey_broke_off_the_report_says_so_and_where() {
     let failure = &result["failures"][0];
     assert_eq!((&failure["class"], &failure["side"]), (&"extract.nothing".into(), &"server_or_plan".into()));
     let example = failure["example"]["text"].as_str().unwrap();
-    assert!(example.ends_with("; or the path is wrong: the answer has the keys status"), "{example}");
+    assert!(example.contains("found nothing, or the path is wrong (the answer has the keys status), in {\"status\""), "{example}");
     // The history calls it by its name.
     session.loadline("runs").exits(0).says("broken shop");
     session.loadline("show @'broken shop'").says("the journeys of broken shop");

@@ -40,7 +40,7 @@ fn a_journey_is_shown_with_every_request_answer_check_and_variable() {
         "check    held    status 200",
         "check    FAILED  json $.user == bob",
         "5. GET /healthz: 200 OK",
-        "extract  FAILED  json $.state found nothing in {\"status\":\"ok\"}; or the path is wrong: the answer has the keys status",
+        "extract  FAILED  json $.state found nothing, or the path is wrong (the answer has the keys status), in {\"status\":\"ok\"}",
         "6. teardown: GET /pick",
         "Failed: the step 'log in': json $.user == bob",
     ] {
