@@ -52,7 +52,7 @@ fn the_commands_of_the_readme_work_as_they_are_printed() {
     assert!(commands.len() > 10, "{commands:?}");
     let served = server();
     let dir = tempfile::tempdir().unwrap();
-    let bin = tempfile::tempdir().unwrap();
+    let (bin, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let stand_in = bin.path().join("loadline");
     fs::write(&stand_in, STAND_IN).unwrap();
     fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).unwrap();
@@ -64,7 +64,7 @@ fn the_commands_of_the_readme_work_as_they_are_printed() {
             .current_dir(dir.path())
             .env_clear()
             .env("PATH", format!("{}:{}", bin.path().display(), std::env::var("PATH").unwrap_or_default()))
-            .env("XDG_DATA_HOME", bin.path())
+            .env("XDG_DATA_HOME", data.path())
             .env("LOADLINE", env!("CARGO_BIN_EXE_loadline"))
             .env("SERVER", served.url("").trim_start_matches("http://"))
             .output()
