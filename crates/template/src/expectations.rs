@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use measure::{Failure, Judged, Outcome, Recorder, StepCounts, Tally};
-use plan::{Plan, PlanError, PlanErrors};
+use plan::{Plan, PlanError, PlanErrors, is_secret, percent_decoded};
 use step::{Answer, Check, Headers, Reading};
 
 use crate::ear::{BODY_BYTES_MAX, Ear, Heard};
@@ -51,13 +51,13 @@ impl Expectations {
                 for route in &mix.routes {
                     let method = route.method.as_deref().unwrap_or(&request.method);
                     let at_home = route.target.same_origin(plan.target());
-                    let place = if at_home { route.target.path_and_query().to_owned() } else { route.target.to_string() };
-                    let row = expected.row(format!("{method} {place}"));
+                    let server = if at_home { String::new() } else { format!("{}://{}", route.target.scheme(), route.target.authority()) };
+                    let row = expected.row(format!("{method} {server}{}", named(route.target.path_and_query())));
                     expected.row_of.push(row);
                 }
             }
             None if !expected.checks.is_empty() => {
-                let row = expected.row(format!("{} {}", request.method, plan.target().path_and_query()));
+                let row = expected.row(format!("{} {}", request.method, named(plan.target().path_and_query())));
                 expected.row_of.push(row);
             }
             None => {}
@@ -137,5 +137,26 @@ impl Expectations {
             recorder.step_failed(row, Failure::CheckStatus, outcome.done, || format!("{name}: answered with the status {status}"));
         }
         judged
+    }
+}
+
+/// A path and query as a row is called by it: it is printed and saved, so values that their names call secrets are left out.
+fn named(path_and_query: &str) -> String {
+    let Some((path, query)) = path_and_query.split_once('?') else { return path_and_query.to_owned() };
+    let parameter = |pair: &str| match pair.split_once('=') {
+        Some((name, _)) if is_secret(&percent_decoded(name)) => format!("{name}=***"),
+        _ => pair.to_owned(),
+    };
+    format!("{path}?{}", query.split('&').map(parameter).collect::<Vec<_>>().join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_called_by_its_url_without_secrets() {
+        assert_eq!(named("/a?b=1&api_key=k1&token=t1&c"), "/a?b=1&api_key=***&token=***&c");
+        assert_eq!(named("/a"), "/a");
     }
 }

@@ -124,7 +124,11 @@ fn a_value_that_is_not_there_ends_the_journey() {
         server.url
     );
     let mut session = Session::new().file("s.yaml", &text);
-    session.loadline("run s.yaml --out json=r.json --no-save").exits(0).says("extract.nothing");
+    session
+        .loadline("run s.yaml --out json=r.json --no-save")
+        .exits(3)
+        .says("extract.nothing")
+        .complains("all 20 broke off at the step 'GET /'");
     assert_eq!(counts(&server.raw()), BTreeMap::from([("GET /".to_owned(), 20)]));
     let result = session.json("r.json");
     assert_eq!(result["scenario"]["journeys"][0]["broke_off"], 20);
@@ -630,7 +634,7 @@ fn a_step_that_takes_too_long_is_named() {
         server.url("").trim_end_matches('/')
     );
     let mut session = Session::new().file("s.yaml", &text);
-    session.loadline("run s.yaml --out json=r.json --no-save").exits(0).says("recv.idle_timeout").says("slow page: no answer within 300ms");
+    session.loadline("run s.yaml --out json=r.json --no-save").exits(3).says("recv.idle_timeout").says("slow page: no answer within 300ms");
     let result = session.json("r.json");
     assert_eq!((&result["requests"]["failed"], &result["scenario"]["steps"][1]["failed"]), (&4.into(), &4.into()));
     assert_eq!(result["failures"][0]["class"], "recv.idle_timeout");
