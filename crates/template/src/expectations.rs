@@ -150,3 +150,16 @@ impl Expectations {
         judged
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_called_by_its_url_without_secrets() {
+        let mut expected = Expectations::default();
+        let rows = ["GET /a?b=1&api_key=k1&token=t1&c", "GET /a?b=1&api_key=k2&token=t2&c", "GET /a"].map(|name| expected.row(name));
+        assert_eq!(rows, [0, 0, 1], "those that differ in a secret alone are one");
+        assert_eq!(expected.names.iter().map(|name| &**name).collect::<Vec<_>>(), ["GET /a?b=1&api_key=***&token=***&c", "GET /a"]);
+    }
+}

@@ -57,9 +57,20 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
         Renderings::check(&out, WALK_FORMATS, if force { Existing::Replace } else { Existing::Keep }, StandardOutput::Free, &mut errors);
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, Voice::Talking, &mut errors);
     let scenario = scenarios.of(&draft);
-    // Whatever load was asked for, this is one request.
-    let mut draft = Draft { rate: None, duration: None, arrivals: None, pause: None, warmup: None, connections: given("1"), ..draft };
-    draft.requests = given("1");
+    // Whatever load was asked for, this is one request. A journey is one user's, whatever load its file has.
+    let mut draft = match scenario {
+        Some(_) => draft,
+        None => Draft {
+            rate: None,
+            duration: None,
+            arrivals: None,
+            pause: None,
+            warmup: None,
+            connections: given("1"),
+            requests: given("1"),
+            ..draft
+        },
+    };
     inputs::read(&mut draft, &mut errors);
     let plan = inputs::decide(draft, &scenarios, &mut errors);
     let names: Vec<&str> = scenario.iter().flat_map(|scenario| &scenario.journeys).map(|journey| journey.name.as_str()).collect();
@@ -111,12 +122,12 @@ fn shown(title: &str, walked: scenario::Walk) -> Walk {
             let hidden = |text: &str| own.conceal(&secrets::without(text));
             walk::Exchange {
                 part,
-                name: hidden(&url_without_secrets(&exchange.name)),
+                name: hidden(&line(&exchange.name)),
                 request: hidden(&request(&String::from_utf8_lossy(&exchange.request))),
                 result: exchange.result.map_err(|failure| failure.about().to_owned()),
                 headers: hidden(&headers(&String::from_utf8_lossy(&exchange.headers))),
                 body: hidden(&body(&String::from_utf8_lossy(&exchange.body))),
-                body_bytes: exchange.body_bytes,
+                bytes_left_out: exchange.body_bytes - exchange.body.len(),
                 took: exchange.took.map_or_else(String::new, |took| analysis::quantity::nanos(Some(took))),
                 checks: exchange.checks.into_iter().map(|(check, held)| (hidden(&check), held.map_err(|why| hidden(&why)))).collect(),
                 missing: exchange.missing.iter().map(|missing| hidden(missing)).collect(),
@@ -152,10 +163,14 @@ const HIDDEN: &str = "***";
 
 fn request(text: &str) -> String {
     let (head, content) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
-    let (line, lines) = head.split_once("\r\n").unwrap_or((head, ""));
-    let (asked, version) = line.rsplit_once(' ').unwrap_or((line, ""));
-    let line = format!("{} {version}", url_without_secrets(asked));
-    format!("{}\n{}\n{}", secrets::without(&line), headers(lines), body(content))
+    let (first, lines) = head.split_once("\r\n").unwrap_or((head, ""));
+    format!("{}\n{}\n{}", line(first), headers(lines), body(content))
+}
+
+/// The first line of a request, or its name.
+fn line(text: &str) -> String {
+    let (asked, version) = text.strip_suffix(" HTTP/1.1").map_or((text, ""), |asked| (asked, " HTTP/1.1"));
+    secrets::without(&format!("{}{version}", url_without_secrets(asked)))
 }
 
 fn headers(lines: &str) -> String {
@@ -198,6 +213,7 @@ mod tests {
             shown,
             "POST /login;jsessionid=***?api_key=***&page=2 HTTP/1.1\nHost: a.test\nCookie: ***\nX-Id: 7\n\nuser=ada&password=***"
         );
+        assert_eq!(line("GET /a?token=t1&b=2"), "GET /a?token=***&b=2");
         assert_eq!(body("{\"token\":\"t1\",\"id\":7}"), "{\"token\":\"***\",\"id\":7}");
         assert_eq!(headers("Set-Cookie: a=b\nServer: x\n"), "Set-Cookie: ***\nServer: x\n");
     }

@@ -74,12 +74,9 @@ fn throughput(reading: &Reading<'_>) -> String {
     let requests = format!("{} requests a second", rate(summary.qps));
     if let Some(scenario) = &summary.scenario {
         if scenario.journeys.iter().all(|row| row.completed == 0) {
-            let broke_off: u64 = scenario.journeys.iter().map(|row| row.broke_off).sum();
-            let most = scenario.steps.iter().max_by_key(|step| step.failed).filter(|step| step.failed > 0);
-            let at = most.map_or_else(String::new, |step| format!(", most at {}", visible(&step.name)));
-            return match broke_off {
-                0 => format!("No journey finished within {} ({requests})", quantity::length(summary.ended.load_until)),
-                _ => format!("No journey finished: {} broke off{at} ({requests})", count(broke_off)),
+            return match scenario.nothing_finished() {
+                None => format!("No journey finished within {} ({requests})", quantity::length(summary.ended.load_until)),
+                Some(why) => format!("{} ({requests})", visible(&why)),
             };
         }
         let offered = scenario.tps_offered.map_or_else(String::new, |offered| format!(" of {} started", rate(offered)));
