@@ -201,7 +201,9 @@ fn a_terminal_that_goes_away_ends_the_run_with_its_report() {
     terminal.tmux(&["kill-server"]);
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let shown = terminal.session.loadline("show @hung-up").stdout;
+        let mut show = Command::new(env!("CARGO_BIN_EXE_loadline"));
+        let ran = show.args(["show", "@hung-up"]).env("XDG_DATA_HOME", terminal.session.path("data")).output().unwrap();
+        let shown = String::from_utf8_lossy(&ran.stdout).into_owned();
         if shown.contains("Interrupted after") {
             return;
         }
