@@ -276,7 +276,7 @@ fn moved(run: &Summary, q: f64) -> Nanos {
     // Results that do not tell which requests were delayed tell by how much one in so many was.
     let untold = own.is_empty() && run.lag.max().is_some_and(|lag| lag >= MOVED_MIN);
     if untold {
-        return run.lag.quantile(q).unwrap_or_default();
+        return run.lag.known_quantile(q).unwrap_or_default();
     }
     run.response_time.quantile(q).zip(run.quantile_without_own_delay(q)).map_or(Nanos::ZERO, |(with, without)| with.since(without))
 }
@@ -979,8 +979,7 @@ mod tests {
         assert_eq!(standing, Standing::Degraded);
         assert_eq!(
             why,
-            "other programs used 43 % of this machine's processors, and the server got no core for 61 % of the time it was ready to \
-             work: it may be faster than this"
+            "other programs kept 43 % of the CPUs busy, and the server waited for a CPU 61 % of the time, so it may be faster than measured"
         );
         let (standing, _, noticed) = beside(Some(0.43), Some(0.05));
         assert_eq!((standing, noticed), (Standing::Valid, vec!["other programs kept 43 % of the CPUs busy".to_owned()]));
