@@ -9,9 +9,9 @@
 /// Two phrases of which a report may hold one.
 const PAIRS: &[(&str, &str)] = &[
     ("VALID: loadline was not the limit", "do not trust"),
-    ("The load generator was not the limit", "limits it is loadline itself"),
+    ("The load generator was not the limit", "loadline was held back"),
     ("The load generator was not the limit: ", "INVALID: do not use"),
-    ("VALID: loadline was not the limit", "limits it is loadline itself"),
+    ("VALID: loadline was not the limit", "loadline was held back"),
     ("a pool of workers: ", "makes it slower"),
     ("a pool of workers: ", "throughput falls from"),
     ("a pool of workers: ", "waits for something shared"),
