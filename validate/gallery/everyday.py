@@ -63,12 +63,12 @@ class Writing(Plain):
     """Each request is a row that is on the disk when it is answered."""
 
     local = threading.local()
-    path = ""
+    database = ""
 
     def work(self):
         connection = getattr(self.local, "connection", None)
         if connection is None:
-            connection = self.local.connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            connection = self.local.connection = sqlite3.connect(self.database, timeout=60, isolation_level=None)
             connection.execute("PRAGMA synchronous=FULL")
         connection.execute("INSERT INTO rows (text) VALUES (?)", (BODY.decode() * 40,))
 
@@ -90,8 +90,8 @@ def main():
         "restarting": Plain,
     }[name]
     if name == "writing":
-        Writing.path = os.path.join(tempfile.mkdtemp(dir=os.environ.get("GALLERY_DIR", ".")), "rows.db")
-        sqlite3.connect(Writing.path).execute("CREATE TABLE rows (text TEXT)")
+        Writing.database = os.path.join(tempfile.mkdtemp(dir=os.environ.get("GALLERY_DIR", ".")), "rows.db")
+        sqlite3.connect(Writing.database).execute("CREATE TABLE rows (text TEXT)")
     kind = HTTPServer if name == "one-thread" else Server
     server = kind(("127.0.0.1", 0), handler)
     print(f"http://127.0.0.1:{server.server_address[1]}/", flush=True)

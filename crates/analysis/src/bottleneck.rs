@@ -57,7 +57,7 @@ pub const BRIEF_LETTERS_MAX: usize = 75;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Nothing near its limit was seen.
+    /// No cause stands out.
     None,
     /// All its cores are busy.
     Processor,

@@ -140,7 +140,7 @@ failures! {
     CheckFailed, "check.failed", Server, "an answer that a check of its step did not pass", "the example says what was expected and what came";
     ExtractNothing, "extract.nothing", ServerOrPlan, "nothing to extract from the answer, so the journey ended there", "the server answered something else, or the scenario looks in the wrong place: the example holds the expression and the beginning of the answer";
 
-    StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "its keep-alive timeout is shorter than the time between requests";
+    StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "it ended just then, or its keep-alive timeout is shorter than the time between requests";
 
     RequestValue, "request.value", Plan, "not sent: a value for a header holds a line break or another control character", "look at where the value comes from, a row of data or an answer; {{base64 (NAME)}} writes any bytes";
 

@@ -2,7 +2,7 @@
 //!
 //! Each server is a process of its own ([`testbed::limited`]), and loadline sees of it what it would see of any: a ladder of loads or
 //! a single run, and `/proc`. What is judged is the first Finding of the result, as the program wrote it. Beside the servers that are
-//! short of something stand two that are not, loaded well below what they carry: there the right answer is that nothing limits them.
+//! short of something stand two that are not, loaded well below what they carry: there the right answer is that no limit was reached.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader};
@@ -226,7 +226,7 @@ impl Experiment for Bottlenecks {
         let healthy = right(false);
         if healthy.of > 0 {
             section.proofs.push(Proof::of_fact(
-                "of servers loaded well below what they carry, the first Finding is that nothing limits them",
+                "of servers loaded well below what they carry, no cause is named",
                 "every time",
                 format!("of {} in {}", healthy.hits, healthy.of),
                 healthy.hits == healthy.of,

@@ -62,8 +62,8 @@ impl Shown {
         Some(match self.kind.as_deref() {
             Some(kind) if self.right.iter().any(|right| right == kind) => Verdict::Right,
             None | Some("none") => Verdict::NotTold,
-            // That it is something which is not seen names nothing.
-            Some("not_visible") => Verdict::NotTold,
+            // That it is something which is not seen names nothing; nor does it that this machine was too busy to tell.
+            Some("not_visible" | "shared_machine" | "generator") => Verdict::NotTold,
             Some(_) => Verdict::Wrong,
         })
     }
@@ -80,6 +80,10 @@ enum Server {
     Demo(&'static str),
     /// A program of `validate/gallery`, with its arguments; `{}` is that folder.
     Program(&'static str, &'static [&'static str]),
+    /// The same by a program of Python's packages, from an environment that is made first.
+    Python(&'static str, &'static [&'static str]),
+    /// PostgreSQL behind an API with a pool of four connections: a path of it.
+    Database(&'static str),
     /// The Go program of that folder, built first.
     Go(&'static str),
     /// The same, with so many cores allowed by its cgroup.
@@ -122,7 +126,7 @@ const CASES: &[Case] = &[
         "no keep-alive",
         Server::Program("python3", &["{}/everyday.py", "closing"]),
         "run -c 10 -d 3s",
-        &["new_connections", "thread", "lock", "none"],
+        &["new_connections", "thread", "lock", "none", "shared_machine", "processor"],
     ),
     // Freezes.
     case(
@@ -182,13 +186,13 @@ const CASES: &[Case] = &[
     ),
     case(
         "Flask's own server, 20 ms of waiting",
-        Server::Program("flask", &["--app", "{}/flask_app.py", "run", "--port", "0"]),
+        Server::Python("flask", &["--app", "{}/flask_app.py", "run", "--port", "0"]),
         LADDER,
         &["lock", "thread", "processor", "new_connections"],
     ),
     case(
         "gunicorn with two workers",
-        Server::Program("gunicorn", &["--chdir", "{}", "-w", "2", "-b", "127.0.0.1:0", "flask_app:app"]),
+        Server::Python("gunicorn", &["--chdir", "{}", "-w", "2", "-b", "127.0.0.1:0", "flask_app:app"]),
         LADDER,
         &["worker_pool"],
     ),
@@ -211,6 +215,7 @@ const CASES: &[Case] = &[
         LADDER,
         &["garbage_collection", "shared_machine"],
     ),
+    case("PostgreSQL behind a pool of four connections", Server::Database("/slow/1"), LADDER, &["worker_pool", "not_visible"]),
     case(
         "nginx before an upstream with four workers",
         Server::Nginx("", "location / { proxy_pass http://{}; proxy_http_version 1.1; }", Some("workers")),
@@ -265,7 +270,8 @@ impl Experiment for Gallery {
             _ => ["--name", "it", "--dir=."],
         });
         let ran = loadline.run(&words, Duration::from_secs(120))?;
-        if ![0, 1, 4].contains(&ran.exit) {
+        // A server that ends is a run that could not be carried out.
+        if ![0, 1, 3, 4].contains(&ran.exit) {
             bail!("it ended with {}: {}{}", ran.exit, ran.stderr, ran.stdout);
         }
         let result = loadline.json("it.json")?;
@@ -327,13 +333,14 @@ struct Served {
     behind: Option<Child>,
     /// Where it writes.
     _dir: tempfile::TempDir,
+    _state: Option<tempfile::TempDir>,
 }
 
 impl Served {
     fn start(server: Server, loadline: &Loadline) -> Result<Self> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("gallery");
         let dir = tempfile::tempdir_in(target()?)?;
-        let mut served = Self { url: String::new(), child: None, quota: None, demo: None, behind: None, _dir: dir };
+        let mut served = Self { url: String::new(), child: None, quota: None, demo: None, behind: None, _dir: dir, _state: None };
         let at = served._dir.path().to_owned();
         match server {
             Server::Demo(path) => {
@@ -346,6 +353,24 @@ impl Served {
                 let mut command = Command::new(program);
                 command.args(words).env("GALLERY_DIR", &at).env("PYTHONDONTWRITEBYTECODE", "1");
                 served.listens(command, program)?;
+            }
+            Server::Python(program, words) => {
+                let words = words.iter().map(|word| word.replace("{}", &folder.display().to_string()));
+                let mut command = Command::new(python_environment()?.join("bin").join(program));
+                command.args(words).env("PYTHONDONTWRITEBYTECODE", "1");
+                served.listens(command, program)?;
+            }
+            Server::Database(path) => {
+                let port = free_port()?;
+                let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/targets/database/start.sh");
+                let mut command = Command::new("bash");
+                // The path of a socket in it may have 107 letters.
+                let state = tempfile::tempdir_in("/tmp")?;
+                command.arg(script).env("PORT", port.to_string()).env("STATE", state.path()).env("INSTALL", "no").env("POOL", "4");
+                served.listens(command, "PostgreSQL")?;
+                served._state = Some(state);
+                await_listener(port)?;
+                served.url = format!("http://127.0.0.1:{port}{path}");
             }
             Server::Go(name) => served.listens(go(&folder, name)?, "go")?,
             Server::Limited(name, cores) => {
@@ -362,7 +387,7 @@ impl Served {
                     served.behind = Some(child);
                     upstream = url.trim_start_matches("http://").trim_end_matches('/').to_owned();
                 }
-                let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+                let port = free_port()?;
                 let inside = inside.replace("{}", &upstream);
                 let configuration = format!(
                     "daemon off; worker_processes 1; pid {0}/nginx.pid; error_log {0}/error.log;\nevents {{ worker_connections 1024; }}\n\
@@ -375,13 +400,7 @@ impl Served {
                 command.arg("-p").arg(&at).arg("-e").arg(at.join("error.log")).arg("-c").arg(at.join("nginx.conf"));
                 command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
                 served.child = Some(command.spawn().context("nginx is not installed")?);
-                let deadline = Instant::now() + Duration::from_secs(5);
-                while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-                    if Instant::now() > deadline {
-                        bail!("nginx does not listen: {}", fs::read_to_string(at.join("error.log")).unwrap_or_default());
-                    }
-                    std::thread::sleep(Duration::from_millis(20));
-                }
+                await_listener(port).with_context(|| fs::read_to_string(at.join("error.log")).unwrap_or_default())?;
                 served.url = format!("http://127.0.0.1:{port}/");
             }
         }
@@ -452,6 +471,40 @@ fn go(folder: &Path, name: &str) -> Result<Command> {
     let mut command = Command::new(program);
     command.arg(name);
     Ok(command)
+}
+
+/// One that nobody listens on.
+fn free_port() -> Result<u16> {
+    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+/// Waits until somebody listens there.
+fn await_listener(port: u16) -> Result<()> {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        if Instant::now() > deadline {
+            bail!("nobody listens on port {port}");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// Python with Flask and gunicorn in an environment of its own, made where it is not there yet.
+fn python_environment() -> Result<PathBuf> {
+    let folder = target()?.join("python");
+    if folder.join("bin/gunicorn").exists() {
+        return Ok(folder);
+    }
+    let made = Command::new("python3").args(["-m", "venv"]).arg(&folder).output().context("python3 is not installed")?;
+    if !made.status.success() {
+        bail!("python3 -m venv: {}", String::from_utf8_lossy(&made.stderr));
+    }
+    let installed = Command::new(folder.join("bin/pip")).args(["install", "--quiet", "flask", "gunicorn"]).output()?;
+    if !installed.status.success() {
+        bail!("pip install: {}", String::from_utf8_lossy(&installed.stderr));
+    }
+    Ok(folder)
 }
 
 /// A folder beside this program, on a disk rather than in memory.

@@ -189,6 +189,10 @@ fn is_flat_before(scene: &Scene<'_>, first: &Point) -> bool {
     scene.flat.is_some_and(|flat| !first.open && flat.to < first.level)
 }
 
+/// A share in percent; of what is not quite all, not all.
 fn whole(share: f64) -> String {
+    if share < 1.0 && share > 0.999 {
+        return "more than 99.9".to_owned();
+    }
     percent((share * 1e3).round() / 10.0)
 }

@@ -23,7 +23,7 @@ pub(super) fn generator(scene: &Scene<'_>) -> Option<Finding> {
         let thread = seen.busiest.first().is_some_and(|(_, used)| *used >= 0.9);
         thread || seen.cpu.zip(seen.capacity()).is_some_and(|(cpu, cores)| cpu >= 0.85 * cores)
     });
-    let sentence = format!("at {} requests a second it was at its own limit ({limit})", figure(point.answered));
+    let sentence = format!("at {} requests a second it was held back ({limit})", figure(point.answered));
     let finding = Finding::new(Kind::Generator, if full || both { 0.85 } else { 0.95 }, sentence)
         .evidence([format!("it used {} cores", decimal(point.generator_cores, 2))])
         .refuted_by("give more threads (-t), or send half of the load from a second machine: if no more is carried, this is wrong")

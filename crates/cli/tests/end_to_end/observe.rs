@@ -97,8 +97,13 @@ fn what_was_seen_stands_wherever_a_result_is_read() {
     session.loadline(&format!("find {url}/healthz --slo 'p90 < 2s' --rate-max 40/s --quick --budget 30s --name f --dir . --force"));
     assert!(all_of(&mut session, "f.find.json", "f.find.md").contains("\"loads\":["));
     let ran = session.loadline(&format!("compare {url}/healthz?a {url}/healthz?b -c 1 --pairs 1 --name c {short}"));
-    ran.says("The server's side: A: ").says("For a request the server used ");
-    all_of(&mut session, "c.compare.json", "c.compare.md");
+    // A machine that others keep busy has its pair left out, and then there is nothing to tell of the server.
+    if ran.stdout.contains("left out") {
+        ran.says("the load generator was the limit");
+    } else {
+        ran.says("The server's side: A: ").says("For a request the server used ");
+        all_of(&mut session, "c.compare.json", "c.compare.md");
+    }
 }
 
 #[test]

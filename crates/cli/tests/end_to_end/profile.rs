@@ -139,7 +139,7 @@ fn a_profile_that_cannot_be_had_is_a_warning_and_the_run_goes_on() {
 #[test]
 fn a_process_is_sampled_by_perf_where_it_is_there_and_allowed() {
     let server = server();
-    let line = format!("run {} -c 1 -d 1500ms --profile pid:{} --out json=r.json", server.url("/healthz"), std::process::id());
+    let line = format!("run {} -c 1 -d 1500ms --full --profile pid:{} --out json=r.json", server.url("/healthz"), std::process::id());
     let with_perf = |text: &str| {
         let session = Session::new().file("perf", &format!("#!/bin/sh\n{text}"));
         fs::set_permissions(session.path("perf"), fs::Permissions::from_mode(0o755)).unwrap();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
+use analysis::bottleneck::Kind as Bottleneck;
 use analysis::gate::{Judgement, Verdict};
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::server_side::{Now, ServerSide};
@@ -251,10 +252,7 @@ fn unkept(reading: &Reading<'_>) -> Vec<String> {
 }
 
 fn steady(reading: &Reading<'_>) -> Answer {
-    // The shape of the times is no change of them.
-    let shapes: Vec<String> = reading.peaks.iter().map(ToString::to_string).collect();
-    let noticed: Vec<String> = reading.noticed().into_iter().filter(|said| !shapes.contains(said)).collect();
-    if let Some((first, others)) = noticed.split_first() {
+    if let Some((first, others)) = reading.changes().split_first() {
         let more = match others.len() {
             0 => String::new(),
             1 => "; one more remark is below".to_owned(),
@@ -274,8 +272,11 @@ fn steady(reading: &Reading<'_>) -> Answer {
 fn limits(reading: &Reading<'_>) -> Answer {
     let summary = reading.run;
     let named = reading.bottleneck.first().is_some_and(analysis::bottleneck::Finding::is_named);
-    // That nothing was let in is so however late it was asked.
-    let refused = reading.bottleneck.first().is_some_and(|first| first.kind == analysis::bottleneck::Kind::Refused);
+    // That nothing was let in, nobody was there or requests were turned away is so however late it was asked.
+    let told = |kind: Bottleneck| {
+        matches!(kind, Bottleneck::Refused | Bottleneck::Ended | Bottleneck::Silent | Bottleneck::RateLimit | Bottleneck::Overload)
+    };
+    let refused = reading.bottleneck.first().is_some_and(|first| told(first.kind));
     if let Some(answer) = super::limits::answer(&reading.bottleneck)
         && (reading.validity.standing != Standing::Invalid || refused)
         && (named || (reading.validity.standing == Standing::Valid && summary.failures.is_empty()))
