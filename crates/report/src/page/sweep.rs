@@ -240,7 +240,7 @@ pub(crate) fn text(sweep: &Sweep) -> String {
     text += "\n";
     let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows));
     said.for_each(|sentence| text += &format!("{sentence}\n"));
-    text += &server_side::of_sweep(sweep);
+    text += &server_side::of_sweep(sweep, usize::from(Style::PLAIN.width));
     crate::limits::sentences(&analysis::bottleneck::of_sweep(sweep)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
     profiles::told_of(&profiles::of_sweep(sweep)).iter().for_each(|(sentence, table)| text += &format!("\n{sentence}\n\n{table}"));
     text
