@@ -244,7 +244,7 @@ fn answers(reading: &Reading<'_>) -> Vec<Answer> {
 fn unkept(reading: &Reading<'_>) -> Vec<String> {
     let told = |it: &Judgement| match it.verdict {
         Verdict::Held => None,
-        Verdict::Broken => Some(format!("BROKEN: {}; measured: {}", it.check, it.about())),
+        Verdict::Broken => Some(format!("{}: {}; measured: {}", it.verdict.name(), it.check, it.about())),
         Verdict::NotJudgeable { .. } => Some(format!("Cannot tell: {}; {}", it.check, it.about())),
     };
     reading.checks.iter().filter_map(told).collect()
@@ -678,7 +678,7 @@ mod tests {
         let view = view(&Reading::new(&summary, &checks), String::new());
         let first = &view.answers[0];
         assert_eq!((first.question, first.tone, first.evidence), (Question::Checks, Tone::Bad, Some("checks")));
-        assert!(first.sentence.starts_with("BROKEN: p50 < 1ns; measured: ") && !first.sentence.contains("1h"), "{}", first.sentence);
+        assert!(first.sentence.starts_with("FAILED: p50 < 1ns; measured: ") && !first.sentence.contains("1h"), "{}", first.sentence);
         assert_eq!(view.answers.len(), 5);
     }
 
