@@ -262,11 +262,11 @@ const tests = {
   },
 
   async "a run of the command line is watched and stopped"() {
-    const { page, complaints, close } = await open("/live");
-    await page.getByText("Nothing is under way").waitFor();
     const child = spawn(loadline, ["run", `${api}/healthz`, "-c", "2", "-d", "10m", "--name", "by-hand"], { env, cwd: home, stdio: "ignore" });
     children.push(child);
     const ended = new Promise((done) => child.on("close", done));
+    while ((await json("/api/v1/live")).name !== "by-hand") await new Promise((done) => setTimeout(done, 50));
+    const { page, complaints, close } = await open("/live");
     await page.waitForFunction(() => Number(document.getElementById("app").dataset.ticks) >= 2);
     await page.getByRole("button", { name: "Stop" }).click();
     await page.waitForFunction(() => document.getElementById("app").dataset.state === "ended");
@@ -361,9 +361,11 @@ const tests = {
     await close();
   },
 
-  async "where there is a token it is asked for, and the address that was printed signs in"() {
-    writeFileSync(join(home, "token"), "0123456789abcdef0123456789abcdef\n");
+  async "where there is a token it is asked for, and an address that holds it signs in"() {
+    const token = "0123456789abcdef0123456789abcdef";
+    writeFileSync(join(home, "token"), `${token}\n`);
     const { url } = await started(["serve", "--listen", "127.0.0.1:0", "--token-file", join(home, "token")], /http:\/\/127\.0\.0\.1:\d+\/#token=\S+/);
+    assert.ok(!url.includes(token), "the token of a file is not printed");
     const clean = url.split("#")[0];
     assert.equal(await asked("GET", "/api/v1/runs", {}, undefined, clean), 401);
     assert.equal(await asked("GET", "/api/v1/runs", { authorization: "Bearer wrong" }, undefined, clean), 401);
@@ -375,7 +377,7 @@ const tests = {
     await page.getByRole("button", { name: "Open" }).click();
     await page.getByText("This is not the token of this server").waitFor();
     await page.goto("about:blank");
-    await page.goto(url);
+    await page.goto(`${clean}#token=${token}`);
     await page.locator(".runs tbody tr").first().waitFor();
     assert.equal(page.url(), clean, "the token does not stay in the address");
     assert.equal(await page.evaluate(() => document.cookie), "", "no script reads the cookie");

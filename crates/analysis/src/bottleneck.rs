@@ -208,6 +208,12 @@ impl Finding {
         self.kind != Kind::None && self.strength >= NAMED_MIN
     }
 
+    /// What it is about and the sentence, where something else comes first.
+    #[must_use]
+    pub fn candidate(&self) -> String {
+        format!("{}: {}", self.kind.name(), self.sentence)
+    }
+
     /// The kind and the sentence; of what is no limit, the sentence alone.
     #[must_use]
     pub fn headline(&self) -> String {
@@ -219,6 +225,8 @@ impl Finding {
 fn said(kind: Kind, sentence: &str) -> String {
     match kind {
         Kind::None | Kind::Refused | Kind::Ended | Kind::Silent => sentence.to_owned(),
+        // Of a server that was not loaded as meant no limit is known.
+        Kind::Generator => format!("cannot be told: {sentence}"),
         kind => format!("{}: {sentence}", kind.name()),
     }
 }
@@ -391,11 +399,12 @@ pub fn sentences(findings: &[Finding]) -> Vec<String> {
     let mut said = vec![match first.kind {
         Kind::None => format!("{}.", capitalised(&first.sentence)),
         Kind::Refused | Kind::Ended | Kind::Silent => format!("What was measured is no limit: {}.", first.sentence),
+        Kind::Generator => format!("What limits it {}.", first.headline()),
         _ => format!("What limits it is {}.", first.headline()),
     }];
     said.extend((!first.evidence.is_empty()).then(|| format!("Evidence: {}.", first.evidence.join("; "))));
     said.push(format!("How to check: {}. Fix: {}.", first.refuted_by, first.remedy));
-    said.extend(rest.first().map(|next| format!("The next candidate is {}.", next.headline())));
+    said.extend(rest.first().map(|next| format!("The next candidate is {}.", next.candidate())));
     said
 }
 

@@ -6,7 +6,7 @@
 
 use crate::knee::{Best, Kept};
 use crate::quantity::{NONE, count, figure, share, time};
-use crate::{LevelRow, Scaling, Stopped};
+use crate::{LevelRow, Scaling, Standing, Stopped};
 
 /// A level that reaches this share of the highest QPS reaches it for all purposes: noise between runs is about as large.
 const NEARLY: f64 = 0.98;
@@ -175,7 +175,14 @@ fn generator(rows: &[LevelRow], best: &LevelRow) -> String {
         Some(row) => format!("The load generator was not the limit at the peak, but it was at {}: read that level with care.", row.level),
         None => {
             let busiest = rows.iter().map(|row| row.generator_cpu_busiest).fold(0.0, f64::max);
-            format!("The load generator was not the limit: its busiest thread used at most {:.0} % of a core.", busiest * 100.0)
+            let invalid = rows.iter().filter(|row| row.standing == Standing::Invalid).count();
+            let at = match invalid {
+                0 => "",
+                some if some < rows.len() => " at the levels that are valid",
+                // Why none is stands with each of them.
+                _ => return "No level is valid.".to_owned(),
+            };
+            format!("The load generator was not the limit{at}: its busiest thread used at most {:.0} % of a core.", busiest * 100.0)
         }
     }
 }
@@ -287,6 +294,17 @@ mod tests {
             conclusion(&rows, None).last().unwrap(),
             "At the peak the load generator was the limit (its busiest thread used 97 % of a core), so the server may carry more."
         );
+    }
+
+    #[test]
+    fn of_levels_that_are_not_valid_it_is_not_said_that_the_generator_was_not_the_limit() {
+        let mut rows = [row(10, 10_000.0, 1.0, 100.0), row(100, 50_000.0, 2.0, 100.0)];
+        rows[0].standing = Standing::Invalid;
+        let said = conclusion(&rows, None);
+        let last = said.last().unwrap();
+        assert!(last.starts_with("The load generator was not the limit at the levels that are valid: "), "{last}");
+        rows[1].standing = Standing::Invalid;
+        assert_eq!(conclusion(&rows, None).last().unwrap(), "No level is valid.");
     }
 
     #[test]

@@ -63,13 +63,16 @@ impl From<Exit> for ExitCode {
 /// promises nothing has nothing to be judged: its standing is in its report, and what follows it in a script is not held up by whatever
 /// else the machine was busy with.
 pub fn judged(reading: &Reading<'_>) -> Exit {
+    // Seen whatever else this machine was busy with.
+    let unfinished = nothing_finished(reading.run).is_some() || outage(reading.run).is_some();
     match (reading.validity.standing, &reading.aborted_by) {
+        (Standing::Invalid, None) if reading.checks.is_empty() && unfinished => Exit::NotCarriedOut,
         (Standing::Invalid, None) if reading.checks.is_empty() => Exit::Done,
         (Standing::Invalid, _) => Exit::NotTrustworthy,
         (_, Some(_)) => Exit::CheckFailed,
         (_, None) => match checked(&reading.checks) {
             Exit::CheckFailed => Exit::CheckFailed,
-            _ if nothing_finished(reading.run).is_some() || outage(reading.run).is_some() => Exit::NotCarriedOut,
+            _ if unfinished => Exit::NotCarriedOut,
             exit => exit,
         },
     }

@@ -5,12 +5,14 @@
 //! program ends on a third Ctrl-C. In this mode Ctrl-C reaches us as a key and not as a signal, and does what `q` does.
 //!
 //! Drawing happens on a thread of its own, which sleeps until a key comes, the size changes or a second is over. Ticks
-//! only change what it will draw next.
+//! only change what it will draw next. A terminal that was hung up (its window closed, its connection lost) is read to its end for
+//! ever, below us; so that thread is given a moment to end, and is not waited for beyond it.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use plan::Plan;
@@ -24,6 +26,8 @@ use crate::view::{ROOM_MIN, View};
 
 /// How long the thread sleeps before it looks whether the run is over.
 const LOOK: Duration = Duration::from_millis(100);
+/// A thread whose terminal is there ends within one look.
+const END_WITHIN: Duration = Duration::from_secs(1);
 /// It is drawn anew at least this often, and at once after a Tick or a key.
 const REDRAW: Duration = Duration::from_secs(1);
 
@@ -42,7 +46,8 @@ pub fn fits() -> bool {
 #[derive(Debug)]
 pub struct Terminal {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    /// Is hung up when the thread that draws has ended.
+    drawing: Option<Receiver<()>>,
 }
 
 #[derive(Debug)]
@@ -71,9 +76,11 @@ impl Terminal {
         let mut drawn = ratatui::try_init().inspect_err(|_| give_back())?;
         let shared = Arc::new(Shared { view: Mutex::new(view), changed: AtomicBool::new(true), over: AtomicBool::new(false) });
         let seen = Arc::clone(&shared);
-        let thread = thread::Builder::new()
+        let (ended, drawing) = channel();
+        thread::Builder::new()
             .name("terminal".to_owned())
             .spawn(move || {
+                let _ended = ended;
                 let mut asked = 0;
                 draw_until_over(&seen, &mut drawn, &mut || {
                     asked += 1;
@@ -82,7 +89,7 @@ impl Terminal {
                 });
             })
             .inspect_err(|_| give_back())?;
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self { shared, drawing: Some(drawing) })
     }
 
     /// Changes what is shown.
@@ -98,8 +105,8 @@ impl Terminal {
     /// Ends the view and gives the terminal back.
     pub fn leave(&mut self) {
         self.shared.over.store(true, Ordering::SeqCst);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+        if let Some(drawing) = self.drawing.take() {
+            let _ = drawing.recv_timeout(END_WITHIN);
         }
         give_back();
     }

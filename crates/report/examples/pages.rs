@@ -201,11 +201,16 @@ fn lively(seconds: u64, random: &mut Random) -> Summary {
     run.qps_succeeded = (due_all - failed_all) as f64 / seconds as f64;
     run.status = [(201, due_all - failed_all), (503, failed_all)].into();
     run.failures.iter_mut().filter(|failure| failure.class == Failure::CheckStatus).for_each(|failure| failure.count = failed_all);
-    run.in_flight_mean = run.qps * served.mean().unwrap_or_default() / 1e9;
+    (run.in_flight_mean, run.service_drained) = (under_way(&served, run.duration_s), Some(Nanos::ZERO));
     run.wait = Histogram::new();
     run.qps_offered = Some(per_second);
     (run.response_time, run.response_time_succeeded, run.service_time) = (all.clone(), all, served);
     run
+}
+
+/// Requests under way on average, as their times have it: a run that breaks Little's law is INVALID.
+fn under_way(times: &Histogram, seconds: f64) -> f64 {
+    times.sum() as f64 / 1e9 / seconds
 }
 
 /// The server of such a run: four workers that are busy when it falters, and connections that wait then.
@@ -463,6 +468,7 @@ fn compared(a: &str, b: &str, tail: f64, pairs: u32, random: &mut Random) -> Res
                 ticks.push(Tick { response_time: slower.pack(), ..tick.clone() });
             }
             run.timeline = ticks;
+            run.in_flight_mean = under_way(&all, run.duration_s);
             (run.response_time, run.response_time_succeeded, run.service_time) = (all.clone(), all.clone(), all);
             run.observed = vec![seen_at(0.5 * tail, 40.0)];
             if a == HOSTILE { hostile(run) } else { run }

@@ -160,7 +160,12 @@ impl Answer {
 /// As a sentence ends and begins.
 fn finished(sentence: &str) -> String {
     let mut letters = sentence.trim_end().chars();
-    let upper = letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect());
+    // A name such as p50 stays what it is.
+    let is_name = sentence.chars().nth(1).is_some_and(|second| second.is_ascii_digit());
+    let upper: String = match letters.next() {
+        Some(first) if !is_name => first.to_uppercase().chain(letters).collect(),
+        _ => sentence.trim_end().to_owned(),
+    };
     if upper.ends_with(['.', '?', '!', ':']) || upper.is_empty() { upper } else { format!("{upper}.") }
 }
 

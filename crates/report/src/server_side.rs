@@ -16,6 +16,9 @@ use crate::visible;
 /// Runs under the name of what they have in common: a load, or a side.
 pub(crate) type Loads<'a> = Vec<(String, Vec<&'a Summary>)>;
 
+/// What a narrow terminal does without, the least first.
+const LEAST: [&str; 5] = ["overflows", "memory", "waiting", "queued", "machine CPU"];
+
 /// The server's side, a row for each load or side.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rows {
@@ -39,14 +42,14 @@ pub(crate) fn trials(found: &Found) -> Loads<'_> {
 
 /// The server's side of a ladder as text; nothing where no server was seen.
 #[must_use]
-pub fn of_sweep(sweep: &Sweep) -> String {
-    Rows::of_loads(&levels(sweep)).map_or_else(String::new, |rows| rows.text())
+pub fn of_sweep(sweep: &Sweep, columns: usize) -> String {
+    Rows::of_loads(&levels(sweep)).map_or_else(String::new, |rows| rows.text(columns))
 }
 
 /// The same of a search.
 #[must_use]
-pub fn of_search(found: &Found) -> String {
-    Rows::of_loads(&trials(found)).map_or_else(String::new, |rows| rows.text())
+pub fn of_search(found: &Found, columns: usize) -> String {
+    Rows::of_loads(&trials(found)).map_or_else(String::new, |rows| rows.text(columns))
 }
 
 /// Both sides of a comparison, by the pairs that count.
@@ -62,7 +65,7 @@ pub(crate) fn two<'a>(a: &'a Summary, b: &'a Summary) -> Loads<'a> {
 
 /// Both sides as text, with what a request costs on each; nothing where no server was seen.
 pub(crate) fn of_sides(sides: &[(String, Vec<&Summary>)], width: usize) -> String {
-    let mut text = Rows::of_sides(sides).map_or_else(String::new, |rows| rows.text());
+    let mut text = Rows::of_sides(sides).map_or_else(String::new, |rows| rows.text(width));
     for line in cost(sides).iter().flat_map(|cost| wrapped(cost, width - 2)) {
         text += &format!("  {line}\n");
     }
@@ -140,11 +143,13 @@ impl Rows {
     }
 
     /// As lines with one above them, indented by two.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn text(&self, width: usize) -> String {
         let mut columns = Columns::new(&self.heads);
         self.cells.iter().for_each(|cells| columns.row(cells));
-        let lines: String = columns.lines().into_iter().map(|line| format!("  {line}\n")).collect();
-        format!("\n  The server's side: {}\n{lines}", visible(&self.about))
+        let lines: String = columns.within(width - 2, &LEAST).into_iter().map(|line| format!("  {line}\n")).collect();
+        let about = wrapped(&format!("The server's side: {}", visible(&self.about)), width - 2);
+        let about: String = about.iter().map(|line| format!("  {line}\n")).collect();
+        format!("\n{about}{lines}")
     }
 
     /// As a section of Markdown.
@@ -180,7 +185,7 @@ mod tests {
         let (seen, unseen) = (run("a_server_that_was_watched"), run("closed_all_well"));
         assert_eq!(Rows::of_loads(&[("50".to_owned(), vec![&unseen])]), None);
         let rows = Rows::of_loads(&[("50".to_owned(), vec![&unseen]), ("200".to_owned(), vec![&seen, &seen])]).unwrap();
-        let text = rows.text();
+        let text = rows.text(100);
         let lines: Vec<&str> = text.trim().lines().collect();
         assert_eq!(lines.len(), 4, "{text}");
         assert!(lines[0].contains("app (812)") && lines[2].contains('–') && lines[3].contains("129"), "{text}");

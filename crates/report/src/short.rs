@@ -227,11 +227,12 @@ fn checks(reading: &Reading<'_>, page: &mut Screenful<'_>) {
     let width = checks.iter().map(|judgement| judgement.verdict.name().len()).max().unwrap_or(0);
     for (at, judgement) in checks.into_iter().enumerate() {
         let rank = match judgement.verdict {
-            Verdict::Broken => Rank::Kept,
-            Verdict::NotJudgeable { .. } => Rank::Cause,
+            Verdict::Broken | Verdict::NotJudgeable { .. } => Rank::Kept,
             Verdict::Held => Rank::Warning,
         };
-        page.entry(rank, if at == 0 { "checks" } else { "" }, text::verdict_tone(judgement), &text::judged(judgement, width));
+        let lines_max = if judgement.verdict == Verdict::Broken { usize::MAX } else { 1 };
+        let name = if at == 0 { "checks" } else { "" };
+        page.entry_of(rank, name, text::verdict_tone(judgement), &text::judged(judgement, width), lines_max);
     }
     page.gap();
 }

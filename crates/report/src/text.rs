@@ -614,7 +614,7 @@ fn limits(reading: &Reading<'_>, page: &mut Page) {
     page.entry("", Tone::Aside, &format!("How to check: {}", first.refuted_by));
     page.entry("", Tone::Normal, &format!("Fix: {}", first.remedy));
     if let Some(next) = rest.first() {
-        page.entry("", Tone::Aside, &format!("next candidate: {}", visible(&next.headline())));
+        page.entry("", Tone::Aside, &format!("next candidate: {}", visible(&next.candidate())));
     }
 }
 

@@ -49,8 +49,11 @@ fn swept(levels: &[u32], threads: f64, carried: impl Fn(f64) -> f64) -> Sweep {
             summary.qps = carried(f64::from(*level)) * (1.0 + wobble);
             summary.qps_succeeded = summary.qps;
             let mut times = Histogram::new();
-            times.record_many(Nanos((f64::from(*level) / summary.qps * 1e9) as u64), 10_000);
+            let answers = (summary.qps * summary.duration_s).round() as u64;
+            times.record_many(Nanos((f64::from(*level) / summary.qps * 1e9) as u64), answers);
             (summary.service_time, summary.response_time) = (times.clone(), times);
+            (summary.in_flight_mean, summary.concurrency) = (f64::from(*level), u64::from(*level));
+            summary.service_drained = None;
             summary.observed = idle(threads);
             sweep.trials.push(Trial { level: users(*level), repetition, summary });
         }

@@ -13,7 +13,7 @@ const WANTED_MIN: f64 = 0.5;
 const STEAL_MIN: f64 = 0.05;
 const STEAL_LARGE: f64 = 0.15;
 
-/// loadline at its own limit.
+/// loadline at its own limit, or kept from its cores by others: then the server's limit was not reached, or is not what was measured.
 pub(super) fn generator(scene: &Scene<'_>) -> Option<Finding> {
     let (point, limit) = scene.loaded().find_map(|point| Some((point, point.generator_limit.as_ref()?)))?;
     // On a machine that both fill, the machine is what is short.
@@ -23,7 +23,7 @@ pub(super) fn generator(scene: &Scene<'_>) -> Option<Finding> {
         let thread = seen.busiest.first().is_some_and(|(_, used)| *used >= 0.9);
         thread || seen.cpu.zip(seen.capacity()).is_some_and(|(cpu, cores)| cpu >= 0.85 * cores)
     });
-    let sentence = format!("at {} requests a second it was held back ({limit})", figure(point.answered));
+    let sentence = format!("loadline was held back at {} requests a second ({limit})", figure(point.answered));
     let finding = Finding::new(Kind::Generator, if full || both { 0.85 } else { 0.95 }, sentence)
         .evidence([format!("it used {} cores", decimal(point.generator_cores, 2))])
         .refuted_by("give more threads (-t), or send half of the load from a second machine: if no more is carried, this is wrong")

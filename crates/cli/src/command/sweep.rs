@@ -682,7 +682,7 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     if let Some(used) = CeilingUse::greatest(sweep.trials.iter().map(|trial| &trial.summary)) {
         text += &broken(&format!("At its highest, loadline {}.", used.in_words()), width);
     }
-    text += &server_side::of_sweep(sweep);
+    text += &server_side::of_sweep(sweep, width.into());
     text += &limits(&analysis::bottleneck::of_sweep(sweep), width);
     text + &profiled(&report::profiles::of_sweep(sweep), width)
 }

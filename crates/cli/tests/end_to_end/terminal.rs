@@ -191,3 +191,23 @@ fn what_is_shown_changes_neither_counts_nor_cost() {
     let ratio = costs[0] / costs[1];
     assert!((0.6..1.6).contains(&ratio), "processor time with the view is {ratio} of that without");
 }
+
+#[test]
+fn a_terminal_that_goes_away_ends_the_run_with_its_report() {
+    let server = server();
+    let terminal = Terminal::new(90, 24);
+    terminal.loadline(&format!("run {} -c 1 -d 10m --name hung-up", server.url("/healthz")));
+    terminal.shows(&["loadline run", "█"]);
+    terminal.tmux(&["kill-server"]);
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let mut show = Command::new(env!("CARGO_BIN_EXE_loadline"));
+        let ran = show.args(["show", "@hung-up"]).env("XDG_DATA_HOME", terminal.session.path("data")).output().unwrap();
+        let shown = String::from_utf8_lossy(&ran.stdout).into_owned();
+        if shown.contains("Interrupted after") {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{shown}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}

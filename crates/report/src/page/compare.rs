@@ -149,7 +149,11 @@ fn answers(compared: &Compared) -> Vec<Answer> {
         Some(place) => Answer::measured(Question::Limits, place.clone(), "shift"),
         None => Answer::not_measured(Question::Limits, "Where a difference comes from cannot be read from these percentiles"),
     };
-    vec![carries, knee, Answer::measured(Question::Changed, answer, "verdicts").toned(tone), limits]
+    let changed = match &compared.comparison {
+        Some(_) => Answer::measured(Question::Changed, answer, "verdicts"),
+        None => Answer::not_measured(Question::Changed, &answer),
+    };
+    vec![carries, knee, changed.toned(tone), limits]
 }
 
 fn figures(compared: &Compared) -> Vec<Figure> {

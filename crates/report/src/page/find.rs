@@ -143,7 +143,7 @@ pub(crate) fn text(found: &Found) -> String {
     found.trials.iter().for_each(|trial| text += &format!("{}\n", table::row(found, trial, &Style::PLAIN)));
     text += "\n";
     found.sentences().iter().for_each(|sentence| text += &format!("{sentence}\n"));
-    text += &server_side::of_search(found);
+    text += &server_side::of_search(found, usize::from(Style::PLAIN.width));
     crate::limits::sentences(&analysis::bottleneck::of_search(found)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
     profiles::told_of(&profiles::of_search(found)).iter().for_each(|(sentence, table)| text += &format!("\n{sentence}\n\n{table}"));
     text

@@ -245,7 +245,7 @@ fn answers(reading: &Reading<'_>) -> Vec<Answer> {
 fn unkept(reading: &Reading<'_>) -> Vec<String> {
     let told = |it: &Judgement| match it.verdict {
         Verdict::Held => None,
-        Verdict::Broken => Some(format!("FAILED: {}; measured: {}", it.check, it.about())),
+        Verdict::Broken => Some(format!("{}: {}; measured: {}", it.verdict.name(), it.check, it.about())),
         Verdict::NotJudgeable { .. } => Some(format!("Cannot tell: {}; {}", it.check, it.about())),
     };
     reading.checks.iter().filter_map(told).collect()

@@ -2,7 +2,7 @@
 
 use analysis::bottleneck::Finding;
 use analysis::curve_words::parameters;
-use analysis::gate::Check;
+use analysis::gate::{Check, Verdict};
 use analysis::knee::Best;
 use analysis::quantity::{counted, figure, percent, time};
 use analysis::{LevelRow, Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
@@ -177,7 +177,7 @@ fn observed(sweep: &Sweep, findings: &[Finding]) -> Vec<Climb> {
 /// What is said of checks that were broken at some level.
 fn unkept(sweep: &Sweep, rows: &[LevelRow]) -> Vec<String> {
     let broken: Vec<Check> = sweep.checks.iter().filter(|check| rows.iter().any(|row| row.broken.contains(check))).cloned().collect();
-    promises_kept(&broken, rows).into_iter().take(broken.len()).map(|said| format!("FAILED: {said}")).collect()
+    promises_kept(&broken, rows).into_iter().take(broken.len()).map(|said| format!("{}: {said}", Verdict::Broken.name())).collect()
 }
 
 fn answers(said: &[(Topic, String)], curve: bool, findings: &[Finding]) -> Vec<Answer> {
@@ -240,7 +240,7 @@ pub(crate) fn text(sweep: &Sweep) -> String {
     text += "\n";
     let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows));
     said.for_each(|sentence| text += &format!("{sentence}\n"));
-    text += &server_side::of_sweep(sweep);
+    text += &server_side::of_sweep(sweep, usize::from(Style::PLAIN.width));
     crate::limits::sentences(&analysis::bottleneck::of_sweep(sweep)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
     profiles::told_of(&profiles::of_sweep(sweep)).iter().for_each(|(sentence, table)| text += &format!("\n{sentence}\n\n{table}"));
     text
