@@ -188,7 +188,8 @@ fn generator(rows: &[LevelRow], best: &LevelRow) -> String {
 }
 
 /// With a capital at its beginning.
-pub(crate) fn capitalised(text: &str) -> String {
+#[must_use]
+pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -333,7 +333,7 @@ fn two_in_one(text: &str, end: usize) -> Result<(), CheckError> {
     for joint in [" and ", "&&", ",", ";"] {
         let Some(at) = text[..end].find(joint) else { continue };
         if text[..at].parse::<Check>().is_ok() {
-            return Err(Part::new(text, at, at + joint.len()).wrong("two promises in one check: give --check once for each"));
+            return Err(Part::new(text, at, at + joint.len()).wrong("two promises in one: give each by itself"));
         }
     }
     Ok(())
@@ -1035,8 +1035,8 @@ mod tests {
             ("latency.p99 < 1s", 1, "'latency' is not measured: here it is called p95 or mean"),
             ("errors < 1%", 1, "called failed"),
             ("latency < 200ms", 1, "called p95 or mean"),
-            ("p99<200ms and failed<1%", 11, "two promises in one check"),
-            ("p99 < 200ms, failed < 1%", 12, "two promises in one check"),
+            ("p99<200ms and failed<1%", 11, "two promises in one"),
+            ("p99 < 200ms, failed < 1%", 12, "two promises in one"),
             ("p99 == 200ms", 5, "compares with"),
             ("step p95 < 1s", 1, "the name of a step"),
             ("step login unsent < 1s", 12, "of a step, a check takes"),

@@ -40,7 +40,7 @@ mod validity;
 pub mod warmup;
 
 pub use climb::{StopRule, Stopped};
-pub use conclusion::{Topic, by_topic, conclusion};
+pub use conclusion::{Topic, by_topic, capitalised, conclusion};
 pub use contradiction::contradictions;
 pub use freezes::Freezes;
 pub use reading::Reading;

@@ -96,13 +96,7 @@ impl<'a> Reading<'a> {
     #[must_use]
     pub fn noticed(&self) -> Vec<String> {
         let mut said = answers::sentences(self.run);
-        if let Some(growth) = self.backlog_growth {
-            said.push(format!(
-                "the queue grew by {} requests a second: the server does not keep up with this rate, so these times grow with the length \
-                 of the run",
-                figure(growth)
-            ));
-        }
+        said.extend(self.backlog());
         if let Some(few) = self.uncertainty.as_ref().and_then(|uncertainty| uncertainty.too_narrow) {
             said.push(format!(
                 "± is too narrow: neighbouring intervals resemble each other (correlation {}), so they count as only {} independent ones. \
@@ -113,8 +107,34 @@ impl<'a> Reading<'a> {
             ));
         }
         said.extend(Between::of(self.run).noticed());
+        said.extend(self.unlike());
+        // Answers that waited in a freeze are told with it. A peak that looks like nothing known leaves a reader nothing to do; charts show it.
         let frozen = freezes(self.run);
-        said.extend(frozen.map(|frozen| frozen.to_string()));
+        let freezing = |peak: &&Peak| frozen.is_some_and(|frozen| peak.at.as_secs_f64() >= frozen.lasting_s / 2.0);
+        said.extend(self.peaks.iter().filter(|peak| peak.signature.is_some() && !freezing(peak)).map(ToString::to_string));
+        said
+    }
+
+    /// Of what is noticed, in which parts the run was not the same throughout.
+    #[must_use]
+    pub fn changes(&self) -> Vec<String> {
+        self.backlog().into_iter().chain(self.unlike()).collect()
+    }
+
+    fn backlog(&self) -> Option<String> {
+        self.backlog_growth.map(|growth| {
+            format!(
+                "the queue grew by {} requests a second: the server does not keep up with this rate, so these times grow with the length \
+                 of the run",
+                figure(growth)
+            )
+        })
+    }
+
+    /// Freezes, a beginning unlike the rest, and times or throughput that drifted or jumped.
+    fn unlike(&self) -> Vec<String> {
+        let frozen = freezes(self.run);
+        let mut said: Vec<String> = frozen.iter().map(ToString::to_string).collect();
         // Where the warm-up was to be found, that is said with the warm-up; a freeze at the beginning is none.
         if let Some(WarmUp::Until { at, .. }) = self.warmup.filter(|_| self.run.excluded.found.is_none() && frozen.is_none())
             && let Some(first) = self.run.timeline.iter().find(|tick| !tick.warmup)
@@ -128,9 +148,6 @@ impl<'a> Reading<'a> {
         if let Some(stability) = &self.stability {
             said.extend(course(stability, self.run.qps_offered.is_none()));
         }
-        // Answers that waited in a freeze are told with it. A peak that looks like nothing known leaves a reader nothing to do; charts show it.
-        let freezing = |peak: &&Peak| frozen.is_some_and(|frozen| peak.at.as_secs_f64() >= frozen.lasting_s / 2.0);
-        said.extend(self.peaks.iter().filter(|peak| peak.signature.is_some() && !freezing(peak)).map(ToString::to_string));
         said
     }
 }

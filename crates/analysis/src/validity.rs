@@ -24,7 +24,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use measure::{Failure, Summary};
+use measure::{Failure, Summary, Tick};
 use plan::{Load, Nanos, Random};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,8 @@ const MOVED_MIN: Nanos = Nanos::from_micros(100);
 const MOVED_SHARE_MIN: f64 = 0.05;
 /// The quantiles that are asked whether they moved: those that every report shows.
 const MOVED_QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+/// A gap that is this share of all of them was the only one worth telling.
+const ONE_GAP_SHARE: f64 = 0.9;
 /// Not running for more than this share of the time takes as much off the throughput, and decides the percentiles beyond it.
 const GAP_SHARE_MAX: f64 = 0.01;
 /// Starting threads and reading certificates takes some ten milliseconds: 1 % of this.
@@ -139,9 +141,9 @@ pub enum What {
         /// By how much the median of the response time may be too high.
         #[serde(rename = "p50_high_ns")]
         p50_high: Nanos,
-        /// And its 99th percentile.
-        #[serde(rename = "p99_high_ns")]
-        p99_high: Nanos,
+        /// And its 99th percentile, where that is known.
+        #[serde(rename = "p99_high_ns", skip_serializing_if = "Option::is_none")]
+        p99_high: Option<Nanos>,
         /// The quantile that moved most for its size, from 0 to 1.
         quantile: f64,
         /// By how much that one may be too high.
@@ -227,8 +229,8 @@ impl Validity {
                 lateness(run),
                 exhaustion(run),
                 processor(run),
-                run_queue(run),
                 quota(run),
+                run_queue(run),
                 steal(run),
                 others(run),
                 accounting(run),
@@ -304,9 +306,9 @@ fn lateness(run: &Summary) -> Option<Cause> {
     };
     let worst = moves.iter().filter(tells).max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(worst);
     let what = What::Lag {
-        p99: run.lag.known_quantile(0.99).unwrap_or_default(),
+        p99: run.lag.quantile(0.99).unwrap_or_default(),
         p50_high: moved(run, 0.5),
-        p99_high: moved(run, 0.99),
+        p99_high: run.response_time.known_quantile(0.99).map(|_| moved(run, 0.99)),
         quantile: worst.q,
         quantile_high: worst.by,
     };
@@ -371,27 +373,41 @@ fn short_of(sent: f64) -> Standing {
     if sent < ACHIEVED_LEAST { Standing::Invalid } else { Standing::Degraded }
 }
 
+/// A worker's share of its core: the busiest one's over the whole run, or that of all while the load was on, if that is more. While
+/// draining there may be nothing to do.
+fn processor_share(run: &Summary) -> f64 {
+    let (used, span) = loaded(run).fold((0.0, 0.0), |(used, span), (cores, seconds, _)| (used + cores * seconds, span + seconds));
+    let under_load = if span > 0.0 { used / span } else { 0.0 };
+    run.generator.cpu_share_busiest.max(under_load)
+}
+
+/// Every interval of the load that is long enough: the share of their cores that all workers used, its length in seconds, and the interval.
+fn loaded(run: &Summary) -> impl Iterator<Item = (f64, f64, &Tick)> {
+    // Ticks hold what all workers used together: if that is too much on average, it is too much for one of them.
+    let threads = f64::from(run.generator.threads.max(1));
+    let within = run.timeline.iter().filter(|tick| !tick.warmup && tick.to <= run.ended.load_until);
+    within.filter(|tick| tick.to.since(tick.from) >= RUN_MIN).map(move |tick| {
+        let seconds = tick.to.since(tick.from).as_secs_f64();
+        // A worker without room hands an interval over late, with what it used until then.
+        ((tick.cpu.as_secs_f64() / seconds / threads).min(1.0), seconds, tick)
+    })
+}
+
 /// Whether a worker had no room left on its core.
 fn is_busy(run: &Summary) -> bool {
-    run.generator.cpu_share_busiest > CPU_SHARE_MAX && processor_share_is_known(run)
+    processor_share(run) > CPU_SHARE_MAX && processor_share_is_known(run)
 }
 
 fn processor(run: &Summary) -> Option<Cause> {
-    let share = run.generator.cpu_share_busiest;
     if !processor_share_is_known(run) {
         return None;
     }
     if is_busy(run) {
         // A rate that was missed by a thread without room says nothing about the server.
-        return cause(if missed_the_rate(run) { Standing::Invalid } else { Standing::Degraded }, What::Processor { share });
+        let standing = if missed_the_rate(run) { Standing::Invalid } else { Standing::Degraded };
+        return cause(standing, What::Processor { share: processor_share(run) });
     }
-    // Ticks hold what all workers used together: if that is too much on average, it is too much for one of them.
-    let threads = f64::from(run.generator.threads.max(1));
-    let within = run.timeline.iter().filter(|tick| !tick.warmup && tick.to <= run.ended.load_until);
-    let (share, tick) = within
-        .map(|tick| (tick.cpu.as_secs_f64() / tick.to.since(tick.from).as_secs_f64() / threads, tick))
-        .filter(|(share, tick)| share.is_finite() && tick.to.since(tick.from) >= RUN_MIN)
-        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (share, _, tick) = loaded(run).max_by(|a, b| a.0.total_cmp(&b.0))?;
     let what = What::ProcessorFor { share, from: tick.from, span: tick.to.since(tick.from) };
     (share > CPU_SHARE_MAX).then_some(Cause { standing: Standing::Degraded, what })
 }
@@ -482,14 +498,17 @@ impl fmt::Display for What {
                 let high = |by: Nanos| {
                     if by <= MOVED_MIN { "is not affected".to_owned() } else { format!("may be up to {} high", time(by.0 as f64)) }
                 };
-                match *quantile {
-                    0.5 | 0.99 => write!(f, "p50 {}, p99 {}", high(*p50_high), high(*p99_high)),
-                    other => write!(f, "p50 {}, p{} {}", high(*p50_high), percent(other * 100.0), high(*quantile_high)),
+                write!(f, "p50 {}", high(*p50_high))?;
+                match (*quantile, p99_high) {
+                    (0.5, None) => Ok(()),
+                    (0.5 | 0.99, Some(p99_high)) => write!(f, ", p99 {}", high(*p99_high)),
+                    (other, _) => write!(f, ", p{} {}", percent(other * 100.0), high(*quantile_high)),
                 }
             }
             Self::Gaps { total, longest, share: of } => {
                 write!(f, "loadline itself did not run for {}", time(total.0 as f64))?;
-                if longest.0 < total.0 {
+                // Threads that stood still together count a little apart.
+                if (longest.0 as f64) < total.0 as f64 * ONE_GAP_SHARE {
                     write!(f, " in all, {} at most at once", time(longest.0 as f64))?;
                 }
                 write!(f, " ({} % of the time): it was paused, frozen or stopped", share(*of))
@@ -573,9 +592,8 @@ pub enum GeneratorLimit {
 /// What limited the run on the generator's side; `None` when the figures are the server's.
 #[must_use]
 pub fn generator_limit(summary: &Summary) -> Option<GeneratorLimit> {
-    let busiest = summary.generator.cpu_share_busiest;
     if is_busy(summary) {
-        return Some(GeneratorLimit::Processor(busiest));
+        return Some(GeneratorLimit::Processor(processor_share(summary)));
     }
     if let Some(Cause { standing: Standing::Invalid, what: What::Gaps { total, .. } }) = gaps(summary) {
         return Some(GeneratorLimit::Stopped(total));
@@ -789,6 +807,17 @@ mod tests {
         assert_eq!(standing, Standing::Invalid);
         assert!(why.contains("it sent only 20 % of the requests, 80 % are missing") && why.contains("used 99 % of its core"), "{why}");
         assert_eq!(unsent(0.5), (Standing::Valid, String::new()), "with room to spare it waited for the server, or for connections");
+    }
+
+    #[test]
+    fn a_thread_that_was_full_while_the_load_was_on_was_full_though_it_rested_while_draining() {
+        let mut run = healthy();
+        let threads = u64::from(run.generator.threads);
+        run.generator.cpu_share_busiest = 0.6;
+        run.timeline.iter_mut().for_each(|tick| tick.cpu = Nanos::from_millis(1_300 * threads));
+        assert_eq!(generator_limit(&run), Some(GeneratorLimit::Processor(1.0)), "and no more than full");
+        run.timeline.iter_mut().skip(2).for_each(|tick| tick.cpu = Nanos::from_millis(300 * threads));
+        assert_eq!(generator_limit(&run), None);
     }
 
     #[test]

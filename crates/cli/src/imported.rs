@@ -15,7 +15,7 @@ use std::path::Path;
 
 use clap::{ArgAction, Args};
 use import::collection::{Collection, Environment, Kind, Unread, Wishes, guess};
-use plan::{Also, Draft, Plan, PlanError, PlanErrors, Target};
+use plan::{Also, Draft, Plan, PlanError, PlanErrors, Scheme, Target};
 
 use crate::destinations::{Choice, Said};
 use crate::exit::{Exit, Failed};
@@ -217,7 +217,7 @@ impl Importing {
             draft.variable_names.sort_unstable();
             draft.variable_names.dedup();
         }
-        let host = host.filter(|url| url.contains("://"));
+        let host = host.filter(|url| plan::is_address(url)).map(|url| if plan::has_scheme(&url) { url } else { format!("http://{url}") });
         // What is no server is told of the plan.
         let also = Also::read(&draft.also_target, &mut Vec::new());
         let wishes = Wishes { variables: self.variable.clone(), environment: hold, host, also, ..Wishes::default() };
@@ -455,7 +455,9 @@ impl Importing {
         };
         let mut left_out: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
         if let (Some(target), Some(url)) = (&self.target, imported.url.as_mut()) {
-            *url = format!("{}{}", target.trim_end_matches('/'), behind_host(url));
+            // What is no server is told of the plan.
+            let origin = server(target).map_or_else(|_| target.clone(), |target| target.origin());
+            *url = format!("{}{}", origin.trim_end_matches('/'), behind_host(url));
             left_out.extend(leave_ways(&mut imported, &Draft::default()));
         }
         leave_tls(&mut imported);
@@ -479,7 +481,8 @@ pub fn leave_ways(said: &mut Draft, over: &Draft) -> Vec<String> {
 
 /// Takes what is said about TLS out of a request that is sent without: other tools do not mind it there.
 pub fn leave_tls(said: &mut Draft) {
-    if said.follow.is_none() && said.url.as_deref().is_some_and(|url| url.starts_with("http://")) {
+    let target = said.url.as_ref().and_then(|url| url.parse::<Target>().ok());
+    if said.follow.is_none() && target.is_some_and(|target| target.scheme() == Scheme::Http) {
         (said.insecure, said.cacert, said.cert, said.key) = (false, None, None, None);
     }
 }

@@ -6,7 +6,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use analysis::gate::{AbortRule, Check, Watch};
+use analysis::gate::{AbortRule, Check, LoadPart, Watch};
 use clap::{ArgAction, Args};
 use measure::Tick;
 use plan::{PlanError, PlanErrors};
@@ -44,7 +44,18 @@ impl Promises {
         let mut checks: Vec<Check> = scenario.map_or_else(Vec::new, |scenario| scenario.checks.clone());
         let help = "write it as a figure, a comparison and a limit, such as --check 'p99 < 200ms'";
         for check in read::<Check>("check", &self.check, help, errors) {
-            match scenario.and_then(|scenario| scenario.unknown_part(&check)) {
+            let unknown = match (scenario, check.part()) {
+                (Some(scenario), _) => scenario.unknown_part(&check),
+                (None, Some(part @ (LoadPart::Step(_) | LoadPart::Journey(_)))) if errors.is_empty() => {
+                    let kind = part.kind();
+                    Some((
+                        format!("there is no {kind} '{}': this load has no scenario", part.name().escape_debug()),
+                        format!("give a scenario, or leave '{kind} …' out"),
+                    ))
+                }
+                _ => None,
+            };
+            match unknown {
                 Some((message, help)) => errors.push(PlanError::new("check", format!("--check '{check}': {message}"), help)),
                 // Those of a saved result hold those of its file.
                 None if checks.contains(&check) => {}

@@ -131,7 +131,7 @@ impl Ruling {
 
     /// How the program ends, where it would otherwise end so: what is surely bad goes before what cannot be told.
     pub fn exit(&self, otherwise: Exit) -> Exit {
-        match (otherwise, self.against.changed) {
+        match (otherwise, self.against.verdict) {
             (Exit::Done, Change::Worse) => Exit::CheckFailed,
             (Exit::Done, Change::CannotTell) => Exit::NotTrustworthy,
             _ => otherwise,

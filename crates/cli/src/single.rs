@@ -106,7 +106,8 @@ impl Single<'_> {
             outputs.close(&verdict, kept.as_deref().unwrap_or_default(), &reading, &manner.styles(), manner.voice());
             Failed::both(written, kept.map(drop))?;
             if let Some(why) = exit::nothing_finished(summary) {
-                complain(&format!("error: {why}\n  help: the example above shows what was answered; mend the step, or the one before it"));
+                let why = why.replacen("No", "no", 1);
+                complain(&format!("error: {why}\n  help: loadline try shows one journey with every request and answer"));
             }
             let exit = exit::judged(&reading);
             let exit = judged.map_or(exit, |judged| judged.exit(exit));

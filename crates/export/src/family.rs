@@ -139,13 +139,13 @@ pub(crate) fn families(board: &Board) -> Vec<Family<'_>> {
         },
         Family {
             name: "sent",
-            about: "Bytes written, heads included.",
+            about: "Bytes written, headers included.",
             unit: Unit::Bytes,
             points: counters(&|load| load.totals.bytes_sent as f64),
         },
         Family {
             name: "received",
-            about: "Bytes read, heads included.",
+            about: "Bytes read, headers included.",
             unit: Unit::Bytes,
             points: counters(&|load| load.totals.bytes_received as f64),
         },
@@ -243,7 +243,7 @@ fn of_journeys(board: &Board) -> Vec<Family<'_>> {
         },
         Family {
             name: "tps",
-            about: "Journeys that went to their end, a second, in the last second.",
+            about: "Journeys finished a second, in the last second.",
             unit: Unit::None,
             points: Points::Gauges(board.loads.iter().filter_map(|load| Some((named(load), load, load.now.tps?))).collect()),
         },

@@ -123,6 +123,12 @@ impl Recorder {
         self.in_flight.count = self.in_flight.count.saturating_sub(1);
     }
 
+    /// A request that was on the wire in this span is sent once more, and counts from its second sending.
+    pub fn sent_again(&mut self, sent: Nanos, done: Nanos) {
+        let within = done.min(self.span.until).since(sent.max(self.span.from));
+        self.counts.in_flight_area = self.counts.in_flight_area.saturating_sub(u128::from(within.0));
+    }
+
     /// Adds what was on the wire since the last change. Little's law is checked against this figure, which knows no
     /// request's times (docs/measurement.md §2.7).
     #[inline]

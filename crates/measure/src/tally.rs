@@ -423,7 +423,7 @@ impl Scenario {
             _ => String::new(),
         };
         let all = if broke_off == 1 { "the only one".to_owned() } else { format!("all {broke_off}") };
-        Some(format!("no journey finished: {all} broke off{place}"))
+        Some(format!("No journey finished: {all} broke off{place}"))
     }
 
     /// The rows in their final form; `None` where there are none. `a_second` turns a count into a rate.

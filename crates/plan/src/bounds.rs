@@ -101,10 +101,10 @@ impl Bounds {
         }
     }
 
-    /// Why a URL outside is not followed, and what allows it.
+    /// What allows a URL outside; the flag comes first, since reports cut long texts.
     #[must_use]
     pub fn refusal(target: &Target) -> String {
-        format!("{target} is on a server that was not named; --also-target {} allows it", target.origin())
+        format!("--also-target {} allows {target}", target.origin())
     }
 }
 
@@ -141,9 +141,11 @@ mod tests {
         assert_eq!((also.written(), wrong.len()), (texts(&["https://login.test", "http://b.test:8080"]), 0));
         assert!(also.holds(&target("http://login.test/a")) && !also.holds(&target("http://other.test/")));
         assert_eq!(Also::read(&texts(&["any"]), &mut wrong), Also::Any);
-        Also::read(&texts(&["login.test", "https://a.test/path", "https://me:pw@a.test"]), &mut wrong);
+        Also::read(&texts(&["ftp://login.test", "https://a.test/path", "https://me:pw@a.test"]), &mut wrong);
         let told: Vec<(&str, &str)> = wrong.iter().map(|error| (error.message.as_str(), error.help.as_str())).collect();
-        assert_eq!(told[0], ("--also-target 'login.test' has no scheme", "give a server such as https://login.example.com"));
+        let (message, help) = told[0];
+        assert!(message.starts_with("--also-target 'ftp://login.test' has the scheme 'ftp'"), "{message}");
+        assert_eq!(help, "give a server such as https://login.example.com");
         assert_eq!(told[1], ("--also-target 'https://a.test/path' is more than a server", "write https://a.test"));
         assert_eq!(told[2].1, "write https://a.test");
     }

@@ -35,7 +35,7 @@ pub struct DatError {
 }
 
 const COLUMNS: [&str; 4] =
-    ["a concurrency above 0", "a QPS of 0 or more", "a mean TTLB in ms of 0 or more", "a success rate of at most 100"];
+    ["a concurrency above 0", "a QPS of 0 or more", "a mean latency in ms of 0 or more", "a success rate of at most 100"];
 /// Of a faulty line, this much is shown: the file may be anything.
 const TEXT_LETTERS_MAX: usize = 80;
 
@@ -81,7 +81,7 @@ fn row(content: &str) -> Result<DatRow, String> {
     let (level, qps, ttlb, success) = match cells.as_slice() {
         [level, qps, ttlb, success] => (level, qps, Some(ttlb), success),
         [level, qps, success] => (level, qps, None, success),
-        _ => return Err(format!("has {} columns instead of 4 (concurrency, QPS, mean TTLB in ms, success rate in %)", cells.len())),
+        _ => return Err(format!("has {} columns instead of 4 (concurrency, QPS, mean latency in ms, success rate in %)", cells.len())),
     };
     let number = |cell: &str, column: usize, fits: fn(f64) -> bool| {
         let value: f64 = cell.parse().ok().filter(|value: &f64| value.is_finite() && fits(*value)).ok_or_else(|| {
@@ -133,9 +133,9 @@ mod tests {
     fn a_faulty_line_is_told_with_its_number_and_text() {
         for (text, said) in [
             ("1 2 3 4\n\nten 2 3 4", "line 3 has 'ten' in column 1 instead of a concurrency above 0: 'ten 2 3 4'"),
-            ("1 2", "line 1 has 2 columns instead of 4 (concurrency, QPS, mean TTLB in ms, success rate in %): '1 2'"),
+            ("1 2", "line 1 has 2 columns instead of 4 (concurrency, QPS, mean latency in ms, success rate in %): '1 2'"),
             ("1 nan 3 4", "line 1 has 'nan' in column 2 instead of a QPS of 0 or more: '1 nan 3 4'"),
-            ("1 2 -3 4", "line 1 has '-3' in column 3 instead of a mean TTLB in ms of 0 or more: '1 2 -3 4'"),
+            ("1 2 -3 4", "line 1 has '-3' in column 3 instead of a mean latency in ms of 0 or more: '1 2 -3 4'"),
             ("1 2 3 400", "line 1 has '400' in column 4 instead of a success rate of at most 100: '1 2 3 400'"),
             ("1 2 3 4\n1 2 3 4", "line 2 repeats the level 1: '1 2 3 4'"),
             ("\x1b[2J 1 1 1", "line 1 has '\\x1b[2J' in column 1 instead of a concurrency above 0: '\\x1b[2J 1 1 1'"),

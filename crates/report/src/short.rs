@@ -37,7 +37,8 @@ const FAILURES_MAX: usize = 3;
 const STATUSES_MAX: usize = 6;
 const STEPS_MAX: usize = 12;
 /// An example, and the sentence that says what limits the server.
-const EXAMPLE_LETTERS_MAX: usize = 90;
+const EXAMPLE_LINES: usize = 4;
+const EXAMPLE_LETTERS_MAX: usize = 240;
 const LIMIT_LINES: usize = 2;
 /// The headline below the report: the whole of it stands above.
 const CLOSING_LINES: usize = 2;
@@ -353,7 +354,7 @@ fn failed(summary: &Summary, failure: &FailureCount, name: &str, page: &mut Scre
     page.entry_of(Rank::Kept, name, Tone::Bad, &format!("{} × {about} ({part}, {})", count(failure.count), failure.class.code()), 3);
     if let Some(example) = &failure.example {
         let said = format!("first after {}: {}", quantity::length(example.at), shortened(&example.text, EXAMPLE_LETTERS_MAX));
-        page.entry_of(Rank::Warning, "", Tone::Normal, &said, 2);
+        page.entry_of(Rank::Warning, "", Tone::Normal, &said, EXAMPLE_LINES);
     }
 }
 

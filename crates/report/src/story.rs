@@ -19,8 +19,9 @@ const LONGER_MAX: f64 = 10.0;
 /// The method, the URL and what the body is; a list of URLs by its name, and the files that rows are taken from.
 #[must_use]
 pub fn request_of(plan: &Plan) -> String {
-    if plan.replay().is_some() {
-        return format!("those of a log, to {}", visible(plan.target().to_string().trim_end_matches('/')));
+    if let Some(replay) = plan.replay() {
+        let target = plan.target().to_string();
+        return format!("requests of {}, to {}", visible(&replay.logs.join(", ")), visible(target.trim_end_matches('/')));
     }
     let filling = plan.filling();
     let is_template = |bytes: &[u8]| filling.braces == Braces::Template && std::str::from_utf8(bytes).is_ok_and(template::is_templated);

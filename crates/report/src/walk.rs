@@ -35,8 +35,8 @@ pub struct Exchange {
     pub headers: String,
     /// The beginning of the body.
     pub body: String,
-    /// The bytes of the whole body.
-    pub body_bytes: usize,
+    /// So many bytes of the body are not kept.
+    pub bytes_left_out: usize,
     /// How long the answer took, in words; empty where it led elsewhere.
     pub took: String,
     /// Each check, and what was there instead if it did not hold.
@@ -99,11 +99,12 @@ impl Exchange {
         let mut answer = format!("HTTP/1.1 {status} {}\n{}\n", reason(*status), self.headers);
         let shown: String = self.body.chars().take(letters_max).collect();
         answer += &shown;
-        if shown.len() < self.body_bytes {
+        let left_out = self.body.len() - shown.len() + self.bytes_left_out;
+        if left_out > 0 {
             if !shown.ends_with('\n') {
                 answer.push('\n');
             }
-            answer += &format!("… ({} bytes in all)", self.body_bytes);
+            answer += &format!("… and {left_out} bytes more");
         }
         answer
     }
@@ -183,7 +184,7 @@ mod tests {
             result: Ok(303),
             headers: "Location: /account\n".to_owned(),
             body: String::new(),
-            body_bytes: 0,
+            bytes_left_out: 0,
             took: String::new(),
             checks: Vec::new(),
             missing: Vec::new(),
@@ -194,7 +195,7 @@ mod tests {
             result: Ok(200),
             headers: "Content-Type: application/json\n".to_owned(),
             body: "{\"user\":\"<ada>\u{1b}\"}".to_owned(),
-            body_bytes: 90_000,
+            bytes_left_out: 90_000,
             took: "1.2 ms".to_owned(),
             checks: vec![
                 ("status 200".to_owned(), Ok(())),

@@ -135,7 +135,7 @@ fn the_steps_of_both_sides_stand_beside_each_other() {
     let line = text.lines().find(|line| line.contains("buy · order")).unwrap_or_else(|| panic!("{text}"));
     let failed = shop.as_ref().unwrap().steps[1].failed * 6;
     assert!(line.ends_with(&format!("{failed}, {}", failed + 30)), "{line}");
-    assert!(text.contains("Journeys a second that went to their end (TPS)") && text.contains("look · GET /"), "{text}");
+    assert!(text.contains("Journeys finished a second (TPS)") && text.contains("look · GET /"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let page = String::from_utf8(files(&compared).unwrap()[1].bytes.clone()).unwrap();
     assert!(page.contains("| step | p50 A | p50 B | p99 A | p99 B | failed A, B |") && page.contains("buy · order |"), "{page}");

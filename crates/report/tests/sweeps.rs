@@ -299,7 +299,7 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
     assert!(!failed.contains("5 users"), "nothing failed there: {failed}");
     let lines: Vec<&str> = failed.lines().filter(|line| line.contains("20 users")).collect();
     assert!(lines.len() == 2 && lines[0].contains("buy · POST /login") && lines[1].contains("buy · order"), "{failed}");
-    assert!(sweep::table::legend(&rows).contains("TPS: journeys a second that went to their end."));
+    assert!(sweep::table::legend(&rows).contains("TPS: journeys finished a second."));
     let curve = sweep::curve(&sweep);
     for (point, row) in curve.points.iter().zip(&rows) {
         let (drawn, counted) = (point.journeys.unwrap(), row.journeys.as_ref().unwrap());
@@ -338,7 +338,7 @@ fn a_ladder_of_journey_rates_says_so_everywhere() {
     let head = both.lines().find(|line| line.contains("QPS A")).unwrap();
     let heads: Vec<&str> = head.split_whitespace().collect();
     assert_eq!(heads[..11], ["level", "QPS", "A", "QPS", "B", "B/A", "TPS", "A", "TPS", "B", "B/A"], "{both}");
-    assert!(both.contains("TPS: journeys a second that went to their end."), "{both}");
+    assert!(both.contains("TPS: journeys finished a second."), "{both}");
     assert!(!diff::table(&sweep::curve(&offered()), &sweep::curve(&offered()), &Style::PLAIN).contains("TPS"));
     let mut bytes = Vec::new();
     diff::json::sweeps(&[curve.clone(), sweep::curve(&offered())], [None, None], &mut bytes).unwrap();

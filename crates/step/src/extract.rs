@@ -540,7 +540,7 @@ pub fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// An extraction found nothing. Prints as `json $.token found nothing in {"error":"no such user"}`.
+/// An extraction found nothing. Prints as `regex id=(.*) found nothing in no such user`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// The extraction in the user's words: `json $.token`.
@@ -558,13 +558,11 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let colon = if self.reason.starts_with("found") || self.reason.starts_with("was") { "" } else { ":" };
         write!(f, "{}{colon} {}", self.sought, self.reason)?;
-        if !self.found.is_empty() {
-            write!(f, " in {}", self.found)?;
+        // Before the body, which may be long and is what is cut off.
+        if let Some(instead) = &self.instead {
+            write!(f, ", or the path is wrong ({instead}),")?;
         }
-        match &self.instead {
-            Some(instead) => write!(f, "; or the path is wrong: {instead}"),
-            None => Ok(()),
-        }
+        if self.found.is_empty() { Ok(()) } else { write!(f, " in {}", self.found) }
     }
 }
 
@@ -666,16 +664,23 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_told_with_what_was() {
-        let cases: [(Kind, &str, Which, &[u8], &str); 10] = [
+        let cases: [(Kind, &str, Which, &[u8], &str); 11] = [
             (
                 Kind::JsonPath,
                 "$.token",
                 Which::First,
                 b"{\"error\":\"no such user\"}",
-                "json $.token found nothing in {\"error\":\"no such user\"}",
+                "json $.token found nothing, or the path is wrong (the answer has the keys error), in {\"error\":\"no such user\"}",
             ),
             (Kind::JsonPath, "$..sku", Which::Nth(2), b"[{\"sku\":1}]", "json $..sku found only 1 in [{\"sku\":1}]"),
-            (Kind::JsonPath, "$.a", Which::Every, b"[]", "json $.a found nothing in []"),
+            (Kind::JsonPath, "$.a", Which::Every, b"[]", "json $.a found nothing, or the path is wrong (the answer is a list of 0), in []"),
+            (
+                Kind::JsonPath,
+                "$.user.name.first",
+                Which::First,
+                b"{\"user\":{\"id\":7,\"mail\":\"a\"}}",
+                "json $.user.name.first found nothing, or the path is wrong ('user' has the keys id, mail), in {\"user\":{\"id\":7,\"mail\":\"a\"}}",
+            ),
             (Kind::JsonPath, "$.a", Which::Count, b"<p>", "json $.a: the body is not JSON: expected value at line 1 column 1 in <p>"),
             (Kind::JsonPath, "$.a", Which::First, b"", "json $.a: the body is empty"),
             (Kind::Regex, "id=(\\d+)", Which::First, b"no\n id", "regex id=(\\d+) found nothing in no id"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use measure::{Failure, Judged, Outcome, Recorder, StepCounts, Tally};
-use plan::{Plan, PlanError, PlanErrors};
+use plan::{Plan, PlanError, PlanErrors, Secrets};
 use step::{Answer, Check, Headers, Reading};
 
 use crate::ear::{BODY_BYTES_MAX, Ear, Heard};
@@ -52,12 +52,12 @@ impl Expectations {
                     let method = route.method.as_deref().unwrap_or(&request.method);
                     let at_home = route.target.same_origin(plan.target());
                     let place = if at_home { route.target.path_and_query().to_owned() } else { route.target.to_string() };
-                    let row = expected.row(format!("{method} {place}"));
+                    let row = expected.row(&format!("{method} {place}"));
                     expected.row_of.push(row);
                 }
             }
             None if !expected.checks.is_empty() => {
-                let row = expected.row(format!("{} {}", request.method, plan.target().path_and_query()));
+                let row = expected.row(&format!("{} {}", request.method, plan.target().path_and_query()));
                 expected.row_of.push(row);
             }
             None => {}
@@ -65,7 +65,9 @@ impl Expectations {
         expected
     }
 
-    fn row(&mut self, name: String) -> usize {
+    /// Its name is printed and saved, and so tells no secret of its URL.
+    fn row(&mut self, name: &str) -> usize {
+        let name = plan::url_without_secrets(name);
         if let Some(row) = self.names.iter().position(|known| **known == *name) {
             return row;
         }
@@ -92,7 +94,7 @@ impl Expectations {
     }
 
     /// Counts a request that is over, with what its answer was held against.
-    pub(crate) fn record(&self, checks: &[Check], route: usize, ear: &Ear, outcome: &Outcome, recorder: &mut Recorder) {
+    pub(crate) fn record(&self, checks: &[Check], route: usize, (request, ear): (&[u8], &Ear), outcome: &Outcome, recorder: &mut Recorder) {
         let Some(row) = self.row_of.get(route).copied() else { return recorder.record(outcome) };
         let name = &self.names[row];
         let judged = match outcome.result {
@@ -100,12 +102,19 @@ impl Expectations {
                 recorder.step_failed(row, failure, outcome.done, || name.to_string());
                 Judged::ByStatus
             }
-            Ok(status) => self.judge(checks, (row, status), ear, outcome, recorder),
+            Ok(status) => self.judge(checks, (row, status), (request, ear), outcome, recorder),
         };
         recorder.record_step(outcome, row, judged);
     }
 
-    fn judge(&self, checks: &[Check], (row, status): (usize, u16), ear: &Ear, outcome: &Outcome, recorder: &mut Recorder) -> Judged {
+    fn judge(
+        &self,
+        checks: &[Check],
+        (row, status): (usize, u16),
+        (request, ear): (&[u8], &Ear),
+        outcome: &Outcome,
+        recorder: &mut Recorder,
+    ) -> Judged {
         let mut judged = if status < 400 || self.judges_status { Judged::Well } else { Judged::Failed(Failure::CheckStatus) };
         let name = &self.names[row];
         if ear.overflowed {
@@ -123,12 +132,14 @@ impl Expectations {
             match held {
                 Ok(()) => recorder.checked(outcome, row, number, Ok::<(), fn() -> String>(())),
                 Err(broken) => {
-                    recorder.checked(outcome, row, number, Err(|| broken.to_string()));
+                    // A server may send back what it was sent.
+                    let said = || Secrets::of_request(request).conceal(&broken.to_string());
+                    recorder.checked(outcome, row, number, Err(said));
                     if judged == Judged::Well {
                         let is_status = status >= 400 && check.words().starts_with("status");
                         let failure = if is_status { Failure::CheckStatus } else { Failure::CheckFailed };
                         judged = Judged::Failed(failure);
-                        recorder.step_example(row, failure, outcome.done, || format!("{name}: {broken}"));
+                        recorder.step_example(row, failure, outcome.done, || format!("{name}: {}", said()));
                     }
                 }
             }
@@ -137,5 +148,18 @@ impl Expectations {
             recorder.step_failed(row, Failure::CheckStatus, outcome.done, || format!("{name}: answered with the status {status}"));
         }
         judged
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_called_by_its_url_without_secrets() {
+        let mut expected = Expectations::default();
+        let rows = ["GET /a?b=1&api_key=k1&token=t1&c", "GET /a?b=1&api_key=k2&token=t2&c", "GET /a"].map(|name| expected.row(name));
+        assert_eq!(rows, [0, 0, 1], "those that differ in a secret alone are one");
+        assert_eq!(expected.names.iter().map(|name| &**name).collect::<Vec<_>>(), ["GET /a?b=1&api_key=***&token=***&c", "GET /a"]);
     }
 }

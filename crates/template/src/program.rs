@@ -334,7 +334,7 @@ impl<const W: bool> Program for Filled<W> {
     fn record(&self, user: &mut User, outcome: &Outcome, recorder: &mut Recorder) {
         let expected = &self.shared.expected;
         if !expected.is_nothing() {
-            expected.record(&self.checks, user.route, &user.ear, outcome, recorder);
+            expected.record(&self.checks, user.route, (&user.bytes, &user.ear), outcome, recorder);
         } else {
             recorder.record(outcome);
         }

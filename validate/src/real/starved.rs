@@ -115,7 +115,7 @@ impl Starved {
             blamed: run.failures.iter().filter(|failure| failure.side == Side::Server).map(|failure| failure.count).sum(),
             core_share: run.generator.cpu_share_busiest,
             waited_share: run.generator.run_queue_share.unwrap_or(0.0),
-            says_so: ran.stdout.lines().any(|line| line.starts_with("INVALID: ")),
+            says_so: ran.stdout.lines().any(|line| line.trim_start().starts_with("INVALID: ")),
             bare_late,
         })
     }

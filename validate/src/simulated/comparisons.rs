@@ -128,9 +128,9 @@ impl Experiment for Comparisons {
 
     fn measure(lab: &Lab, step: usize) -> Result<Compared> {
         Ok(match step {
-            0 => Compared::Alarms(alarms(lab.of(2_000, 200))),
-            1 => Compared::Power(power(lab.of(1_000, 100))),
-            _ => Compared::Intervals(intervals(lab.of(1_000, 100))),
+            0 => Compared::Alarms(alarms(lab.of(2_000, 100))),
+            1 => Compared::Power(power(lab.of(1_000, 40))),
+            _ => Compared::Intervals(intervals(lab.of(1_000, 40))),
         })
     }
 

@@ -48,12 +48,12 @@ pub struct Row {
     pub before: String,
     /// In words: of this run.
     pub now: String,
-    /// By how much it became worse: a share, or of failures a difference of shares; below 0 it became better.
-    pub worse_by: f64,
+    /// By how much it changed: a share of what it was, or of failures a difference of shares.
+    pub change: f64,
     /// Half of the interval around that, as noise between runs alone makes it; `None` where the noise is not known.
     pub noise: Option<f64>,
     /// What follows.
-    pub changed: Change,
+    pub verdict: Change,
 }
 
 /// A run held against a saved one.
@@ -64,7 +64,7 @@ pub struct Regression {
     /// How many runs the noise was taken from.
     pub runs: usize,
     /// What follows from all of them.
-    pub changed: Change,
+    pub verdict: Change,
 }
 
 /// Holds a run against a saved one. `earlier` are the saved runs of this load, the earliest first; `allowed` is a share.
@@ -78,10 +78,14 @@ pub fn against(now: &Summary, before: &Summary, earlier: &[&Summary], allowed: f
         // Of throughput less is worse.
         let sign = if name == "QPS" { -1.0 } else { 1.0 };
         let difference = sign * (scale(to) - scale(from));
-        let room = if is_share { FAILED_ROOM } else { allowed.ln_1p() };
+        let room = match name {
+            "failed" => FAILED_ROOM,
+            "QPS" => -(-allowed).ln_1p(),
+            _ => allowed.ln_1p(),
+        };
         let known: Vec<f64> = earlier.iter().filter_map(|run| value(run, place)).map(scale).collect();
         let spread = spread(&known);
-        let changed = match spread {
+        let verdict = match spread {
             None => Change::CannotTell,
             Some((sd, freedom)) => {
                 // Both runs are single ones, each with its own chance.
@@ -101,13 +105,13 @@ pub fn against(now: &Summary, before: &Summary, earlier: &[&Summary], allowed: f
             figure: name,
             before: said(place, from),
             now: said(place, to),
-            worse_by: as_share(difference),
+            change: if is_share { to - from } else { to / from - 1.0 },
             noise: noise.map(as_share),
-            changed,
+            verdict,
         });
     }
-    let changed = rows.iter().map(|row| row.changed).max().unwrap_or(Change::CannotTell);
-    Regression { rows, runs: earlier.len(), changed }
+    let verdict = rows.iter().map(|row| row.verdict).max().unwrap_or(Change::CannotTell);
+    Regression { rows, runs: earlier.len(), verdict }
 }
 
 fn value(run: &Summary, place: usize) -> Option<f64> {
@@ -148,8 +152,8 @@ impl Regression {
     /// What came of it, a line each: the verdict first. `name` is what the saved run is called.
     #[must_use]
     pub fn lines(&self, name: &str, allowed: f64) -> Vec<String> {
-        let allowed = decimal(allowed * 100.0, 1);
-        let verdict = match self.changed {
+        let allowed = figure(allowed * 100.0);
+        let verdict = match self.verdict {
             Change::Worse => format!("WORSE than {name} by more than {allowed} %"),
             Change::Within => format!("not worse than {name} by more than {allowed} %"),
             Change::CannotTell if self.runs < RUNS_MIN => format!(
@@ -166,19 +170,15 @@ impl Regression {
         let rows = self.rows.iter().map(|row| {
             let is_share = row.figure == "failed";
             let unit = if is_share { "points" } else { "%" };
-            let more = decimal(row.worse_by.abs() * 100.0, 1);
-            let change = match row.worse_by {
-                worse if more.parse::<f64>() == Ok(0.0) || worse == 0.0 => "unchanged".to_owned(),
-                worse if worse > 0.0 => format!("{more} {unit} worse"),
-                _ => format!("{more} {unit} better"),
-            };
-            let noise = row.noise.map_or_else(String::new, |noise| format!(", runs differ by ± {} {unit}", decimal(noise * 100.0, 1)));
-            let word = match row.changed {
+            let sign = if row.change < 0.0 { "-" } else { "+" };
+            let change = format!("{sign}{} {unit}", decimal(row.change.abs() * 100.0, 1));
+            let noise = row.noise.map_or_else(String::new, |noise| format!("; runs differ by ± {} {unit}", decimal(noise * 100.0, 1)));
+            let word = match row.verdict {
                 Change::Worse => "WORSE",
                 Change::Within => "within",
                 Change::CannotTell => "cannot tell",
             };
-            format!("{:<7} {} -> {}: {change}{noise}: {word}", row.figure, row.before, row.now)
+            format!("{:<7} {} -> {} ({change}{noise}): {word}", row.figure, row.before, row.now)
         });
         std::iter::once(verdict).chain(rows).collect()
     }
@@ -213,14 +213,14 @@ mod tests {
     }
 
     fn changed(now: &Summary, earlier: &[Summary], allowed: f64) -> Change {
-        against(now, &earlier[0], &earlier.iter().collect::<Vec<_>>(), allowed).changed
+        against(now, &earlier[0], &earlier.iter().collect::<Vec<_>>(), allowed).verdict
     }
 
     #[test]
     fn too_few_runs_say_nothing_and_how_many_are_wanted() {
         let earlier = runs(3, 0.01, 1);
         let judged = against(&run(500.0), &earlier[0], &earlier.iter().collect::<Vec<_>>(), 0.05);
-        assert_eq!(judged.changed, Change::CannotTell);
+        assert_eq!(judged.verdict, Change::CannotTell);
         assert!(judged.lines("@baseline", 0.05)[0].ends_with("run it 2 more times"), "{:?}", judged.lines("@baseline", 0.05));
     }
 
@@ -241,7 +241,7 @@ mod tests {
         earlier.extend((0..10).map(|_| run(800.0)));
         let now = run(500.0);
         let judged = against(&now, &earlier[19], &earlier.iter().collect::<Vec<_>>(), 0.05);
-        assert_eq!(judged.changed, Change::Worse, "{judged:?}");
+        assert_eq!(judged.verdict, Change::Worse, "{judged:?}");
     }
 
     #[test]

@@ -172,7 +172,7 @@ struct Side {
     text: String,
 }
 
-const HELP: &str = "give a sweep's .dat file (concurrency, QPS, mean TTLB in ms, success rate in percent), its .json, or a saved run";
+const HELP: &str = "give a sweep's .dat file (concurrency, QPS, mean latency in ms, success rate in percent), its .json, or a saved run";
 
 impl Side {
     fn read(shown: &str, source: Result<(Vec<u8>, String), ReadError>, errors: &mut PlanErrors) -> Option<Self> {

@@ -190,7 +190,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     probes.doubts().iter().for_each(|doubt| screen.say(doubt));
     let found = Found { checks, rated: load.rated(), ..Found::new(files.name().to_owned(), &slos, settings, search.answer()) };
     if load.thinking > Nanos::ZERO {
-        screen.say(&format!("a journey pauses for about {} in all: each trial is loaded for so long before it measures", load.thinking));
+        screen.say(&format!("a journey pauses for about {} in all: each trial is loaded for that time before it measures", load.thinking));
     }
     let course = Course {
         load,

@@ -65,7 +65,7 @@ const GUIDES: &[Guide] = &[
             "check",
             "against",
             "out",
-            "web",
+            "full",
             "quiet",
         ],
     },
@@ -391,7 +391,7 @@ fn grouped(table: Command, length: Length) -> Command {
             }
             let codes: String = MEANINGS.iter().map(|(exit, meaning)| format!("\n  {:>3}  {meaning}", *exit as u8)).collect();
             format!(
-                "Exit codes:{codes}\n\nHelp of a command: loadline COMMAND -h for the options most people need, loadline help COMMAND for all"
+                "Exit codes:{codes}\n\nloadline COMMAND -h shows the options most people need, loadline help COMMAND all of them"
             )
         }
     };

@@ -6,7 +6,7 @@
 
 use clap::{ArgAction, Args};
 use engine::Stop;
-use plan::{Draft, PlanError, PlanErrors, is_secret};
+use plan::{Draft, PlanError, PlanErrors, Secrets, is_secret, url_without_secrets};
 use report::walk::{self, WALK_FORMATS, Walk};
 use report::{request_of, visible};
 
@@ -57,9 +57,20 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
         Renderings::check(&out, WALK_FORMATS, if force { Existing::Replace } else { Existing::Keep }, StandardOutput::Free, &mut errors);
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, Voice::Talking, &mut errors);
     let scenario = scenarios.of(&draft);
-    // Whatever load was asked for, this is one request.
-    let mut draft = Draft { rate: None, duration: None, arrivals: None, pause: None, warmup: None, connections: given("1"), ..draft };
-    draft.requests = given("1");
+    // Whatever load was asked for, this is one request. A journey is one user's, whatever load its file has.
+    let mut draft = match scenario {
+        Some(_) => draft,
+        None => Draft {
+            rate: None,
+            duration: None,
+            arrivals: None,
+            pause: None,
+            warmup: None,
+            connections: given("1"),
+            requests: given("1"),
+            ..draft
+        },
+    };
     inputs::read(&mut draft, &mut errors);
     let plan = inputs::decide(draft, &scenarios, &mut errors);
     let names: Vec<&str> = scenario.iter().flat_map(|scenario| &scenario.journeys).map(|journey| journey.name.as_str()).collect();
@@ -106,15 +117,17 @@ fn shown(title: &str, walked: scenario::Walk) -> Walk {
         .exchanges
         .into_iter()
         .map(|(part, exchange)| {
-            let hidden = |text: &str| secrets::without(text);
+            // What came out of a file or an answer is known to be a secret by its place in the request.
+            let own = Secrets::of_request(&exchange.request);
+            let hidden = |text: &str| own.conceal(&secrets::without(text));
             walk::Exchange {
                 part,
-                name: hidden(&exchange.name),
-                request: request(&String::from_utf8_lossy(&exchange.request)),
+                name: hidden(&line(&exchange.name)),
+                request: hidden(&request(&String::from_utf8_lossy(&exchange.request))),
                 result: exchange.result.map_err(|failure| failure.about().to_owned()),
-                headers: headers(&String::from_utf8_lossy(&exchange.headers)),
-                body: body(&String::from_utf8_lossy(&exchange.body)),
-                body_bytes: exchange.body_bytes,
+                headers: hidden(&headers(&String::from_utf8_lossy(&exchange.headers))),
+                body: hidden(&body(&String::from_utf8_lossy(&exchange.body))),
+                bytes_left_out: exchange.body_bytes - exchange.body.len(),
                 took: exchange.took.map_or_else(String::new, |took| analysis::quantity::nanos(Some(took))),
                 checks: exchange.checks.into_iter().map(|(check, held)| (hidden(&check), held.map_err(|why| hidden(&why)))).collect(),
                 missing: exchange.missing.iter().map(|missing| hidden(missing)).collect(),
@@ -150,15 +163,14 @@ const HIDDEN: &str = "***";
 
 fn request(text: &str) -> String {
     let (head, content) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
-    let (line, lines) = head.split_once("\r\n").unwrap_or((head, ""));
-    let line = match line.split_once('?') {
-        Some((path, rest)) => {
-            let (query, version) = rest.split_once(' ').unwrap_or((rest, ""));
-            format!("{path}?{} {version}", without_values(query))
-        }
-        None => line.to_owned(),
-    };
-    format!("{}\n{}\n{}", secrets::without(&line), headers(lines), body(content))
+    let (first, lines) = head.split_once("\r\n").unwrap_or((head, ""));
+    format!("{}\n{}\n{}", line(first), headers(lines), body(content))
+}
+
+/// The first line of a request, or its name.
+fn line(text: &str) -> String {
+    let (asked, version) = text.strip_suffix(" HTTP/1.1").map_or((text, ""), |asked| (asked, " HTTP/1.1"));
+    secrets::without(&format!("{}{version}", url_without_secrets(asked)))
 }
 
 fn headers(lines: &str) -> String {
@@ -194,9 +206,14 @@ mod tests {
 
     #[test]
     fn secrets_are_left_out_wherever_their_names_say_what_they_are() {
-        let shown =
-            request("POST /login?api_key=k1&page=2 HTTP/1.1\r\nHost: a.test\r\nCookie: session=s1\r\nX-Id: 7\r\n\r\nuser=ada&password=p1");
-        assert_eq!(shown, "POST /login?api_key=***&page=2 HTTP/1.1\nHost: a.test\nCookie: ***\nX-Id: 7\n\nuser=ada&password=***");
+        let shown = request(
+            "POST /login;jsessionid=j1?api_key=k1&page=2 HTTP/1.1\r\nHost: a.test\r\nCookie: session=s1\r\nX-Id: 7\r\n\r\nuser=ada&password=p1",
+        );
+        assert_eq!(
+            shown,
+            "POST /login;jsessionid=***?api_key=***&page=2 HTTP/1.1\nHost: a.test\nCookie: ***\nX-Id: 7\n\nuser=ada&password=***"
+        );
+        assert_eq!(line("GET /a?token=t1&b=2"), "GET /a?token=***&b=2");
         assert_eq!(body("{\"token\":\"t1\",\"id\":7}"), "{\"token\":\"***\",\"id\":7}");
         assert_eq!(headers("Set-Cookie: a=b\nServer: x\n"), "Set-Cookie: ***\nServer: x\n");
     }

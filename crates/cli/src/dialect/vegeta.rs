@@ -59,7 +59,7 @@ const REPORT: &[Flag] = &[
 
 const PLOT: &[Flag] = &[
     valued("title", "string", "Title of the page (Vegeta Plot)"),
-    valued("threshold", "int", "Thin series to so many points (4000)"),
+    valued("threshold", "int", "Thin series to N points (4000)"),
     valued("output", "string", "File to write (stdout)"),
 ];
 

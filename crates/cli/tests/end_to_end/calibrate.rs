@@ -22,7 +22,7 @@ fn the_ceiling_is_kept_and_told_by_later_reports() {
 
     let line = format!("run {} -c 4 -n 200", server.url("/healthz"));
     session = at_home(session);
-    session.loadline(&format!("{line} --out json=near.json")).exits(0).says("of this machine's ceiling");
+    session.loadline(&format!("{line} --full --out json=near.json")).exits(0).says("of this machine's ceiling");
     assert!(session.json("near.json")["generator"]["ceiling_qps"].as_f64().unwrap() > 0.0);
     // Larger answers meet another ceiling.
     session = at_home(session);
@@ -57,7 +57,7 @@ fn the_noise_of_a_target_is_kept_and_printed_by_comparisons() {
 fn what_cannot_be_calibrated_is_told() {
     let mut session = Session::new();
     session.loadline("calibrate -c 5").exits(2).complains("--aa URL");
-    session.loadline("calibrate --aa http://127.0.0.1:1/ --pairs 5").exits(2).complains("too few").complains("at least 6");
+    session.loadline("calibrate --aa http://127.0.0.1:1/ --pairs 4").exits(2).complains("too few").complains("at least 5");
     session.loadline("calibrate -d 1ms").exits(2).complains("too short");
     session.loadline("calibrate --aa http://127.0.0.1:1/ --pairs 6 -d 100ms").exits(3).complains("127.0.0.1:1");
 }

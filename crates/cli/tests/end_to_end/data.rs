@@ -266,7 +266,7 @@ fn a_list_has_a_row_for_each_url() {
     let served = server();
     let list = "3 GET /healthz\n1 GET /nothing\n2 GET /users/{{random 1 9}}\n";
     let mut session = Session::new().file("urls.txt", list);
-    let line = format!("run {} --urls urls.txt -n 60 -c 2 --no-save", served.url("/"));
+    let line = format!("run {} --urls urls.txt -n 60 -c 2 --full --no-save", served.url("/"));
     let ran = session
         .loadline(&format!("{line} --check 'url /nothing failed == 0' --out json=r.json --out markdown=r.md --out html=r.html"))
         .exits(1);

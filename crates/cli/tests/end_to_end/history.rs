@@ -251,3 +251,14 @@ fn a_result_that_nobody_keeps_is_told_to_those_too_who_want_to_hear_of_nothing()
     let mut session = session.env("XDG_DATA_HOME", "");
     session.loadline(&format!("run -q -n 2 -c 1 --no-save {}", target.url("/healthz"))).exits(0).complains_of_nothing();
 }
+
+#[test]
+fn the_list_has_the_load_and_what_failed() {
+    let server = server();
+    let mut session = Session::new();
+    let failing = server.url("/behave?status=404");
+    session.loadline(&format!("run '{failing}' -n 30 -c 3 --check 'failed < 1%'")).exits(1);
+    session.loadline(&format!("run {} -r 50/s -d 500ms", server.url("/healthz")));
+    let listed = session.loadline("runs").exits(0).says("-c 3").says("-r 50/s").stdout;
+    assert!(listed.contains("1 of 1 check FAILED, all 30 failed: 404 Not Found"), "{listed}");
+}

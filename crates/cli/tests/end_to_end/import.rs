@@ -225,9 +225,14 @@ fn a_description_of_an_api_is_sent_where_it_is_served() {
     session.loadline(&format!("run openapi.yaml --target {base} -n 6 -c 1")).exits(0).complains_of_nothing();
     session.loadline(&format!("run {base} --scenario openapi.yaml -n 2 -c 1")).exits(0);
     assert_eq!((server.counts().path("/healthz"), server.counts().path("/pick")), (4, 4));
+    // A server without its scheme is asked by http.
+    let bare = base.trim_start_matches("http://");
+    session.loadline(&format!("run openapi.yaml --target {bare} -n 2 -c 1")).exits(0);
+    session.loadline(&format!("run -n 1 -c 1 --target {bare} -- curl -k https://a.test/healthz")).exits(0);
+    assert_eq!((server.counts().path("/healthz"), server.counts().path("/pick")), (6, 5));
     // A scenario of one's own goes elsewhere by the same word.
     session.loadline(&format!("run shop.yaml --target {base} -n 3 -c 1")).exits(0);
-    assert_eq!(server.counts().path("/healthz"), 7);
+    assert_eq!(server.counts().path("/healthz"), 9);
 }
 
 #[test]

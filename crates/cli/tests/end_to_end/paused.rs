@@ -60,7 +60,7 @@ fn a_trial_that_was_paused_is_not_counted() {
     let server = server();
     let mut session = Session::new();
     let url = server.url("/healthz");
-    let line = format!("find {url} --slo 'p99 < 5s' --quick --rate-max 60/s --budget 30s -q --out json=f.json");
+    let line = format!("find {url} --slo 'p99 < 5s' --quick --rate-max 60/s --budget 60s -q --out json=f.json");
     let running = session.start(&line);
     paused(running, || server.counts().answered > 60, Duration::from_secs(1)).end();
     let found = session.json("f.json");

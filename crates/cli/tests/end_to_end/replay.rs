@@ -38,7 +38,7 @@ fn log() -> String {
     (0..30)
         .map(|second| {
             line(second, "GET /healthz", 200)
-                + &line(second, &format!("GET /users/{}?token=s3cr3t", 1000 + second), 200)
+                + &line(second, &format!("GET /people/{}?token=s3cr3t", 1000 + second), 200)
                 + &line(second, "POST /orders", 201)
         })
         .collect::<String>()
@@ -60,8 +60,9 @@ fn an_error_of_the_client_that_the_log_has_as_well_is_no_failure() {
 fn a_log_is_sent_again_and_its_answers_are_compared() {
     let server = server();
     let mut session = Session::new().file("access.log", &log());
-    let mut ran =
-        session.loadline(&format!("replay access.log {} --speed 20x --except /nothing --out json=run.json", server.url(""))).exits(0);
+    let mut ran = session
+        .loadline(&format!("replay access.log {} --speed 20x --except /nothing --full --out json=run.json", server.url("")))
+        .exits(0);
     for words in [
         "access.log: combined, 91 lines",
         "60 requests of 2016-03-01 00:36:00 +0100 to 2016-03-01 00:36:29 +0100",
@@ -73,20 +74,20 @@ fn a_log_is_sent_again_and_its_answers_are_compared() {
     }
     for words in [
         "at the times of the log, 20 times as fast",
-        "30 of 60 requests, 50 %, were answered otherwise than the log says",
-        "GET /users/{id} 30 30 200 → 404 30",
+        "30 of 60 requests (50 %): different status than in the log",
+        "GET /people/{id} 30 30 200 → 404 30",
     ] {
         ran = reports(ran, words);
     }
     assert!(!ran.stdout.contains("s3cr3t") && !ran.stderr.contains("s3cr3t") && !ran.stderr.contains("192.0.2.9"));
     let counts = server.counts();
-    assert_eq!((counts.path("/healthz"), counts.path("/users/1007"), counts.path("/orders")), (30, 1, 0));
+    assert_eq!((counts.path("/healthz"), counts.path("/people/1007"), counts.path("/orders")), (30, 1, 0));
     let run = session.json("run.json");
     assert_eq!(
         (run["requests"]["due"].as_u64(), run["replayed"]["compared"].as_u64(), run["replayed"]["same"].as_u64()),
         (Some(60), Some(60), Some(30))
     );
-    assert_eq!(run["replayed"]["by_route"][0]["route"], "/users/{id}");
+    assert_eq!(run["replayed"]["by_route"][0]["route"], "/people/{id}");
     assert_eq!(run["plan"]["replay"]["speed"], "20x");
     let again = session.loadline("run --from run.json").exits(2).complains("loadline replay LOG TARGET");
     tells(again, "sends the requests of access.log at their times");
@@ -100,11 +101,11 @@ fn what_is_sent_is_what_was_asked_for() {
                2 932079936fa4306fc308d675 1456788965000000000 5\nHTTP/1.1 404 Not Found\r\n\r\n\n🐵🙈🙉\n";
     let mut session = Session::new().file("access.log", &log()).file("requests.gor", gor);
     let ran = session.loadline(&format!(
-        "replay access.log {} --speed 60x --from 00:36:10 --to +20s --only '/users/*' --rewrite '/users/* => /healthz' --no-save -t 2 --arrivals even",
+        "replay access.log {} --speed 60x --from 00:36:10 --to +20s --only '/people/*' --rewrite '/people/* => /healthz' --no-save -t 2 --arrivals even",
         server.url("")
     ));
     let ran = tells(tells(ran.exits(0), "10 requests of"), "spread over it in their order, evenly");
-    reports(ran, "all 10 requests were answered with the status that the log says");
+    reports(ran, "10 requests, all answered with the status of the log");
     assert_eq!(server.counts().path("/healthz"), 10);
     let line = format!("replay - requests.gor {} --speed 10000x --writes --host '*' --per-client-order --no-save", server.url(""));
     session = session.stdin(&log());
@@ -114,7 +115,7 @@ fn what_is_sent_is_what_was_asked_for() {
     }
     assert_eq!(server.counts().path("/orders"), 31);
     session.loadline(&format!("replay access.log {} --dry-run", server.url(""))).exits(0).says("60 requests");
-    assert_eq!(server.counts().path("/users/1000"), 1, "nothing is sent by a dry run");
+    assert_eq!(server.counts().path("/people/1000"), 1, "nothing is sent by a dry run");
 }
 
 #[test]
@@ -239,7 +240,7 @@ fn what_is_kept_of_a_replay_that_is_killed_tells_nothing_of_its_log() {
     // A server that says again what it was asked.
     let server = Recorder::start_with(|request| {
         let body = format!("no such thing: {}", request.lines().next().unwrap_or_default());
-        let status = if request.contains("/users/") { 500 } else { 200 };
+        let status = if request.contains("/people/") { 500 } else { 200 };
         format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}", body.len())
     });
     let mut session = Session::new().file("access.log", &log());
@@ -288,7 +289,7 @@ fn nginx(session: Session, name: &str) -> (Session, Nginx, u16) {
          log_format fine '$remote_addr - $remote_user [$msec] \"$request\" $status $body_bytes_sent $request_time';\n\
          client_body_temp_path {here}/b; proxy_temp_path {here}/p; fastcgi_temp_path {here}/f; uwsgi_temp_path {here}/u; scgi_temp_path {here}/s;\n\
          server {{ listen 127.0.0.1:{port}; access_log {here}/access.log fine; access_log {here}/combined.log combined;\n\
-         location /users/ {{ return 200 user; }}\nlocation /missing {{ return 404; }}\nlocation /health {{ return 204; }} }} }}\n"
+         location /people/ {{ return 200 user; }}\nlocation /missing {{ return 404; }}\nlocation /health {{ return 204; }} }} }}\n"
     );
     let session = session.file(&format!("{name}.conf"), &config);
     let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
@@ -328,7 +329,7 @@ fn written(log: &str) -> (BTreeMap<String, u64>, Vec<i64>) {
 fn what_nginx_wrote_down_is_sent_again_as_it_was() {
     let (session, first, port) = nginx(Session::new(), "first");
     let (mut session, second, other) = nginx(session, "second");
-    let urls = "3 /health\n2 /users/17?page=2\n1 /missing\n";
+    let urls = "3 /health\n2 /people/17?page=2\n1 /missing\n";
     session = session.file("urls.txt", urls);
     session
         .loadline(&format!("run http://127.0.0.1:{port}/ --urls urls.txt --rate 150/s -d 2s -c 20 --no-save --quiet --out json=sent.json"))
@@ -345,7 +346,7 @@ fn what_nginx_wrote_down_is_sent_again_as_it_was() {
         .loadline(&format!("replay first/access.log http://127.0.0.1:{other} --log-format '{form}' --no-save --out json=run.json"))
         .exits(0);
     let ran = tells(ran, "the given format");
-    reports(ran, &format!("all {sent} requests were answered with the status that the log says"));
+    reports(ran, &format!("{sent} requests, all answered with the status of the log"));
     drop(second);
     let (before, after) = (written(&session.read("first/access.log")), written(&session.read("second/access.log")));
     assert_eq!(before.0, after.0, "the mix is the same, request by request");

@@ -232,7 +232,7 @@ fn redirects_that_are_not_followed_are_the_headline() {
     Session::new()
         .loadline(&format!("run '{}' -n 20 -c 2", server.url("/behave?status=302&close")))
         .says("All 20 answers were redirects (302 Found) that were not followed: --follow 5")
-        .says("the server closed the connection after nearly every answer");
+        .says("the server closes the connection after each answer");
 }
 
 #[test]

@@ -124,7 +124,11 @@ fn a_value_that_is_not_there_ends_the_journey() {
         server.url
     );
     let mut session = Session::new().file("s.yaml", &text);
-    session.loadline("run s.yaml --out json=r.json --no-save").exits(0).says("extract.nothing");
+    session
+        .loadline("run s.yaml --out json=r.json --no-save")
+        .exits(3)
+        .says("extract.nothing")
+        .complains("all 20 broke off at the step 'GET /'");
     assert_eq!(counts(&server.raw()), BTreeMap::from([("GET /".to_owned(), 20)]));
     let result = session.json("r.json");
     assert_eq!(result["scenario"]["journeys"][0]["broke_off"], 20);
@@ -630,7 +634,7 @@ fn a_step_that_takes_too_long_is_named() {
         server.url("").trim_end_matches('/')
     );
     let mut session = Session::new().file("s.yaml", &text);
-    session.loadline("run s.yaml --out json=r.json --no-save").exits(0).says("recv.idle_timeout").says("slow page: no answer within 300ms");
+    session.loadline("run s.yaml --out json=r.json --no-save").exits(3).says("recv.idle_timeout").says("slow page: no answer within 300ms");
     let result = session.json("r.json");
     assert_eq!((&result["requests"]["failed"], &result["scenario"]["steps"][1]["failed"]), (&4.into(), &4.into()));
     assert_eq!(result["failures"][0]["class"], "recv.idle_timeout");
@@ -697,14 +701,16 @@ fn where_every_journey_broke_off_the_report_says_so_and_where() {
         served.url("")
     );
     let mut session = Session::new().file("s.yaml", &text);
-    let ran =
-        session.loadline("run s.yaml --out json=r.json").exits(3).complains("no journey finished: all 10 broke off at the step 'state'");
-    ran.says("no journey finished: all 10 broke off at the step 'state'").says("the server or the scenario");
+    let ran = session
+        .loadline("run s.yaml --full --out json=r.json")
+        .exits(3)
+        .complains("no journey finished: all 10 broke off at the step 'state'");
+    ran.says("No journey finished: all 10 broke off at the step 'state'").says("the server or the scenario");
     let result = session.json("r.json");
     let failure = &result["failures"][0];
     assert_eq!((&failure["class"], &failure["side"]), (&"extract.nothing".into(), &"server_or_plan".into()));
     let example = failure["example"]["text"].as_str().unwrap();
-    assert!(example.ends_with("; or the path is wrong: the answer has the keys status"), "{example}");
+    assert!(example.contains("found nothing, or the path is wrong (the answer has the keys status), in {\"status\""), "{example}");
     // The history calls it by its name.
     session.loadline("runs").exits(0).says("broken shop");
     session.loadline("show @'broken shop'").says("the journeys of broken shop");

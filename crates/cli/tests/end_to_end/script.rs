@@ -62,7 +62,7 @@ fn an_endless_loop_does_not_outlive_the_run() {
     let mut session = Session::new().file("s.lua", endless);
     // At the run's end, with a second thread that measures on.
     let line = format!("run -d 2s -c 2 -t 2 -s s.lua {}", server.url("/"));
-    session.loadline(&line).exits(3).complains("did not return").says("closed load");
+    session.loadline(&line).exits(3).complains("did not return").says("Cut short by an error");
     // By Ctrl-C.
     let sent = server.counts().received;
     let running = session.start(&format!("run -d 10m -c 1 -t 1 -s s.lua {}", server.url("/"))).once(|| server.counts().received > sent + 8);

@@ -182,9 +182,12 @@ fn a_run_of_the_command_line_is_followed_and_stopped() {
     let id = ended["saved"].as_str().unwrap().to_owned();
     assert_eq!(served.get("/api/v1/runs/@last").is(200).json()["id"], id);
     // A run that goes on is not ended by whoever watches it.
-    let mut lines = served.listen();
     let run = session.start(&format!("run {} -d 6s -c 2 --name goes-on", target.url("/healthz")));
-    while event(&mut lines, "begun")["name"] != "goes-on" {}
+    let deadline = Instant::now() + PATIENCE;
+    while served.get("/api/v1/live").json()["name"] != "goes-on" {
+        assert!(Instant::now() < deadline, "it is not shown");
+        std::thread::sleep(Duration::from_millis(5));
+    }
     served.running.signal(Signal::INT).end().exits(0);
     run.end().exits(0);
 }
@@ -244,11 +247,11 @@ fn a_test_is_stopped_and_one_under_way_is_saved_when_the_server_ends() {
 fn all_mistakes_are_told_as_the_command_line_tells_them_and_nothing_is_started() {
     let mut session = Session::new();
     let served = Served::new(&mut session, "");
-    let wrong = json!({"plan": {"url": "127.0.0.1", "connections": "0", "timeout": "soon"}, "check": ["p99 < 5"], "tag": ["a b"]});
+    let wrong = json!({"plan": {"url": "healthz", "connections": "0", "timeout": "soon"}, "check": ["p99 < 5"], "tag": ["a b"]});
     let checked = served.post("/api/v1/check", &wrong).is(200).json();
     let refused = served.post("/api/v1/runs", &wrong).is(422).json();
     assert_eq!(checked["mistakes"], refused["mistakes"]);
-    let ran = session.loadline("run 127.0.0.1 -c 0 --timeout soon --check 'p99 < 5' --tag 'a b'").exits(2);
+    let ran = session.loadline("run healthz -c 0 --timeout soon --check 'p99 < 5' --tag 'a b'").exits(2);
     let mistakes = checked["mistakes"].as_array().unwrap();
     let settings: Vec<&str> = mistakes.iter().map(|mistake| mistake["setting"].as_str().unwrap()).collect();
     assert_eq!(settings, ["url", "connections", "timeout", "check", "tag"]);
@@ -535,10 +538,12 @@ fn a_scenario_from_a_browser_is_told_its_mistakes_and_stays_within_its_bounds() 
     }
     // Nor does a redirect lead there.
     let (redirecting, _) = counting("127.0.0.1", Some(format!("http://{elsewhere}/")));
-    post(&format!("target: http://{redirecting}\nload: {{users: 1, requests: 2}}\nsteps: [{{get: /, redirects: 3}}]\n")).is(202);
-    served.idle();
-    let result = served.get("/api/v1/runs/@last/result").is(200).json();
-    assert_eq!(result["failures"][0]["class"], "redirect.target", "{}", result["failures"]);
+    for (also, class) in [(String::new(), "redirect.outside"), (format!(", also_target: 'http://{elsewhere}'"), "redirect.target")] {
+        post(&format!("target: http://{redirecting}\nload: {{users: 1, requests: 2{also}}}\nsteps: [{{get: /, redirects: 3}}]\n")).is(202);
+        served.idle();
+        let result = served.get("/api/v1/runs/@last/result").is(200).json();
+        assert_eq!(result["failures"][0]["class"], class, "{}", result["failures"]);
+    }
     assert_eq!(heard.load(Ordering::SeqCst), 0);
 }
 

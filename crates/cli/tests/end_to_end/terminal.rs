@@ -144,9 +144,9 @@ fn a_sweep_keeps_its_rows_in_sight_and_prints_them_when_the_view_is_gone() {
     let server = server();
     let terminal = Terminal::new(100, 30);
     terminal.loadline(&format!("sweep {} --levels 1,2,3 -d 1s --cooldown 0s; printf 'exit%s\\n' =$?", server.url("/healthz")));
-    terminal.shows(&["loadline sweep", "level 2 of 3", "success"]);
-    let screen = terminal.shows(&["exit=", "success", "requests a second"]);
-    assert_eq!(screen.matches("success").count(), 1, "{screen}");
+    terminal.shows(&["loadline sweep", "level 2 of 3", "loadline CPU"]);
+    let screen = terminal.shows(&["exit=", "loadline CPU", "requests a second"]);
+    assert_eq!(screen.matches("success  loadline CPU").count(), 1, "{screen}");
     terminal.is_as_before();
 }
 

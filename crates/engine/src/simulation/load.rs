@@ -433,7 +433,7 @@ fn redirects_are_followed_as_one_request() {
     assert_eq!(*hops.borrow(), ["GET / HTTP/1.1", "GET /b HTTP/1.1", "GET / HTTP/1.1", "GET /b HTTP/1.1"]);
     assert_eq!((summary.requests.failed, summary.redirects, summary.failures[0].class), (2, 2, Failure::RedirectOutside));
     let example = &summary.failures[0].example.as_ref().unwrap().text;
-    assert_eq!(example, "http://other.test/c is on a server that was not named; --also-target http://other.test allows it");
+    assert_eq!(example, "--also-target http://other.test allows http://other.test/c");
 
     let summary = server.run(&plan(|draft| {
         draft.url = Some("http://simulated.test/loop".to_owned());

@@ -290,7 +290,10 @@ impl<D: Dial + 'static> Lane<D> {
             Ok(ready) => Box::pin(self.send_and_follow(worker, state, due, ready)).await,
         };
         let outcome = match outcome.result {
-            Err(Failure::StaleReuse) if P::SENDS_AGAIN => Box::pin(self.send_again(worker, state, choice, due)).await,
+            Err(Failure::StaleReuse) if P::SENDS_AGAIN => {
+                worker.recorder.borrow_mut().sent_again(outcome.sent, outcome.done);
+                Box::pin(self.send_again(worker, state, choice, due)).await
+            }
             _ => outcome,
         };
         self.slot.end();

@@ -119,7 +119,7 @@ fn base(servers: &[Tree], wish: Option<&str>) -> Result<String, ReadError> {
         },
     };
     match (found, wish) {
-        (Some(url), _) if url.parse::<Target>().is_ok() => Ok(url.clone()),
+        (Some(url), _) if url.parse::<Target>().is_ok() => Ok(if plan::has_scheme(url) { url.clone() } else { format!("http://{url}") }),
         (None, Some(wish)) => Err(ReadError::new(format!("no server of it is '{}': it has {}", shortened(wish), shortened(&shown())))),
         (url, _) => {
             let (host, path) = url.map_or_else(Default::default, |url| {
@@ -938,9 +938,6 @@ components:
             Collection::read(Kind::OpenApi, text.as_bytes(), &wishes).map(|read| read.requests[0].url.written()).map_err(|why| why.message)
         };
         for (server, path, suggested) in [
-            ("localhost:3000", "/a", "http://localhost:3000"),
-            ("localhost:3000/v1/", "/v1/a", "http://localhost:3000/v1"),
-            ("api.example.com/v1", "/v1/a", "http://api.example.com/v1"),
             ("/v1", "/v1/a", "http://HOST/v1"),
             ("v1", "/v1/a", "http://HOST/v1"),
             ("{scheme}://h/v1", "/v1/a", "http://h/v1"),
@@ -950,7 +947,17 @@ components:
             let why = read(server, None).unwrap_err();
             assert!(why.ends_with(&format!("--openapi-server {suggested}")), "{server}: {why}");
         }
-        assert_eq!(read("https://h/v1", Some("http://127.0.0.1:9")), Ok("https://h/v1/a".to_owned()), "it is sent elsewhere later");
+        // What is a server is replaced later, with those of other files.
+        for (server, url) in [
+            ("https://h/v1", "https://h/v1/a"),
+            ("localhost:3000", "http://localhost:3000/a"),
+            ("localhost:3000/v1/", "http://localhost:3000/v1/a"),
+            ("api.example.com/v1", "http://api.example.com/v1/a"),
+        ] {
+            for host in [Some("http://127.0.0.1:9"), None] {
+                assert_eq!(read(server, host), Ok(url.to_owned()), "{server}");
+            }
+        }
     }
 
     #[test]

@@ -68,9 +68,8 @@ pub(crate) fn transactions(compared: &Compared) -> Option<String> {
     };
     let said = |tps: Option<f64>| tps.map_or_else(|| NONE.to_owned(), story::rate);
     let (a, b) = (mean(|pair| &pair.a), mean(|pair| &pair.b));
-    (a.is_some() || b.is_some()).then(|| {
-        format!("Journeys a second that went to their end (TPS): {} in A, {} in B; the figures above are of requests", said(a), said(b))
-    })
+    (a.is_some() || b.is_some())
+        .then(|| format!("Journeys finished a second (TPS): {} in A, {} in B; the figures above are of requests", said(a), said(b)))
 }
 
 /// Both for a terminal; nothing where there is no scenario.

@@ -69,7 +69,7 @@ pub fn legend(found: &Found) -> String {
     };
     let rates = match found.rated {
         Rated::Requests => "",
-        Rated::Journeys => " The rate begins journeys; promises are about their requests. TPS: journeys a second that went to their end.",
+        Rated::Journeys => " The rate begins journeys; promises are about their requests. TPS: journeys finished a second.",
     };
     format!("{good}{times}{rates} In brackets: where the capacity lies; on simulated servers 19 such intervals in 20 held it.")
 }

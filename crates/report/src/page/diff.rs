@@ -114,7 +114,7 @@ fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<
     };
     let changed = match tops {
         Some((a, b)) if a.qps > 0.0 => {
-            let known = if judged.contains("was not measured") { "; whether that is more than chance was not measured" } else { "" };
+            let known = if judged.contains("was measured once") { "; whether that is more than chance was not measured" } else { "" };
             Answer::measured(
                 Question::Changed,
                 format!("The most it carries changed by {} %{known}", signed(b.qps / a.qps - 1.0)),

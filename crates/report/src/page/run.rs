@@ -245,17 +245,14 @@ fn answers(reading: &Reading<'_>) -> Vec<Answer> {
 fn unkept(reading: &Reading<'_>) -> Vec<String> {
     let told = |it: &Judgement| match it.verdict {
         Verdict::Held => None,
-        Verdict::Broken => Some(format!("BROKEN: {}; measured: {}", it.check, it.about())),
+        Verdict::Broken => Some(format!("FAILED: {}; measured: {}", it.check, it.about())),
         Verdict::NotJudgeable { .. } => Some(format!("Cannot tell: {}; {}", it.check, it.about())),
     };
     reading.checks.iter().filter_map(told).collect()
 }
 
 fn steady(reading: &Reading<'_>) -> Answer {
-    // The shape of the times is no change of them.
-    let shapes: Vec<String> = reading.peaks.iter().map(ToString::to_string).collect();
-    let noticed: Vec<String> = reading.noticed().into_iter().filter(|said| !shapes.contains(said)).collect();
-    if let Some((first, others)) = noticed.split_first() {
+    if let Some((first, others)) = reading.changes().split_first() {
         let more = match others.len() {
             0 => String::new(),
             1 => "; one more remark is below".to_owned(),
@@ -685,7 +682,7 @@ mod tests {
         let view = view(&Reading::new(&summary, &checks), String::new());
         let first = &view.answers[0];
         assert_eq!((first.question, first.tone, first.evidence), (Question::Checks, Tone::Bad, Some("checks")));
-        assert!(first.sentence.starts_with("BROKEN: p50 < 1ns; measured: ") && !first.sentence.contains("1h"), "{}", first.sentence);
+        assert!(first.sentence.starts_with("FAILED: p50 < 1ns; measured: ") && !first.sentence.contains("1h"), "{}", first.sentence);
         assert_eq!(view.answers.len(), 5);
     }
 

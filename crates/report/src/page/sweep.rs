@@ -177,7 +177,7 @@ fn observed(sweep: &Sweep, findings: &[Finding]) -> Vec<Climb> {
 /// What is said of checks that were broken at some level.
 fn unkept(sweep: &Sweep, rows: &[LevelRow]) -> Vec<String> {
     let broken: Vec<Check> = sweep.checks.iter().filter(|check| rows.iter().any(|row| row.broken.contains(check))).cloned().collect();
-    promises_kept(&broken, rows).into_iter().take(broken.len()).map(|said| format!("BROKEN: {said}")).collect()
+    promises_kept(&broken, rows).into_iter().take(broken.len()).map(|said| format!("FAILED: {said}")).collect()
 }
 
 fn answers(said: &[(Topic, String)], curve: bool, findings: &[Finding]) -> Vec<Answer> {

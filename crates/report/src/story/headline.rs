@@ -10,7 +10,7 @@
 use analysis::interval::Figure;
 use analysis::outage::{Outage, outage};
 use analysis::quantity::{self, count, counted, share};
-use analysis::{Reading, answers};
+use analysis::{Reading, answers, capitalised};
 use measure::{Failure, FailureCount, Summary};
 use plan::{Load, Nanos, Scheme};
 
@@ -73,14 +73,11 @@ fn throughput(reading: &Reading<'_>) -> String {
     let sure = sure(reading);
     let requests = format!("{} requests a second", rate(summary.qps));
     if let Some(scenario) = &summary.scenario {
+        if let Some(why) = scenario.nothing_finished() {
+            return format!("{} ({requests})", visible(&capitalised(&why)));
+        }
         if scenario.journeys.iter().all(|row| row.completed == 0) {
-            let broke_off: u64 = scenario.journeys.iter().map(|row| row.broke_off).sum();
-            let most = scenario.steps.iter().max_by_key(|step| step.failed).filter(|step| step.failed > 0);
-            let at = most.map_or_else(String::new, |step| format!(", most at {}", visible(&step.name)));
-            return match broke_off {
-                0 => format!("No journey finished within {} ({requests})", quantity::length(summary.ended.load_until)),
-                _ => format!("No journey finished: {} broke off{at} ({requests})", count(broke_off)),
-            };
+            return format!("No journey finished within {} ({requests})", quantity::length(summary.ended.load_until));
         }
         let offered = scenario.tps_offered.map_or_else(String::new, |offered| format!(" of {} started", rate(offered)));
         let users = match summary.plan.load() {
@@ -190,6 +187,10 @@ pub(crate) fn statuses(summary: &Summary, failure: &FailureCount) -> Option<Vec<
 
 /// What happened, with the limit that was passed.
 pub(crate) fn cause(summary: &Summary, failure: &FailureCount) -> String {
+    // A step may have a limit of its own.
+    if summary.plan.scenario().is_some() {
+        return failure.class.about().to_owned();
+    }
     let connection = summary.plan.connection();
     let (timeout, connect) = (quantity::length(connection.timeout), quantity::length(connection.connect_timeout));
     match failure.class {

@@ -183,7 +183,7 @@ pub(crate) fn remark(row: &LevelRow) -> String {
         }
     }
     match row.standing {
-        Standing::Invalid => said.push("INVALID: this machine was too busy".to_owned()),
+        Standing::Invalid => said.push("INVALID".to_owned()),
         _ if row.generator_limit.is_some() => said.push("loadline was the limit".to_owned()),
         Standing::Degraded => said.push("DEGRADED".to_owned()),
         Standing::Valid => {}

@@ -300,7 +300,7 @@ fn scenario(traffic: &Traffic, model: &Model<'_>, fidelity: &Fidelity, beside: B
         text += "# Bodies are examples from the description of the API, not the log's.\n";
     }
     let _ = writeln!(text, "target: http://127.0.0.1:8080");
-    let _ = writeln!(text, "load:\n  # The busiest hour of the log, from {}: {} a second.", utc(model.from_s), begins(model));
+    let _ = writeln!(text, "load:\n  # The busiest hour of the log, from {}: {}.", utc(model.from_s), begins(model));
     let _ = writeln!(text, "  # It lasts {} unless -d says otherwise.", lasts(model));
     let requests = model.visit.as_ref().map_or(1.0, Visit::requests_mean);
     let stages: Vec<String> = model.stages.iter().map(|(rate, seconds)| format!("{}/s for {seconds}s", rounded(rate / requests))).collect();
@@ -345,7 +345,7 @@ fn lasts(model: &Model<'_>) -> Nanos {
 }
 
 fn begins(model: &Model<'_>) -> &'static str {
-    if model.visit.is_some() { "visits begin at so many" } else { "requests at so many" }
+    if model.visit.is_some() { "visits begun a second" } else { "requests a second" }
 }
 
 /// A request as a step so many levels of two blanks deep. Where most answers were errors, these are what is expected.

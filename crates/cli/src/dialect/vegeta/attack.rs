@@ -47,7 +47,7 @@ pub const FLAGS: &[Flag] = &[
     valued("root-certs", "value", "File with trusted issuers, PEM"),
     switch("session-tickets", "Not supported"),
     valued("targets", "string", "File with the targets (stdin)"),
-    valued("timeout", "duration", "Give a request up after so long; 0: never (30s)"),
+    valued("timeout", "duration", "Give a request up after this time; 0: never (30s)"),
     valued("unix-socket", "string", "Connect to this socket instead of the hosts"),
     valued("workers", "uint", "Requests at once to begin with (10)"),
 ];
