@@ -94,8 +94,11 @@ fn what_was_seen_stands_wherever_a_result_is_read() {
     assert!(page.contains("\"id\":\"server-cpu\"") && page.contains("\"id\":\"server-cores\""));
     session.loadline(&format!("sweep {url}/healthz --levels 1,2 --name s {short}"));
     assert!(all_of(&mut session, "s.json", "s.md").contains("\"loads\":[1.0,2.0]"), "it is drawn against the load");
-    session.loadline(&format!("find {url}/healthz --slo 'p90 < 2s' --rate-max 40/s --quick --budget 30s --name f --dir . --force"));
-    assert!(all_of(&mut session, "f.find.json", "f.find.md").contains("\"loads\":["));
+    let ran =
+        session.loadline(&format!("find {url}/healthz --slo 'p90 < 2s' --rate-max 40/s --quick --budget 30s --name f --dir . --force"));
+    let page = all_of(&mut session, "f.find.json", "f.find.md");
+    // A machine that others keep busy leaves no trial that counts, and so nothing to draw against.
+    assert!(page.contains("\"loads\":[") || ran.stdout.contains("does not count"), "{}", ran.stdout);
     let ran = session.loadline(&format!("compare {url}/healthz?a {url}/healthz?b -c 1 --pairs 1 --name c {short}"));
     // A machine that others keep busy has its pair left out, and then there is nothing to tell of the server.
     if ran.stdout.contains("left out") {
