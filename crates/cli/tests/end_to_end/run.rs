@@ -193,7 +193,7 @@ fn a_warm_up_is_found_or_it_is_said_why_not() {
 fn what_is_counted_beside_a_warm_up_that_is_looked_for_adds_up() {
     let server = server();
     let mut session = Session::new();
-    let line = format!("run '{}' -c 4 -d 12s --warmup auto --out json=r.json --out csv=r.csv", server.url("/behave?delay=20ms"));
+    let line = format!("run '{}' -c 4 -d 12s --warmup auto --full --out json=r.json --out csv=r.csv", server.url("/behave?delay=20ms"));
     session.loadline(&line).exits(0).says("warm-up");
     let result = session.json("r.json");
     let count = |key: &str| result["requests"][key].as_u64().unwrap();
