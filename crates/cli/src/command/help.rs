@@ -390,9 +390,7 @@ fn grouped(table: Command, length: Length) -> Command {
                 text += &format!("  {:<11}  {}\n", dialect.name, dialect.about);
             }
             let codes: String = MEANINGS.iter().map(|(exit, meaning)| format!("\n  {:>3}  {meaning}", *exit as u8)).collect();
-            format!(
-                "Exit codes:{codes}\n\nloadline COMMAND -h shows the options most people need, loadline help COMMAND all of them"
-            )
+            format!("Exit codes:{codes}\n\nloadline COMMAND -h shows the options most people need, loadline help COMMAND all of them")
         }
     };
     table
