@@ -221,7 +221,7 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
 
-    /// Requests may go to this server too, such as https://login.example.com, where a file or a redirect leads there; any: to every server (repeatable)
+    /// Requests may go to this server too, such as `https://login.example.com`, where a file or a redirect leads there; any: to every server (repeatable)
     #[arg(long, value_name = "ORIGIN", help_heading = "Request")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_target: Vec<String>,
