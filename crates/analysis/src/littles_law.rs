@@ -15,9 +15,10 @@ use crate::drift::theil_sen;
 
 /// A law that may be wrong by half checks nothing: such a run was hardly longer than its requests.
 const TOLERANCE_MAX: f64 = 0.5;
-/// A timeout is recorded at its limit and leaves the wire when it is noticed: a twentieth of the limit later, and a millisecond at least.
+/// A timeout is recorded at its limit and leaves the wire when it is noticed: a twentieth of the limit later, from 1 to 50 ms.
 const NOTICED_LATE: f64 = 0.05;
 const NOTICED_LATE_MIN_S: f64 = 1e-3;
+const NOTICED_LATE_MAX_S: f64 = 0.05;
 const TOLERANCE_MIN: f64 = 0.01;
 const TOLERANCE_EDGES: f64 = 3.0;
 /// Buckets are at most 0.1 % wide.
@@ -66,10 +67,11 @@ pub fn of_run(run: &Summary) -> Option<LittlesLaw> {
     let mean = run.service_time.mean()? / 1e9;
     let within = (run.service_time.sum() as f64 - drained) / 1e9;
     let mut law = littles_law(run.in_flight_mean, within / mean / run.duration_s, mean, run.duration_s)?;
-    if run.failures.iter().any(|failure| failure.class.is_timeout()) {
-        law.tolerance += NOTICED_LATE.max(NOTICED_LATE_MIN_S / mean);
-        law.holds = law.error <= law.tolerance;
-    }
+    let timeouts: u64 = run.failures.iter().filter(|failure| failure.class.is_timeout()).map(|failure| failure.count).sum();
+    let limit = run.plan.connection().timeout.as_secs_f64();
+    let late = (limit * NOTICED_LATE).clamp(NOTICED_LATE_MIN_S, NOTICED_LATE_MAX_S);
+    law.tolerance += timeouts as f64 * late / (run.in_flight_mean * run.duration_s);
+    law.holds = law.error <= law.tolerance;
     // A request of several parts is off the wire between them, but not in its service time.
     let in_parts = run.redirects > 0 || run.plan.scenario().is_some();
     (law.tolerance < TOLERANCE_MAX && (law.holds || !in_parts)).then_some(law)
@@ -137,8 +139,9 @@ mod tests {
         assert_eq!(with(&|_| ()), Some(false));
         assert_eq!(with(&|run| run.redirects = 1), None);
         let timeouts =
-            measure::FailureCount { class: Failure::RecvIdleTimeout, side: Failure::RecvIdleTimeout.side(), count: 1, example: None };
-        assert_eq!(with(&|run| run.failures.push(timeouts.clone())), Some(true));
+            |count| measure::FailureCount { class: Failure::RecvIdleTimeout, side: Failure::RecvIdleTimeout.side(), count, example: None };
+        // Of 30 s each, noticed up to 50 ms late, where some 18 requests were under way for 10 s.
+        assert_eq!([1, 200].map(|count| with(&|run| run.failures.push(timeouts(count)))), [Some(false), Some(true)]);
         // What a load in line for its connections sends while draining is on neither side.
         let mut drained = whole.clone();
         let half = drained.service_time.sum() / 2;

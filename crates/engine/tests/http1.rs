@@ -23,9 +23,12 @@ impl Verdict {
                 body_bytes: finished.body_bytes,
                 reusable: finished.reusable,
                 interims: finished.interims,
-                // An empty line that turns out to begin a body, when the next piece comes, was not one.
+                // An empty line that turns out to begin a body or more bytes, when the next piece comes, was not one.
                 quirks: (finished.quirks.iter())
-                    .filter(|quirk| *quirk != Quirk::ExtraBlankLine || !finished.quirks.contains(Quirk::BodyUnexpected))
+                    .filter(|quirk| {
+                        let more = [Quirk::BodyUnexpected, Quirk::ExtraData];
+                        *quirk != Quirk::ExtraBlankLine || !more.iter().any(|more| finished.quirks.contains(*more))
+                    })
                     .collect(),
             },
             Err(failure) => Self::Failed(failure),
