@@ -105,6 +105,7 @@ mod vegeta {
         let session = Session::new().file("targets", &format!("GET {a}\nX-A: 1\n\nPOST {b}\n@body\n")).file("body", "hello");
         let attack = "attack -targets=targets -rate=100 -duration=1s -name=mine";
         told(&session, &format!("loadline vegeta {attack} -output=ours; vegeta {attack} -output=theirs"));
+        let mut posted = 0;
         for name in ["ours", "theirs"] {
             for encoding in ["gob", "json", "csv"] {
                 told(
@@ -121,7 +122,9 @@ mod vegeta {
             };
             let lines = json(format!("{name}.ours.json"));
             assert_eq!(lines, json(format!("{name}.theirs.json")));
-            assert_eq!(lines.len(), 100);
+            // A busy machine takes its second from the real one, which then sends fewer.
+            assert!(lines.len() == 100 || name == "theirs" && (1..100).contains(&lines.len()), "{name}: {}", lines.len());
+            posted += lines.iter().filter(|line| line["method"] == "POST").count() as u64;
             assert_eq!((&lines[0]["attack"], lines[0]["headers"].is_object()), (&"mine".into(), true));
             let expected = told(&session, &format!("vegeta report {name}"));
             for file in ["", ".ours.gob", ".theirs.gob", ".ours.json", ".theirs.json", ".ours.csv", ".theirs.csv"] {
@@ -145,7 +148,7 @@ mod vegeta {
                 assert_eq!(ours, theirs, "{kind}");
             }
         }
-        assert_eq!(server.counts().path("/nope"), 100);
+        assert_eq!(server.counts().path("/nope"), posted);
     }
 
     #[test]
