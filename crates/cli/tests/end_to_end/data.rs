@@ -268,7 +268,7 @@ fn a_list_has_a_row_for_each_url() {
     let mut session = Session::new().file("urls.txt", list);
     let line = format!("run {} --urls urls.txt -n 60 -c 2 --full --no-save", served.url("/"));
     let ran = session
-        .loadline(&format!("{line} --check 'url /nothing failed == 0' --out json=r.json --out markdown=r.md --out html=r.html"))
+        .judged(&format!("{line} --check 'url /nothing failed == 0' --out json=r.json --out markdown=r.md --out html=r.html"))
         .exits(1);
     ran.says("GET /healthz").says("GET /nothing").says("GET /users/{{random 1 9}}");
     let result = session.json("r.json");
