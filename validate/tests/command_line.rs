@@ -43,6 +43,9 @@ fn a_part_that_fails_is_shown_as_failed_and_kept_apart_from_the_others() {
     let text = fs::read_to_string(&page).expect("the page is there");
     assert!(text.contains("Program: program 1.0."), "{text}");
     assert!(text.contains("- **no result**: closed, 10 users: the demo API did not say where it listens"), "{text}");
-    assert!(text.contains("- **no result**: comparisons: not measured"), "parts that were not asked for are named: {text}");
+    assert!(
+        text.contains("- **no result**: 60 s, every request by itself: not measured"),
+        "parts that were not asked for are named: {text}"
+    );
     assert!(text.contains("## Defects of other tools"), "{text}");
 }

@@ -1434,7 +1434,7 @@ mod tests {
             ("css \"ul >\" exists", 9, "here an element is missing"),
             ("size < big", 7, "this is no size"),
             ("time 200ms", 5, "no two requests take the same time"),
-            ("time < soon", 7, "the time is not a time such as 10s, 250ms or 1m30s"),
+            ("time < soon", 7, "the time 'soon' is not a time such as 10s, 250ms or 1m30s"),
         ];
         for (line, at, message) in cases {
             let mistake = Check::parse(line).unwrap_err();
