@@ -27,6 +27,10 @@ fn run(times_us: &[(u64, u64)], rates: &[u64], completed: u64, received: u64) ->
     run.duration_s = 10.0;
     run.qps = completed as f64 / 10.0;
     run.bytes.received = received;
+    // All of them within the span that is measured.
+    run.timeline.iter_mut().for_each(|tick| (tick.answered, tick.bytes_received) = (0, 0));
+    let first = run.timeline.first_mut().expect("the run has seconds");
+    (first.answered, first.bytes_received) = (completed, received);
     run.status = [(200, completed)].into();
     run.failures = Vec::new();
     run
@@ -75,6 +79,20 @@ fn every_unit_has_its_columns() {
         all.push('\n');
     }
     insta::assert_snapshot!("wrk_units", all);
+}
+
+#[test]
+fn bytes_that_come_after_the_end_are_not_told() {
+    let mut run = run(&[(250, 60)], &[100], 10, 1_000);
+    let mut drain = run.timeline[0].clone();
+    (drain.from, drain.to) = (run.ended.load_until, run.ended.load_until.plus(Nanos::SECOND));
+    (drain.answered, drain.bytes_received) = (90, 9_000);
+    run.timeline.push(drain);
+    run.bytes.received = 10_000;
+    assert!(report(&run, &facts()).contains(" requests in 10.00s, 0.98KB read\n"), "{}", report(&run, &facts()));
+    // Nor those of the interval in which it ended, but for the share of its answers.
+    run.ended.load_until = Nanos(run.timeline[0].to.0 / 2);
+    assert!(report(&run, &facts()).contains(" requests in 10.00s, 0.98KB read\n"), "all ten answers of that interval count");
 }
 
 #[test]
