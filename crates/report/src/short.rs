@@ -201,7 +201,8 @@ fn head(reading: &Reading<'_>, page: &mut Screenful<'_>) {
     page.say(Rank::Aside, Tone::Aside, &format!("{}{span}", shortened(&story::request_of(&summary.plan), room.saturating_sub(1))));
     page.gap();
     if let Some(ending) = story::ending(reading) {
-        page.say(Rank::Kept, Tone::Caution, &format!("{ending}."));
+        let (happened, _) = ending.split_once(": ").unwrap_or((&ending, ""));
+        page.say(Rank::Kept, Tone::Caution, happened);
     }
     page.say(Rank::Kept, tone(reading), &story::answer(reading));
     let validity = &reading.validity;
@@ -313,10 +314,10 @@ fn answers(summary: &Summary, page: &mut Screenful<'_>) {
     if more > 0 {
         said.push(format!("{} more", counted(more, "status").replace("statuss", "statuses")));
     }
-    if summary.redirects > 0 {
-        said.push(format!("{} followed", counted(summary.redirects, "redirect")));
-    }
     page.entry(Rank::Kept, "answers", tone, &said.join(", "));
+    if summary.redirects > 0 {
+        page.entry(Rank::Remark, "", Tone::Normal, &format!("{} followed", counted(summary.redirects, "redirect")));
+    }
 }
 
 fn failures(summary: &Summary, page: &mut Screenful<'_>) {
