@@ -217,6 +217,9 @@ fn head(reading: &Reading<'_>, page: &mut Screenful<'_>) {
     page.gap();
 }
 
+/// So many checks leave room for a second line each.
+const CHECKS_FEW: usize = 2;
+
 /// Broken promises first; kept ones may have to go.
 fn checks(reading: &Reading<'_>, page: &mut Screenful<'_>) {
     let mut checks: Vec<_> = reading.checks.iter().collect();
@@ -231,7 +234,12 @@ fn checks(reading: &Reading<'_>, page: &mut Screenful<'_>) {
             Verdict::Broken | Verdict::NotJudgeable { .. } => Rank::Kept,
             Verdict::Held => Rank::Warning,
         };
-        let lines_max = if judgement.verdict == Verdict::Broken { usize::MAX } else { 1 };
+        let lines_max = match judgement.verdict {
+            Verdict::Broken => usize::MAX,
+            // Why, and how much longer to run; of many, that they are not judged.
+            Verdict::NotJudgeable { .. } if reading.checks.len() <= CHECKS_FEW => 2,
+            _ => 1,
+        };
         let name = if at == 0 { "checks" } else { "" };
         page.entry_of(rank, name, text::verdict_tone(judgement), &text::judged(judgement, width), lines_max);
     }
