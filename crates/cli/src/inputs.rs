@@ -85,9 +85,22 @@ const PEM_BYTES_MAX: u64 = 64 << 20;
 /// As many connections as open load takes without being told; 20,000/s on a server that takes half a second.
 const OPEN_CONNECTIONS_MAX: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
 
+/// With so many users a thread, one more on some threads is lost in the noise.
+const USERS_A_THREAD_MANY: u32 = 10;
+
+/// How many threads a load gets that asks for none: one a core. A number of requests is shared among threads evenly, so threads with
+/// unequal numbers of users would end at different times, and the load with them: then as many as share the users evenly.
+fn threads(draft: &Draft, cores: NonZeroU32) -> NonZeroU32 {
+    let (Some(Given::Value(users)), Some(_), None) = (&draft.connections, &draft.requests, &draft.rate) else { return cores };
+    let users = users.get();
+    let is_even = |threads: &NonZeroU32| users.is_multiple_of(threads.get()) || users / threads.get() >= USERS_A_THREAD_MANY;
+    (1..=cores.get()).rev().filter_map(NonZeroU32::new).find(is_even).unwrap_or(cores)
+}
+
 /// The defaults that depend on the machine.
 fn fill_in(draft: &mut Draft) {
-    draft.threads.get_or_insert_with(|| Given::Value(engine::machine::cores()));
+    let threads = threads(draft, engine::machine::cores());
+    draft.threads.get_or_insert(Given::Value(threads));
     if draft.rate.is_some() {
         draft.connections.get_or_insert_with(|| Given::Value(OPEN_CONNECTIONS_MAX.min(engine::machine::connections_max())));
     }
@@ -312,6 +325,23 @@ mod tests {
         let mut errors = PlanErrors::default();
         read_standard_input(draft, &mut input, &mut errors);
         errors
+    }
+
+    #[test]
+    fn a_number_of_requests_is_shared_by_threads_with_as_many_users_each() {
+        let threads_for = |users: u32, requests: Option<&str>| {
+            let draft = Draft {
+                connections: users.to_string().parse().ok(),
+                requests: requests.map(|number| number.parse().unwrap()),
+                ..Draft::default()
+            };
+            threads(&draft, NonZeroU32::new(4).unwrap()).get()
+        };
+        assert_eq!(threads_for(6, Some("600")), 3);
+        assert_eq!(threads_for(7, Some("600")), 1);
+        assert_eq!(threads_for(8, Some("600")), 4);
+        assert_eq!(threads_for(50, Some("600")), 4, "12 or 13 users are as good as equal");
+        assert_eq!(threads_for(6, None), 4, "whoever loads for a time loads with all cores");
     }
 
     #[test]

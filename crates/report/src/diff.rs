@@ -83,16 +83,16 @@ const WIDTH: usize = 100;
 const COLUMNS: [Column; 9] = [
     Column::new("QPS A", 10, 0),
     Column::new("QPS B", 10, 0),
-    Column::new("B/A", 6, 1),
+    Column::new("B/A", 6, 2),
     Column::new("latency A", 9, 0),
     Column::new("latency B", 9, 0),
-    Column::new("B/A", 6, 1),
-    Column::new("success A", 10, 2),
-    Column::new("success B", 10, 2),
     Column::new("B/A", 6, 2),
+    Column::new("success A", 10, 3),
+    Column::new("success B", 10, 3),
+    Column::new("B/A", 6, 3),
 ];
 /// Of journeys, where either side has some.
-const TPS: [Column; 3] = [Column::new("TPS A", 9, 3), Column::new("TPS B", 9, 3), Column::new("B/A", 6, 3)];
+const TPS: [Column; 3] = [Column::new("TPS A", 9, 1), Column::new("TPS B", 9, 1), Column::new("B/A", 6, 2)];
 /// So many columns stand before these.
 const BEFORE_TPS: usize = 4;
 

@@ -201,7 +201,8 @@ fn head(reading: &Reading<'_>, page: &mut Screenful<'_>) {
     page.say(Rank::Aside, Tone::Aside, &format!("{}{span}", shortened(&story::request_of(&summary.plan), room.saturating_sub(1))));
     page.gap();
     if let Some(ending) = story::ending(reading) {
-        page.say(Rank::Kept, Tone::Caution, &format!("{ending}."));
+        let (happened, _) = ending.split_once(": ").unwrap_or((&ending, ""));
+        page.say(Rank::Kept, Tone::Caution, happened);
     }
     page.say(Rank::Kept, tone(reading), &story::answer(reading));
     let validity = &reading.validity;
@@ -215,6 +216,9 @@ fn head(reading: &Reading<'_>, page: &mut Screenful<'_>) {
     }
     page.gap();
 }
+
+/// So many checks leave room for a second line each.
+const CHECKS_FEW: usize = 2;
 
 /// Broken promises first; kept ones may have to go.
 fn checks(reading: &Reading<'_>, page: &mut Screenful<'_>) {
@@ -230,7 +234,12 @@ fn checks(reading: &Reading<'_>, page: &mut Screenful<'_>) {
             Verdict::Broken | Verdict::NotJudgeable { .. } => Rank::Kept,
             Verdict::Held => Rank::Warning,
         };
-        let lines_max = if judgement.verdict == Verdict::Broken { usize::MAX } else { 1 };
+        let lines_max = match judgement.verdict {
+            Verdict::Broken => usize::MAX,
+            // Why, and how much longer to run; of many, that they are not judged.
+            Verdict::NotJudgeable { .. } if reading.checks.len() <= CHECKS_FEW => 2,
+            _ => 1,
+        };
         let name = if at == 0 { "checks" } else { "" };
         page.entry_of(rank, name, text::verdict_tone(judgement), &text::judged(judgement, width), lines_max);
     }
@@ -313,10 +322,10 @@ fn answers(summary: &Summary, page: &mut Screenful<'_>) {
     if more > 0 {
         said.push(format!("{} more", counted(more, "status").replace("statuss", "statuses")));
     }
-    if summary.redirects > 0 {
-        said.push(format!("{} followed", counted(summary.redirects, "redirect")));
-    }
     page.entry(Rank::Kept, "answers", tone, &said.join(", "));
+    if summary.redirects > 0 {
+        page.entry(Rank::Remark, "", Tone::Normal, &format!("{} followed", counted(summary.redirects, "redirect")));
+    }
 }
 
 fn failures(summary: &Summary, page: &mut Screenful<'_>) {

@@ -21,7 +21,7 @@ use plan::{Load, Nanos, Scheme};
 use crate::columns::{Columns, wrapped};
 use crate::format::Tone;
 use crate::reason::reason;
-use crate::visible::{excerpt, visible};
+use crate::visible::{excerpt, shortened, visible};
 use crate::{Format, Style, journeys, profiles, story};
 
 /// Text for people.
@@ -435,9 +435,8 @@ fn failures(summary: &Summary, page: &mut Page) {
 pub(crate) fn unsent(summary: &Summary) -> String {
     let requests = &summary.requests;
     format!(
-        "{} of {} ({}): no connection was free in time. The server is too slow for this rate, or --connections too low.",
+        "{} ({}): no connection was free in time: the server is too slow for this rate, or --connections too low",
         count(requests.unsent),
-        counted(requests.due, "request"),
         share(requests.unsent, requests.due)
     )
 }
@@ -624,8 +623,11 @@ fn profiled(summary: &Summary, page: &mut Page) {
         page.gap();
         page.entry("profile", Tone::Normal, &profiles::about(summary, profiled));
         page.gap();
+        // The names of functions stand last, and are cut where there is no room.
+        let room = page.style.columns() - 2;
         for line in profiles::lines(profiled) {
-            page.text.push_str(&format!("  {line}\n"));
+            let line = shortened(&line, room - 1);
+            page.text.push_str(&format!("  {}\n", line.trim_end()));
         }
     }
 }

@@ -34,7 +34,7 @@ fn a_check_that_the_run_cannot_judge_ends_with_four() {
     let server = server();
     let line = format!("run {} {FEW} --check 'p90 < 1m' --check 'p99.9 < 1m'", server.url("/healthz"));
     let ran = Session::new().loadline(&line).exits(4).complains_of_nothing();
-    ran.says("not judgeable: p99.9 < 1m: ").says("200 requests, where 10,000 are needed;");
+    ran.says("not judgeable: p99.9 < 1m: ").says("200 requests, where 10,000 are needed");
 }
 
 #[test]

@@ -275,7 +275,10 @@ impl Ran {
     /// Standard error is empty.
     #[track_caller]
     pub fn complains_of_nothing(self) -> Self {
-        assert_eq!(self.stderr, "");
+        // A line of progress every ten seconds is no complaint; on a busy machine a short command lasts that long.
+        let is_progress = |line: &&str| line.contains(" req/s · ") || line.contains(" · waiting for the last answers · ");
+        let complaints: Vec<&str> = self.stderr.lines().filter(|line| !is_progress(line)).collect();
+        assert!(complaints.is_empty(), "{complaints:#?}");
         self
     }
 }
