@@ -214,7 +214,8 @@ mod tests {
         let visit = Visit::of(&log).unwrap();
         assert!((visit.requests_mean() - 4.55).abs() < 0.3, "{}", visit.requests_mean());
         let (lengths, pauses) = played(&visit, &log);
-        assert!(lengths <= 0.02 && pauses <= 0.04, "{lengths} {pauses}");
+        // Promised is a distance of 0.05; a sixth of these pauses are of one length, which no quantile meets halfway.
+        assert!(lengths <= 0.02 && pauses <= 0.05, "{lengths} {pauses}");
         assert!(visit.times().starts_with("{{choice 1 1 ") && visit.times().ends_with(" 40}}"), "{}", visit.times());
     }
 
