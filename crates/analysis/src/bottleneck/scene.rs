@@ -93,7 +93,7 @@ impl<'a> Scene<'a> {
     /// What the course of throughput looks like: as the accepted model says, else held against a pool of the size that Little's law gives.
     pub(super) fn shape(&self) -> Shape {
         /// A pool carries this share of what its size and its idle time make, at least.
-        const CARRIED_MIN: f64 = 0.85;
+        const CARRIED_MIN: f64 = 0.9;
         /// Near its size chance leaves workers idle.
         const NEAR_KNEE: std::ops::RangeInclusive<f64> = 0.6..=1.7;
         const CARRIED_NEAR_MIN: f64 = 0.72;
