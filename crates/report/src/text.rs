@@ -524,7 +524,7 @@ fn one_failure(summary: &Summary, failure: &FailureCount, page: &mut Page) {
         measure::Side::Server => "server",
         measure::Side::Network => "network",
         measure::Side::ThisMachine => "this machine",
-        measure::Side::ServerOrPlan => "server, scenario",
+        measure::Side::ServerOrPlan => "server, file",
         measure::Side::Plan => "settings",
     };
     let part = share(failure.count, summary.requests.due);
