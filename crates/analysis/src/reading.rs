@@ -13,7 +13,7 @@ use crate::answers;
 use crate::bottleneck::{self, Between, Finding};
 use crate::drift::{self, Drift, Stability};
 use crate::freezes::freezes;
-use crate::gate::{self, AbortRule, Check, Judgement, Verdict, Why};
+use crate::gate::{self, AbortRule, Check, Judgement, Regression, Verdict, Why};
 use crate::interval::{self, REPLICATES, Uncertainty};
 use crate::littles_law::{self, LittlesLaw};
 use crate::peaks::{self, Peak};
@@ -52,6 +52,8 @@ pub struct Reading<'a> {
     pub bottleneck: Vec<Finding>,
     /// The condition that ended the run early.
     pub aborted_by: Option<AbortRule>,
+    /// What came of holding it against a saved run.
+    pub against: Option<Regression>,
 }
 
 impl<'a> Reading<'a> {
@@ -80,6 +82,7 @@ impl<'a> Reading<'a> {
             checks: judged(run, checks, validity.standing),
             bottleneck: bottleneck::of_run(run),
             aborted_by: None,
+            against: None,
             validity,
             run,
         }
@@ -89,6 +92,13 @@ impl<'a> Reading<'a> {
     #[must_use]
     pub fn aborted_by(mut self, rule: Option<AbortRule>) -> Self {
         self.aborted_by = rule;
+        self
+    }
+
+    /// As held against a saved run.
+    #[must_use]
+    pub fn against(mut self, ruling: Option<Regression>) -> Self {
+        self.against = ruling;
         self
     }
 

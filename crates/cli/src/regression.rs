@@ -109,32 +109,24 @@ fn earlier(store: &Store, name: &str, like: &Summary) -> Vec<Summary> {
 
 impl Reference {
     /// Holds a run against it.
-    pub fn judge(&self, run: &Summary) -> Ruling {
+    pub fn judge(&self, run: &Summary) -> gate::Regression {
         let earlier: Vec<&Summary> = self.earlier.iter().collect();
-        Ruling { against: against(run, &self.run, &earlier, self.allowed), name: self.name.clone(), allowed: self.allowed }
+        against(&report::visible(&self.name), run, &self.run, &earlier, self.allowed)
     }
 }
 
-/// What came of it.
-pub struct Ruling {
-    against: gate::Regression,
-    name: String,
-    allowed: f64,
+/// What came of it, in lines for people.
+pub fn text(ruling: &gate::Regression) -> String {
+    let rows =
+        ruling.rows.iter().map(|row| format!("    {:<7} {} -> {} ({}): {}\n", row.figure, row.before, row.now, row.change(), row.word()));
+    format!("  {}\n{}", ruling.sentence(), rows.collect::<String>())
 }
 
-impl Ruling {
-    /// In lines for people.
-    pub fn text(&self) -> String {
-        let lines = self.against.lines(&report::visible(&self.name), self.allowed);
-        lines.iter().enumerate().map(|(place, line)| format!("{}{line}\n", if place == 0 { "  " } else { "    " })).collect()
-    }
-
-    /// How the program ends, where it would otherwise end so: what is surely bad goes before what cannot be told.
-    pub fn exit(&self, otherwise: Exit) -> Exit {
-        match (otherwise, self.against.verdict) {
-            (Exit::Done, Change::Worse) => Exit::CheckFailed,
-            (Exit::Done, Change::CannotTell) => Exit::NotTrustworthy,
-            _ => otherwise,
-        }
+/// How the program ends, where it would otherwise end so: what is surely bad goes before what cannot be told.
+pub fn exit(ruling: &gate::Regression, otherwise: Exit) -> Exit {
+    match (otherwise, ruling.verdict) {
+        (Exit::Done, Change::Worse) => Exit::CheckFailed,
+        (Exit::Done, Change::CannotTell) => Exit::NotTrustworthy,
+        _ => otherwise,
     }
 }

@@ -164,6 +164,11 @@ impl Saved {
                     parts.push(format!("all {} failed: {}", count(bad), report::causes(run)));
                     return parts.join(", ");
                 }
+                // Answers of the drain have times, and came too late to be the run's.
+                if run.qps <= 0.0 && bad == 0 && due > 0 {
+                    parts.push("no answer within the run".to_owned());
+                    return parts.join(", ");
+                }
                 parts.push(format!("{}/s", figure(run.qps)));
                 if let Some(p99) = run.response_time.known_quantile(0.99) {
                     parts.push(format!("p99 {}", nanos(Some(p99))));

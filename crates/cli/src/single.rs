@@ -20,7 +20,7 @@ use crate::observing::Eyes;
 use crate::outputs::Outputs;
 use crate::profiling::Probes;
 use crate::promises::Guard;
-use crate::regression::{Reference, Ruling};
+use crate::regression::{self, Reference};
 use crate::screen::{Sight, complain};
 use crate::{exporting, interrupt, saved};
 
@@ -93,7 +93,8 @@ impl Single<'_> {
             if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
                 summary.ended.how = Ending::Aborted;
             }
-            let reading = Reading::new(summary, &checks).aborted_by(aborted_by);
+            let ruling = before.as_ref().map(|before| before.judge(summary));
+            let reading = Reading::new(summary, &checks).aborted_by(aborted_by).against(ruling);
             let written = outputs
                 .write(&reading, detail, &manner.styles(), manner.voice())
                 .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() });
@@ -101,8 +102,7 @@ impl Single<'_> {
             let id = keeper.id();
             let kept = keeper.save(&saved::json(&reading));
             screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
-            let judged = before.as_ref().map(|before| before.judge(summary));
-            let verdict = judged.as_ref().map_or_else(String::new, Ruling::text);
+            let verdict = reading.against.as_ref().map_or_else(String::new, regression::text);
             outputs.close(&verdict, kept.as_deref().unwrap_or_default(), &reading, &manner.styles(), manner.voice());
             Failed::both(written, kept.map(drop))?;
             if let Some(why) = exit::nothing_finished(summary) {
@@ -110,7 +110,7 @@ impl Single<'_> {
                 complain(&format!("error: {why}\n  help: loadline try shows one journey with every request and answer"));
             }
             let exit = exit::judged(&reading);
-            let exit = judged.map_or(exit, |judged| judged.exit(exit));
+            let exit = reading.against.as_ref().map_or(exit, |ruling| regression::exit(ruling, exit));
             Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { exit })
         };
         match ended {

@@ -133,11 +133,33 @@ pub(crate) fn remarked(columns: &[Column], cells: &[String], remark: &str, tone:
     figures + &painted.collect::<Vec<_>>().join("\n")
 }
 
-/// The text in lines of at most `width` letters, broken at blanks; a word that is longer is broken inside.
+/// What follows a number on its line, so that nobody reads one without the other.
+const UNITS: [&str; 12] = ["%", "ns", "µs", "ms", "s", "m", "h", "B", "kB", "MB", "GB", "req/s"];
+
+/// The words of a text; a number and its unit are one.
+fn words(text: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = Vec::new();
+    let mut end = 0;
+    for word in text.split(' ') {
+        let begin = end;
+        end = begin + word.len() + 1;
+        let unit = word.trim_end_matches(|letter: char| !letter.is_alphanumeric() && letter != '%');
+        match words.last_mut() {
+            Some(last) if last.ends_with(|letter: char| letter.is_ascii_digit()) && UNITS.contains(&unit) => {
+                *last = &text[begin - 1 - last.len()..begin + word.len()];
+            }
+            _ => words.push(word),
+        }
+    }
+    words
+}
+
+/// The text in lines of at most `width` letters, broken at blanks, but not between a number and its unit; a word that is longer is
+/// broken inside.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     let mut used = 0;
-    for word in text.split(' ') {
+    for word in words(text) {
         let letters: Vec<char> = word.chars().collect();
         for (at, part) in letters.chunks(width).enumerate() {
             let blank = usize::from(at == 0 && used > 0);
@@ -161,6 +183,14 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_number_keeps_its_unit_on_its_line() {
+        assert_eq!(wrapped("it answered 12.5 ms late, 97 % of them", 14), ["it answered", "12.5 ms late,", "97 % of them"]);
+        assert_eq!(wrapped("in all 97 %, and", 11), ["in all", "97 %, and"]);
+        assert_eq!(wrapped("with -c 10 s is a word", 10), ["with -c", "10 s is a", "word"]);
+        assert_eq!(wrapped("", 10), [""]);
+    }
 
     #[test]
     fn figures_stand_under_their_heads() {

@@ -8,7 +8,7 @@ use std::io;
 
 use analysis::bottleneck::Finding;
 use analysis::drift::Stability;
-use analysis::gate::{AbortRule, Judgement};
+use analysis::gate::{AbortRule, Judgement, Regression};
 use analysis::interval::Uncertainty;
 use analysis::littles_law::LittlesLaw;
 use analysis::peaks::Peak;
@@ -37,6 +37,8 @@ struct Written<'a> {
     checks: &'a [Judgement],
     #[serde(skip_serializing_if = "Option::is_none")]
     aborted_by: Option<AbortRule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<&'a Regression>,
     littles_law: Option<LittlesLaw>,
     stability: Option<&'a Stability>,
     peaks: &'a [Peak],
@@ -51,6 +53,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
         intervals: reading.uncertainty.as_ref(),
         checks: &reading.checks,
         aborted_by: reading.aborted_by.clone(),
+        against: reading.against.as_ref(),
         littles_law: reading.littles_law,
         stability: reading.stability.as_ref(),
         peaks: &reading.peaks,

@@ -6,8 +6,8 @@
 
 use std::io;
 
-use analysis::gate::Verdict;
-use analysis::{Reading, Standing};
+use analysis::gate::{Change, Verdict};
+use analysis::{Reading, Standing, quantity};
 
 use crate::{Format, Style, story, visible};
 
@@ -67,7 +67,15 @@ fn cases(reading: &Reading<'_>) -> Vec<Case> {
             Verdict::NotJudgeable { .. } => Some(("error", format!("not judgeable: {}", judgement.about()))),
         },
     });
-    std::iter::once(valid).chain(aborted).chain(checks).collect()
+    let against = reading.against.as_ref().map(|ruling| Case {
+        name: format!("not worse than {} by more than {} %", ruling.reference, quantity::figure(ruling.allowed * 100.0)),
+        wrong: match ruling.verdict {
+            Change::Within => None,
+            Change::Worse => Some(("failure", ruling.sentence())),
+            Change::CannotTell => Some(("error", ruling.sentence())),
+        },
+    });
+    std::iter::once(valid).chain(aborted).chain(checks).chain(against).collect()
 }
 
 /// Text as XML, in elements and in attributes. What no XML may hold was made visible before.

@@ -5,11 +5,11 @@
 
 use std::io;
 
-use analysis::gate::Verdict;
+use analysis::gate::{Change, Verdict};
 use analysis::quantity::{self, NONE, count, nanos, share, time};
 use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
-use analysis::{Reading, Standing, disturbances};
+use analysis::{Reading, Standing, capitalised, disturbances};
 use measure::{Histogram, Summary};
 use plan::Nanos;
 
@@ -32,6 +32,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
         standing @ (Standing::Degraded | Standing::Invalid) => writeln!(out, "> **{standing}:** {}.\n", reading.validity.why())?,
     }
     checks(reading, out)?;
+    against(reading, out)?;
     writeln!(out, "{}: {}.\n", visible::markdown(&story::request_of(&summary.plan)), visible::markdown(&story::load(summary)[0]))?;
     if !summary.response_time.is_empty() {
         times(reading, out)?;
@@ -124,6 +125,22 @@ fn checks(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
             Verdict::NotJudgeable { .. } => "❔",
         };
         writeln!(out, "| {sign} {} | `{}` | {} |", judgement.verdict.name(), judgement.check, visible::markdown(&judgement.about()))?;
+    }
+    writeln!(out)
+}
+
+/// What came of holding it against a saved run.
+fn against(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    let Some(ruling) = &reading.against else { return Ok(()) };
+    let sign = match ruling.verdict {
+        Change::Within => "✅",
+        Change::Worse => "❌",
+        Change::CannotTell => "❔",
+    };
+    writeln!(out, "{sign} {}.\n", visible::markdown(&capitalised(&ruling.sentence())))?;
+    writeln!(out, "| figure | saved | now | change | |\n|---|---:|---:|---|---|")?;
+    for row in &ruling.rows {
+        writeln!(out, "| {} | {} | {} | {} | {} |", row.figure, row.before, row.now, row.change(), row.word())?;
     }
     writeln!(out)
 }

@@ -269,8 +269,12 @@ impl Point {
         let first = seen.busiest.first().map_or(0.0, |(_, used)| *used);
         let alike = seen.busiest.iter().filter(|(_, used)| first > 0.0 && *used >= first * ALIKE_MIN).count();
         let in_flight = if self.open { self.answered * self.service_s.unwrap_or(0.0) } else { self.level };
-        // Only the busiest threads are listed one by one.
-        let had = if alike == seen.busiest.len() { seen.threads.unwrap_or(0.0).min(in_flight).max(alike as f64) } else { alike as f64 };
+        // Only the busiest threads are listed one by one, and none that are gone.
+        let had = if alike == seen.busiest.len() || seen.has_passing_threads() {
+            seen.threads.unwrap_or(0.0).min(in_flight).max(alike as f64)
+        } else {
+            alike as f64
+        };
         Some(had.max(1.0))
     }
 
@@ -354,6 +358,31 @@ fn limit(run: &Summary) -> Option<String> {
 }
 
 impl Seen {
+    /// Whether its work was done by threads that came and went, as of a server that makes one for each connection: those that it has,
+    /// each doing as much as the second busiest, are not half of it.
+    pub(super) fn has_passing_threads(&self) -> bool {
+        /// Of less work, none of it shows.
+        const WORK_MIN: f64 = 0.1;
+        let (Some(cpu), Some(threads), [first, second, ..]) = (self.cpu, self.threads, self.busiest.as_slice()) else { return false };
+        cpu >= WORK_MIN && first.1 + (threads - 1.0).max(0.0) * second.1 < 0.5 * cpu
+    }
+
+    /// The size of its largest group of threads of one name (`pool-1-thread-1`, `pool-1-thread-2`, …), if all of the group are known:
+    /// of the busiest threads that are listed, another did less than any of these.
+    pub(super) fn group_of_threads(&self) -> Option<usize> {
+        let stem = |name: &str| {
+            let name = name.rsplit_once(' ').map_or(name, |(name, _)| name);
+            name.trim_end_matches(|letter: char| letter.is_ascii_digit() || "-_#".contains(letter)).to_owned()
+        };
+        let mut groups: BTreeMap<String, (usize, f64)> = BTreeMap::new();
+        for (name, used) in &self.busiest {
+            let (members, least) = groups.entry(stem(name)).or_insert((0, f64::INFINITY));
+            (*members, *least) = (*members + 1, least.min(*used));
+        }
+        let last = self.busiest.last()?.1;
+        groups.into_values().filter(|(members, least)| *members >= 2 && *least > last).map(|(members, _)| members).max()
+    }
+
     /// What was seen of the server, or of its machine alone where no processes were; `None` where nothing but pages of metrics was
     /// watched, or nothing.
     fn of(run: &Summary, server: Option<&str>) -> Option<Self> {

@@ -103,19 +103,19 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
     // Threads that wait for a lock are not ready to run; those that are, are short of cores. A runtime that moves its work from thread to
     // thread has few of them: there it tells that one request at a time gets through, and that nobody waits for a core.
     let moved = flat.at_once() <= ONE_MAX && seen.waiting.unwrap_or(0.0) <= READY_MAX;
-    let serial = cores >= 1.5 && one.contains(&cpu) && first <= SHARE_MAX * cpu && working >= 2 && (!scene.wants_cores() || moved);
+    let passing = seen.has_passing_threads();
+    let one = if passing { ONE_CORE } else { one };
+    let several = working >= 2 || passing;
+    let serial = cores >= 1.5 && one.contains(&cpu) && first <= SHARE_MAX * cpu && several && (!scene.wants_cores() || moved);
     let single = scene.is_idle()? && flat.at_once() <= ONE_MAX && threads >= 4.0 && scene.top.level >= 1.0 && cpu < *ONE_CORE.start();
     // A profile that shows many waiting for locks all the time needs no further sign.
     let shown = scene.points.iter().filter_map(|point| point.locked.as_ref()).max_by(|a, b| a.0.total_cmp(&b.0));
     let shown = shown.filter(|(waited, _)| *waited >= LOCKED_MIN);
     let sentence = match (serial, single) {
         (true, _) => {
-            format!(
-                "{} threads use {} of {} cores together, as if one of them could work at a time",
-                figure(point.serving()?.round()),
-                decimal(cpu, 2),
-                figure(cores)
-            )
+            let threads =
+                if passing { "threads that come and go".to_owned() } else { format!("{} threads", figure(point.serving()?.round())) };
+            format!("{threads} use {} of {} cores together, as if one of them could work at a time", decimal(cpu, 2), figure(cores))
         }
         (false, true) => format!(
             "one request at a time gets through, at {} a second, though it has {} threads: one holds it while it waits for something, or there is a pool of one",
@@ -187,6 +187,8 @@ enum Crew {
     Few,
     /// Many more, and each may have a request.
     Many,
+    /// They come and go: nothing tells how many may work at a time.
+    Passing,
     /// It was not seen.
     Unknown,
 }
@@ -196,7 +198,10 @@ fn crew(seen: Option<&Seen>, at_once: f64) -> Crew {
     let processes = seen.and_then(|seen| seen.processes).unwrap_or(1.0);
     // Masters, acceptors and timers work on no request.
     let fits = |number: f64| number >= 0.7 * at_once && number <= 1.5 * at_once + 3.0;
-    if fits(threads) || (processes > 1.0 && fits(processes)) {
+    let group = seen.and_then(Seen::group_of_threads).is_some_and(|group| (group as f64 - at_once).abs() <= 0.15 * at_once + 0.5);
+    if seen.is_some_and(Seen::has_passing_threads) {
+        Crew::Passing
+    } else if group || fits(threads) || (processes > 1.0 && fits(processes)) {
         Crew::Fits
     } else if threads < at_once {
         Crew::Few
@@ -217,7 +222,7 @@ pub(super) fn worker_pool(scene: &Scene<'_>) -> Option<Finding> {
         Crew::Fits => 0.85,
         Crew::Few => 0.75,
         Crew::Many => 0.55,
-        Crew::Unknown => 0.45,
+        Crew::Passing | Crew::Unknown => 0.45,
     };
     let size = match at_once.round().max(1.0) as u64 {
         1 => "one worker, always taken, lets".to_owned(),

@@ -273,6 +273,21 @@ fn flat_throughput_beside_idle_cores_is_a_pool_of_the_size_that_littles_law_says
     // Processes are workers too.
     let forked = |_| Seen { threads: Some(20.0), processes: Some(5.0), ..idle() };
     first(&pooled(forked), Kind::WorkerPool);
+    // Of a runtime's many threads, those of one name are the pool.
+    let jvm = |names: &[&str]| {
+        let mut busiest: Vec<(String, f64)> = names.iter().map(|name| ((*name).to_owned(), 0.012)).collect();
+        busiest.push(("C2 CompilerThre 16241".to_owned(), 0.002));
+        Seen { threads: Some(28.0), busiest, ..idle() }
+    };
+    let four =
+        ["pool-1-thread-3 16410", "pool-1-thread-1 16408", "HTTP-Dispatcher 16252", "pool-1-thread-4 16411", "pool-1-thread-2 16409"];
+    first(&pooled(|_| jvm(&four)), Kind::WorkerPool);
+    // More of them than requests that get on: then it is not they that are too few; and where none but they are listed, there may be more.
+    first(&pooled(|_| jvm(&["pool-1-thread-1 16408"; 7])), Kind::NotVisible);
+    first(
+        &pooled(|_| Seen { threads: Some(28.0), busiest: vec![("pool-1-thread-1 16408".to_owned(), 0.012); 4], ..idle() }),
+        Kind::NotVisible,
+    );
     // In open load: less is answered than falls due.
     let open =
         |rate: f64, answered: f64, ms: f64| Point { answered, good: answered, ..offered(rate, ms, Seen { threads: Some(5.0), ..idle() }) };
@@ -296,6 +311,17 @@ fn threads_that_use_one_core_together_wait_for_a_lock() {
     assert!(found.evidence.iter().any(|it| it.contains("% of the work is serial")), "{found:#?}");
     // A core's worth of work over eight threads, and more users bring more: a server at a quarter of its capacity.
     not_named(&ladder([62.0, 250.0, 990.0, 1_000.0], [16.0, 16.0, 16.1, 16.4], serial), Kind::Lock);
+    // A thread for each connection, gone with it: what is listed has done next to nothing of the work. No pool, whatever fits.
+    let passing = |rate: f64| Seen {
+        cpu: Some(rate * 0.001_17),
+        busiest: std::iter::once(("app 11".to_owned(), rate * 0.000_15)).chain(vec![("app 12".to_owned(), 0.001); 7]).collect(),
+        threads: Some(14.0),
+        ..serial(rate)
+    };
+    let climbed = |levels: [(f64, f64, f64); 4]| levels.map(|(users, rate, ms)| closed(users, rate, ms, passing(rate)));
+    let found = first(&climbed([(1.0, 45.0, 21.8), (8.0, 365.0, 21.8), (32.0, 920.0, 34.4), (64.0, 958.0, 65.8)]), Kind::Lock);
+    assert!(found.sentence.starts_with("threads that come and go use 1.12 of 4 cores"), "{found:#?}");
+    not_named(&climbed([(1.0, 45.0, 21.8), (8.0, 365.0, 21.8), (32.0, 560.0, 56.0), (64.0, 568.0, 112.0)]), Kind::WorkerPool);
     // A runtime that moves its work over a few threads, while one request at a time is worked on.
     let moving = |rate: f64| Seen {
         busiest: vec![("app 11".to_owned(), rate * 0.000_4), ("app 12".to_owned(), rate * 0.000_35), ("app 13".to_owned(), rate * 0.000_2)],
@@ -497,7 +523,12 @@ fn who_breaks_down_beyond_a_full_pool_is_limited_by_the_pool() {
         errors: 0.995,
         error: "status 503".to_owned(),
         // Refusing is work, on a machine that is full because of it.
-        ..closed(200.0, 32_000.0, 6.2, Seen { cpu: Some(1.9), machine_cpu: Some(4.0), waiting: Some(1.5), ..idle() })
+        ..closed(
+            200.0,
+            32_000.0,
+            6.2,
+            Seen { cpu: Some(1.9), busiest: vec![("app 11".to_owned(), 0.25); 8], machine_cpu: Some(4.0), waiting: Some(1.5), ..idle() },
+        )
     };
     for retry_after in [true, false] {
         let broken = Point { retry_after, ..broken.clone() };

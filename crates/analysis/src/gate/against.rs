@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::distribution::student_quantile;
 use crate::quantity::{decimal, figure, time};
+use crate::validity::{Standing, Validity};
 
 /// Fewer runs than this tell nothing of how much runs differ.
 pub const RUNS_MIN: usize = 5;
@@ -59,17 +60,25 @@ pub struct Row {
 /// A run held against a saved one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Regression {
+    /// What the saved run is called, as typed.
+    pub reference: String,
+    /// How much worse it may be: a share.
+    pub allowed: f64,
     /// A row for each figure that both have.
     pub rows: Vec<Row>,
+    /// Whether this run shows the load generator instead of the server; then nothing can be told.
+    pub is_invalid: bool,
     /// How many runs the noise was taken from.
     pub runs: usize,
     /// What follows from all of them.
     pub verdict: Change,
 }
 
-/// Holds a run against a saved one. `earlier` are the saved runs of this load, the earliest first; `allowed` is a share.
+/// Holds a run against a saved one that is called `reference`. `earlier` are the saved runs of this load, the earliest first; `allowed`
+/// is a share.
 #[must_use]
-pub fn against(now: &Summary, before: &Summary, earlier: &[&Summary], allowed: f64) -> Regression {
+pub fn against(reference: &str, now: &Summary, before: &Summary, earlier: &[&Summary], allowed: f64) -> Regression {
+    let is_invalid = Validity::of(now).standing == Standing::Invalid;
     let mut rows = Vec::new();
     for (place, name) in FIGURES.into_iter().enumerate() {
         let (Some(from), Some(to)) = (value(before, place), value(now, place)) else { continue };
@@ -86,6 +95,7 @@ pub fn against(now: &Summary, before: &Summary, earlier: &[&Summary], allowed: f
         let known: Vec<f64> = earlier.iter().filter_map(|run| value(run, place)).map(scale).collect();
         let spread = spread(&known);
         let verdict = match spread {
+            _ if is_invalid => Change::CannotTell,
             None => Change::CannotTell,
             Some((sd, freedom)) => {
                 // Both runs are single ones, each with its own chance.
@@ -111,7 +121,7 @@ pub fn against(now: &Summary, before: &Summary, earlier: &[&Summary], allowed: f
         });
     }
     let verdict = rows.iter().map(|row| row.verdict).max().unwrap_or(Change::CannotTell);
-    Regression { rows, runs: earlier.len(), verdict }
+    Regression { reference: reference.to_owned(), allowed, rows, is_invalid, runs: earlier.len(), verdict }
 }
 
 fn value(run: &Summary, place: usize) -> Option<f64> {
@@ -149,11 +159,11 @@ fn spread(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 impl Regression {
-    /// What came of it, a line each: the verdict first. `name` is what the saved run is called.
+    /// What came of it, in a sentence without its full stop.
     #[must_use]
-    pub fn lines(&self, name: &str, allowed: f64) -> Vec<String> {
-        let allowed = figure(allowed * 100.0);
-        let verdict = match self.verdict {
+    pub fn sentence(&self) -> String {
+        let (name, allowed) = (&self.reference, figure(self.allowed * 100.0));
+        match self.verdict {
             Change::Worse => format!("WORSE than {name} by more than {allowed} %"),
             Change::Within => format!("not worse than {name} by more than {allowed} %"),
             Change::CannotTell if self.runs < RUNS_MIN => format!(
@@ -163,24 +173,34 @@ impl Regression {
                 if self.runs == 1 { "is" } else { "are" },
                 RUNS_MIN - self.runs
             ),
+            Change::CannotTell if self.is_invalid => {
+                format!("cannot tell whether it is worse than {name} by more than {allowed} %: this run is INVALID")
+            }
             Change::CannotTell => {
                 format!("cannot tell whether it is worse than {name} by more than {allowed} %: runs of this load differ too much")
             }
-        };
-        let rows = self.rows.iter().map(|row| {
-            let is_share = row.figure == "failed";
-            let unit = if is_share { "points" } else { "%" };
-            let sign = if row.change < 0.0 { "-" } else { "+" };
-            let change = format!("{sign}{} {unit}", decimal(row.change.abs() * 100.0, 1));
-            let noise = row.noise.map_or_else(String::new, |noise| format!("; runs differ by ± {} {unit}", decimal(noise * 100.0, 1)));
-            let word = match row.verdict {
-                Change::Worse => "WORSE",
-                Change::Within => "within",
-                Change::CannotTell => "cannot tell",
-            };
-            format!("{:<7} {} -> {} ({change}{noise}): {word}", row.figure, row.before, row.now)
-        });
-        std::iter::once(verdict).chain(rows).collect()
+        }
+    }
+}
+
+impl Row {
+    /// By how much it changed, and how much runs differ anyway: `+12.0 %; runs differ by ± 1.5 %`.
+    #[must_use]
+    pub fn change(&self) -> String {
+        let unit = if self.figure == "failed" { "points" } else { "%" };
+        let sign = if self.change < 0.0 { "-" } else { "+" };
+        let noise = self.noise.map_or_else(String::new, |noise| format!("; runs differ by ± {} {unit}", decimal(noise * 100.0, 1)));
+        format!("{sign}{} {unit}{noise}", decimal(self.change.abs() * 100.0, 1))
+    }
+
+    /// What follows, in a word.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self.verdict {
+            Change::Worse => "WORSE",
+            Change::Within => "within",
+            Change::CannotTell => "cannot tell",
+        }
     }
 }
 
@@ -213,15 +233,15 @@ mod tests {
     }
 
     fn changed(now: &Summary, earlier: &[Summary], allowed: f64) -> Change {
-        against(now, &earlier[0], &earlier.iter().collect::<Vec<_>>(), allowed).verdict
+        against("@baseline", now, &earlier[0], &earlier.iter().collect::<Vec<_>>(), allowed).verdict
     }
 
     #[test]
     fn too_few_runs_say_nothing_and_how_many_are_wanted() {
         let earlier = runs(3, 0.01, 1);
-        let judged = against(&run(500.0), &earlier[0], &earlier.iter().collect::<Vec<_>>(), 0.05);
+        let judged = against("@baseline", &run(500.0), &earlier[0], &earlier.iter().collect::<Vec<_>>(), 0.05);
         assert_eq!(judged.verdict, Change::CannotTell);
-        assert!(judged.lines("@baseline", 0.05)[0].ends_with("run it 2 more times"), "{:?}", judged.lines("@baseline", 0.05));
+        assert!(judged.sentence().ends_with("run it 2 more times"), "{}", judged.sentence());
     }
 
     #[test]
@@ -236,11 +256,21 @@ mod tests {
     }
 
     #[test]
+    fn an_invalid_run_is_worse_than_nothing() {
+        let earlier = runs(8, 0.005, 2);
+        let mut stopped = run(500.0);
+        stopped.generator.gaps.record(Nanos((stopped.duration_s * 1e9) as u64));
+        let judged = against("@baseline", &stopped, &earlier[0], &earlier.iter().collect::<Vec<_>>(), 0.05);
+        assert_eq!(judged.verdict, Change::CannotTell);
+        assert!(judged.sentence().ends_with("this run is INVALID"), "{}", judged.sentence());
+    }
+
+    #[test]
     fn a_step_in_the_past_is_not_noise_for_ever() {
         let mut earlier = runs(10, 0.005, 3);
         earlier.extend((0..10).map(|_| run(800.0)));
         let now = run(500.0);
-        let judged = against(&now, &earlier[19], &earlier.iter().collect::<Vec<_>>(), 0.05);
+        let judged = against("@baseline", &now, &earlier[19], &earlier.iter().collect::<Vec<_>>(), 0.05);
         assert_eq!(judged.verdict, Change::Worse, "{judged:?}");
     }
 

@@ -452,7 +452,7 @@ impl Nginx {
         let deadline = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect(address).is_err() {
             assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "nginx does not come up");
-            thread::yield_now();
+            thread::sleep(Duration::from_millis(1));
         }
         Self { child, url: format!("https://{address}/") }
     }

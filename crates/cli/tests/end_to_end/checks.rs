@@ -8,7 +8,7 @@ const FEW: &str = "-n 200 -c 4";
 #[test]
 fn checks_that_hold_end_well() {
     let server = server();
-    let mut session = Session::new();
+    let mut session = Session::alone();
     let line =
         format!("run {} {FEW} --check 'p90 < 1m' --check 'failed <= 0' --check 'qps > 0.001' --out json=r.json", server.url("/healthz"));
     session.loadline(&line).exits(0).complains_of_nothing().says("held: p90 < 1m: ").says("held: failed <= 0: 0 of 200, 0 %");
@@ -73,7 +73,7 @@ fn a_build_server_reads_each_check_as_a_case() {
 #[test]
 fn a_run_is_given_up_when_its_condition_comes_true() {
     let server = server();
-    let mut session = Session::new();
+    let mut session = Session::alone();
     let line = format!(
         "run {} -c 1 --pause 20ms -d 60s --abort-on 'qps > 1000k' --abort-on 'failed > 50% for 1s' --out json=r.json --out junit=r.xml",
         server.url("/behave?status=503")
@@ -166,7 +166,7 @@ fn checks_stand_in_the_file_and_are_about_steps_and_journeys() {
         "target: {}\nload: {{users: 2, requests: 60}}\nchecks:\n  - step missing failed == 0\n  - journey browse failed < 1%\n  - status 4xx == 30\n  - step fine p50 < 1h\njourneys:\n  - name: browse\n    steps:\n      - {{get: /healthz, name: fine}}\n      - {{get: /nothing, name: missing}}\n",
         served.url("")
     );
-    let mut session = Session::new().file("s.yaml", &text);
+    let mut session = Session::alone().file("s.yaml", &text);
     session.judged("run s.yaml --check 'step fine failed == 0' --out json=r.json --name s").exits(1);
     let verdicts = |session: &Session, file: &str| -> Vec<(String, String)> {
         let word = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
@@ -208,7 +208,7 @@ fn a_check_on_what_is_not_there_is_a_mistake_with_its_place() {
 #[test]
 fn what_is_expected_of_answers_decides_what_succeeds() {
     let served = server();
-    let mut session = Session::new();
+    let mut session = Session::alone();
     let url = served.url("/get_result?a=1&b=2");
     let good = "--expect 'status == 200' --expect 'body contains result' --expect 'json $.result == 3'";
     session.loadline(&format!("run {url} -n 20 {good} --full --out json=good.json --no-save")).exits_either(0, 4).says("all passed");
@@ -239,7 +239,7 @@ fn what_is_expected_of_answers_decides_what_succeeds() {
 #[test]
 fn a_run_is_held_against_a_saved_one() {
     let served = server();
-    let mut session = Session::new();
+    let mut session = Session::alone();
     let run = |session: &mut Session, delay: &str, more: &str| {
         session.judged(&format!("run {} -c 2 -n 40 --name slow {more}", served.url(&format!("/behave?delay={delay}"))))
     };
@@ -254,7 +254,16 @@ fn a_run_is_held_against_a_saved_one() {
     // On a machine with other work runs may differ so much that nothing can be told, but the wrong thing is never told.
     let slow = run(&mut session, "200ms", "--against @baseline:slow --allow 50%").exits_either(1, 4);
     assert!(slow.exit == 4 || slow.stdout.contains("WORSE than @baseline:slow by more than 50 %"), "{}", slow.stdout);
-    let same = run(&mut session, "20ms", "--against @baseline:slow --allow 90%").exits_either(0, 4);
+    let same = run(
+        &mut session,
+        "20ms",
+        "--against @baseline:slow --allow 90% --out json=r.json --out markdown=r.md --out html=r.html --out junit=r.xml",
+    )
+    .exits_either(0, 4);
+    let told = session.json("r.json")["against"].clone();
+    assert_eq!((&told["reference"], &told["allowed"]), (&"@baseline:slow".into(), &0.9.into()));
+    assert!(session.read("r.md").contains("| QPS | ") && session.read("r.html").contains("Against @baseline:slow"));
+    assert!(session.read("r.xml").contains("name=\"not worse than @baseline:slow by more than 90 %\""));
     assert!(same.exit == 4 || same.stdout.contains("not worse than @baseline:slow"), "{}", same.stdout);
     session.loadline(&format!("run {} -c 3 -n 40 --against @baseline:slow", served.url("/"))).exits(2).complains("is another load");
     session.loadline(&format!("run {} --against @nobody", served.url("/"))).exits(2);

@@ -151,7 +151,7 @@ pub fn journals(session: &Session) -> String {
 #[test]
 fn a_run_that_is_killed_is_kept_up_to_its_last_second_and_every_format_renders_it() {
     let server = server();
-    let mut session = Session::new();
+    let mut session = Session::alone();
     let run = session.start(&format!("run {} -c 2 -d 10m --tag t", server.url("/healthz")));
     let run = run.once(|| journals(&session).matches("\"second\"").count() >= 2);
     assert!(session.loadline("runs").exits(0).stdout.contains("Nothing is saved yet"), "it still runs");
@@ -208,7 +208,7 @@ fn what_other_tools_words_measure_is_in_the_history_too() {
 fn a_history_that_cannot_be_written_spoils_no_other_tool_s_report() {
     let server = server();
     let url = server.url("/healthz");
-    let mut session = Session::new().file("no-database", "text").env("LOADLINE_DB", "no-database");
+    let mut session = Session::alone().file("no-database", "text").env("LOADLINE_DB", "no-database");
     let ran = session.loadline(&format!("ab -n 5 {url}")).exits(0).says("Complete requests:      5\n");
     let ran = ran.complains("loadline: the result could not be saved: ");
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
@@ -259,6 +259,7 @@ fn the_list_has_the_load_and_what_failed() {
     let failing = server.url("/behave?status=404");
     session.loadline(&format!("run '{failing}' -n 30 -c 3 --check 'failed < 1%'")).exits(1);
     session.loadline(&format!("run {} -r 50/s -d 500ms", server.url("/healthz")));
-    let listed = session.loadline("runs").exits(0).says("-c 3").says("-r 50/s").stdout;
+    session.loadline(&format!("run '{}' -c 1 -d 300ms", server.url("/behave?delay=1500ms")));
+    let listed = session.loadline("runs").exits(0).says("-c 3").says("-r 50/s").says("no answer within the run").stdout;
     assert!(listed.contains("1 of 1 check FAILED, all 30 failed: 404 Not Found"), "{listed}");
 }

@@ -73,7 +73,7 @@ fn what_is_watched_stands_in_the_order_of_the_flags_and_the_table_is_about_the_t
 
 #[test]
 fn what_was_seen_stands_wherever_a_result_is_read() {
-    let mut session = Session::new();
+    let mut session = Session::alone();
     let (server, url) = demo(&mut session);
     let name = format!("({})", server.pid());
     let short = "-d 1300ms --cooldown 0s --dir . --force";

@@ -48,7 +48,7 @@ fn a_paused_run_that_promises_nothing_ends_well_and_says_what_it_is_worth() {
 #[test]
 fn a_server_that_is_slow_is_not_taken_for_a_pause() {
     let server = server();
-    let mut session = Session::new();
+    let mut session = Session::alone();
     session.loadline(&format!("run {} -c 3 -d 3s -q --out json=r.json", server.url("/behave?delay=400ms"))).exits(0);
     let stopped = gaps_total_s(&session.json("r.json"));
     // A machine that is stunned for a moment now and then is no slow server either.

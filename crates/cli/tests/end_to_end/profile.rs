@@ -169,7 +169,7 @@ fn nothing_counts(said: &str) -> bool {
 fn a_sweep_tells_what_grew_up_to_the_knee() {
     let server = server();
     let (at, _asked) = pprof(&[QUIET, BUSY]);
-    let mut session = Session::new();
+    let mut session = Session::alone();
     let line = format!("sweep {} --levels 2,20 -d 1300ms --cooldown 0s --name it --dir . --profile {at}", server.url("/behave?delay=10ms"));
     let ran = session.loadline(&line);
     if nothing_counts(&ran.stdout) {
@@ -196,7 +196,7 @@ fn a_sweep_tells_what_grew_up_to_the_knee() {
 fn a_search_tells_what_grew_up_to_the_rate_that_it_found() {
     let server = server();
     let (at, asked) = pprof(&[QUIET, BUSY]);
-    let mut session = Session::new();
+    let mut session = Session::alone();
     let line = format!(
         "find {} --slo 'p90 < 2s' --rate-max 40/s --quick --budget 30s --name it --dir . --profile {at} --profile-out there",
         server.url("/healthz")
@@ -229,7 +229,7 @@ fn a_search_that_finds_nothing_profiles_nothing() {
     let server = server();
     let (at, asked) = pprof(&[QUIET]);
     let line = format!("find '{}' --slo 'failed < 1%' --quick --budget 30s --profile {at}", server.url("/behave?status=503"));
-    let ran = Session::new().loadline(&line).says("No profile was taken: no rate was found.");
+    let ran = Session::alone().loadline(&line).says("No profile was taken: no rate was found.");
     // Where no trial counts, it cannot be told that none is fine.
     let exit = if ran.stdout.contains("Cannot tell") { 4 } else { 1 };
     ran.exits(exit);
@@ -240,7 +240,7 @@ fn a_search_that_finds_nothing_profiles_nothing() {
 fn a_comparison_tells_what_one_side_does_more_of() {
     let server = server();
     let ((old, _), (new, _)) = (pprof(&[QUIET]), pprof(&[BUSY]));
-    let mut session = Session::new();
+    let mut session = Session::alone();
     let line = format!(
         "compare {} {} -c 1 --pairs 1 -d 2s --cooldown 0s --name it --dir . --profile a={old} --profile b={new} --profile-out there",
         server.url("/healthz?old"),
@@ -275,7 +275,7 @@ fn a_profile_that_is_taken_only_at_the_end_is_doubted_at_the_beginning() {
     let server = server();
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let line = format!("sweep {} --levels 1 -d 500ms --profile pid:4194399 --profile {nobody}", server.url("/healthz"));
-    let ran = Session::new().loadline(&line);
+    let ran = Session::alone().loadline(&line);
     ran.complains("warning: --profile pid:4194399: there is no process 4194399; it is not there now, and is asked for again at the end")
         .complains("refused; ");
 }

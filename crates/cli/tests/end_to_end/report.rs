@@ -38,7 +38,7 @@ fn sweeps_and_their_differences_become_pages() {
 #[test]
 fn two_runs_become_a_page_and_figures_for_scripts() {
     let server = server();
-    let mut session = Session::new();
+    let mut session = Session::alone();
     for name in ["a", "b"] {
         session.loadline(&format!("run {} -c 2 -n 200 --name {name}", server.url("/healthz"))).exits(0);
     }

@@ -1,9 +1,12 @@
 //! A test that reads like a shell session: a directory, files, a command line, and what came of it.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -21,6 +24,70 @@ pub struct Session {
     stdin: Vec<u8>,
     stdout: Option<Stdio>,
     environment: Vec<(&'static str, String)>,
+    _place: Place,
+}
+
+/// A test's part of this machine: beside other tests, or all of it.
+///
+/// What a test asserts of speed, noise or a verdict is true of a machine that is there for it: four tests that load four servers
+/// at once keep each other from the processors, and loadline says so instead of judging. It stays with the thread that took it.
+struct Place(PhantomData<*const ()>);
+
+/// Who has a place, and how many wait for all of it.
+struct Places {
+    shared: usize,
+    alone: bool,
+    waiting: usize,
+}
+
+static PLACES: Mutex<Places> = Mutex::new(Places { shared: 0, alone: false, waiting: 0 });
+static CHANGED: Condvar = Condvar::new();
+thread_local! {
+    /// How many sessions this test has, and whether the machine is its own: a second session needs no other place.
+    static SESSIONS: Cell<(usize, bool)> = const { Cell::new((0, false)) };
+}
+
+impl Place {
+    fn take(all: bool) -> Self {
+        let (sessions, is_all) = SESSIONS.get();
+        assert!(!all || sessions == 0 || is_all, "a test that needs the whole machine takes it with its first session");
+        SESSIONS.set((sessions + 1, is_all || all));
+        if sessions > 0 {
+            return Self(PhantomData);
+        }
+        let mut places = places();
+        places.waiting += usize::from(all);
+        let is_taken = |it: &mut Places| it.alone || if all { it.shared > 0 } else { it.waiting > 0 };
+        places = CHANGED.wait_while(places, is_taken).unwrap_or_else(PoisonError::into_inner);
+        if all {
+            (places.alone, places.waiting) = (true, places.waiting - 1);
+        } else {
+            places.shared += 1;
+        }
+        Self(PhantomData)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let (sessions, all) = SESSIONS.get();
+        SESSIONS.set(if sessions > 1 { (sessions - 1, all) } else { (0, false) });
+        if sessions > 1 {
+            return;
+        }
+        let mut places = places();
+        if all {
+            places.alone = false;
+        } else {
+            places.shared -= 1;
+        }
+        drop(places);
+        CHANGED.notify_all();
+    }
+}
+
+fn places() -> MutexGuard<'static, Places> {
+    PLACES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What came of a command line.
@@ -37,8 +104,19 @@ pub struct Running {
 }
 
 impl Session {
+    /// Beside other tests.
     pub fn new() -> Self {
+        Self::with(Place::take(false))
+    }
+
+    /// While no other test runs: for one that asserts what a busy machine hides.
+    pub fn alone() -> Self {
+        Self::with(Place::take(true))
+    }
+
+    fn with(place: Place) -> Self {
         Self {
+            _place: place,
             dir: tempfile::tempdir().unwrap(),
             data: tempfile::tempdir().unwrap(),
             stdin: Vec::new(),
@@ -143,7 +221,8 @@ impl Running {
         let deadline = Instant::now() + PATIENCE;
         while !seen() {
             assert!(Instant::now() < deadline, "what the test waits for did not happen");
-            std::thread::yield_now();
+            // Looking without a rest would keep a core from what is looked at.
+            std::thread::sleep(Duration::from_millis(1));
         }
         self
     }

@@ -212,7 +212,7 @@ fn two_sweeps_are_put_side_by_side() {
 #[test]
 fn sweeps_that_repeat_their_levels_are_judged_level_by_level() {
     let server = server();
-    let mut session = Session::new();
+    let mut session = Session::alone();
     for (name, delay, repeat) in [("quick", 5, 5), ("slow", 20, 5), ("once", 5, 1)] {
         let url = server.url(&format!("/behave?delay={delay}ms"));
         session.loadline(&format!("sweep '{url}' --levels 1,2 -n 40 --repeat {repeat} --cooldown 0s --name {name} --dir .")).exits(0);

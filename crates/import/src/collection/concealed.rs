@@ -197,24 +197,40 @@ impl Hiding {
         }
     }
 
-    /// Parameters of the query. What is put in is percent-encoded when it is sent.
+    /// Parameters of the path (`/a;jsessionid=…/b`) and of the query. What is put in is percent-encoded when it is sent.
     fn url(&mut self, url: &Text) -> Text {
-        let Some((before, query)) = url.split_once('?') else { return url.clone() };
-        let mut hidden = before;
-        hidden.push("?");
-        for (place, pair) in query.split('&').into_iter().enumerate() {
-            hidden.push(if place > 0 { "&" } else { "" });
-            match pair.split_once('=') {
-                Some((name, value)) if is_secret(&percent_decoded(&name.written())) => {
-                    let plain = percent_decoded(&name.written());
-                    hidden.append(name);
-                    hidden.push("=");
-                    hidden.append(self.hide(&plain, &format!("the parameter {plain}"), &value.map_literals(percent_decoded)));
+        let (path, query) = url.split_once('?').map_or_else(|| (url.clone(), None), |(path, query)| (path, Some(query)));
+        let mut hidden = Text::default();
+        for (place, part) in path.split(';').into_iter().enumerate() {
+            hidden.push(if place > 0 { ";" } else { "" });
+            match part.split_once('/').filter(|_| place > 0) {
+                Some((pair, rest)) => {
+                    hidden.append(self.parameter(pair));
+                    hidden.push("/");
+                    hidden.append(rest);
                 }
-                _ => hidden.append(pair),
+                None if place > 0 => hidden.append(self.parameter(part)),
+                None => hidden.append(part),
             }
         }
+        for (place, pair) in query.iter().flat_map(|query| query.split('&')).enumerate() {
+            hidden.push(if place > 0 { "&" } else { "?" });
+            hidden.append(self.parameter(pair));
+        }
         hidden
+    }
+
+    fn parameter(&mut self, pair: Text) -> Text {
+        match pair.split_once('=') {
+            Some((name, value)) if is_secret(&percent_decoded(&name.written())) => {
+                let plain = percent_decoded(&name.written());
+                let mut hidden = name;
+                hidden.push("=");
+                hidden.append(self.hide(&plain, &format!("the parameter {plain}"), &value.map_literals(percent_decoded)));
+                hidden
+            }
+            _ => pair,
+        }
     }
 
     fn body(&mut self, text: &Text) -> Text {
@@ -288,6 +304,19 @@ mod tests {
         for secret in ["hunter22", "tok3n", "s3ss1on", "k ey", "zzzzzz1"] {
             assert!(!whole.contains(secret), "{secret}");
         }
+    }
+
+    #[test]
+    fn a_session_in_the_path_is_hidden_too() {
+        let text = "curl 'http://h/a;jsessionid=Sk1x9/b;v=1?page=2' 'http://h/c;jsessionid=Sk1x9' 'http://h/d?'";
+        let read = Collection::read(Kind::Curl, text.as_bytes(), &Wishes::default()).unwrap();
+        let (concealed, placeholders) = read.concealed();
+        let urls: Vec<String> = concealed.requests.iter().map(|request| request.url.written()).collect();
+        assert_eq!(
+            urls,
+            ["http://h/a;jsessionid={{env JSESSIONID}}/b;v=1?page=2", "http://h/c;jsessionid={{env JSESSIONID}}", "http://h/d?"]
+        );
+        assert_eq!(placeholders.len(), 1);
     }
 
     #[test]

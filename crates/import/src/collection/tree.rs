@@ -28,6 +28,24 @@ pub(crate) enum Tree {
 
 /// Values stand in each other at most so deep; deeper ones are refused by the readers of JSON and YAML alike.
 const DEPTH_MAX: usize = 96;
+/// The same with each bracket that closes at the beginning of a line as far in as the line before.
+fn with_brackets_indented(text: &str) -> String {
+    let mut indented = String::with_capacity(text.len());
+    let mut before = "";
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_start_matches(' ');
+        let indent = &line[..line.len() - content.len()];
+        if content.starts_with(['}', ']']) && indent.len() < before.len() {
+            indented += before;
+            indented += content;
+        } else {
+            indented += line;
+            before = if content.trim_end().is_empty() { before } else { indent };
+        }
+    }
+    indented
+}
+
 /// A document has at most so many values.
 const VALUES_MAX: usize = 4_000_000;
 /// A value that nobody finds.
@@ -57,7 +75,11 @@ impl Tree {
     }
 
     pub(crate) fn read_yaml(text: &str) -> Result<Self, ReadError> {
-        Yaml { parser: Parser::new_from_str(text), anchors: BTreeMap::new(), left: VALUES_MAX, line: 1, column: 1 }.document()
+        let read = |text: &str| {
+            Yaml { parser: Parser::new_from_str(text), anchors: BTreeMap::new(), left: VALUES_MAX, line: 1, column: 1 }.document()
+        };
+        // Of what most readers take, ours refuses one thing: a bracket that closes less indented than what it opened in.
+        read(text).or_else(|why| read(&with_brackets_indented(text)).map_err(|_| why))
     }
 
     /// What stands at a key; nothing where there is none.
@@ -372,6 +394,14 @@ mod tests {
         assert!(json.at("b").at("c").is_null());
         let merged = Tree::read("base: &b {a: 1, c: 2}\nmore: {<<: *b, a: 3}\n").unwrap();
         assert_eq!(merged.at("more").json(), "{\"a\":3,\"c\":2}");
+    }
+
+    #[test]
+    fn a_bracket_may_close_less_indented_than_what_it_opened_in() {
+        // As in api-with-examples.yaml of the OpenAPI Initiative.
+        let text = "paths:\n  /:\n    examples:\n      foo:\n        value:\n          {\n            \"versions\": [\n              {\"id\": \"v2.0\"}\n          ]\n        }\n      bar: 1\n";
+        let tree = Tree::read(text).unwrap();
+        assert_eq!(tree.at("paths").at("/").at("examples").json(), r#"{"foo":{"value":{"versions":[{"id":"v2.0"}]}},"bar":1}"#);
     }
 
     #[test]

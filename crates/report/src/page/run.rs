@@ -5,10 +5,10 @@ use std::io;
 use std::time::Duration;
 
 use analysis::bottleneck::Kind as Bottleneck;
-use analysis::gate::{Judgement, Verdict};
+use analysis::gate::{Change, Judgement, Verdict};
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::server_side::{Now, ServerSide};
-use analysis::{Reading, Standing, What, disturbances, processor_share_is_known};
+use analysis::{Reading, Standing, What, capitalised, disturbances, processor_share_is_known};
 use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
 use plan::{Load, Plan, Scheme};
 use serde::Serialize;
@@ -238,7 +238,8 @@ fn answers(reading: &Reading<'_>) -> Vec<Answer> {
     let carries_tone = if requests.due > 0 && requests.succeeded == 0 { Tone::Bad } else { Tone::Plain };
     let carries = Answer::measured(Question::Carries, story::answer(reading), "qps").toned(carries_tone);
     let knee = Answer::not_measured(Question::Knee, "One load alone does not show the knee; loadline sweep climbs through many");
-    Answer::broken(&unkept(reading), "checks").into_iter().chain([carries, knee, steady(reading), limits(reading)]).collect()
+    let evidence = if reading.checks.is_empty() { "against" } else { "checks" };
+    Answer::broken(&unkept(reading), evidence).into_iter().chain([carries, knee, steady(reading), limits(reading)]).collect()
 }
 
 /// The checks that did not hold, each with what was measured.
@@ -248,7 +249,8 @@ fn unkept(reading: &Reading<'_>) -> Vec<String> {
         Verdict::Broken => Some(format!("{}: {}; measured: {}", it.verdict.name(), it.check, it.about())),
         Verdict::NotJudgeable { .. } => Some(format!("Cannot tell: {}; {}", it.check, it.about())),
     };
-    reading.checks.iter().filter_map(told).collect()
+    let against = reading.against.as_ref().filter(|ruling| ruling.verdict != Change::Within);
+    reading.checks.iter().filter_map(told).chain(against.map(|ruling| capitalised(&ruling.sentence()))).collect()
 }
 
 fn steady(reading: &Reading<'_>) -> Answer {
@@ -389,6 +391,15 @@ fn measured_by(summary: &Summary) -> String {
     )
 }
 
+/// The figures of this run beside those of a saved one.
+fn against(reading: &Reading<'_>) -> Option<Table> {
+    let ruling = reading.against.as_ref()?;
+    let rows =
+        ruling.rows.iter().map(|row| vec![row.figure.to_owned(), row.before.clone(), row.now.clone(), row.change(), row.word().to_owned()]);
+    let title = format!("Against {}", visible(&ruling.reference));
+    Some(Table::new("against", &title, &["figure", "#saved", "#now", "change", "verdict"], rows.collect()))
+}
+
 fn tables(reading: &Reading<'_>) -> Vec<Table> {
     let summary = reading.run;
     let mut tables = Vec::new();
@@ -403,6 +414,7 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
         });
         tables.push(Table::new("checks", "Checks", &["verdict", "check", "measured"], rows.collect()));
     }
+    tables.extend(against(reading));
     tables.push(percentiles(reading));
     tables.extend(journeys(summary));
     tables.extend(statuses(summary));
