@@ -70,6 +70,20 @@ impl Destinations {
         Some(Self { path: shown.to_owned(), target, also: Also::Any, servers, author: Author::Tool })
     }
 
+    /// Of the list of URLs that a plan names, if it has one.
+    pub fn of_urls(plan: &Plan) -> Option<Self> {
+        let mix = plan.filling().mix.as_ref()?;
+        let mut servers: Vec<(Target, usize)> = Vec::new();
+        for route in &mix.routes {
+            match servers.iter_mut().find(|(known, _)| known.same_origin(&route.target)) {
+                Some((_, requests)) => *requests += 1,
+                None => servers.push((route.target.clone(), 1)),
+            }
+        }
+        let path = format!("'{}'", report::visible(&mix.path));
+        Some(Self { path, target: plan.target().clone(), also: Also::Any, servers, author: Author::User })
+    }
+
     /// What there is to say; nothing where there is one server and the user named it.
     pub fn said(&self, choice: Choice) -> Option<Said> {
         let Self { path, target, also, servers, author } = self;

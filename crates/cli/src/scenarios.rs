@@ -182,7 +182,7 @@ impl Scenarios {
 
     /// Where the requests of the file go that a plan names as its scenario; `None` without one.
     pub fn destinations(&self, plan: &Plan) -> Option<Destinations> {
-        let file = plan.scenario()?;
+        let Some(file) = plan.scenario() else { return Destinations::of_urls(plan) };
         let scenario = self.read_from(&file.path, file.text.as_deref()).ok()?;
         let author = if self.requests(&file.path).is_some() { Author::Tool } else { Author::User };
         Some(Destinations::new(&file.path, plan, &scenario, author))

@@ -137,12 +137,12 @@ failures! {
 
     CheckStatus, "check.status", Server, "an error status (400 or above)", "the answer says so itself: look at the example and the server's log";
 
-    CheckFailed, "check.failed", Server, "an answer that a check of its step did not pass", "the example says what was expected and what came";
+    CheckFailed, "check.failed", Server, "an answer that did not pass a check", "the example says what was expected and what came";
     ExtractNothing, "extract.nothing", ServerOrPlan, "nothing to extract from the answer, so the journey ended there", "the server answered something else, or the scenario looks in the wrong place: the example holds the expression and the beginning of the answer";
 
     StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "it ended just then, or its keep-alive timeout is shorter than the time between requests";
 
-    RequestValue, "request.value", Plan, "not sent: a value for a header holds a line break or another control character", "look at where the value comes from, a row of data or an answer; {{base64 (NAME)}} writes any bytes";
+    RequestValue, "request.value", Plan, "not sent: a value cannot stand where it is used", "look at where it comes from, a row of data or an answer: a header takes no line break ({{base64 (NAME)}} writes any bytes), repeat a whole number, for_each a JSON array";
 
     ClientInterrupted, "client.interrupted", Plan, "given up because the run was ended at once", "let the run end by itself, or interrupt it only once";
     ClientInternal, "client.internal", ThisMachine, "loadline failed internally", "please report this with the example";

@@ -272,6 +272,7 @@ mod tests {
         assert_eq!(holders(&machine(), &sockets), (vec![10, 11], Looked::Everywhere));
     }
 
+    /// It is not alone while another test starts a program: until that is there, a copy of this process has the same sockets.
     #[test]
     fn this_process_is_found_by_its_own_sockets() {
         let here = Folder::of_this_machine();
@@ -283,12 +284,12 @@ mod tests {
             let _waiting = TcpStream::connect(to).unwrap();
             let found = listening(&here, "/proc/net", &Wanted::Addresses(vec![to]));
             assert_eq!((found.len(), found[0].queued), (1, 1), "{address}");
-            assert_eq!(holders(&here, &found).0, [me], "{address}");
+            assert!(holders(&here, &found).0.contains(&me), "{address}");
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a socket");
         let _socket = UnixListener::bind(&path).unwrap();
         let found = listening(&here, "/proc/net", &Wanted::Path(path.to_str().unwrap().to_owned()));
-        assert_eq!(holders(&here, &found).0, [me]);
+        assert!(holders(&here, &found).0.contains(&me));
     }
 }

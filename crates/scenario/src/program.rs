@@ -193,6 +193,7 @@ impl<const W: bool> Journeys<W> {
         user.at = 0;
         user.began = None;
         user.failed = false;
+        user.is_lost = false;
         for (variable, kept) in user.variables.iter_mut().zip(&user.kept) {
             if !kept {
                 variable.clear();
@@ -246,11 +247,10 @@ impl<const W: bool> Journeys<W> {
                     let mut text = lend(&self.lent.texts);
                     self.write(times, user, &mut text);
                     let times = std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok());
-                    let Some(times) = times else {
-                        return Err(self.cannot(user, &format!("repeat: '{}' is not a whole number", excerpt(&text))));
-                    };
                     take_back(&self.lent.texts, text);
-                    user.loops[*slot] = Turns::Times(times);
+                    // One answer that holds no number ends its journey, with the first request that it should have repeated.
+                    user.is_lost |= times.is_none();
+                    user.loops[*slot] = Turns::Times(times.unwrap_or(1));
                 }
                 Op::Each { slot, list } => {
                     let mut items = match list {
@@ -267,14 +267,10 @@ impl<const W: bool> Journeys<W> {
                             let mut array = lend(&self.lent.texts);
                             self.write(text, user, &mut array);
                             // What was never extracted is an empty list.
-                            let items = if array.is_empty() { Ok(Vec::new()) } else { crate::json::items(&array) };
-                            match items {
-                                Ok(items) => {
-                                    take_back(&self.lent.texts, array);
-                                    items
-                                }
-                                Err(why) => return Err(self.cannot(user, &format!("for_each: '{}' {why}", excerpt(&array)))),
-                            }
+                            let items = if array.is_empty() { Some(Vec::new()) } else { crate::json::items(&array) };
+                            take_back(&self.lent.texts, array);
+                            user.is_lost |= items.is_none();
+                            items.unwrap_or_else(|| vec![Vec::new()])
                         }
                     };
                     items.reverse();
@@ -349,7 +345,7 @@ impl<const W: bool> Journeys<W> {
         let mut out = lend(&self.lent.texts);
         out.reserve_exact(longest.get().min(ROOM_BYTES_MAX));
         let mut body = Vec::new();
-        let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
+        let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), user.is_lost);
         let User { random, rows, variables, jar, digest, .. } = &mut *user;
         let mut writing = Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe);
         let bytes: &[u8] = match &request.body {
@@ -392,6 +388,7 @@ impl<const W: bool> Journeys<W> {
             out.clear();
         }
         user.is_unsendable = is_unsafe;
+        user.is_lost = false;
         take_back(&self.lent.texts, body);
         longest.set(longest.get().max(out.len()));
         user.bytes = out;

@@ -535,6 +535,35 @@ steps:
 }
 
 #[test]
+fn what_cannot_be_repeated_or_gone_through_ends_its_journey_and_not_the_run() {
+    // Every other answer says how often, and holds a list.
+    let answers = std::cell::Cell::new(0);
+    let (server, log) = serving(move |seen| {
+        if seen.line != "GET /list" {
+            return plain(1, "ok");
+        }
+        answers.set(answers.get() + 1);
+        plain(1, if answers.get() % 2 == 0 { r#"{"n": "many", "all": 7}"# } else { r#"{"n": 2, "all": ["a", "b"]}"# })
+    });
+    for repeated in ["repeat: '{{n}}'", "for_each: {variable: it, in: '{{all}}'}"] {
+        log.borrow_mut().clear();
+        let text = format!(
+            "load: {{users: 1, requests: 40}}\nsteps:\n- get: /list\n  extract: {{n: json $.n, all: json $.all}}\n- {repeated}\n  steps: [{{get: /one}}]\n"
+        );
+        let ran = run(&server, &text);
+        assert_eq!(ran.broken, None, "{repeated}");
+        let refused = failed(&ran.summary, Failure::RequestValue);
+        assert!(refused >= 5, "{repeated}: {:?}", ran.summary.failures);
+        let journeys = &ran.summary.scenario.unwrap().journeys[0];
+        assert_eq!(journeys.broke_off, refused, "{repeated}");
+        assert!(journeys.succeeded >= 5, "{repeated}: {journeys:?}");
+        let ones = lines(&log).iter().filter(|line| *line == "GET /one").count() as u64;
+        assert!(ones >= 2 * journeys.succeeded, "{repeated}: {ones}");
+        assert_eq!(log.borrow().len() as u64, 40 - refused, "{repeated}: what cannot be sent is not");
+    }
+}
+
+#[test]
 fn a_value_that_no_header_can_hold_ends_its_journey_and_not_the_run() {
     // Every other login answers with a token of two lines.
     let logins = std::cell::Cell::new(0);

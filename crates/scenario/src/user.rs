@@ -54,6 +54,8 @@ pub(crate) struct User {
     pub(crate) wrong: Option<Box<Broken>>,
     /// Whether the request at hand holds what no header can.
     pub(crate) is_unsendable: bool,
+    /// Whether a value that decides what comes next cannot: then the next request is not sent either.
+    pub(crate) is_lost: bool,
 }
 
 /// What a journey left to its user: a journey that was begun and sent nothing took it away.
@@ -108,6 +110,7 @@ impl User {
             led: None,
             wrong: None,
             is_unsendable: false,
+            is_lost: false,
         }
     }
 }

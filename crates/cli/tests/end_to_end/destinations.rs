@@ -249,3 +249,15 @@ fn no_answer_and_no_proxy_leads_to_a_server_that_was_not_named() {
     assert_eq!(asked.load(Ordering::SeqCst), 2, "the proxy is asked for the target alone");
     stranger.was_left_alone("a proxy");
 }
+
+#[test]
+fn the_servers_of_a_list_of_urls_are_told_before_the_start() {
+    let (one, other) = (server(), server());
+    let list = format!("{}\n{}\n{}\n", one.url("/healthz"), one.url("/pick"), other.url("/healthz"));
+    let mut session = Session::new().file("urls.txt", &list).file("one.txt", &format!("{}\n", one.url("/healthz")));
+    let said = format!("'urls.txt': requests go to {} (2) and {} (1)", base(&one), base(&other));
+    session.loadline("run --urls urls.txt -n 6 -c 1 --no-save").complains(&said);
+    session.loadline("sweep --urls urls.txt --levels 1 -n 6 --no-save").complains(&said);
+    let quiet = session.loadline("run --urls one.txt -n 6 -c 1 --no-save");
+    assert!(!quiet.stderr.contains("requests go to"), "{}", quiet.stderr);
+}
