@@ -94,7 +94,7 @@ validate: build ## put every claim to the test and write docs/validation.md (40 
 
 # The tests hold the statistics and the hard cases in short; this is the command itself, and the page.
 proofs: ## run some parts of make validate for a moment: does everything still work together?
-	$(CARGO) build --locked --quiet -p loadline -p loadline-validate
+	$(CARGO) test --workspace --locked --no-run --quiet
 	$(BUILT)/debug/loadline-validate short $(BUILT)/debug/loadline $(or $(PARTS),comparisons same-target hung bottlenecks gallery)
 
 readme-chart: build ## draw the README's charts anew from a sweep of the demo API
@@ -126,7 +126,7 @@ target-database: ## the same: notes in Go and PostgreSQL behind a small pool
 	examples/targets/database/start.sh
 
 targets-test: ## start each of these servers whose tools are here, ask it, load it and stop it (TARGETS="gin database" chooses)
-	$(CARGO) build --locked --quiet -p loadline
+	$(CARGO) test --workspace --locked --no-run --quiet
 	scripts/targets.sh $(BUILT)/debug/loadline $(TARGETS)
 
 case-studies: build ## measure these servers and write docs/guide/case-studies (about 12 minutes; TARGETS="gin database" chooses, BRIEF=yes only tries)

@@ -22,16 +22,18 @@ install() {
     fi
 }
 
-# A program with the scripts just built, and where it is.
+# A program with the scripts just built, as the tests have it, and where it is. A choice of packages would be built with other features,
+# all of it anew.
 program() {
-    cargo build --quiet --locked -p loadline
+    cargo test --workspace --locked --no-run --quiet
     echo "${CARGO_TARGET_DIR:-target}/debug/loadline"
 }
 
 # The pages, made by a program that has the script just built.
 pages() {
     build
-    cargo run --quiet --locked -p loadline-report --example pages -- target/pages
+    cargo test --workspace --locked --no-run --quiet
+    "${CARGO_TARGET_DIR:-target}/debug/examples/pages" target/pages
 }
 
 build() {

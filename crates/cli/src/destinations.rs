@@ -70,14 +70,14 @@ impl Destinations {
         Some(Self { path: shown.to_owned(), target, also: Also::Any, servers, author: Author::Tool })
     }
 
-    /// Of the list of URLs that a plan names, if it has one.
+    /// Of the list of URLs that a plan names, if it has one. A line counts as often as it is chosen beside the others.
     pub fn of_urls(plan: &Plan) -> Option<Self> {
         let mix = plan.filling().mix.as_ref()?;
         let mut servers: Vec<(Target, usize)> = Vec::new();
         for route in &mix.routes {
             match servers.iter_mut().find(|(known, _)| known.same_origin(&route.target)) {
-                Some((_, requests)) => *requests += 1,
-                None => servers.push((route.target.clone(), 1)),
+                Some((_, requests)) => *requests += route.weight as usize,
+                None => servers.push((route.target.clone(), route.weight as usize)),
             }
         }
         let path = format!("'{}'", report::visible(&mix.path));

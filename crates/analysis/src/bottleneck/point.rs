@@ -361,8 +361,8 @@ impl Seen {
     /// Whether its work was done by threads that came and went, as of a server that makes one for each connection: those that it has,
     /// each doing as much as the second busiest, are not half of it.
     pub(super) fn has_passing_threads(&self) -> bool {
-        /// Of less work, none of it shows.
-        const WORK_MIN: f64 = 0.1;
+        /// Of a core. Less work is told in hundredths of a second, and is all in one thread or another by chance.
+        const WORK_MIN: f64 = 0.4;
         let (Some(cpu), Some(threads), [first, second, ..]) = (self.cpu, self.threads, self.busiest.as_slice()) else { return false };
         cpu >= WORK_MIN && first.1 + (threads - 1.0).max(0.0) * second.1 < 0.5 * cpu
     }

@@ -273,6 +273,10 @@ fn flat_throughput_beside_idle_cores_is_a_pool_of_the_size_that_littles_law_says
     // Processes are workers too.
     let forked = |_| Seen { threads: Some(20.0), processes: Some(5.0), ..idle() };
     first(&pooled(forked), Kind::WorkerPool);
+    // What so little work shows of single threads is chance.
+    let hardly =
+        |_| Seen { cpu: Some(0.11), busiest: vec![("app 11".to_owned(), 0.04), ("app 12".to_owned(), 0.0)], threads: Some(3.0), ..idle() };
+    first(&pooled(hardly), Kind::WorkerPool);
     // Of a runtime's many threads, those of one name are the pool.
     let jvm = |names: &[&str]| {
         let mut busiest: Vec<(String, f64)> = names.iter().map(|name| ((*name).to_owned(), 0.012)).collect();

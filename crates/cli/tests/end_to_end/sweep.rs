@@ -73,7 +73,7 @@ fn later_rounds_measure_the_same_levels_in_another_order() {
 #[test]
 fn what_a_sweep_says_of_its_curve_stands_in_every_place() {
     let server = server();
-    let mut session = Session::new();
+    let mut session = Session::alone();
     let url = server.url("/behave?pool=4:20ms");
     let line = format!("sweep '{url}' --levels 1,2,3,4,8,16,32 --repeat 2 -d 300ms --cooldown 0s --name pool");
     let ran = session.loadline(&line).exits(0).says("best concurrency");
