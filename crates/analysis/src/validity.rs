@@ -256,18 +256,25 @@ fn cause(standing: Standing, what: What) -> Option<Cause> {
     Some(Cause { standing, what })
 }
 
-/// Whatever else a run shows, a generator that did not run has measured itself.
+/// Whatever else a run shows, a generator that did not run has measured itself; unless the server stood still in the same periods:
+/// then what was measured is what the two of them can do together.
 fn gaps(run: &Summary) -> Option<Cause> {
     let gaps = run.generator.gaps;
     let total = Nanos(gaps.total.0 / u64::from(run.generator.threads.max(1)));
     let share = if run.duration_s > 0.0 { total.as_secs_f64() / run.duration_s } else { 0.0 };
-    let standing = match share > GAP_SHARE_MAX {
-        // The server stood still in the same periods: what the two of them can do together is what was measured.
-        true if run.generator.throttled_share.is_some() && is_throttled_with_the_server(run) => Standing::Degraded,
-        true => Standing::Invalid,
-        false => Standing::Valid,
+    let standing = if share <= GAP_SHARE_MAX {
+        Standing::Valid
+    } else if is_one_delay(total) || (run.generator.throttled_share.is_some() && is_throttled_with_the_server(run)) {
+        Standing::Degraded
+    } else {
+        Standing::Invalid
     };
     if gaps.is_empty() { None } else { cause(standing, What::Gaps { total, longest: gaps.longest, share }) }
+}
+
+/// Whether gaps are no longer than what any virtual machine has now and then, a large share of nothing but a short run.
+fn is_one_delay(total: Nanos) -> bool {
+    total.as_secs_f64() <= GAP_SHARE_MAX * RUN_MIN.as_secs_f64()
 }
 
 /// How much a quantile of the response time may be too high, and whether that is more than its ±.
@@ -784,6 +791,19 @@ mod tests {
             "loadline itself did not run for 400 ms in all, 20.0 ms at most at once (4 % of the time): it was paused, frozen or stopped"
         );
         assert_eq!(stopped(90, 46).0, Standing::Valid);
+        // One short gap is a large share of a short run, and no more than every machine has now and then.
+        let short = |total: u64| {
+            judged(|run| {
+                run.duration_s = 0.4;
+                run.generator.gaps = measure::Gaps {
+                    count: 1,
+                    total: Nanos::from_millis(total * u64::from(run.generator.threads)),
+                    longest: Nanos::from_millis(total),
+                };
+            })
+        };
+        assert_eq!((short(7).0, short(12).0), (Standing::Degraded, Standing::Invalid));
+        assert_eq!(short(7).1, "loadline itself did not run for 7.00 ms (1.8 % of the time): it was paused, frozen or stopped");
         let mut run = healthy();
         run.generator.gaps = measure::Gaps { count: 1, total: Nanos::from_secs(4), longest: Nanos::from_secs(2) };
         assert_eq!(generator_limit(&run), Some(GeneratorLimit::Stopped(Nanos::from_secs(2))));

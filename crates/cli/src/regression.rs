@@ -4,7 +4,7 @@
 //! costs no run.
 
 use analysis::gate::{self, Change, against};
-use analysis::{Reading, Standing};
+use analysis::{Standing, Validity};
 use clap::Args;
 use history::{Entry, Kind, Store};
 use measure::{Ending, Summary};
@@ -100,7 +100,7 @@ fn earlier(store: &Store, name: &str, like: &Summary) -> Vec<Summary> {
     let mut runs: Vec<Summary> = store.list(&filter).unwrap_or_default().into_iter().filter_map(read).collect();
     let is_here = |run: &Summary| (&run.machine.processor, run.machine.cores) == (&like.machine.processor, like.machine.cores);
     runs.retain(|run| {
-        let is_whole = run.ended.how == Ending::Finished && Reading::new(run, &[]).validity.standing != Standing::Invalid;
+        let is_whole = run.ended.how == Ending::Finished && Validity::of(run).standing != Standing::Invalid;
         is_whole && is_here(run) && unlike::plans(&run.plan, &like.plan, &[]).is_empty()
     });
     runs.reverse();

@@ -7,7 +7,7 @@ use analysis::gate::{Check, Verdict, judge};
 use analysis::quantity::{count, counted, figure, nanos};
 use analysis::warmup::leave_out;
 use analysis::{Reading, Standing, StopRule, Stopped, Sweep, Trial, Validity};
-use analysis::{conclusion, promises_kept, scaling};
+use analysis::{answers, conclusion, promises_kept, scaling};
 use history::{Composed, End, Figures, Header, Journaled, Kept, Kind, Moment, Revision};
 use measure::{Ending, Histogram, Machine, Summary};
 use plan::{Load, Plan};
@@ -164,8 +164,7 @@ impl Saved {
                     parts.push(format!("all {} failed: {}", count(bad), report::causes(run)));
                     return parts.join(", ");
                 }
-                // Answers of the drain have times, and came too late to be the run's.
-                if run.qps <= 0.0 && bad == 0 && due > 0 {
+                if answers::late(run).is_some() {
                     parts.push("no answer within the run".to_owned());
                     return parts.join(", ");
                 }

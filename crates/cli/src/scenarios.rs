@@ -180,7 +180,7 @@ impl Scenarios {
         }
     }
 
-    /// Where the requests of the file go that a plan names as its scenario; `None` without one.
+    /// Where the requests of the file go that a plan names as its scenario or as its list of URLs; `None` without either.
     pub fn destinations(&self, plan: &Plan) -> Option<Destinations> {
         let Some(file) = plan.scenario() else { return Destinations::of_urls(plan) };
         let scenario = self.read_from(&file.path, file.text.as_deref()).ok()?;

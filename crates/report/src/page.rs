@@ -23,6 +23,7 @@ mod two;
 mod two_searches;
 mod watched;
 
+use analysis::capitalised;
 use serde::Serialize;
 
 pub use compare::compare;
@@ -159,13 +160,10 @@ impl Answer {
 
 /// As a sentence ends and begins.
 fn finished(sentence: &str) -> String {
-    let mut letters = sentence.trim_end().chars();
+    let sentence = sentence.trim_end();
     // A name such as p50 stays what it is.
     let is_name = sentence.chars().nth(1).is_some_and(|second| second.is_ascii_digit());
-    let upper: String = match letters.next() {
-        Some(first) if !is_name => first.to_uppercase().chain(letters).collect(),
-        _ => sentence.trim_end().to_owned(),
-    };
+    let upper = if is_name { sentence.to_owned() } else { capitalised(sentence) };
     if upper.ends_with(['.', '?', '!', ':']) || upper.is_empty() { upper } else { format!("{upper}.") }
 }
 

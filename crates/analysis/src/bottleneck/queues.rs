@@ -99,12 +99,12 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
     let threads = seen.threads.unwrap_or(0.0);
     let cores = seen.capacity()?;
     // A total of one core is a coincidence more often the farther it is from one, but not where one request at a time gets through.
-    let one = if flat.at_once() <= ALONE_MAX { ONE_CORE } else { ONE_CORE_EXACTLY };
+    // Threads that come and go show besides that what works is not what is listed.
+    let passing = seen.has_passing_threads();
+    let one = if passing || flat.at_once() <= ALONE_MAX { ONE_CORE } else { ONE_CORE_EXACTLY };
     // Threads that wait for a lock are not ready to run; those that are, are short of cores. A runtime that moves its work from thread to
     // thread has few of them: there it tells that one request at a time gets through, and that nobody waits for a core.
     let moved = flat.at_once() <= ONE_MAX && seen.waiting.unwrap_or(0.0) <= READY_MAX;
-    let passing = seen.has_passing_threads();
-    let one = if passing { ONE_CORE } else { one };
     let several = working >= 2 || passing;
     let serial = cores >= 1.5 && one.contains(&cpu) && first <= SHARE_MAX * cpu && several && (!scene.wants_cores() || moved);
     let single = scene.is_idle()? && flat.at_once() <= ONE_MAX && threads >= 4.0 && scene.top.level >= 1.0 && cpu < *ONE_CORE.start();
@@ -194,14 +194,16 @@ enum Crew {
 }
 
 fn crew(seen: Option<&Seen>, at_once: f64) -> Crew {
-    let Some(threads) = seen.and_then(|seen| Some(seen.threads?.max(seen.processes.unwrap_or(0.0)))) else { return Crew::Unknown };
-    let processes = seen.and_then(|seen| seen.processes).unwrap_or(1.0);
-    // Masters, acceptors and timers work on no request.
+    let Some((seen, threads)) = seen.and_then(|seen| Some((seen, seen.threads?))) else { return Crew::Unknown };
+    let processes = seen.processes.unwrap_or(1.0);
+    let threads = threads.max(processes);
+    // Masters, acceptors and timers work on no request; none of them is in a group of one name, which is as many as work, but for the
+    // error of Little's law.
     let fits = |number: f64| number >= 0.7 * at_once && number <= 1.5 * at_once + 3.0;
-    let group = seen.and_then(Seen::group_of_threads).is_some_and(|group| (group as f64 - at_once).abs() <= 0.15 * at_once + 0.5);
-    if seen.is_some_and(Seen::has_passing_threads) {
+    let is_group = |number: usize| (number as f64 - at_once).abs() <= 0.15 * at_once + 0.5;
+    if seen.has_passing_threads() {
         Crew::Passing
-    } else if group || fits(threads) || (processes > 1.0 && fits(processes)) {
+    } else if seen.group_of_threads().is_some_and(is_group) || fits(threads) || (processes > 1.0 && fits(processes)) {
         Crew::Fits
     } else if threads < at_once {
         Crew::Few

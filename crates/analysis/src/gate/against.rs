@@ -95,9 +95,7 @@ pub fn against(reference: &str, now: &Summary, before: &Summary, earlier: &[&Sum
         let known: Vec<f64> = earlier.iter().filter_map(|run| value(run, place)).map(scale).collect();
         let spread = spread(&known);
         let verdict = match spread {
-            _ if is_invalid => Change::CannotTell,
-            None => Change::CannotTell,
-            Some((sd, freedom)) => {
+            Some((sd, freedom)) if !is_invalid => {
                 // Both runs are single ones, each with its own chance.
                 let error = sd * std::f64::consts::SQRT_2;
                 if difference - student_quantile(1.0 - ERROR_MAX / FIGURES.len() as f64, freedom) * error > room {
@@ -108,6 +106,7 @@ pub fn against(reference: &str, now: &Summary, before: &Summary, earlier: &[&Sum
                     Change::CannotTell
                 }
             }
+            _ => Change::CannotTell,
         };
         let as_share = |difference: f64| if is_share { difference } else { difference.exp_m1() };
         let noise = spread.map(|(sd, freedom)| student_quantile(0.975, freedom) * sd * std::f64::consts::SQRT_2);

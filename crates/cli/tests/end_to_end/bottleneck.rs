@@ -1,7 +1,7 @@
 //! What limits a server, as the program says it. Whether it says so of every kind of server, `make validate` holds against ten and
 //! more of them; here it is enough that what follows from a server's own words gets through to every output.
 
-use crate::session::{Session, server};
+use crate::session::{Session, prose, server};
 
 #[test]
 fn a_rate_limit_is_named_in_every_output() {
@@ -37,11 +37,6 @@ fn a_ladder_ends_with_what_limits_it() {
 
 /// What is told of a server that lets nobody in.
 const REFUSED: &str = "every request was refused with 401 Unauthorized: it is the credentials, not the load";
-
-/// Prose as one line, wherever it was broken.
-fn prose(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 #[test]
 fn missing_credentials_are_told_as_that_by_a_run_a_ladder_and_a_search() {

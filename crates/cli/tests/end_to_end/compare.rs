@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::session::{Session, server};
+use crate::session::{Session, prose, server};
 
 /// So few connections and so long a delay (10 ms and more) that neither the server's nor loadline's processor matters, nor how long this
 /// machine takes to wake a thread.
@@ -110,7 +110,7 @@ fn commands_are_started_and_stopped_around_every_run() {
         "compare --a '{command}' --b '{command}' --url 'http://127.0.0.1:{port}/behave?delay=20ms' -c 2 -n 20 --warmup 0s --cooldown 0s --pairs 2"
     );
     let ran = session.loadline(&line).exits(4);
-    assert!(ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains("each server started"), "{}", ran.stdout);
+    assert!(prose(&ran.stdout).contains("each server started"), "{}", ran.stdout);
     assert_eq!(session.read("starts"), "started\n".repeat(2 * pairs(&session, "a_b")));
     assert!(TcpListener::bind(("127.0.0.1", port)).is_ok(), "no server is left behind");
     assert_eq!(sound(&session, "a_b"), 2);

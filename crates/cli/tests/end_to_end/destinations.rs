@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use testbed::Testbed;
 
 use crate::serve::counting;
-use crate::session::{Session, server};
+use crate::session::{Session, prose, server};
 
 /// A server that nobody named.
 struct Stranger {
@@ -207,7 +207,7 @@ fn a_redirect_to_another_server_is_followed_if_that_is_named() {
     // A journey ends at a step that failed so, and none was finished.
     for (line, exit) in [(format!("run http://{leading}/a --follow 2"), 0), ("run s.yaml".to_owned(), 3)] {
         let ran = session.loadline(&format!("{line} -n 3 -c 1 --out json=r.json --force")).exits(exit);
-        let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = prose(&ran.stdout);
         assert!(words.contains(&format!("--also-target {} allows {}", base(&target), target.url("/healthz"))), "{line}: {words}");
         let failure = &session.json("r.json")["failures"][0];
         assert_eq!((&failure["class"], &failure["count"]), (&"redirect.outside".into(), &3.into()), "{line}");

@@ -9,7 +9,7 @@ use std::fs;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::session::{Ran, Session, server};
+use crate::session::{Ran, Session, prose, server};
 
 const ENDINGS: [&str; 4] = [".find.json", ".find.md", "_find.png", "_find.svg"];
 
@@ -30,16 +30,7 @@ fn close_to(truth: f64, result: &Value) {
 
 /// A search; again some times while the host of this machine takes its processors away, so that no trial counts.
 fn searched(session: &mut Session, line: &str) -> Ran {
-    const TIMES: usize = 5;
-    let none_counts = |ran: &Ran| prose(&ran.stdout).contains("Cannot tell: trials were invalid");
-    let ran = session.loadline(line);
-    let again = if line.contains("--force") { line.to_owned() } else { format!("{line} --force") };
-    (1..TIMES).fold(ran, |ran, _| if none_counts(&ran) { session.loadline(&again) } else { ran })
-}
-
-/// Prose as one line, wherever it was broken.
-fn prose(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    session.again_while(line, |ran| prose(&ran.stdout).contains("Cannot tell: trials were invalid"))
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use crate::session::{Session, server};
+use crate::session::{Session, prose, server};
 
 /// A place that hands out these profiles one after the other, the last one again and again, and tells what it was asked for.
 fn pprof(answers: &[&str]) -> (String, Receiver<String>) {
@@ -176,7 +176,7 @@ fn a_sweep_tells_what_grew_up_to_the_knee() {
         return;
     }
     let ran = ran.exits(0).says("Profiles of the server at 4 users and 20 users").says("+50.0");
-    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = prose(&ran.stdout);
     for said in [
         "What grew from 4 users to 20 users: samples of its stacks.",
         "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 % with all it calls.",
@@ -207,7 +207,7 @@ fn a_search_tells_what_grew_up_to_the_rate_that_it_found() {
     }
     let ran = ran.exits(0).says("Profiles of the server at 8/s and 40/s").says("+50.0");
     assert_eq!((asked.iter().take(2).count(), asked.try_recv().is_err()), (2, true), "one each, and none while it searched");
-    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = prose(&ran.stdout);
     for said in [
         "What grew from 8/s to 40/s: samples of its stacks.",
         "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 % with all it calls.",
@@ -247,7 +247,7 @@ fn a_comparison_tells_what_one_side_does_more_of() {
         server.url("/healthz?new")
     );
     let ran = session.loadline(&line);
-    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = prose(&ran.stdout);
     for said in [
         "Profiles, after the pairs",
         "What grew from A to B: samples of its stacks.",

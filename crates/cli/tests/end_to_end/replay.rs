@@ -10,12 +10,12 @@ use rustix::process::Signal;
 
 use crate::history::journals;
 use crate::recorder::Recorder;
-use crate::session::{Ran, Session, server};
+use crate::session::{Ran, Session, prose, server};
 
 /// Whether standard error has this, however its lines are broken.
 #[track_caller]
 fn tells(ran: Ran, part: &str) -> Ran {
-    let flat = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = prose(&ran.stderr);
     assert!(flat.contains(part), "{part:?} is not in:\n{}", ran.stderr);
     ran
 }
@@ -23,7 +23,7 @@ fn tells(ran: Ran, part: &str) -> Ran {
 /// The same of standard output.
 #[track_caller]
 fn reports(ran: Ran, part: &str) -> Ran {
-    let flat = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = prose(&ran.stdout);
     assert!(flat.contains(part), "{part:?} is not in:\n{}", ran.stdout);
     ran
 }

@@ -5,7 +5,7 @@ use std::fs;
 use rustix::process::Signal;
 use testbed::{Config, Testbed};
 
-use crate::session::{Session, server};
+use crate::session::{Session, prose, server};
 
 const ENDINGS: [&str; 7] = [".dat", ".json", ".md", "_qps_ttlb.png", "_qps_ttlb.svg", "_successrate.png", "_successrate.svg"];
 
@@ -76,11 +76,11 @@ fn what_a_sweep_says_of_its_curve_stands_in_every_place() {
     let mut session = Session::alone();
     let url = server.url("/behave?pool=4:20ms");
     let line = format!("sweep '{url}' --levels 1,2,3,4,8,16,32 --repeat 2 -d 300ms --cooldown 0s --name pool");
-    let ran = session.loadline(&line).exits(0).says("best concurrency");
+    let ran = session.judged(&line).exits(0).says("best concurrency");
     let (result, page) = (session.json("_output/loadline/pool.json"), session.read("_output/loadline/pool.md"));
     let words = result["model"]["words"].as_array().unwrap();
     assert!(!words.is_empty(), "{}", result["model"]);
-    let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = prose(&ran.stdout);
     for words in words {
         let words = words.as_str().unwrap();
         assert!(page.contains(&words[1..]) && said.contains(&words[1..]), "{words}:\n{page}\n{said}");
@@ -215,7 +215,7 @@ fn sweeps_that_repeat_their_levels_are_judged_level_by_level() {
     let mut session = Session::alone();
     for (name, delay, repeat) in [("quick", 5, 5), ("slow", 20, 5), ("once", 5, 1)] {
         let url = server.url(&format!("/behave?delay={delay}ms"));
-        session.loadline(&format!("sweep '{url}' --levels 1,2 -n 40 --repeat {repeat} --cooldown 0s --name {name} --dir .")).exits(0);
+        session.judged(&format!("sweep '{url}' --levels 1,2 -n 40 --repeat {repeat} --cooldown 0s --name {name} --dir .")).exits(0);
     }
     let ran = session.loadline("diff quick.json slow.json").exits(0);
     assert_eq!(ran.stdout.matches("WORSE").count(), 2, "{}", ran.stdout);

@@ -28,24 +28,6 @@ pub(crate) enum Tree {
 
 /// Values stand in each other at most so deep; deeper ones are refused by the readers of JSON and YAML alike.
 const DEPTH_MAX: usize = 96;
-/// The same with each bracket that closes at the beginning of a line as far in as the line before.
-fn with_brackets_indented(text: &str) -> String {
-    let mut indented = String::with_capacity(text.len());
-    let mut before = "";
-    for line in text.split_inclusive('\n') {
-        let content = line.trim_start_matches(' ');
-        let indent = &line[..line.len() - content.len()];
-        if content.starts_with(['}', ']']) && indent.len() < before.len() {
-            indented += before;
-            indented += content;
-        } else {
-            indented += line;
-            before = if content.trim_end().is_empty() { before } else { indent };
-        }
-    }
-    indented
-}
-
 /// A document has at most so many values.
 const VALUES_MAX: usize = 4_000_000;
 /// A value that nobody finds.
@@ -358,6 +340,24 @@ impl<'a> Yaml<'a> {
             None => Err(self.wrong(format!("the file holds more than {VALUES_MAX} values, those that anchors repeat included"))),
         }
     }
+}
+
+/// YAML in which each bracket that closes at the beginning of a line stands at least as far in as the line before.
+fn with_brackets_indented(text: &str) -> String {
+    let mut indented = String::with_capacity(text.len());
+    let mut before = "";
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_start_matches(' ');
+        let indent = &line[..line.len() - content.len()];
+        if content.starts_with(['}', ']']) && indent.len() < before.len() {
+            indented += before;
+            indented += content;
+        } else {
+            indented += line;
+            before = if content.trim_end().is_empty() { before } else { indent };
+        }
+    }
+    indented
 }
 
 fn count(tree: &Tree) -> usize {

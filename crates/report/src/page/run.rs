@@ -5,10 +5,10 @@ use std::io;
 use std::time::Duration;
 
 use analysis::bottleneck::Kind as Bottleneck;
-use analysis::gate::{Change, Judgement, Verdict};
+use analysis::gate::{Change, Judgement, Regression, Verdict};
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::server_side::{Now, ServerSide};
-use analysis::{Reading, Standing, What, capitalised, disturbances, processor_share_is_known};
+use analysis::{Reading, Standing, What, disturbances, processor_share_is_known};
 use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
 use plan::{Load, Plan, Scheme};
 use serde::Serialize;
@@ -250,7 +250,7 @@ fn unkept(reading: &Reading<'_>) -> Vec<String> {
         Verdict::NotJudgeable { .. } => Some(format!("Cannot tell: {}; {}", it.check, it.about())),
     };
     let against = reading.against.as_ref().filter(|ruling| ruling.verdict != Change::Within);
-    reading.checks.iter().filter_map(told).chain(against.map(|ruling| capitalised(&ruling.sentence()))).collect()
+    reading.checks.iter().filter_map(told).chain(against.map(Regression::sentence)).collect()
 }
 
 fn steady(reading: &Reading<'_>) -> Answer {
