@@ -50,8 +50,6 @@ func work(name string) {
 		}
 		lock.Unlock()
 		time.Sleep(2 * time.Millisecond)
-	case "waiting":
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 

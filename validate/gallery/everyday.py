@@ -87,7 +87,6 @@ def main():
         "one-thread": Computing,
         "writing": Writing,
         "dying": Plain,
-        "restarting": Plain,
     }[name]
     if name == "writing":
         Writing.database = os.path.join(tempfile.mkdtemp(dir=os.environ.get("GALLERY_DIR", ".")), "rows.db")

@@ -41,7 +41,7 @@ use crate::curve::{self, Model};
 use crate::found::Found;
 use crate::scaling;
 pub use between::Between;
-pub use gone::{Departure, Gone};
+pub use gone::{Departure, Gone, gone};
 pub use law::UtilisationLaw;
 pub use point::{Growth, Point, Seen};
 use scene::Scene;
@@ -252,7 +252,13 @@ pub fn of_run(run: &Summary) -> Vec<Finding> {
 /// Those of a sweep, judged together with the law that its levels follow.
 #[must_use]
 pub fn of_sweep(sweep: &Sweep) -> Vec<Finding> {
-    let model = scaling::is_curve(sweep).then(|| curve::shape(&scaling::points(sweep, &sweep.rows()))).flatten();
+    let levels = scaling::points(sweep, &sweep.rows());
+    let plan = sweep.trials.first().filter(|_| scaling::is_curve(sweep)).map(|trial| &trial.summary.plan);
+    let model = plan.and_then(|plan| match curve::shape(&levels)? {
+        // What is said of them depends on their intervals, which are those of the curve's own words.
+        Model::Universal { .. } | Model::Amdahl { .. } => curve::read(&levels, plan.seed()).model,
+        other => Some(other),
+    });
     let mut points = Point::of_all(sweep.trials.iter().map(|trial| &trial.summary));
     // Runs with a profile are no part of the ladder, and what they show of a load is true of it.
     for (trial, profiled) in sweep.profiled.iter().zip(Point::of_all(sweep.profiled.iter().map(|trial| &trial.summary))) {
@@ -370,10 +376,13 @@ fn nothing(scene: &Scene<'_>, next: Option<&Finding>) -> Option<Finding> {
             format!("it answered {at} of {} requests a second, and one load cannot show why; {processors}", figure(last.due))
         }
         (true, false) => format!("one load cannot show a limit; {processors}"),
-        (false, _) if scene.top.level >= last.level => {
+        (false, true) => {
+            format!("it answered at most {at} requests a second, and no figure shows why; {processors}")
+        }
+        (false, false) if scene.top.level >= last.level => {
             format!("no limit was reached up to a load of {}, at {at} requests a second; {processors}", figure(last.level))
         }
-        (false, _) => {
+        (false, false) => {
             format!(
                 "more than a load of {} brought no more than {at} requests a second, and no figure shows why; {processors}",
                 figure(scene.top.level)
@@ -381,7 +390,12 @@ fn nothing(scene: &Scene<'_>, next: Option<&Finding>) -> Option<Finding> {
         }
     };
     let finding = Finding::new(Kind::None, strength, sentence).evidence(evidence);
-    Some(if scene.is_single() {
+    let is_ended = last.is_behind() || scene.top.level < last.level;
+    Some(if is_ended && !scene.is_single() {
+        finding
+            .refuted_by("take a profile of the server under this load (--profile): what it waits for shows there")
+            .remedy("watch the server's own process (--observe pid:PID) and what is behind it (a database, another service)")
+    } else if scene.is_single() {
         finding
             .refuted_by("measure several loads: where throughput stops growing is the limit, and what is full there is the cause")
             .remedy("loadline sweep URL measures several loads, and loadline find URL searches for the highest rate that is still fine")
@@ -398,7 +412,7 @@ pub fn sentences(findings: &[Finding]) -> Vec<String> {
     let Some((first, rest)) = findings.split_first() else { return Vec::new() };
     let mut said = vec![match first.kind {
         Kind::None => format!("{}.", capitalised(&first.sentence)),
-        Kind::Refused | Kind::Ended | Kind::Silent => format!("What was measured is no limit: {}.", first.sentence),
+        Kind::Refused | Kind::Ended | Kind::Silent => format!("What was measured is not its capacity: {}.", first.sentence),
         Kind::Generator => format!("What limits it {}.", first.headline()),
         _ => format!("What limits it is {}.", first.headline()),
     }];

@@ -171,7 +171,8 @@ fn generator(rows: &[LevelRow], best: &LevelRow) -> String {
     if let Some(limit) = best.generator_limit {
         return format!("At the peak the load generator was the limit ({limit}), so the server may carry more.");
     }
-    match rows.iter().find(|row| row.generator_limit.is_some()) {
+    // Why an invalid level is none stands with it.
+    match rows.iter().find(|row| row.generator_limit.is_some() && row.standing != Standing::Invalid) {
         Some(row) => format!("The load generator was not the limit at the peak, but it was at {}: read that level with care.", row.level),
         None => {
             let busiest = rows.iter().map(|row| row.generator_cpu_busiest).fold(0.0, f64::max);

@@ -87,7 +87,7 @@ pub fn parameters(model: &Model, pausing: Pausing) -> Vec<Parameter> {
             rows
         }
         Model::Pool { round_s, capacity, knee } => vec![
-            row(if pausing == Pausing::Never { "workers (N₀)" } else { "users at the ceiling (N₀)" }, knee, users),
+            row(if pausing == Pausing::Never { "requests at once (N₀)" } else { "users at the ceiling (N₀)" }, knee, users),
             row("ceiling (C)", capacity, rate),
             row(if pausing == Pausing::Never { "answer of the idle server (R₀)" } else { "answer and pause (R₀ + Z)" }, round_s, span),
         ],

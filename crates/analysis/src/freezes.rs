@@ -13,7 +13,7 @@
 use std::fmt;
 
 use measure::{Histogram, Summary, Tick};
-use plan::{Load, Nanos};
+use plan::{Load, Nanos, Timetable};
 use serde::Serialize;
 
 use crate::quantity::{figure, percent, time};
@@ -30,6 +30,8 @@ const USERS_MIN: f64 = 4.0;
 const CAUGHT_MIN: f64 = 0.85;
 /// A freeze more of the time than this is no interruption of anything.
 const SHARE_MAX: f64 = 0.6;
+/// A gap of loadline's own that is this share of the longest answer explains it.
+const OWN_MAX: f64 = 0.5;
 /// Less of the time is nothing to look for.
 const SHARE_MIN: f64 = 0.01;
 /// Slow answers that come independently vary from second to second by as much as their mean; in freezes by so many times that.
@@ -75,13 +77,24 @@ pub fn freezes(run: &Summary) -> Option<Freezes> {
     if longest < LASTING_MIN || (longest.0 as f64) < MEDIANS_MIN * median.0 as f64 || failed * 100 > all.count() {
         return None;
     }
+    // A pause of loadline's own holds up everybody too.
+    if run.generator.gaps.longest.0 as f64 >= OWN_MAX * longest.0 as f64 {
+        return None;
+    }
     let span = ticks.last()?.to.since(ticks.first()?.from).as_secs_f64();
     let each = span / ticks.len() as f64;
     match run.plan.load() {
         Load::Closed { users, pause: None } if run.scenario.is_none() => caught(&times, &all, f64::from(users.get()), longest, span, each),
         Load::Closed { .. } => None,
+        // Where the rate itself rises for a while, requests of that while wait together as well.
+        Load::Open { timetable, .. } if run.plan.replay().is_some() || !is_constant(timetable) => None,
         Load::Open { .. } => spread(&times, &all, longest, span, each),
     }
+}
+
+/// Whether requests fall due at one rate all the time.
+fn is_constant(timetable: &Timetable) -> bool {
+    matches!(timetable.stages(), [stage] if stage.from == stage.to)
 }
 
 /// In closed load: slow answers in multiples of the users.
@@ -138,7 +151,9 @@ fn told(counts: &[f64], count: f64, lasting_s: f64, span: f64, each: f64) -> Opt
     }
     let regular = if with.len() as f64 >= 0.9 * counts.len() as f64 {
         let mean = count / counts.len() as f64;
-        counts[1..counts.len() - 1].iter().all(|count| (count - mean).abs() <= 1.0)
+        // The first interval and the last may hold a part of one; without any between them nothing shows a period.
+        let inner = counts.get(1..counts.len() - 1).unwrap_or_default();
+        !inner.is_empty() && inner.iter().all(|count| (count - mean).abs() <= 1.0)
     } else {
         let gap = (last - first) as f64 / (with.len() - 1).max(1) as f64;
         with.windows(2).all(|pair| ((pair[1] - pair[0]) as f64 - gap).abs() <= 1.0)
@@ -223,6 +238,25 @@ mod tests {
         // A route that takes anything up to 400 ms for every fifth request.
         let always: Vec<_> = (0..12).map(|_| second(100)).collect();
         assert_eq!(freezes(&run(open("500/s"), &always)), None);
+    }
+
+    #[test]
+    fn freezes_within_one_interval_have_no_period() {
+        let one = freezes(&run(closed("10"), &[answers(200, 40)])).unwrap();
+        assert_eq!((one.count, one.every_s), (4.0, None));
+    }
+
+    #[test]
+    fn what_loadline_did_itself_is_no_freeze_of_the_server() {
+        let seconds: Vec<_> = (0..12).map(|second| if second % 2 == 1 { answers(1_200, 10) } else { answers(2_000, 0) }).collect();
+        let mut paused = run(closed("10"), &seconds);
+        paused.generator.gaps.record(Nanos::from_millis(390));
+        assert_eq!(freezes(&paused), None, "loadline was stopped");
+        let frozen = |slow: u64| (0..slow).map(move |at| Nanos::from_micros(5_000 + 400_000 * at / slow.max(1)));
+        let second = |slow: u64| std::iter::repeat_n(Nanos::from_millis(5), 500 - slow as usize).chain(frozen(slow)).collect::<Vec<_>>();
+        let seconds: Vec<_> = (0..12).map(|at| if at % 2 == 1 { second(200) } else { second(0) }).collect();
+        let rising = open("500/s for 6s, 900/s for 6s");
+        assert_eq!(freezes(&run(rising, &seconds)), None, "the rate rose for a while");
     }
 
     #[test]

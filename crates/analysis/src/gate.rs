@@ -20,6 +20,7 @@ mod against;
 mod part;
 mod slo;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -30,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::{binomial_at_least, binomial_at_most};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
-use crate::quantity::{count, figure, percent, time};
+use crate::quantity::{count, figure, length, percent, time};
 use crate::sparse::rank_of;
 
 pub use against::{Change, RUNS_MIN, Regression, against};
@@ -79,8 +80,8 @@ enum Span {
 const SPANS: [(&str, Span); 7] = [
     ("response_time", Span::Response),
     ("service_time", Span::Service),
-    ("ttfb", Span::FirstByte),
     ("first_byte", Span::FirstByte),
+    ("ttfb", Span::FirstByte),
     ("wait", Span::Wait),
     ("connect", Span::Connect),
     ("tls", Span::Tls),
@@ -144,14 +145,14 @@ impl fmt::Display for Figure {
             Self::Time(Span::Response, statistic) => statistic.fmt(f),
             Self::Time(span, statistic) => {
                 let name = SPANS.iter().find(|(_, known)| known == span).map_or("", |(name, _)| name);
-                write!(f, "{name}.{statistic}")
+                write!(f, "{name} {statistic}")
             }
             Self::Qps => f.write_str("qps"),
             Self::Tps => f.write_str("tps"),
             Self::Failed => f.write_str("failed"),
             Self::Unsent => f.write_str("unsent"),
-            Self::Status(status) => write!(f, "status.{status}"),
-            Self::StatusClass(digit) => write!(f, "status.{digit}xx"),
+            Self::Status(status) => write!(f, "status {status}"),
+            Self::StatusClass(digit) => write!(f, "status {digit}xx"),
         }
     }
 }
@@ -331,8 +332,9 @@ const FIGURES: &str = "p50 … p99.9, mean, max (also of a part: first_byte p95,
 /// Refuses two promises in one text, each of which would be a promise of its own.
 fn two_in_one(text: &str, end: usize) -> Result<(), CheckError> {
     for joint in [" and ", "&&", ",", ";"] {
-        let Some(at) = text[..end].find(joint) else { continue };
-        if text[..at].parse::<Check>().is_ok() {
+        // The name of a step may have such a word in it.
+        let second = text[..end].match_indices(joint).map(|(at, _)| at).find(|at| text[..*at].parse::<Check>().is_ok());
+        if let Some(at) = second {
             return Err(Part::new(text, at, at + joint.len()).wrong("two promises in one: give each by itself"));
         }
     }
@@ -496,7 +498,8 @@ impl Judgement {
         let measured = match (self.measured, self.check.figure) {
             (Some(Measured::Never), Figure::Time(_, Statistic::Quantile(percentile))) => {
                 let beyond = percent(((100.0 - percentile) * 1e6).round() / 1e6);
-                format!("more than {beyond} % of requests failed, and a failed request counts as infinitely slow")
+                let what = if matches!(self.check.part, Some(LoadPart::Journey(_))) { "journey" } else { "request" };
+                format!("more than {beyond} % of {what}s failed, and a failed {what} counts as infinitely slow")
             }
             (measured, _) => measured.map_or_else(String::new, |measured| measured.to_string()),
         };
@@ -572,6 +575,8 @@ pub enum Why {
     },
     /// The failed requests of this span are among its times and cannot be told apart; the answer depends on which they are.
     FailuresWithin,
+    /// Without loadline's own delays it would hold.
+    OwnDelay,
     /// The figures are loadline's own ([`crate::Standing::Invalid`]), whatever they are.
     Invalid,
 }
@@ -582,10 +587,17 @@ impl fmt::Display for Why {
             Self::Nothing => f.write_str("nothing of it was measured"),
             Self::TooFewSamples { samples, wanted, more_seconds } => {
                 let (samples, wanted) = (count(*samples), count(*wanted));
-                write!(f, "{samples} requests, where {wanted} are needed; run about {:.0} s more", more_seconds.ceil())
+                write!(
+                    f,
+                    "{samples} requests, where {wanted} are needed; run it {} longer",
+                    length(Nanos::from_secs(more_seconds.ceil() as u64))
+                )
             }
             Self::FailuresWithin => f.write_str("it depends on which of these times belong to failed requests"),
-            Self::Invalid => f.write_str("the run is INVALID, because loadline itself was the limit"),
+            Self::OwnDelay => {
+                f.write_str("loadline itself was late by so much that it would hold otherwise: run it again on a quieter machine")
+            }
+            Self::Invalid => f.write_str("the run is INVALID"),
         }
     }
 }
@@ -670,7 +682,11 @@ impl Check {
                     Statistic::Max => times.quantile(1.0),
                     Statistic::Mean => times.mean(run.plan.connection().timeout),
                 };
-                return judged(measured((low, high)), self.between(low, high, limit));
+                let verdict = match self.between(low, high, limit) {
+                    Verdict::Broken if self.is_broken_by_loadline(run, limit) => Verdict::NotJudgeable { why: Why::OwnDelay },
+                    verdict => verdict,
+                };
+                return judged(measured((low, high)), verdict);
             }
             Figure::Qps => {
                 let Limit::PerSecond(limit) = self.limit else { return nothing() };
@@ -693,6 +709,18 @@ impl Check {
         }
         let share = Share { hits, of: due };
         Judgement { interval: Some(share.interval(CONFIDENCE)), ..judged(Some(Measured::Share(share)), Verdict::of(self.holds_for(share))) }
+    }
+
+    /// Whether a time of the whole load would have kept the limit without what loadline's own delays added, as far as those are known.
+    fn is_broken_by_loadline(&self, run: &Summary, limit: Nanos) -> bool {
+        let q = match self.figure {
+            Figure::Time(Span::Response, Statistic::Quantile(percent)) => percent / 100.0,
+            Figure::Time(Span::Response, Statistic::Max) => 1.0,
+            _ => return false,
+        };
+        let all_well = run.requests.succeeded == run.requests.due;
+        let without = || run.quantile_without_own_delay(q).is_some_and(|time| self.comparison.holds(time.0, limit.0));
+        self.part.is_none() && all_well && !run.own_delay.is_empty() && without()
     }
 
     fn holds_for(&self, share: Share) -> bool {
@@ -735,9 +763,9 @@ fn measured((low, high): (Option<Nanos>, Option<Nanos>)) -> Option<Measured> {
 }
 
 /// Times of `all` requests, of which `good` succeeded; the histogram may hold times of failed ones too.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Times<'a> {
-    histogram: &'a Histogram,
+    histogram: Cow<'a, Histogram>,
     good: u64,
     all: u64,
 }
@@ -745,10 +773,21 @@ struct Times<'a> {
 impl<'a> Times<'a> {
     fn of(run: &'a Summary, span: Span) -> Self {
         let due = run.requests.due;
-        let mixed = |histogram: &'a Histogram| Self { histogram, good: run.requests.succeeded.min(histogram.count()), all: due };
-        let pure = |histogram: &'a Histogram, never: u64| Self { histogram, good: histogram.count(), all: histogram.count() + never };
+        let mixed = |histogram: &'a Histogram| Self {
+            histogram: Cow::Borrowed(histogram),
+            good: run.requests.succeeded.min(histogram.count()),
+            all: due,
+        };
+        let pure = |histogram: &'a Histogram, never: u64| Self {
+            histogram: Cow::Borrowed(histogram),
+            good: histogram.count(),
+            all: histogram.count() + never,
+        };
         match span {
-            Span::Response => Self { histogram: &run.response_time_succeeded, good: run.response_time_succeeded.count(), all: due },
+            Span::Response => {
+                let histogram = &run.response_time_succeeded;
+                Self { histogram: Cow::Borrowed(histogram), good: histogram.count(), all: due }
+            }
             Span::Service => mixed(&run.service_time),
             Span::FirstByte => mixed(&run.ttfb),
             Span::Wait => pure(&run.wait, run.requests.unsent),
@@ -912,7 +951,7 @@ impl Check {
             (Figure::Unsent, _) => Some(self.holds_for(Share { hits: tick.unsent, of: ended })),
             (Figure::Time(Span::Response, statistic), Limit::Time(limit)) => {
                 let histogram = tick.response_time.unpack().ok()?;
-                let times = Times { good: tick.succeeded.min(histogram.count()), all: ended, histogram: &histogram };
+                let times = Times { good: tick.succeeded.min(histogram.count()), all: ended, histogram: Cow::Borrowed(&histogram) };
                 let (low, high) = match statistic {
                     Statistic::Quantile(percent) => times.quantile(percent / 100.0),
                     Statistic::Max => times.quantile(1.0),

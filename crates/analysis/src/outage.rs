@@ -8,6 +8,8 @@
 use measure::{Summary, Tick};
 use plan::Nanos;
 
+use crate::bottleneck::gone;
+
 /// Silence of fewer intervals than this may be a pause.
 const INTERVALS_MIN: usize = 2;
 /// The same as a share of the run.
@@ -16,15 +18,20 @@ const SHARE_MIN: f64 = 0.1;
 /// When a server stopped answering, and what it carried until then.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outage {
-    /// The end of the last interval with an answer, from the start of the run.
+    /// The first request that was refused, or the end of the last interval with an answer; from the start of the run.
     pub at: Nanos,
-    /// Answers a second before that interval, or in it if it is the first.
+    /// Answers a second before that.
     pub qps_before: f64,
 }
 
 /// The outage that the run ended in; `None` if the server answered to the end, or never.
 #[must_use]
 pub fn outage(run: &Summary) -> Option<Outage> {
+    // One event has one moment, wherever it is told.
+    if let Some(gone) = gone(run) {
+        let ended = gone.back_s.is_none().then(|| Outage { at: Nanos((gone.at_s * 1e9).round() as u64), qps_before: gone.before });
+        return ended;
+    }
     let measured: Vec<&Tick> = run.timeline.iter().filter(|tick| !tick.warmup).collect();
     let last = measured.iter().rposition(|tick| tick.answered > 0)?;
     let silent = measured[last + 1..].iter().filter(|tick| tick.to <= run.ended.load_until).count();

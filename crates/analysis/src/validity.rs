@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::{self, Evidence};
 use crate::littles_law;
-use crate::quantity::{count, counted, length, percent, time};
+use crate::quantity::{count, counted, length, percent, percentile, time};
 use crate::server_side::ServerSide;
 
 /// A worker that uses more of its core than this has no room left for bursts (docs/measurement.md §1.9).
@@ -277,7 +277,7 @@ fn is_one_delay(total: Nanos) -> bool {
     total.as_secs_f64() <= GAP_SHARE_MAX * RUN_MIN.as_secs_f64()
 }
 
-/// How much a quantile of the response time may be too high, and whether that is more than its ±.
+/// How much a quantile of the response time may be too high.
 fn moved(run: &Summary, q: f64) -> Nanos {
     let own = &run.own_delay;
     // Results that do not tell which requests were delayed tell by how much one in so many was.
@@ -510,7 +510,7 @@ impl fmt::Display for What {
                 match (*quantile, p99_high) {
                     (0.5, None) => Ok(()),
                     (0.5 | 0.99, Some(p99_high)) => write!(f, ", p99 {}", high(*p99_high)),
-                    (other, _) => write!(f, ", p{} {}", percent(other * 100.0), high(*quantile_high)),
+                    (other, _) => write!(f, ", {} {}", percentile(other), high(*quantile_high)),
                 }
             }
             Self::Gaps { total, longest, share: of } => {
@@ -603,14 +603,15 @@ pub fn generator_limit(summary: &Summary) -> Option<GeneratorLimit> {
     if is_busy(summary) {
         return Some(GeneratorLimit::Processor(processor_share(summary)));
     }
+    // A quota stops it as well, and has a name of its own.
+    if let Some(share) = throttled(summary) {
+        return Some(GeneratorLimit::Throttled(share));
+    }
     if let Some(Cause { standing: Standing::Invalid, what: What::Gaps { total, .. } }) = gaps(summary) {
         return Some(GeneratorLimit::Stopped(total));
     }
     if let Some(waited) = starved(summary) {
         return Some(GeneratorLimit::Starved(waited));
-    }
-    if let Some(share) = throttled(summary) {
-        return Some(GeneratorLimit::Throttled(share));
     }
     match lateness(summary)? {
         Cause { standing: Standing::Degraded | Standing::Invalid, what: What::Lag { quantile, quantile_high, .. } } => {
@@ -675,7 +676,7 @@ impl fmt::Display for GeneratorLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Processor(share) => write!(f, "its busiest thread used {:.0} % of a core", share * 100.0),
-            Self::Lag(q, by) => write!(f, "it was late itself, so that p{} may be up to {} high", percent(q * 100.0), time(by.0 as f64)),
+            Self::Lag(q, by) => write!(f, "it was late itself, so that {} may be up to {} high", percentile(*q), time(by.0 as f64)),
             Self::Stopped(total) => write!(f, "it did not run for {}", time(total.0 as f64)),
             Self::Starved(waited) => write!(f, "a thread was ready but got no core for {:.0} % of the time", waited * 100.0),
             Self::Throttled(share) => write!(f, "its quota of processor time stopped it in {:.0} % of the quota's periods", share * 100.0),

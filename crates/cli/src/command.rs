@@ -282,6 +282,11 @@ fn print(bytes: &[u8]) -> Result<Exit, Failed> {
     }
 }
 
+/// A setting that loadline gives itself, from its text.
+fn given<T: std::str::FromStr<Err = std::convert::Infallible>>(text: &str) -> Option<T> {
+    text.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -56,7 +56,7 @@ pub fn mistake(word: &str) -> Option<PlanError> {
     if path.is_dir() && !begins_with_host(word) {
         return wrong(format!("'{word}' is a directory"), "give a URL, a scenario, or a file of requests".to_owned());
     }
-    if !path.is_file() {
+    if !path.exists() {
         let is_a_path = ["/", "./", "../", "~/"].iter().any(|beginning| word.starts_with(beginning))
             || (word.contains('/') && path.parent().is_some_and(Path::is_dir))
             || (word.contains('.') && !begins_with_host(word));

@@ -195,6 +195,7 @@ impl Scenarios {
 
     /// The scenario that a draft names or holds, if it can be read.
     pub fn of(&self, draft: &Draft) -> Option<Rc<Scenario>> {
+        self.0.data_typed.set(!draft.data_file.is_empty());
         let text = draft.scenario_text.as_deref();
         let path = file_of(draft).or_else(|| text.map(|_| SCENARIO_TEXT))?;
         self.read_from(path, text).ok()

@@ -284,7 +284,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
 
     /// The same where something is to be recorded that ended then.
     #[inline]
-    fn is_awake_until(&self, done: Nanos) {
+    fn notice_gap(&self, done: Nanos) {
         if self.heartbeat.is_late(done) {
             self.beat_late();
         }
@@ -403,7 +403,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     #[inline]
     fn record(&self, outcome: &Outcome) {
         // What failed may be recorded at a limit that is long past.
-        self.is_awake_until(if outcome.result.is_ok() { outcome.done } else { self.clock.now() });
+        self.notice_gap(if outcome.result.is_ok() { outcome.done } else { self.clock.now() });
         if outcome.done >= self.interval_end.get() {
             self.turn_interval(outcome.done);
         }
@@ -415,7 +415,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     #[inline]
     fn record_of(&self, state: &mut P::User, outcome: &Outcome) {
         // What failed may be recorded at a limit that is long past.
-        self.is_awake_until(if outcome.result.is_ok() { outcome.done } else { self.clock.now() });
+        self.notice_gap(if outcome.result.is_ok() { outcome.done } else { self.clock.now() });
         if outcome.done >= self.interval_end.get() {
             self.turn_interval(outcome.done);
         }
@@ -424,7 +424,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     }
 
     fn unsent(&self, due: Nanos, waited: Nanos) {
-        self.is_awake_until(self.clock.now());
+        self.notice_gap(self.clock.now());
         self.fell_due(due);
         self.recorder.borrow_mut().unsent(due, waited);
     }

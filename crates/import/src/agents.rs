@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Robots and tools that are told apart; of more, the rest are counted together.
+/// Robots and tools that are told apart; further names stand in no row.
 const NAMES_MOST: usize = 500;
 /// So many are listed.
 const LISTED: usize = 10;

@@ -268,7 +268,8 @@ pub struct Connection {
 impl Connection {
     /// Takes out whatever leads to another server than the URL's, and tells what that was.
     fn leave_ways(&mut self) -> Vec<String> {
-        let ways = [("proxy", self.proxy.take()), ("Unix socket", self.unix_socket.take()), ("address", self.connect_to.take())];
+        let proxy = self.proxy.take().map(|proxy| plan::url_without_secrets(&proxy));
+        let ways = [("proxy", proxy), ("Unix socket", self.unix_socket.take()), ("address", self.connect_to.take())];
         ways.into_iter().filter_map(|(what, way)| Some(format!("the {what} '{}'", way?))).collect()
     }
 }
@@ -499,7 +500,11 @@ impl Collection {
                 None => kept.push(request),
                 Some(why) => {
                     extracted.extend(request.extractions.into_iter().map(|taken| taken.variable));
-                    self.leave_out(format!("the request to '{}'", shortened(&request.url.written())), request.place, why);
+                    self.leave_out(
+                        format!("the request to '{}'", shortened(&plan::url_without_secrets(&request.url.written()))),
+                        request.place,
+                        why,
+                    );
                 }
             }
         }

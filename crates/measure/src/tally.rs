@@ -416,10 +416,10 @@ impl Scenario {
         if broke_off == 0 || sum(|row| row.completed) > 0 {
             return None;
         }
-        // A step that failed more often than journeys broke off was passed before.
-        let mut suspects = self.steps.iter().filter(|step| step.failed >= broke_off);
+        // A step that fails may be passed all the same, so only one that failed alone is it.
+        let mut suspects = self.steps.iter().filter(|step| step.failed > 0);
         let place = match (suspects.next(), suspects.next()) {
-            (Some(step), None) => format!(" at the step '{}'", step.name),
+            (Some(step), None) if step.failed >= broke_off => format!(" at the step '{}'", step.name),
             _ => String::new(),
         };
         let all = if broke_off == 1 { "the only one".to_owned() } else { format!("all {broke_off}") };

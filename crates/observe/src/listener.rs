@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(holders(&machine(), &sockets), (vec![10, 11], Looked::Everywhere));
     }
 
-    /// It is not alone while another test starts a program: until that is there, a copy of this process has the same sockets.
+    /// While another test starts a program, a copy of this process has the same sockets for a moment; so others may be found beside it.
     #[test]
     fn this_process_is_found_by_its_own_sockets() {
         let here = Folder::of_this_machine();

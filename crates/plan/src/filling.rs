@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::template::{Mistake, Template, is_templated};
-use crate::{PlanError, Target};
+use crate::{PlanError, Target, server_in};
 
 /// How the texts of a plan are filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -197,9 +197,7 @@ pub(crate) fn target(url: &str, files: &[&str], braces: Braces) -> Result<Target
     }
     let url = url.trim();
     let template = Template::parse(url, files).map_err(|mistakes| mistakes.iter().map(|mistake| told(mistake, url)).collect::<Vec<_>>())?;
-    let authority = url.find("://").map_or(0, |at| at + 3);
-    let host_ends = url[authority..].find(['/', '?', '#']).map_or(url.len(), |length| authority + length);
-    if let Some(at) = url[..host_ends].find("{{") {
+    if let Some(at) = url[..server_in(url).end].find("{{") {
         let mistake = Mistake {
             at,
             length: 2,

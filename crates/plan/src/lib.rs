@@ -41,6 +41,6 @@ pub use replay::{Replay, Speed};
 pub use request::{Body, FormPart, FormValue, Request};
 pub use secret::{Secrets, is_secret, secret_parameters, secret_values, url_without_secrets};
 pub use share::Share;
-pub use target::{HostPort, Scheme, Target, begins_with_host, has_scheme, is_address, percent_decoded};
+pub use target::{HostPort, Scheme, Target, begins_with_host, has_scheme, is_address, percent_decoded, server_in};
 pub use timetable::{Stage, Timetable};
 pub use units::{Nanos, Rate};

@@ -12,7 +12,7 @@ mod places;
 use std::fmt;
 
 use self::places::{Place, in_body, in_url};
-use crate::{Body, Draft, FormValue, Plan, Target, percent_decoded, template};
+use crate::{Body, Draft, FormValue, Plan, Target, percent_decoded, server_in, template};
 
 /// Stands for a secret.
 pub(crate) const REDACTED: &str = "***";
@@ -89,7 +89,7 @@ impl Secrets {
     #[must_use]
     pub fn of_draft(draft: &Draft) -> Self {
         let mut found = Found::default();
-        draft.url.iter().chain(&draft.proxy).for_each(|url| found.url(url));
+        draft.url.iter().chain(&draft.proxy).chain(&draft.also_target).for_each(|url| found.url(url));
         for line in &draft.header {
             if let Some((name, value)) = line.split_once(':') {
                 found.header(name, value);
@@ -137,8 +137,7 @@ impl Secrets {
         // Several may follow one another. A line of a body that looks like one of a head is treated as such.
         for line in text.lines() {
             match (line.strip_suffix(" HTTP/1.1"), line.split_once(':')) {
-                (Some(asked), _) if asked.contains("://") => found.url(asked),
-                (Some(asked), _) => found.parameters(asked),
+                (Some(asked), _) => found.url(asked.split_once(' ').map_or(asked, |(_, url)| url)),
                 (None, Some((name, value))) => found.header(name, value),
                 (None, None) => {}
             }
@@ -242,10 +241,12 @@ impl Found {
 
     /// A URL as typed, which may be none.
     fn url(&mut self, url: &str) {
-        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if url.starts_with(['/', '?']) {
+            return self.parameters(url);
+        }
+        let rest = &url[server_in(url).start..];
         // A password may hold what ends a host, and then the URL is none; it is a password all the same.
-        let user = rest.rsplit_once('@').map(|(user, _)| user).or_else(|| authority.rsplit_once('@').map(|(user, _)| user));
+        let user = rest.rsplit_once('@').map(|(user, _)| user);
         if let Some(user) = user {
             self.user(user);
             self.user(&percent_decoded(user));

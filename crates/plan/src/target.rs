@@ -1,6 +1,7 @@
 //! Where requests go: scheme, host, port and path.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use url::Url;
@@ -196,6 +197,14 @@ pub fn has_scheme(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| !scheme.contains(['/', '?', '#']))
 }
 
+/// Where the server stands in a URL, in bytes: behind its scheme, if it has one, and before path, query and fragment.
+#[must_use]
+pub fn server_in(url: &str) -> Range<usize> {
+    let from = if has_scheme(url) { url.find("://").map_or(0, |at| at + 3) } else { 0 };
+    let to = url[from..].find(['/', '?', '#']).map_or(url.len(), |length| from + length);
+    from..to
+}
+
 /// Whether a text that has no scheme begins with a server all the same, as `127.0.0.1:8080/healthz`, `localhost` and `api.test/users` do.
 /// A bare word may be a slip of the pen, and `script.js` is a file: neither is one.
 #[must_use]
@@ -223,7 +232,7 @@ pub fn begins_with_host(text: &str) -> bool {
 /// Endings of files that people put in the place of a URL: scripts and recordings of load testers, lists, logs.
 const FILE_ENDINGS: &[&str] = &[
     "har", "js", "mjs", "cjs", "ts", "jmx", "py", "json", "jsonl", "yaml", "yml", "sh", "txt", "csv", "log", "lua", "http", "xml", "toml",
-    "scala", "java", "kt", "rb", "html", "md", "dat", "conf", "gz",
+    "scala", "java", "kt", "rb", "html", "md", "dat", "conf", "gz", "zip", "zst", "bz2", "xz", "pdf",
 ];
 
 /// The whole URL, without credentials; secrets in its query are `***`.

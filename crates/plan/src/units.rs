@@ -148,14 +148,21 @@ impl FromStr for Nanos {
 }
 
 impl Nanos {
+    /// Whether a text is a bare number other than 0, which may be of any unit.
+    #[must_use]
+    pub fn lacks_unit(text: &str) -> bool {
+        text.trim().parse::<f64>().is_ok_and(|number| number > 0.0)
+    }
+
     /// Reads a time that has to name its unit, unless it is 0: a bare number is seconds to one tool and milliseconds to the next.
     ///
     /// # Errors
     /// What is wrong with it, as a sentence.
     pub fn with_unit(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        if text.parse::<f64>().is_ok_and(|number| number > 0.0) {
-            return Err(format!("'{text}' of what? give a time with its unit, such as {text}ms"));
+        if Self::lacks_unit(text) {
+            let example = if text.chars().all(|letter| letter.is_ascii_digit() || letter == '.') { text } else { "500" };
+            return Err(format!("'{text}' of what? give a time with its unit, such as {example}ms"));
         }
         text.parse().map_err(|why| format!("'{}' {why}", text.escape_debug()))
     }

@@ -33,7 +33,7 @@ pub(crate) fn read(text: &str, kind: Option<&str>) -> Result<Profile, ReadError>
     let is_weighted = first.is_some() && periods.clone().all(|period| period.is_some()) && periods.any(|period| period != first);
     let is_one_of_several = heads.iter().any(|head| head.event != event);
     let unit = if is_weighted && event.contains("-clock") { Unit::Nanoseconds } else { Unit::Count };
-    let mut building = Building::new(if is_weighted || is_one_of_several { event } else { SAMPLES }, unit);
+    let mut building = Building::new(if is_weighted || is_one_of_several || asked.is_some() { event } else { SAMPLES }, unit);
     let lines: Vec<&str> = text.lines().collect();
     for ((at, _), head) in samples(text).zip(&heads).filter(|(_, head)| head.event == event) {
         let mut stack = Vec::new();

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::protocol::http1::{Asked, Header, Observer};
 use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
 use import::Personal;
-use measure::{Compared, Counted, Ending, Example, Judged, Outcome, Recorder, Replayed, Summary, Tick};
+use measure::{Compared, Counted, Ending, Example, Failure, Judged, Outcome, Recorder, Replayed, Summary, Tick};
 use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;
 
@@ -321,7 +321,13 @@ impl Program for Played {
     fn record(&self, user: &mut User, outcome: &Outcome, recorder: &mut Recorder) {
         match outcome.result {
             Ok(status @ 400..500) if status == user.ear.logged => recorder.record_judged(outcome, Judged::Well),
-            _ => recorder.record(outcome),
+            result => {
+                if let Ok(status @ 400..) = result {
+                    let logged = user.ear.logged;
+                    recorder.example(Failure::CheckStatus, outcome.done, || format!("{status}, and the log says {logged}"));
+                }
+                recorder.record(outcome);
+            }
         }
     }
 

@@ -187,7 +187,7 @@ impl<const W: bool> Journeys<W> {
                     help: "give it more rows, or data_end: wrap, or data_end: stop".to_owned(),
                 });
             }
-            Taken::Failed(message) => return Err(Broken { message, help: "mend the file".to_owned() }),
+            Taken::Failed(message) => return Err(Broken { message, help: "mend what the message names".to_owned() }),
         }
         user.journey = compiled.weights.choose(user.random.unit());
         user.at = 0;
@@ -533,6 +533,7 @@ impl<const W: bool> Journeys<W> {
         let Proof::Digest(name, password) = &request.proof else { return After::Nothing };
         // A challenge that cannot be answered leaves the 401 as it is.
         let Ok(challenge) = Challenge::of(Headers::lines(&user.ear.headers)) else { return After::Nothing };
+        self.show(user, &user.ear, Ok(401), None);
         let (mut who, mut word) = (Vec::new(), Vec::new());
         self.write(name, user, &mut who);
         self.write(password, user, &mut word);
@@ -749,6 +750,7 @@ impl<const W: bool> Program for Journeys<W> {
             (user.variables, user.rows) = (left.variables, left.rows);
         }
         (user.journey, user.at, user.pause, user.failed, user.began, user.wrong) = (farewell, 0, Nanos::ZERO, false, None, None);
+        user.is_lost = false;
         if let Err(broken) = self.advance(user) {
             self.stays_behind(broken.message);
         }
@@ -765,7 +767,6 @@ impl<const W: bool> Program for Journeys<W> {
         let request = &compiled.steps[user.step];
         let (Ok(status), redirects) = (result, request.step.redirects) else { return After::Nothing };
         if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
-            self.show(user, &user.ear, result, None);
             return self.answer_challenge(user);
         }
         if redirects == 0 || !matches!(status, 301 | 302 | 303 | 307 | 308) {
@@ -779,15 +780,15 @@ impl<const W: bool> Program for Journeys<W> {
             return After::Fail(Failure::RedirectLimit);
         }
         let Ok(to) = from.join(&String::from_utf8_lossy(&location)) else { return After::Fail(Failure::RedirectTarget) };
-        let ear = std::mem::take(&mut user.ear);
-        self.take_cookies(user, &ear);
-        self.show(user, &ear, result, None);
-        user.ear = ear;
         let method = user.led.as_ref().map_or(request.method.as_str(), |led| led.method.as_str());
         let begun = request.elsewhere.as_ref().unwrap_or(&compiled.home);
         let key = request.step.auth.as_ref().and_then(Auth::key_header);
         let hop = redirect::Hop { begun, from: &from, to: &to, status, method, has_cookies: request.has_cookies, key };
         let Some((mut bytes, method)) = redirect::led(&user.bytes, &hop) else { return After::Fail(Failure::RedirectTarget) };
+        let ear = std::mem::take(&mut user.ear);
+        self.take_cookies(user, &ear);
+        self.show(user, &ear, result, None);
+        user.ear = ear;
         if compiled.cookies && !request.has_cookies && !user.jar.is_empty() {
             let mut line = Vec::new();
             write_cookies(&user.jar, &to, to.path_and_query(), &mut line);

@@ -108,7 +108,7 @@ impl Ready {
         let Self { plan, files, fence, mut journeys, setup, teardown } = self;
         let mut walk = Walk::default();
         let mut inherited = Vec::new();
-        let go = |part: &'static str, compiled: Compiled, walk: &mut Walk| {
+        let go = |part: &'static str, compiled: Compiled, stop: &Stop, walk: &mut Walk| {
             let passed = single(&plan, &files, &fence, compiled, stop)?;
             walk.exchanges.extend(witness.take().into_iter().map(|exchange| (part, exchange)));
             let stopped = (!passed.is_whole).then(|| "it did not come to its end".to_owned());
@@ -116,17 +116,19 @@ impl Ready {
             Ok(passed.variables)
         };
         if let Some(setup) = setup {
-            inherited = go("setup", setup, &mut walk)?;
+            inherited = go("setup", setup, stop, &mut walk)?;
         }
+        let mut failed = None;
         if walk.wrong.is_none() {
             journeys.inherited.clone_from(&inherited);
-            go("", journeys, &mut walk)?;
+            failed = go("", journeys, stop, &mut walk).err();
         }
+        // What the setup made is cleared away, however the journey ended.
         if let Some(mut teardown) = teardown {
             teardown.inherited = inherited;
-            go("teardown", teardown, &mut walk)?;
+            go("teardown", teardown, &Stop::new(), &mut walk)?;
         }
-        Ok(walk)
+        failed.map_or(Ok(walk), Err)
     }
 
     /// Carries a prepared plan out, from the setup to the teardown.

@@ -37,7 +37,7 @@ pub(crate) struct Ear {
     head: Vec<u8>,
     body: Vec<u8>,
     pub(crate) overflowed: bool,
-    /// What all users of the thread have of their answers. Only that thread counts: it is atomic because the script was read on another.
+    /// What all users of the thread have of their answers. Only that thread counts: it is atomic because the script is read on another.
     all_bytes: Arc<AtomicUsize>,
 }
 
@@ -96,8 +96,9 @@ impl Ear {
         rest.is_empty()
     }
 
-    fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.drop_body();
+        self.overflowed = false;
         if self.body.capacity() > KEPT_BYTES {
             self.body = Vec::new();
         }

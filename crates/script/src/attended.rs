@@ -88,6 +88,6 @@ mod tests {
         });
         let ended: Result<(), ScriptError> = ended;
         assert_eq!(ended.unwrap_err().message, "the script 'a.lua' was in setup() for more than 0.1 s");
-        assert_eq!(attended((&stop, Urgency::None), limit, "a.lua", "setup()", || 7).unwrap(), 7);
+        assert_eq!(attended((&stop, Urgency::None), LIMIT, "a.lua", "setup()", || 7).unwrap(), 7);
     }
 }

@@ -199,7 +199,12 @@ impl Program for Scripted {
 
     fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
         // As in wrk, a script hears of answers only.
-        let (Some(answers), Ok(status)) = (&self.answers, outcome.result) else { return Ok(()) };
+        let Some(answers) = &self.answers else { return Ok(()) };
+        let Ok(status) = outcome.result else {
+            // What came of an answer that broke off is of no use to anybody.
+            ear.forget();
+            return Ok(());
+        };
         if ear.overflowed {
             return Err(ScriptError::new(
                 format!(

@@ -379,6 +379,10 @@ impl Extractor {
     /// What stands in a JSON body where the path leads nowhere: a server that answers well and a path with a typing error look alike.
     fn instead(&self, reading: &Reading<'_>) -> Option<String> {
         let Finder::Json(_) = &self.finder else { return None };
+        // Only a path of names is followed one by one.
+        if self.text.contains('[') || self.text.contains("..") {
+            return None;
+        }
         let mut here = reading.json().ok()?;
         let mut way = "the answer".to_owned();
         for name in self.text.trim_start_matches('$').split('.').skip(1) {

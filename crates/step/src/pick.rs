@@ -102,7 +102,7 @@ impl FromStr for Think {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("'{}' is no pause such as 200ms, 1s..3s or exponential 2s", text.escape_debug());
-        let read = |text: &str| Nanos::with_unit(text).map_err(|why| if why.contains("of what?") { why } else { wrong() });
+        let read = |text: &str| Nanos::with_unit(text).map_err(|why| if Nanos::lacks_unit(text) { why } else { wrong() });
         let text = text.trim();
         if let Some(mean) = text.strip_prefix("exponential") {
             let mean = mean.strip_prefix(char::is_whitespace).ok_or_else(wrong)?;

@@ -157,9 +157,9 @@ impl Feed {
         // The first block is there before the load begins.
         let first = match reader {
             Ok(_) => blocks.recv().ok(),
-            Err(why) => {
-                Some(Err(Ended::Failed(format!("the system gives no thread to read rows ahead ({why}): raise the limit on processes"))))
-            }
+            Err(why) => Some(Err(Ended::Failed(format!(
+                "the system gives no thread to read rows ahead ({why}): raise the limit on processes (ulimit -u)"
+            )))),
         };
         Self { data, blocks, first, block: Block::default(), at: 0, columns }
     }

@@ -224,7 +224,7 @@ impl<const WANDERS: bool> Filled<WANDERS> {
 
 #[cold]
 fn broken(message: String) -> Broken {
-    Broken { message, help: "mend the file".to_owned() }
+    Broken { message, help: "mend what the message names".to_owned() }
 }
 
 impl<const W: bool> Program for Filled<W> {

@@ -62,8 +62,8 @@ impl Shown {
         Some(match self.kind.as_deref() {
             Some(kind) if self.right.iter().any(|right| right == kind) => Verdict::Right,
             None | Some("none") => Verdict::NotTold,
-            // That it is something which is not seen names nothing; nor does it that this machine was too busy to tell.
-            Some("not_visible" | "shared_machine" | "generator") => Verdict::NotTold,
+            // That it is something which is not seen names nothing; nor does it that loadline was too busy to tell.
+            Some("not_visible" | "generator") => Verdict::NotTold,
             Some(_) => Verdict::Wrong,
         })
     }
@@ -228,7 +228,7 @@ const CASES: &[Case] = &[
 const SHORT: &[&str] =
     &["200/s over 5 connections of 50 ms each", "a server that never answers", "a path that does not exist", "a pool of 8, one load"];
 
-/// So many of a hundred have to be right or not told, and none wrong.
+/// So many of a hundred have to be right, and none wrong.
 const RIGHT_MIN: f64 = 0.95;
 
 impl Experiment for Gallery {

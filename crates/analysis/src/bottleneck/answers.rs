@@ -79,17 +79,17 @@ pub(super) fn turned_away(scene: &Scene<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// The rate that succeeds whatever is offered, where no limit on requests at once would leave so few at work.
+/// The rate that succeeds whatever is offered, where so few requests are at work that no limit on their number is reached.
 fn constant_rate(scene: &Scene<'_>) -> Option<f64> {
     let says_no = |point: &Point| point.too_many + point.unavailable;
     let limited: Vec<&Point> = scene.points.iter().copied().filter(|point| says_no(point) >= FAILING_MIN).collect();
     let most = limited.iter().map(|point| point.good).fold(0.0, f64::max);
     let (first, last) = (limited.first()?, limited.last()?);
-    let at_work = |point: &&Point| point.succeeded_s.is_some_and(|took| point.good * took < AT_WORK_MIN);
+    let few_at_work = |point: &&Point| point.succeeded_s.is_some_and(|took| point.good * took < AT_WORK_MIN);
     let alike = limited.iter().all(|point| point.good * CONSTANT_RATIO >= most) && scene.top.good <= most * CONSTANT_RATIO;
     let several = last.level > first.level;
     let shown = if several { last.due >= 1.2 * most } else { says_no(first) >= MOST && first.steady == Some(true) };
-    (most > 0.0 && alike && shown && limited.iter().all(at_work)).then_some(most)
+    (most > 0.0 && alike && shown && limited.iter().all(few_at_work)).then_some(most)
 }
 
 /// 503 where it cannot be told whether the rate or the number at once is limited.

@@ -18,6 +18,8 @@ use crate::quantity::{counted, figure, percent, time};
 const HELD_BACK: std::ops::RangeInclusive<f64> = 0.036..=0.050;
 /// So many of the answers have it, or it is not what limits.
 const HELD_BACK_SHARE_MIN: f64 = 0.3;
+/// An answer of more bytes takes several round trips, so that its last byte is late anyway: Linux sends 10 segments first.
+const ONE_FLIGHT_BYTES: f64 = 14_000.0;
 /// A first packet is sent again after 1 s, then 2 s and 4 s later.
 const SENT_AGAIN_S: [(f64, f64); 3] = [(0.98, 1.25), (2.95, 3.4), (6.9, 7.6)];
 /// Of the connections, so many are no accident.
@@ -26,6 +28,8 @@ const LOST_SHARE_MIN: f64 = 0.01;
 const CLOSED_SHARE_MIN: f64 = 0.9;
 /// Opening it takes this share of the whole, or it is no matter.
 const OPENING_SHARE_MIN: f64 = 0.2;
+/// TCP waits at least so long for an acknowledgement before it sends again, in seconds; less a tick of its clock.
+const RESENT_S: f64 = 0.19;
 /// Few answers show no custom.
 const ANSWERS_MIN: f64 = 20.0;
 
@@ -46,6 +50,8 @@ pub struct Between {
     pub closed: f64,
     /// Answers that this is about.
     pub answers: f64,
+    /// The share of answers that took longer than the quickest by what TCP waits before it sends again.
+    pub late: f64,
     /// What opening a connection took, on average, in seconds.
     pub opening_s: f64,
 }
@@ -57,19 +63,26 @@ impl Between {
         let at = |q: f64| Some((run.ttfb.quantile(q)?.as_secs_f64(), run.service_time.quantile(q)?.as_secs_f64()));
         let places = (0..20).map(|place| at(0.025 + f64::from(place) * 0.05));
         let held_back = places.flatten().filter(|(first, last)| HELD_BACK.contains(&(last - first)) && *last >= 2.0 * first).count();
+        // Bytes and connections are those of the whole run.
+        let whole = (run.service_time.count() + run.excluded.requests) as f64;
+        let is_small = run.bytes.received as f64 <= ONE_FLIGHT_BYTES * whole;
         let (first_byte_s, last_byte_s) = at(0.5).unwrap_or_default();
         let again = |time: Nanos| SENT_AGAIN_S.iter().any(|(from, to)| (*from..=*to).contains(&time.as_secs_f64()));
         let lost_connections = run.connect.count_where(again);
         let answers = run.service_time.count() as f64;
         let kept = run.plan.connection().keepalive == Keepalive::Reuse;
         Self {
-            held_back: held_back as f64 / 20.0,
+            held_back: if is_small { held_back as f64 / 20.0 } else { 0.0 },
             first_byte_s,
             last_byte_s,
             lost: lost_connections as f64 / run.connect.count().max(1) as f64,
             lost_connections,
-            closed: if kept { run.connections.closed_by_server as f64 / answers.max(1.0) } else { 0.0 },
+            closed: if kept { run.connections.closed_by_server as f64 / whole.max(1.0) } else { 0.0 },
             answers,
+            late: run.service_time.min().map_or(0.0, |least| {
+                let late = run.service_time.count_where(|time| time.as_secs_f64() >= least.as_secs_f64() + RESENT_S);
+                late as f64 / answers.max(1.0)
+            }),
             opening_s: (run.connect.mean().unwrap_or(0.0) + run.tls.mean().unwrap_or(0.0)) / 1e9,
         }
     }
@@ -99,14 +112,14 @@ impl Between {
     }
 }
 
-/// The loads that show most, of one or several.
-fn busiest<'a>(scene: &Scene<'a>, is_such: impl Fn(&Point) -> bool) -> Option<&'a Point> {
+/// The lowest of the loads that shows it.
+fn lowest<'a>(scene: &Scene<'a>, is_such: impl Fn(&Point) -> bool) -> Option<&'a Point> {
     scene.loaded().find(|point| is_such(point))
 }
 
 /// An acknowledgement that is held back, and a server that waits for it between two writes.
 pub(super) fn delayed_ack(scene: &Scene<'_>) -> Option<Finding> {
-    let point = busiest(scene, |point| point.between.held_back >= HELD_BACK_SHARE_MIN)?;
+    let point = lowest(scene, |point| point.between.held_back >= HELD_BACK_SHARE_MIN)?;
     let Between { held_back, first_byte_s, last_byte_s, .. } = point.between;
     let finding = Finding::new(
         Kind::DelayedAck,
@@ -138,7 +151,7 @@ pub(super) fn lost_packets(scene: &Scene<'_>) -> Option<Finding> {
         return None;
     }
     let waiting = |point: &Point| point.between.lost_connections as f64 / point.requests.max(1.0);
-    let Some(point) = busiest(scene, |point| point.between.lost >= LOST_SHARE_MIN && waiting(point) >= WAITING_MIN) else {
+    let Some(point) = lowest(scene, |point| point.between.lost >= LOST_SHARE_MIN && waiting(point) >= WAITING_MIN) else {
         return sent_again(scene);
     };
     let finding = Finding::new(
@@ -156,18 +169,24 @@ pub(super) fn lost_packets(scene: &Scene<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Segments that TCP sends again, where the load goes over a network. The counter is its machine's, so that it names nothing alone.
+/// Segments that TCP sends again, where the load goes over a network. The counter is its machine's, so that it names nothing alone: about
+/// as many answers have to be late by what TCP waits before it sends again, and the others not.
 fn sent_again(scene: &Scene<'_>) -> Option<Finding> {
     /// For each answer, so many are more than a good network loses.
     const EACH_MIN: f64 = 0.02;
-    /// Of the requests, so many took the 200 ms or more after which a segment is sent again.
-    const LATE_S: f64 = 0.2;
+    /// Late answers, as a multiple of the segments that were sent again: of an answer's segments several may be lost, and some are missed
+    /// by an acknowledgement at once.
+    const AS_MANY: std::ops::RangeInclusive<f64> = 0.3..=1.5;
     let again = |point: &Point| point.server.as_ref().and_then(|seen| seen.retransmits).unwrap_or(0.0) / point.answered.max(1.0);
-    let late = |point: &Point| point.service_s.zip(point.quickest_s).is_some_and(|(mean, least)| mean - least >= EACH_MIN * LATE_S);
-    let point = busiest(scene, |point| point.over_network && again(point) >= EACH_MIN && late(point))?;
+    let late = |point: &Point| AS_MANY.contains(&(point.between.late / again(point)));
+    let point = lowest(scene, |point| point.over_network && again(point) >= EACH_MIN && late(point))?;
     let each = percent((again(point) * 1e3).round() / 10.0);
     let finding = Finding::new(Kind::LostPackets, 0.7, format!("TCP sends segments again, {each} for every 100 answers: packets are lost on the way"))
-        .evidence([format!("at {} requests a second; each waits for 200 ms or more", figure(point.answered))])
+        .evidence([format!(
+            "at {} requests a second, {} % of the answers took 200 ms longer than the quickest, as long as TCP waits before it sends again",
+            figure(point.answered),
+            percent((point.between.late * 1e3).round() / 10.0)
+        )])
         .refuted_by("watch retransmissions on both sides (nstat -az TcpRetransSegs) with and without this load: if they are the same, they belong to other traffic")
         .remedy("look at the network between (a link that is full, a duplex mismatch, a firewall that drops), and measure from nearby");
     Some(finding)
@@ -179,7 +198,7 @@ pub(super) fn closing(scene: &Scene<'_>) -> Option<Finding> {
         let opening = point.between.opening_s;
         point.between.is_closing() && opening >= OPENING_SHARE_MIN * (opening + point.service_s.unwrap_or(0.0))
     };
-    let point = busiest(scene, opens)?;
+    let point = lowest(scene, opens)?;
     let service = point.service_s.unwrap_or(0.0);
     let finding = Finding::new(
         Kind::NewConnections,

@@ -1,7 +1,7 @@
 //! A server that freezes again and again: what everybody waits for then is none of what it works with.
 
-use super::scene::Scene;
-use super::{Finding, Kind};
+use super::scene::{Scene, THROTTLED_MIN};
+use super::{Finding, Kind, Point};
 use crate::quantity::{figure, percent, time};
 
 /// A server that is frozen for less of the time loses no throughput worth the name by that.
@@ -11,8 +11,10 @@ const MUCH_MIN: f64 = 0.2;
 
 /// Freezes, and how long and how often.
 pub(super) fn freezes(scene: &Scene<'_>) -> Option<Finding> {
-    let (point, freezes) =
-        scene.loaded().filter_map(|point| Some((point, point.freezes?))).max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
+    // A quota stops a server now and then as well; that has a name of its own.
+    let is_stopped = |point: &Point| point.server.as_ref().and_then(|seen| seen.throttled).is_some_and(|share| share >= THROTTLED_MIN);
+    let frozen = scene.loaded().filter(|point| !is_stopped(point)).filter_map(|point| Some((point, point.freezes?)));
+    let (point, freezes) = frozen.max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
     let lasting = time(freezes.lasting_s * 1e9);
     let share = percent((freezes.share * 100.0).round());
     let often = match freezes.every_s {
@@ -22,8 +24,7 @@ pub(super) fn freezes(scene: &Scene<'_>) -> Option<Finding> {
     let strength = match scene.flat {
         _ if freezes.share >= MUCH_MIN => 0.95,
         None if freezes.share >= LOSS_MIN => 0.93,
-        None => 0.6,
-        Some(_) => 0.45,
+        _ => 0.45,
     };
     let finding = Finding::new(
         Kind::Freezes,

@@ -16,6 +16,8 @@ use crate::server_side::ServerSide;
 
 /// Of what fails after a server has ended, this much says so.
 const SAYS_SO_MIN: f64 = 0.8;
+/// At the rate before, so many answers would have come in the silence: none is no chance.
+const EXPECTED_MIN: f64 = 10.0;
 /// It was silent for this share of the run, or it was busy for a moment.
 const SILENT_SHARE_MIN: f64 = 0.2;
 /// Of all requests, so many ran out of time where nobody answers.
@@ -53,7 +55,8 @@ pub enum Departure {
 }
 
 /// When the server of a run stopped answering, if it did.
-pub(super) fn gone(run: &Summary) -> Option<Gone> {
+#[must_use]
+pub fn gone(run: &Summary) -> Option<Gone> {
     let during = |tick: &&Tick| tick.from < run.ended.load_until;
     let ticks: Vec<&Tick> = run.timeline.iter().filter(during).collect();
     let first = ticks.iter().position(|tick| tick.answered > 0)?;
@@ -73,14 +76,18 @@ pub(super) fn gone(run: &Summary) -> Option<Gone> {
     }
     let (from, to) = stretch?;
     let within = &ticks[from..to];
-    let refusing =
-        within.iter().any(|tick| tells(tick, is_refusal)) && within.iter().all(|tick| tick.failed == 0 || tells(tick, is_refusal));
+    // A connection that is reset as it opens may be one for which the queue had no room.
+    let refusing = within.iter().any(|tick| tells(tick, |class| class == Failure::ConnectRefused))
+        && within.iter().all(|tick| tick.failed == 0 || tells(tick, is_refusal));
     let lasted = within.last()?.to.min(run.ended.load_until).since(within[0].from);
     let whole = run.ended.load_until.since(ticks[0].from);
+    // An answer after the load's end is a late one, and a request that ran out of time before fell silent for another reason.
+    let mut after = run.timeline.iter().filter(|tick| tick.from >= within[0].from);
     let silent = to == ticks.len()
         && lasted >= Nanos::from_secs(2)
         && lasted.as_secs_f64() >= SILENT_SHARE_MIN * whole.as_secs_f64()
-        && run.failures.iter().any(|failure| failure.class.is_timeout());
+        && after.clone().all(|tick| tick.answered == 0)
+        && after.any(|tick| tick.failures.iter().any(|(class, count)| class.is_timeout() && *count > 0));
     if !refusing && !silent {
         return None;
     }
@@ -96,8 +103,18 @@ pub(super) fn gone(run: &Summary) -> Option<Gone> {
         let processes = &side.seen.whole("processes")?.values;
         Some(processes.last()?.is_none_or(|number| number == 0.0) && processes.iter().flatten().any(|number| *number > 0.0))
     };
-    let answered: u64 = ticks[..from].iter().map(|tick| tick.answered).sum();
-    let before = began.since(ticks[0].from).as_secs_f64();
+    // The rate that it had is that of what was measured, if any of it was before.
+    let earlier = &ticks[ticks[..from].iter().position(|tick| !tick.warmup).unwrap_or(0)..from];
+    let answered: u64 = earlier.iter().map(|tick| tick.answered).sum();
+    let before = answered as f64 / began.since(earlier.first()?.from).as_secs_f64().max(f64::MIN_POSITIVE);
+    if before * lasted.as_secs_f64() < EXPECTED_MIN {
+        return None;
+    }
+    let later: Vec<&Tick> = run.timeline.iter().filter(|tick| tick.from >= within[0].from).collect();
+    let until = later.iter().position(|tick| tick.answered > 0).unwrap_or(later.len());
+    // The interval in which it ended has answers too.
+    let ending = from.checked_sub(1).map(|last| &ticks[last].failures);
+    let refused_before: u64 = ending.into_iter().flatten().filter(|(class, _)| is_refusal(**class)).map(|(_, count)| count).sum();
     Some(Gone {
         how: match refusing {
             true if to == ticks.len() && ended() == Some(true) => Departure::Ended,
@@ -107,8 +124,8 @@ pub(super) fn gone(run: &Summary) -> Option<Gone> {
         at_s: began.as_secs_f64(),
         back_s: ticks.get(to).map(|tick| tick.from.as_secs_f64()),
         of_s: run.ended.load_until.as_secs_f64(),
-        failed: ticks[from.saturating_sub(1)..to].iter().map(|tick| tick.failed + tick.unsent).sum(),
-        before: if before > 0.0 { answered as f64 / before } else { 0.0 },
+        failed: refused_before + later[..until].iter().map(|tick| tick.failed + tick.unsent).sum::<u64>(),
+        before,
     })
 }
 
@@ -173,8 +190,8 @@ pub(super) fn ended(scene: &Scene<'_>) -> Option<Finding> {
 /// Nobody was answered in time, at any load.
 pub(super) fn silent(scene: &Scene<'_>) -> Option<Finding> {
     let lowest = scene.points.first()?;
-    let out_of_time = |point: &Point| point.timeouts >= TIMEOUTS_MIN;
-    if scene.points.iter().any(|point| point.succeeded > 0.0) || !scene.points.iter().all(|point| out_of_time(point)) {
+    let out_of_time = |point: &Point| point.unanswered >= TIMEOUTS_MIN;
+    if scene.points.iter().any(|point| point.answered > 0.0) || !scene.points.iter().all(|point| out_of_time(point)) {
         return None;
     }
     let requests = scene.points.iter().map(|point| point.requests).sum::<f64>();
@@ -215,6 +232,48 @@ mod tests {
         let processes = seen.observed[0].series.iter_mut().find(|series| series.name == "processes").unwrap();
         *processes.values.last_mut().unwrap() = None;
         assert_eq!(gone(&seen).unwrap().how, Departure::Ended);
+    }
+
+    #[test]
+    fn a_refusal_now_and_then_is_no_end() {
+        // One request a second, and one of two addresses refuses.
+        let mut run = dying(false);
+        for tick in &mut run.timeline {
+            let refused = u64::from(tick.failed > 0);
+            (tick.answered, tick.succeeded, tick.failed) = (1 - refused, 1 - refused, refused);
+            tick.failures = if refused > 0 { [(Failure::ConnectRefused, 1)].into() } else { [].into() };
+        }
+        assert_eq!(gone(&run), None);
+        // A queue that is full resets connections as they open.
+        let mut run = dying(true);
+        let refused = run.timeline.iter_mut().filter(|tick| tick.failed > 0);
+        refused.for_each(|tick| tick.failures = [(Failure::ConnectReset, 50)].into());
+        assert_eq!(gone(&run), None);
+    }
+
+    #[test]
+    fn a_server_whose_answers_come_after_the_end_is_slow_and_not_silent() {
+        let silent = |late: u64| {
+            let mut run = dying(false);
+            for tick in run.timeline.iter_mut().filter(|tick| tick.failed > 0) {
+                (tick.failed, tick.failures) = (0, [].into());
+            }
+            let last = run.timeline.last().unwrap().clone();
+            let (from, to) = (last.to, last.to.plus(Nanos::SECOND));
+            run.ended.load_until = from;
+            let failures = [(Failure::RecvTotalTimeout, 50)].into();
+            run.timeline.push(Tick { from, to, answered: late, succeeded: late, failed: 50, failures, ..last });
+            run
+        };
+        assert_eq!(gone(&silent(0)).map(|gone| (gone.how, gone.failed)), Some((Departure::Silent, 50)));
+        assert_eq!(gone(&silent(1)), None);
+    }
+
+    #[test]
+    fn the_moment_and_the_rate_before_are_those_of_every_other_sentence() {
+        let run = dying(false);
+        let (gone, outage) = (gone(&run).unwrap(), crate::outage::outage(&run).unwrap());
+        assert_eq!((gone.at_s, gone.before), (outage.at.as_secs_f64(), outage.qps_before));
     }
 
     #[test]

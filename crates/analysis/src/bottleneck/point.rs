@@ -63,10 +63,14 @@ pub struct Point {
     pub error: String,
     /// Requests without an answer or a connection in time, as a share of all due.
     pub timeouts: f64,
+    /// Those among them that were sent, on a connection that was open.
+    pub unanswered: f64,
     /// How long a request may take, in seconds.
     pub timeout_s: f64,
     /// What failed most often, whoever's doing it was, in words.
     pub failure: String,
+    /// How often that was.
+    pub failed_most: f64,
     /// Requests that succeeded, whatever their status.
     pub succeeded: f64,
     /// The median response time of those, in seconds.
@@ -188,7 +192,9 @@ impl Point {
         let open = matches!(run.plan.load(), Load::Open { .. });
         let of_status = |status: u16| run.status.get(&status).copied().unwrap_or(0) as f64 / due;
         let too_many = of_status(429);
-        let timeouts = run.failures.iter().filter(|failure| failure.class.is_timeout()).map(|failure| failure.count).sum::<u64>();
+        let of_class = |is_such: fn(Failure) -> bool| {
+            run.failures.iter().filter(|failure| is_such(failure.class)).map(|failure| failure.count).sum::<u64>() as f64 / due
+        };
         let mut errors = run.failures.iter().filter(|failure| failure.side == Side::Server && !failure.class.is_timeout()).peekable();
         let error = errors.peek().map_or_else(String::new, |first| match first.class {
             Failure::CheckStatus => {
@@ -229,9 +235,11 @@ impl Point {
             retry_after: refused.is_some_and(|example| example.text.to_ascii_lowercase().contains("retry-after:")),
             errors,
             error,
-            timeouts: timeouts as f64 / due,
+            timeouts: of_class(Failure::is_timeout),
+            unanswered: of_class(|class| class.is_timeout() && !class.is_connect()),
             timeout_s: run.plan.connection().timeout.as_secs_f64(),
             failure: run.failures.first().map_or_else(String::new, |first| first.class.about().to_owned()),
+            failed_most: run.failures.first().map_or(0.0, |first| first.count as f64),
             succeeded: run.requests.succeeded as f64,
             succeeded_s: seconds(run.response_time_succeeded.quantile(0.5)),
             steady: steady(run),

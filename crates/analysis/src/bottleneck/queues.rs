@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use super::law::line;
 use super::scene::{FAILING_MIN, Flat, MACHINE_FULL_MIN, Scene, Shape};
 use super::{Finding, Kind, Seen};
-use crate::curve::Model;
+use crate::curve::{Estimate, Model};
 use crate::quantity::{counted, decimal, figure, time};
 
 /// Connections that were lost in so many of the intervals were not lost while the load began.
@@ -124,13 +124,12 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
         ),
         (false, false) => {
             let (waited, place) = shown?;
-            let place = if place.is_empty() { String::new() } else { format!(", most in {place}") };
-            format!("requests wait for a lock: {} of them at any time{place}", decimal(*waited, 1))
+            format!("requests wait for a lock: {} of them at any time{}", decimal(*waited, 1), most_in(place))
         }
     };
     let mut evidence = vec![stops(&flat)];
     if let Some((waited, place)) = shown {
-        evidence.push(format!("a profile of its locks shows {} s of waiting each second, most in {place}", decimal(*waited, 1)));
+        evidence.push(format!("a profile of its locks shows {} s of waiting each second{}", decimal(*waited, 1), most_in(place)));
     }
     evidence.push(format!("its busiest thread used {:.0} % of a core at {} requests a second", first * 100.0, figure(point.answered)));
     evidence.extend(serial_share(scene));
@@ -151,8 +150,15 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// σ of the Universal Scalability Law without its second term, N/X = (1 + σ(N−1))/λ: the share of the work that is serial.
+/// The share of the work that is serial: σ of the law that the levels follow, or of the Universal Scalability Law without its second
+/// term, N/X = (1 + σ(N−1))/λ.
 fn serial_share(scene: &Scene<'_>) -> Option<String> {
+    let said = |share: f64, loads: usize| {
+        format!("{:.0} % of the work is serial (contention of the scalability law, over {loads} loads)", share.min(1.0) * 100.0)
+    };
+    if let Some(Model::Universal { sigma, .. } | Model::Amdahl { sigma, .. }) = scene.model {
+        return (sigma.low > 0.0).then(|| said(sigma.value, scene.points.len()));
+    }
     let pairs: Vec<(f64, f64)> = scene
         .points
         .iter()
@@ -160,11 +166,12 @@ fn serial_share(scene: &Scene<'_>) -> Option<String> {
         .map(|point| (point.level - 1.0, point.level / point.good))
         .collect();
     let line = line(&pairs).filter(|line| pairs.len() >= 3 && line.start > 0.0 && line.slope > 0.0 && line.r2 >= 0.9)?;
-    Some(format!(
-        "{:.0} % of the work is serial (contention of the scalability law, over {} loads)",
-        (line.slope / line.start).min(1.0) * 100.0,
-        pairs.len()
-    ))
+    Some(said(line.slope / line.start, pairs.len()))
+}
+
+/// Where a profile saw most of something, where it could tell.
+fn most_in(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(", most in {place}") }
 }
 
 /// How throughput stopped growing, in words.
@@ -270,9 +277,11 @@ pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
     let (top, last) = (scene.top, *scene.points.last()?);
     let fallen =
         !top.open && last.level >= 1.8 * top.level && last.good <= FALLEN * top.good && last.errors.max(last.refused()) < FAILING_MIN;
+    // One that may as well be none is not named.
+    let is_serial = |sigma: &Estimate| sigma.value >= SIGMA_MIN && sigma.low > 0.0;
     let (sigma, strength) = match scene.model {
-        Some(Model::Universal { sigma, .. }) if fallen || sigma.value >= SIGMA_MIN => (Some(sigma.value), 0.82),
-        Some(Model::Amdahl { sigma, .. }) if sigma.value >= SIGMA_MIN => (Some(sigma.value), 0.82),
+        Some(Model::Universal { sigma, .. } | Model::Amdahl { sigma, .. }) if is_serial(&sigma) => (Some(sigma.value), 0.82),
+        Some(Model::Universal { .. }) if fallen => (None, 0.82),
         None if fallen => (None, 0.6),
         _ => return None,
     };
@@ -298,7 +307,11 @@ pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
         seen.and_then(|seen| Some(format!("its processors had little to do: {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))),
     );
     let finding = Finding::new(Kind::Contention, strength, sentence)
-        .brief(if fallen { "More users make it slower: they wait for something shared" } else { "Requests wait for something that they share" })
+        .brief(match (fallen, sigma) {
+            (true, Some(_)) => "More users make it slower: they wait for something shared",
+            (true, None) => "More users make it slower",
+            (false, _) => "Requests wait for something that they share",
+        })
         .evidence(evidence)
         .refuted_by("measure the levels again, each several times (--repeat 3): if throughput then grows in proportion, this is wrong")
         .remedy("take a profile of blocking under this load (locks, a shared cache or connection, rows of a table that all write), and split what is shared; until then keep to the level with the most throughput");

@@ -64,8 +64,9 @@ pub(super) fn all_failed(scene: &Scene<'_>) -> Option<Finding> {
         return None;
     }
     let requests = scene.points.iter().map(|point| point.requests).sum::<f64>() as u64;
-    let finding = Finding::new(Kind::Refused, 0.99, format!("every request failed, most often: {}", lowest.failure))
-        .brief(format!("Every request failed: {}", lowest.failure))
+    let most = scene.points.iter().max_by(|a, b| a.failed_most.total_cmp(&b.failed_most)).map_or("", |point| &point.failure);
+    let finding = Finding::new(Kind::Refused, 0.99, format!("every request failed, most often: {most}"))
+        .brief(format!("Every request failed, most often: {most}"))
         .evidence([format!("of {} none succeeded", counted(requests, "request"))])
         .refuted_by("send one request with the same settings (loadline run -n 1, or curl -i): if it succeeds, the load is the reason")
         .remedy("look at the example of the failure and at the server's log, mend that first, and measure again");

@@ -14,8 +14,8 @@ use super::PAIRS_MIN;
 use crate::distribution::{student_below, student_quantile};
 use crate::interval::{CONFIDENCE, Interval};
 
-/// From so many pairs on ranks judge: then the least chance, 1 in 512, is below 5 % over all figures together, also if one pair
-/// disagrees.
+/// From so many pairs on ranks judge: then the least chance, 1 in 512, is below 5 % over all figures together, also if the pair
+/// that differs least disagrees.
 pub const PAIRS_RANKED: usize = 10;
 
 /// An estimate of a shift on the inner scale, with its interval and how likely it is by chance.

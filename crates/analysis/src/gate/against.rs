@@ -68,7 +68,9 @@ pub struct Regression {
     pub rows: Vec<Row>,
     /// Whether this run shows the load generator instead of the server; then nothing can be told.
     pub is_invalid: bool,
-    /// How many runs the noise was taken from.
+    /// Whether the saved run does; the same follows.
+    pub is_reference_invalid: bool,
+    /// How many runs the noise was taken from: of the figure that has the fewest.
     pub runs: usize,
     /// What follows from all of them.
     pub verdict: Change,
@@ -78,8 +80,9 @@ pub struct Regression {
 /// is a share.
 #[must_use]
 pub fn against(reference: &str, now: &Summary, before: &Summary, earlier: &[&Summary], allowed: f64) -> Regression {
-    let is_invalid = Validity::of(now).standing == Standing::Invalid;
-    let mut rows = Vec::new();
+    let is_such = |run| Validity::of(run).standing == Standing::Invalid;
+    let (is_invalid, is_reference_invalid) = (is_such(now), is_such(before));
+    let (mut rows, mut runs) = (Vec::new(), earlier.len());
     for (place, name) in FIGURES.into_iter().enumerate() {
         let (Some(from), Some(to)) = (value(before, place), value(now, place)) else { continue };
         let is_share = name == "failed";
@@ -93,9 +96,10 @@ pub fn against(reference: &str, now: &Summary, before: &Summary, earlier: &[&Sum
             _ => allowed.ln_1p(),
         };
         let known: Vec<f64> = earlier.iter().filter_map(|run| value(run, place)).map(scale).collect();
+        runs = runs.min(known.len());
         let spread = spread(&known);
         let verdict = match spread {
-            Some((sd, freedom)) if !is_invalid => {
+            Some((sd, freedom)) if !is_invalid && !is_reference_invalid => {
                 // Both runs are single ones, each with its own chance.
                 let error = sd * std::f64::consts::SQRT_2;
                 if difference - student_quantile(1.0 - ERROR_MAX / FIGURES.len() as f64, freedom) * error > room {
@@ -120,7 +124,7 @@ pub fn against(reference: &str, now: &Summary, before: &Summary, earlier: &[&Sum
         });
     }
     let verdict = rows.iter().map(|row| row.verdict).max().unwrap_or(Change::CannotTell);
-    Regression { reference: reference.to_owned(), allowed, rows, is_invalid, runs: earlier.len(), verdict }
+    Regression { reference: reference.to_owned(), allowed, rows, is_invalid, is_reference_invalid, runs, verdict }
 }
 
 fn value(run: &Summary, place: usize) -> Option<f64> {
@@ -165,6 +169,10 @@ impl Regression {
         match self.verdict {
             Change::Worse => format!("WORSE than {name} by more than {allowed} %"),
             Change::Within => format!("not worse than {name} by more than {allowed} %"),
+            Change::CannotTell if self.is_invalid || self.is_reference_invalid => {
+                let which = if self.is_invalid { "this run" } else { name };
+                format!("cannot tell whether it is worse than {name} by more than {allowed} %: {which} is INVALID")
+            }
             Change::CannotTell if self.runs < RUNS_MIN => format!(
                 "cannot tell whether it is worse than {name}: {} of this load {} saved, and it takes {RUNS_MIN} to know how much runs differ; \
                  run it {} more times",
@@ -172,9 +180,6 @@ impl Regression {
                 if self.runs == 1 { "is" } else { "are" },
                 RUNS_MIN - self.runs
             ),
-            Change::CannotTell if self.is_invalid => {
-                format!("cannot tell whether it is worse than {name} by more than {allowed} %: this run is INVALID")
-            }
             Change::CannotTell => {
                 format!("cannot tell whether it is worse than {name} by more than {allowed} %: runs of this load differ too much")
             }
@@ -262,6 +267,9 @@ mod tests {
         let judged = against("@baseline", &stopped, &earlier[0], &earlier.iter().collect::<Vec<_>>(), 0.05);
         assert_eq!(judged.verdict, Change::CannotTell);
         assert!(judged.sentence().ends_with("this run is INVALID"), "{}", judged.sentence());
+        let judged = against("@baseline", &run(500.0), &stopped, &earlier.iter().collect::<Vec<_>>(), 0.05);
+        assert_eq!(judged.verdict, Change::CannotTell);
+        assert!(judged.sentence().ends_with("@baseline is INVALID"), "{}", judged.sentence());
     }
 
     #[test]

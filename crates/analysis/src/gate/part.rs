@@ -3,6 +3,7 @@
 //! A part is counted by the rows that reports show, so that what a check judges is what its reader sees. Such a row knows response
 //! times, answers and failures; what belongs to connections is only known of the whole, and is refused when the check is read.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use measure::{JourneyRow, StepRow, Summary};
@@ -117,23 +118,26 @@ impl<'a> Measurements<'a> {
                 qps: run.qps_succeeded,
                 tps: scenario.map(|scenario| scenario.tps_succeeded),
             }),
-            Some(part @ Part::Step(_)) => Some(Self::of_step(run, scenario?.steps.iter().find(|row| part.is_called(&row.name))?)),
+            Some(part @ Part::Step(_)) => Self::of_steps(run, scenario?.steps.iter().filter(|row| part.is_called(&row.name))),
             Some(part @ Part::Journey(_)) => Some(Self::of_journey(run, scenario?.journeys.iter().find(|row| part.is_called(&row.name))?)),
-            Some(part @ Part::Url(_)) => Some(Self::of_step(run, run.urls.iter().find(|row| part.is_called(&row.name))?)),
+            Some(part @ Part::Url(_)) => Self::of_steps(run, run.urls.iter().filter(|row| part.is_called(&row.name))),
         }
     }
 
-    fn of_step(run: &'a Summary, row: &'a StepRow) -> Self {
-        let good = row.succeeded.min(row.response_time.count());
-        let well = if row.due == 0 { 0.0 } else { row.succeeded as f64 / row.due as f64 };
-        Self {
-            run,
-            row: Some(Times { histogram: &row.response_time, good, all: row.due }),
-            due: row.due,
-            failed: row.failed,
-            qps: row.qps * well,
-            tps: None,
+    /// Of all rows of a name: two journeys may have steps of one name, and a path may be asked for with several methods.
+    fn of_steps(run: &'a Summary, mut rows: impl Iterator<Item = &'a StepRow>) -> Option<Self> {
+        let of_span = |count: u64| if run.duration_s > 0.0 { count as f64 / run.duration_s } else { 0.0 };
+        // What succeeded after the load's end is not of its rate.
+        let qps_of = |row: &StepRow| of_span(row.succeeded).min(row.qps);
+        let first = rows.next()?;
+        let mut histogram = Cow::Borrowed(&first.response_time);
+        let (mut succeeded, mut due, mut failed, mut qps) = (first.succeeded, first.due, first.failed, qps_of(first));
+        for row in rows {
+            histogram.to_mut().add(&row.response_time);
+            (succeeded, due, failed, qps) = (succeeded + row.succeeded, due + row.due, failed + row.failed, qps + qps_of(row));
         }
+        let good = succeeded.min(histogram.count());
+        Some(Self { run, row: Some(Times { histogram, good, all: due }), due, failed, qps, tps: None })
     }
 
     /// Of journeys that were under way at the end nobody knows what they would have come to.
@@ -142,20 +146,20 @@ impl<'a> Measurements<'a> {
         Self {
             run,
             row: Some(Times {
-                histogram: &row.journey_time,
+                histogram: Cow::Borrowed(&row.journey_time),
                 good: row.journey_time.count(),
                 all: row.journey_time.count() + row.broke_off,
             }),
             due: ended,
             failed: ended - row.succeeded,
             qps: 0.0,
-            tps: Some(row.tps),
+            tps: Some(if row.completed == 0 { 0.0 } else { row.tps * row.succeeded as f64 / row.completed as f64 }),
         }
     }
 
     pub(super) fn times(&self, span: Span) -> Times<'a> {
-        match self.row {
-            Some(times) => times,
+        match &self.row {
+            Some(times) => times.clone(),
             None => Times::of(self.run, span),
         }
     }
@@ -189,6 +193,26 @@ mod tests {
         assert_eq!(verdict(&format!("step {} p50 < 1h", best.name), &run), Verdict::Held);
         assert_eq!(verdict(&format!("step {} p50 < 1ns", best.name), &run), Verdict::Broken);
         assert_eq!(verdict("step nowhere p50 < 1ns", &run), Verdict::NotJudgeable { why: crate::gate::Why::Nothing });
+    }
+
+    #[test]
+    fn rates_of_a_part_are_of_what_succeeded_and_rows_of_one_name_are_one() {
+        let mut run = fixtures::journeys_of_a_shop();
+        run.duration_s = 10.0;
+        let scenario = run.scenario.as_mut().unwrap();
+        let (first, second) = scenario.steps.split_at_mut(1);
+        "a".clone_into(&mut first[0].name);
+        "a".clone_into(&mut second[0].name);
+        (first[0].due, first[0].succeeded, first[0].failed, first[0].qps) = (1_000, 500, 500, 50.0);
+        (second[0].due, second[0].succeeded, second[0].failed, second[0].qps) = (100, 100, 0, 10.0);
+        // Half of them ran out of time: 50 a second were answered, all of them well.
+        assert_eq!(verdict("step a qps >= 59", &run), Verdict::Held);
+        assert_eq!(verdict("step a failed == 500", &run), Verdict::Held);
+        let row = &mut run.scenario.as_mut().unwrap().journeys[0];
+        (row.completed, row.succeeded, row.tps) = (100, 50, 10.0);
+        let name = row.name.clone();
+        assert_eq!(verdict(&format!("journey {name} tps > 6"), &run), Verdict::Broken);
+        assert_eq!(verdict(&format!("journey {name} tps > 4"), &run), Verdict::Held);
     }
 
     #[test]

@@ -57,7 +57,8 @@ impl TryFrom<Check> for Slo {
         if check.part.is_some() {
             return refused("it is about a part of the load", "promise it of all requests, and hold the part with --check");
         }
-        if !check.comparison.wants_little() && !matches!(check.figure, Figure::Qps | Figure::Tps) {
+        let is_none = check.comparison == Comparison::Equal && matches!(check.limit, Limit::Count(0) | Limit::Percent(0.0));
+        if !check.comparison.wants_little() && !is_none && !matches!(check.figure, Figure::Qps | Figure::Tps) {
             return refused("more load would only help to keep it", "promise a limit from above, such as p99 < 50ms or failed < 0.1%");
         }
         let part = match (check.figure, check.limit) {
@@ -234,6 +235,8 @@ mod tests {
         ] {
             assert_eq!(slo(text).unwrap_err().help, help, "{text}");
         }
+        assert_eq!(slo("failed == 0").unwrap().part, Part::Well { bad_share_max: 0.0 });
+        assert!(slo("failed == 5%").is_err());
         assert_eq!(slo("qps > 500").unwrap_err().to_string(), "'qps > 500' cannot be searched with: the rate is what the search finds");
     }
 

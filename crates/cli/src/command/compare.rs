@@ -20,7 +20,7 @@ use clap::Args;
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use history::Kind;
-use measure::{Ending, Summary, Tick};
+use measure::{Counted, Ending, Summary, Tick};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Timetable, Warmup, is_address};
 use report::COMPARE_FORMATS;
 use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, header, row, without_charts};
@@ -344,7 +344,7 @@ pub fn with_itself(
     let mut order = Order::new(seed);
     let mut measured = WithItself { pairs: Vec::new(), interrupted: false };
     for (number, plans) in plans.iter().enumerate() {
-        match measuring.pair(number, wanted.get() as usize, order.draw(), plans)? {
+        match measuring.pair(&Keeper::NOTHING, (number, wanted.get() as usize), order.draw(), plans)? {
             Some(pair) if pair.left_out.is_none() => measured.pairs.push(pair),
             Some(_) => {}
             None => {
@@ -656,8 +656,9 @@ impl Measuring<'_> {
         let mut broken = None;
         let mut order = Order::new(self.seed);
         let mut pairs = compared.pairs_planned as usize;
+        let mut wanted = Some(wanted).filter(|wanted| matches!(wanted, Wanted::ByNoise));
         for (number, plans) in self.plans.iter().enumerate() {
-            match self.pair(number, pairs, order.draw(), plans) {
+            match self.pair(&keeper, (number, pairs), order.draw(), plans) {
                 Ok(Some(pair)) => compared.pairs.push(pair),
                 Ok(None) => {
                     compared.stopped = Some("interrupted".to_owned());
@@ -673,10 +674,8 @@ impl Measuring<'_> {
                 told = told.and(said(&format!("{}\n", row(number + 1, pair, &style))));
             }
             let sound = compared.sound().count();
-            if matches!(wanted, Wanted::ByNoise)
-                && sound == PAIRS_MIN
-                && let Some(need) = compared.need()
-            {
+            // Once: a pair that does not count leaves their number as it is.
+            if let Some(need) = wanted.take_if(|_| sound == PAIRS_MIN).and_then(|_| compared.need()) {
                 (pairs, compared.pairs_planned) = (need.pairs, need.pairs as u32);
                 self.screen.say(&needed(need));
             }
@@ -692,7 +691,7 @@ impl Measuring<'_> {
             self.screen.show_result(|| report::page::compare(&compared));
         }
         if broken.is_none() {
-            broken = self.profile(&mut compared).err();
+            broken = self.profile(&keeper, &mut compared).err();
         }
         keeper.load_is_over();
         self.screen.clear();
@@ -741,7 +740,7 @@ impl Measuring<'_> {
     }
 
     /// Both runs of a pair; `None` if the user wants to end.
-    fn pair(&self, number: usize, wanted: usize, first: Side, plans: &[Plan; 2]) -> Result<Option<Pair>, Failed> {
+    fn pair(&self, keeper: &Keeper, (number, wanted): (usize, usize), first: Side, plans: &[Plan; 2]) -> Result<Option<Pair>, Failed> {
         let mut runs: [Option<Summary>; 2] = [None, None];
         let order = if first == Side::A { [0, 1] } else { [1, 0] };
         for (turn, side) in order.into_iter().enumerate() {
@@ -749,7 +748,7 @@ impl Measuring<'_> {
                 rest(self.cooldown, self.stop);
             }
             let what = format!("pair {} of {wanted}, {}", number + 1, ["A", "B"][side]);
-            let Some(run) = self.run(side, &plans[side], &what, &Probes::NONE)? else {
+            let Some(run) = self.run(keeper, (side, &plans[side]), &what, &Probes::NONE)? else {
                 return Ok(None);
             };
             runs[side] = Some(run);
@@ -759,7 +758,7 @@ impl Measuring<'_> {
     }
 
     /// A run more of each side, with a profile. They are no part of the comparison, whose figures a profile would change.
-    fn profile(&self, compared: &mut Compared) -> Result<(), Failed> {
+    fn profile(&self, keeper: &Keeper, compared: &mut Compared) -> Result<(), Failed> {
         let Some(plans) = self.plans.first().filter(|_| !compared.pairs.is_empty()) else { return Ok(()) };
         if self.probes.iter().all(Probes::is_empty) || self.stop.urgency() > Urgency::None {
             return Ok(());
@@ -769,7 +768,7 @@ impl Measuring<'_> {
         for (place, side) in [Side::A, Side::B].into_iter().enumerate().filter(|(place, _)| !self.probes[*place].is_empty()) {
             rest(self.cooldown, self.stop);
             let what = format!("{}, with a profile", ["A", "B"][place]);
-            match self.run(place, &plans[place], &what, &self.probes[place])? {
+            match self.run(keeper, (place, &plans[place]), &what, &self.probes[place])? {
                 Some(summary) => compared.profiled.push(ProfiledSide { side, summary }),
                 None => return Ok(()),
             }
@@ -778,7 +777,7 @@ impl Measuring<'_> {
     }
 
     /// One run, with its server if it has one of its own; `None` if the user wants to end.
-    fn run(&self, side: usize, plan: &Plan, what: &str, probes: &Probes) -> Result<Option<Summary>, Failed> {
+    fn run(&self, keeper: &Keeper, (side, plan): (usize, &Plan), what: &str, probes: &Probes) -> Result<Option<Summary>, Failed> {
         if self.stop.urgency() > Urgency::None {
             return Ok(None);
         }
@@ -792,10 +791,13 @@ impl Measuring<'_> {
         let mut progress = self.screen.follow(plan, what);
         let mut watch = self.eyes.open_again(plan);
         let probing = probes.open(plan);
-        let seen = &mut |tick: &Tick, _| {
+        keeper.load(plan, what);
+        let seen = &mut |tick: &Tick, counted: Counted| {
             self.screen.server(|| watch.now());
             progress.tick(tick);
+            progress.counts(&counted);
             watch.tick(tick);
+            keeper.second(counted);
         };
         let ran = drive::run(plan, &self.sides[side].scenarios, seen, self.stop).map(|mut summary| {
             let began = watch.origin();

@@ -20,7 +20,7 @@ use plan::{Draft, LadderDraft, PlanErrors};
 use testbed::{Behaviour, Config, Testbed};
 
 use super::sweep::{Asked, Climb, ENDINGS};
-use super::{Manner, print};
+use super::{Manner, given, print};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::inputs::plainly;
@@ -214,10 +214,6 @@ fn start(config: Config) -> Result<Testbed, Failed> {
             "choose another address with --serve, such as 127.0.0.1:8081",
         )
     })
-}
-
-fn given<T: std::str::FromStr<Err = std::convert::Infallible>>(text: &str) -> Option<T> {
-    text.parse().ok()
 }
 
 fn say(text: &str) -> Result<(), Failed> {

@@ -154,9 +154,9 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
-    let name = filing.name_or(|| name_for(&draft, "find"));
+    let scenario = scenarios.of(&draft);
+    let name = filing.name_or(|| name_for(&draft, scenario.as_deref(), "find"));
     let slos = promised(&slo, &mut errors);
-    let checks = promises.read(scenarios.of(&draft).as_deref(), &mut errors);
     let preset = match (quick, publish) {
         (true, _) => Preset::Quick,
         (false, true) => Preset::Publish,
@@ -164,6 +164,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     };
     let settings = settings(&slos, Wishes { preset, budget, rate_max }, &draft, &mut errors);
     let load = OpenLoad::decide(draft, scenarios, &slos, &settings, &mut errors);
+    let checks = promises.read(scenario.as_deref(), &mut errors);
     let search = Search::new(settings.clone()).map_err(|mistakes| {
         // A promise that cannot be read has been complained of, and is missing here for no other reason.
         let mistakes = mistakes.iter().filter(|it| **it != Mistake::NoPromise || slo.is_empty());
@@ -724,8 +725,10 @@ impl Course {
     ) -> Result<Summary, RunError> {
         let own = Stop::new();
         let mut progress = self.screen.follow(plan, what);
-        let mut watch = |tick: &Tick| {
+        self.keeper.load(plan, what);
+        let mut watch = |tick: &Tick, counted: &Counted| {
             progress.tick(tick);
+            progress.counts(counted);
             if judge(tick).is_break() && own.urgency() == Urgency::None {
                 own.raise();
             }
@@ -737,7 +740,8 @@ impl Course {
             if let Some(exports) = told {
                 exports.second(tick, &counted);
             }
-            watch(tick);
+            watch(tick, &counted);
+            self.keeper.second(counted);
         };
         match plan.load() {
             // Only probes are closed.

@@ -163,7 +163,7 @@ const GUIDES: &[Guide] = &[
         options: &[
             "a",
             "b",
-            "url",
+            "served_at",
             "pairs",
             "margin",
             "cooldown",
@@ -310,9 +310,8 @@ pub fn carry_out(help: &Help) -> Result<Exit, Failed> {
 
 /// What to type instead of this word in the place of a command.
 pub fn suggestion(word: &str) -> String {
-    let table = commands();
     let names = GROUPS.iter().flat_map(|(_, names)| names.iter().copied());
-    let names = names.chain(table.get_subcommands().map(Command::get_name)).chain(DIALECTS.iter().map(|dialect| dialect.name));
+    let names = names.chain(DIALECTS.iter().map(|dialect| dialect.name));
     match nearest(word, names) {
         Some(near) => format!("did you mean 'loadline {near}'? loadline help lists all commands"),
         None => "loadline help lists all commands".to_owned(),

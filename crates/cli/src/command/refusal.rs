@@ -16,7 +16,10 @@ use crate::screen;
 /// Says what is wrong with the command line, or the help or version that was asked for.
 pub fn refuse(error: &clap::Error, words: &[OsString]) -> ExitCode {
     let told = match error.kind() {
-        ErrorKind::InvalidSubcommand => context(error, ContextKind::InvalidSubcommand).map(|word| no_command(&word)),
+        // Of the commands of a command, clap knows best.
+        ErrorKind::InvalidSubcommand => context(error, ContextKind::InvalidSubcommand)
+            .filter(|word| words.get(1).is_some_and(|first| first == word.as_str()))
+            .map(|word| no_command(&word)),
         ErrorKind::UnknownArgument => context(error, ContextKind::InvalidArg).and_then(|word| second_url(&word, words)),
         _ => None,
     };
@@ -50,6 +53,13 @@ fn no_command(word: &str) -> String {
 /// Two URLs are a list, or two servers.
 fn second_url(word: &str, words: &[OsString]) -> Option<String> {
     let command = words.get(1)?.to_str().filter(|name| matches!(*name, "run" | "sweep" | "find"))?;
+    let file =
+        words.iter().skip(2).filter_map(|word| word.to_str()).find(|word| !word.starts_with('-') && !is_url(word) && word.contains('.'));
+    if let Some(file) = file.filter(|_| is_url(word)) {
+        return Some(format!(
+            "error: '{file}' says what to send, and '{word}' would be a second URL\n  help: to send it there, give --target {word}"
+        ));
+    }
     is_url(word).then(|| {
         format!(
             "error: '{word}' is a second URL, and {command} takes one\n  help: write the URLs into a file, one a line, and give --urls FILE; \

@@ -125,7 +125,9 @@ pub struct Replay {
 }
 
 /// Settings of other loads, which a log takes the place of.
-const NOT_OURS: [&str; 19] = [
+const NOT_OURS: [&str; 21] = [
+    "also_target",
+    "expect",
     "duration",
     "requests",
     "rate",

@@ -369,18 +369,21 @@ impl Cabinet {
             std::thread::sleep(LOOK);
         }
         if stop.is_none() {
-            live.end(&self.outcome(&header.id));
+            live.end(&self.outcome(&header.id, !follower.is_over()));
         }
     }
 
-    /// How a run of another program came out, as the history has it.
-    fn outcome(&self, id: &history::Id) -> Ended {
+    /// How a run of another program came out, as the history has it; `is_over` where loadline serve ends before it.
+    fn outcome(&self, id: &history::Id, is_over: bool) -> Ended {
         let saved = self.store().ok().and_then(|store| store.result(id).ok());
         match saved.map(|result| self.shown(&result)) {
             Some(Ok(shown)) => Ended { page: Some(shown.json().to_owned()), saved: Some(id.to_string()), trouble: None },
             Some(Err(why)) => Ended { trouble: Some(why), ..Ended::default() },
             None => {
-                let trouble = "it ended without saving a result; if it was ended from outside, loadline runs takes in what it had measured";
+                let trouble = match is_over {
+                    true => "loadline serve ended while it went on; loadline runs shows it when it has come to its end",
+                    false => "it ended without saving a result; if it was ended from outside, loadline runs takes in what it had measured",
+                };
                 Ended { trouble: Some(trouble.to_owned()), ..Ended::default() }
             }
         }

@@ -24,6 +24,7 @@ use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, Pl
 use report::server_side;
 use report::sweep::table;
 use report::{SWEEP_FORMATS, Style};
+use scenario::Scenario;
 
 use super::Manner;
 use crate::calibration::note_ceiling;
@@ -94,11 +95,13 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
-    let name = filing.name_or(|| name_for(&draft, "sweep"));
+    let scenario = scenarios.of(&draft);
+    let name = filing.name_or(|| name_for(&draft, scenario.as_deref(), "sweep"));
     let slo = wished(slo, &mut errors);
-    let checks = promises.read(scenarios.of(&draft).as_deref(), &mut errors);
     let outs = filing.renderings(SWEEP_FORMATS, &mut errors);
-    let climb = Climb::decide(draft, ladder, scenarios, &mut errors).map(|climb| Climb { slo, checks, outs, ..climb });
+    let climb = Climb::decide(draft, ladder, scenarios, &mut errors);
+    let checks = promises.read(scenario.as_deref(), &mut errors);
+    let climb = climb.map(|climb| Climb { slo, checks, outs, ..climb });
     let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
     let eyes = observing.decide(&mut errors);
     let probes = profiling.decide(&mut errors);
@@ -380,7 +383,7 @@ impl Ascent<'_> {
 
     /// Levels that were measured once and disagree with their neighbours, once more.
     fn doubt(&mut self) {
-        if self.broken.is_some() || self.stop.urgency() > Urgency::None {
+        if self.broken.is_some() || self.stop.urgency() > Urgency::None || self.series.has_run_out().is_some() {
             return;
         }
         let rows = self.sweep.rows();
@@ -750,9 +753,9 @@ pub fn broken(prose: &str, width: u16) -> String {
 const UNITS: [&str; 6] = ["%", "ns", "µs", "ms", "s", "min"];
 
 /// The name that a draft suggests: its scenario's, or its URL's, or this one.
-pub fn name_for(draft: &Draft, otherwise: &str) -> String {
+pub fn name_for(draft: &Draft, scenario: Option<&Scenario>, otherwise: &str) -> String {
     match (scenarios::file_of(draft), &draft.url) {
-        (Some(path), _) => scenarios::name_of(draft.scenario_name.as_deref(), path),
+        (Some(path), _) => scenarios::name_of(scenario.and_then(|scenario| scenario.name.as_deref()), path),
         (None, Some(url)) => name_of(url),
         (None, None) => otherwise.to_owned(),
     }

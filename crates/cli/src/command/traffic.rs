@@ -11,7 +11,7 @@ use analysis::quantity::{counted, length, share};
 use clap::{ArgAction, Args};
 use import::collection::Described;
 use import::{Asked, KNOWN, Named, Personal, Survey};
-use plan::{Given, PlanError, PlanErrors};
+use plan::{Given, Nanos, PlanError, PlanErrors};
 use report::TRAFFIC_FORMATS;
 use report::traffic::{Beside, Made, Surveyed, made};
 
@@ -212,7 +212,8 @@ fn paths_beside(scenario: &str) -> String {
 fn near(file: &str, paths: Option<&str>, traffic: &import::Traffic, made: &Made) -> String {
     let Some(fidelity) = &made.fidelity else { return format!("  {file}: Nothing in this log can be sent.\n") };
     let mut text = format!("  {file}: {}\n", fidelity.in_words());
-    text += &format!("  {file}: It lasts {}, the log's busiest hour; -d gives another time.\n", length(made.lasts));
+    let as_what = if made.lasts < Nanos::from_secs(3600) { "as the log does" } else { "the log's busiest hour" };
+    text += &format!("  {file}: It lasts {}, {as_what}; -d gives another time.\n", length(made.lasts));
     let (routes, requests) = made.left_out;
     if routes > 0 {
         let share = share(requests, traffic.requests);

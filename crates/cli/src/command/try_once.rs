@@ -5,12 +5,12 @@
 //! flags of a run that are there already.
 
 use clap::{ArgAction, Args};
-use engine::Stop;
+use engine::{Stop, Urgency};
 use plan::{Draft, PlanError, PlanErrors, Secrets, is_secret, url_without_secrets};
 use report::walk::{self, WALK_FORMATS, Walk};
 use report::{request_of, visible};
 
-use super::print;
+use super::{given, print};
 use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::imported::{Imported, Importing};
@@ -98,17 +98,17 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
         .and_then(|drive| drive.walk(place, &variables, &stop))
         .map_err(|error| Failed::from(&error))?;
     let walk = shown(&title, walked);
-    let exit = if walk.wrong.is_some() { Exit::CheckFailed } else { Exit::Done };
+    let exit = match walk.wrong {
+        _ if stop.urgency() > Urgency::None => Exit::Interrupted,
+        Some(_) => Exit::CheckFailed,
+        None => Exit::Done,
+    };
     if !outs.to_stdout() {
         print(walk::text(&walk).as_bytes())?;
     }
     let mut lost = PlanErrors::default();
     outs.write(&walk, &mut lost);
     if lost.is_empty() { Ok(exit) } else { Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }) }
-}
-
-fn given<T: std::str::FromStr<Err = std::convert::Infallible>>(text: &str) -> Option<T> {
-    text.parse().ok()
 }
 
 /// As it is shown: in words, and without secrets.

@@ -143,7 +143,7 @@ pub(super) async fn carrier<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<
     worker.relieve();
 }
 
-/// How a server turned a user away.
+/// Why a user got no answer to wait for.
 enum Refusal {
     None,
     /// No connection could be had, or there was nothing to be sent on one.
@@ -697,8 +697,9 @@ impl<D: Dial + 'static> Lane<D> {
         due: Nanos,
         ready: Nanos,
     ) -> Outcome {
+        let judges = worker.program.judges(state);
         let (first, ear) = worker.program.sending(state);
-        let outcome = self.chain(worker, first, ear, due, ready).await;
+        let outcome = self.chain(worker, (first, judges), ear, due, ready).await;
         worker.heed(worker.program.ended(ear, &outcome));
         outcome
     }
@@ -706,7 +707,7 @@ impl<D: Dial + 'static> Lane<D> {
     async fn chain<C: Clock, P: Program>(
         &mut self,
         worker: &Worker<D, C, P>,
-        first: &[u8],
+        (first, judges): (&[u8], bool),
         ear: &mut P::Ear,
         due: Nanos,
         ready: Nanos,
@@ -721,7 +722,7 @@ impl<D: Dial + 'static> Lane<D> {
             let mut location = Location::default();
             let at_home = place.same_origin(worker.task.plan.target());
             let (exchange, result, done) =
-                match self.hop(worker, &place, at_home, (&request, &method), &mut Chained { location: &mut location, ear }).await {
+                match self.hop(worker, &place, at_home, (&request, &method, judges), &mut Chained { location: &mut location, ear }).await {
                     Ok(hop) => hop,
                     Err((failure, done)) => {
                         let exchange = whole.unwrap_or(Exchange::beginning(done));
@@ -761,7 +762,7 @@ impl<D: Dial + 'static> Lane<D> {
         worker: &Worker<D, C, P>,
         place: &Target,
         at_home: bool,
-        (request, method): (&[u8], &str),
+        (request, method, judges): (&[u8], &str, bool),
         listener: &mut Chained<'_, P::Ear>,
     ) -> Result<(Exchange, Result<Finished, Failure>, Nanos), (Failure, Nanos)> {
         let give_up = |worker: &Worker<D, C, P>, slot: &Slot, failure, text: String| {
@@ -797,6 +798,9 @@ impl<D: Dial + 'static> Lane<D> {
         worker.left(exchange.sent);
         let mut sight = Sight::Nothing;
         let result = poll_fn(|cx| connection.poll_exchange(cx, request, &mut exchange, &around, &mut One(listener), &mut sight)).await;
+        if judges && result.is_ok() {
+            sight = Sight::Judged;
+        }
         let done = self.done_at(worker, &exchange, result.is_ok());
         worker.came_back(done);
         if at_home {

@@ -664,7 +664,8 @@ impl Asked {
 
 /// Where a file is put: a URL that ends with a directory has the file's name behind it.
 fn uploaded(url: Text, path: &str) -> Text {
-    let Some(text) = url.plain().filter(|text| !text.contains(['?', '#'])) else { return url };
+    // Standard input has no name.
+    let Some(text) = url.plain().filter(|text| path != "-" && !text.contains(['?', '#'])) else { return url };
     let behind = text.split_once("://").map_or(text, |(_, rest)| rest);
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     match behind.contains('/') {

@@ -242,15 +242,12 @@ impl Text {
                 Part::Variable(name) if !complete => url.append(Self(vec![Part::Variable(name)]).filled(variables)),
                 part => url.push_part(part),
             }
-            complete = url.beginning().is_some_and(|text| {
-                let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-                rest.contains(['/', '?', '#'])
-            });
+            complete = url.beginning().is_some_and(|text| text[plan::server_in(text).start..].contains(['/', '?', '#']));
         }
         let url = url.trimmed();
         match url.beginning() {
             // As curl and browsers take what has no scheme.
-            Some(text) if !text.contains("://") && !text.starts_with(['/', '?', '#']) => {
+            Some(text) if !plan::has_scheme(text) && !text.starts_with(['/', '?', '#']) => {
                 let mut whole = Self::literal("http://");
                 whole.append(url);
                 whole
@@ -262,7 +259,9 @@ impl Text {
     /// Of a URL whose host is not known: its path and query on this server. What stands at once behind a variable of the host is a part of
     /// the path, such as `{{base_path}}`.
     pub(crate) fn placed_on(&self, server: &str, variables: &[Variable]) -> Self {
-        let scheme = self.0.iter().position(|part| matches!(part, Part::Literal(text) if text.contains("://")));
+        // What stands behind the first slash or question mark is path and query, whatever URL they hold.
+        let is_host = |part: &&Part| !matches!(part, Part::Literal(text) if !plan::has_scheme(text) && text.contains(['/', '?', '#']));
+        let scheme = self.0.iter().take_while(is_host).position(|part| matches!(part, Part::Literal(text) if plan::has_scheme(text)));
         let mut behind = Self::default();
         match scheme.map(|at| (at, &self.0[at])) {
             Some((at, Part::Literal(text))) => {
@@ -328,8 +327,7 @@ impl Text {
                 format!("its host is the value of '{name}', which is not known; give it with --variable {name}=http://HOST")
             });
         };
-        let scheme = text.find("://").map_or(0, |at| at + 3);
-        let end = text[scheme..].find(['/', '?', '#']).map(|at| at + scheme);
+        let end = Some(plan::server_in(text).end).filter(|end| *end < text.len());
         if end.is_none() && self.0.len() > 1 {
             let name = self.variables().next().cloned().unwrap_or_default();
             return Err(format!("a part of its host is not known; give it with --variable {name}=VALUE"));

@@ -61,7 +61,10 @@ impl Tree {
             Yaml { parser: Parser::new_from_str(text), anchors: BTreeMap::new(), left: VALUES_MAX, line: 1, column: 1 }.document()
         };
         // Of what most readers take, ours refuses one thing: a bracket that closes less indented than what it opened in.
-        read(text).or_else(|why| read(&with_brackets_indented(text)).map_err(|_| why))
+        read(text).or_else(|why| match with_brackets_indented(text) {
+            Some(indented) => read(&indented).map_err(|_| why),
+            None => Err(why),
+        })
     }
 
     /// What stands at a key; nothing where there is none.
@@ -342,8 +345,9 @@ impl<'a> Yaml<'a> {
     }
 }
 
-/// YAML in which each bracket that closes at the beginning of a line stands at least as far in as the line before.
-fn with_brackets_indented(text: &str) -> String {
+/// YAML in which each bracket that closes at the beginning of a line stands at least as far in as the line before; `None` if that makes it
+/// more than twice as long.
+fn with_brackets_indented(text: &str) -> Option<String> {
     let mut indented = String::with_capacity(text.len());
     let mut before = "";
     for line in text.split_inclusive('\n') {
@@ -356,8 +360,11 @@ fn with_brackets_indented(text: &str) -> String {
             indented += line;
             before = if content.trim_end().is_empty() { before } else { indent };
         }
+        if indented.len() > 2 * text.len() {
+            return None;
+        }
     }
-    indented
+    Some(indented)
 }
 
 fn count(tree: &Tree) -> usize {

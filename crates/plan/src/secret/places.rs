@@ -11,6 +11,8 @@ use crate::percent_decoded;
 
 /// What is inside so many others is not looked into.
 const LAYERS_MAX: usize = 6;
+/// So many tags are open at once at most, or a tag that closes would look through all of them.
+const OPEN_MAX: usize = 256;
 /// From this length on a parameter `code` is a code of OAuth 2; shorter ones tell countries and errors.
 const CODE_LETTERS_MIN: usize = 16;
 
@@ -264,7 +266,7 @@ impl Layer {
                 let name = tag.strip_prefix('<').unwrap_or_default().split([' ', '\t', '\r', '\n', '/', '>']).next().unwrap_or_default();
                 let ends = self.attributes(begins, found);
                 let stands_alone = text[..ends].ends_with('/') || name.is_empty() || name.starts_with(['?', '!']);
-                if !stands_alone {
+                if !stands_alone && open.len() < OPEN_MAX {
                     open.push((name, inside || is_secret(local(name))));
                 }
                 text.len().min(ends + 1)

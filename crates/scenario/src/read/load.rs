@@ -58,16 +58,15 @@ impl Reading<'_> {
             };
             let Some(value) = value else { continue };
             if let (true, Json::String(text)) = (is_time(setting), &value)
+                && Nanos::lacks_unit(text)
                 && let Err(why) = Nanos::with_unit(text)
-                && why.contains("of what?")
             {
                 self.wrong(node.spot, format!("'{}': {why}", key.name), key.about);
                 continue;
             }
             if let (true, Json::String(text)) = (setting == "rate", &value)
-                && let Some(why) =
-                    text.split(',').filter_map(|stage| stage.split_once(" for ")).find_map(|(_, time)| Nanos::with_unit(time).err())
-                && why.contains("of what?")
+                && let mut times = text.split(',').filter_map(|stage| Some(stage.split_once(" for ")?.1))
+                && let Some(Err(why)) = times.find(|time| Nanos::lacks_unit(time)).map(Nanos::with_unit)
             {
                 self.wrong(node.spot, format!("'{}': {why}", key.name), key.about);
                 continue;

@@ -93,16 +93,16 @@ impl Reading<'_> {
             // Whole paths out of a file, which begin with the slash that stands here for all of them.
             return Some((Template::of([Piece::Text("/".to_owned())].into_iter().chain(template.pieces().iter().cloned())), None));
         }
-        let Some(authority) = text.find("://").map(|at| at + 3) else {
+        if !plan::has_scheme(text) {
             self.wrong(
                 node.spot,
                 format!("'{}' is no path", text.escape_debug()),
                 "begin with /, or write a whole URL such as https://login.test/token",
             );
             return None;
-        };
-        let ends = text[authority..].find(['/', '?', '#']).map_or(text.len(), |length| authority + length);
-        if let Some(at) = text[..ends].find("{{") {
+        }
+        let server = plan::server_in(text);
+        if let Some(at) = text[..server.end].find("{{") {
             let spot = self.within(node, text, at, 2);
             self.wrong(
                 spot,
