@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(
             shown,
             [
-                "workers (N₀): 8.02 (7.9 to 8.1)",
+                "requests at once (N₀): 8.02 (7.9 to 8.1)",
                 "ceiling (C): 1,602/s (1,590/s to 1,614/s)",
                 "answer of the idle server (R₀): 5.00 ms (4.90 ms to 5.10 ms)"
             ]

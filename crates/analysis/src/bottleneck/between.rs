@@ -239,8 +239,13 @@ mod tests {
     fn an_acknowledgement_held_back_shows_between_first_and_last_byte() {
         let mut run = run();
         run.ttfb = times(&[(Nanos::from_micros(560), 1_000)]);
+        run.bytes.received = 1_000 * 300;
         run.service_time = times(&[(Nanos::from_micros(900), 300), (Nanos::from_millis(44), 700)]);
         assert!((Between::of(&run).held_back - 0.7).abs() < 0.06, "{:?}", Between::of(&run));
+        // A large one takes several round trips.
+        run.bytes.received = 1_000 * 500_000;
+        assert!(Between::of(&run).held_back < 0.01);
+        run.bytes.received = 1_000 * 300;
         // An answer that takes 44 ms to begin is slow for another reason.
         run.ttfb = run.service_time.clone();
         assert!(Between::of(&run).held_back < 0.01);

@@ -447,7 +447,7 @@ fn a_server_that_refuses_everything_is_told_as_that_and_nothing_else() {
         assert!(found.is_named() && found.headline() == found.sentence && found.remedy.contains("--bearer"), "{found:#?}");
         assert_eq!(findings(loads, None).len(), 1, "what was busy was busy with refusing");
         let said = sentences(&findings(loads, None));
-        assert!(said[0].starts_with("What was measured is no limit: every request was refused with 401"), "{said:#?}");
+        assert!(said[0].starts_with("What was measured is not its capacity: every request was refused with 401"), "{said:#?}");
         assert!(!said.iter().any(|it| it.contains("next candidate") || it.contains("it fails")), "{said:#?}");
     }
     for (status, told) in [
@@ -676,7 +676,7 @@ fn a_server_that_ended_is_named_before_everything_that_its_end_looks_like() {
     let found = first(&[dead], Kind::Ended);
     assert_eq!(found.sentence, "the server's process ended after 2.90 s: 364 requests failed after that");
     let said = sentences(&[found]);
-    assert!(said[0].starts_with("What was measured is no limit: the server's process ended"), "{said:?}");
+    assert!(said[0].starts_with("What was measured is not its capacity: the server's process ended"), "{said:?}");
 }
 
 #[test]
@@ -686,6 +686,7 @@ fn a_server_that_answers_nobody_is_told_so() {
         succeeded: 0.0,
         answered: 0.0,
         timeouts: 1.0,
+        unanswered: 1.0,
         timeout_s: 1.0,
         failure: "no answer within the timeout".to_owned(),
         service_s: Some(1.0),
@@ -696,7 +697,7 @@ fn a_server_that_answers_nobody_is_told_so() {
     first(&[hung(1.0), hung(5.0)], Kind::Silent);
     // At the lower load it answers.
     not_named(&[closed(1.0, 100.0, 10.0, idle()), hung(5.0)], Kind::Silent);
-    let cut = Point { timeouts: 0.0, errors: 1.0, failure: "closed before answering".to_owned(), ..hung(5.0) };
+    let cut = Point { timeouts: 0.0, unanswered: 0.0, errors: 1.0, failure: "closed before answering".to_owned(), ..hung(5.0) };
     let found = first(&[cut], Kind::Refused);
     assert_eq!(found.sentence, "every request failed, most often: closed before answering");
 }

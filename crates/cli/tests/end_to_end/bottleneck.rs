@@ -51,12 +51,12 @@ fn missing_credentials_are_told_as_that_by_a_run_a_ladder_and_a_search() {
     assert!(session.read("r.html").contains("Every request was refused with 401 Unauthorized"));
 
     let ran = session.loadline(&format!("sweep {url} --levels 1,4 -d 300ms --cooldown 0s --name it --dir ."));
-    assert!(prose(&ran.stdout).contains(&format!("What was measured is no limit: {REFUSED}.")), "{}", ran.stdout);
+    assert!(prose(&ran.stdout).contains(&format!("What was measured is not its capacity: {REFUSED}.")), "{}", ran.stdout);
     assert!(!ran.stdout.contains("it fails from"), "{}", ran.stdout);
     assert_eq!(session.json("it.json")["bottleneck"][0]["kind"], "refused");
 
     let ran = session.loadline(&format!("find '{url}' --slo 'failed < 1%' --quick --budget 30s --name it --dir .")).exits(1);
-    assert!(prose(&ran.stdout).contains(&format!("What was measured is no limit: {REFUSED}.")), "{}", ran.stdout);
+    assert!(prose(&ran.stdout).contains(&format!("What was measured is not its capacity: {REFUSED}.")), "{}", ran.stdout);
     assert_eq!(session.json("it.find.json")["bottleneck"][0]["kind"], "refused");
 }
 

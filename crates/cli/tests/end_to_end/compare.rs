@@ -15,10 +15,13 @@ fn pairs(session: &Session, name: &str) -> usize {
     session.json(&format!("_output/loadline/{name}.compare.json"))["pairs"].as_array().unwrap().len()
 }
 
-/// Pairs that count: on a busy machine another is measured in the place of one that does not.
-fn sound(session: &Session, name: &str) -> usize {
+/// So many pairs count. On a busy machine another is measured in the place of one that does not, as long as there are any.
+#[track_caller]
+fn count_pairs(session: &Session, name: &str, wanted: usize) {
     let result = session.json(&format!("_output/loadline/{name}.compare.json"));
-    result["pairs"].as_array().unwrap().iter().filter(|pair| pair["left_out"].is_null()).count()
+    let pairs = result["pairs"].as_array().unwrap();
+    let sound = pairs.iter().filter(|pair| pair["left_out"].is_null()).count();
+    assert!(sound == wanted || sound < wanted && pairs.len() > wanted, "{sound} of {} pairs count, and {wanted} are wanted", pairs.len());
 }
 
 /// A port that is free, for a command that must be told one.
@@ -47,7 +50,8 @@ fn a_server_that_takes_four_times_as_long_is_worse() {
     assert_eq!(result["comparison"]["verdict"]["verdict"], "worse");
     let pairs = result["pairs"].as_array().unwrap();
     let first: Vec<&str> = pairs.iter().map(|pair| pair["first"].as_str().unwrap()).collect();
-    assert_eq!((sound(&session, "slow"), first[..8].iter().filter(|side| **side == "A").count()), (8, 4), "{first:?}");
+    count_pairs(&session, "slow", 8);
+    assert_eq!(first[..8].iter().filter(|side| **side == "A").count(), 4, "{first:?}");
     for (number, pair) in pairs.iter().enumerate() {
         let seeds = [&pair["a"]["plan"]["seed"], &pair["b"]["plan"]["seed"]];
         assert_eq!(seeds, [1 + number, 1 + number]);
@@ -64,7 +68,7 @@ fn a_server_is_not_worse_than_itself() {
     let ran = session.loadline(&format!("compare '{url}' '{url}' {SHAPE} --pairs 6 --margin 50%"));
     assert!(ran.exit == 0 || ran.exit == 4, "{ran:?}");
     assert!(!ran.stdout.contains("WORSE"), "{}", ran.stdout);
-    assert_eq!(sound(&session, "a_b"), 6);
+    count_pairs(&session, "a_b", 6);
 }
 
 #[test]
@@ -83,7 +87,7 @@ fn fewer_than_five_pairs_give_no_verdict() {
     let (a, b) = (server.url("/behave?delay=20ms"), server.url("/behave?delay=90ms"));
     let ran = session.loadline(&format!("compare '{a}' '{b}' -c 2 -n 10 --cooldown 0s --pairs 4 --name few")).exits(4);
     ran.says("No verdict").says("takes at least 5 pairs, and here are 4").complains("4 pairs give no verdict");
-    assert_eq!(sound(&session, "few"), 4);
+    count_pairs(&session, "few", 4);
 }
 
 #[test]
@@ -94,11 +98,12 @@ fn the_noise_of_the_first_pairs_says_how_many_are_measured() {
     let ran = session.loadline(&format!("compare '{a}' '{b}' {SHAPE} --margin 90% --name quiet")).exits(1);
     ran.complains("5 pairs are enough: the change of ").says("B is worse: ");
     let result = session.json("_output/loadline/quiet.compare.json");
-    assert_eq!((sound(&session, "quiet"), &result["pairs_planned"]), (5, &5.into()));
+    count_pairs(&session, "quiet", 5);
+    assert_eq!(result["pairs_planned"], 5);
     // And one so narrow that no machine is that quiet.
     let short = "-c 2 -n 10 --cooldown 0s --margin 0.0001%";
     session.loadline(&format!("compare '{a}' '{a}' {short} --name loud")).complains("20 pairs are measured, the most without --pairs");
-    assert_eq!(sound(&session, "loud"), 20);
+    count_pairs(&session, "loud", 20);
 }
 
 #[test]
@@ -113,7 +118,7 @@ fn commands_are_started_and_stopped_around_every_run() {
     assert!(prose(&ran.stdout).contains("each server started"), "{}", ran.stdout);
     assert_eq!(session.read("starts"), "started\n".repeat(2 * pairs(&session, "a_b")));
     assert!(TcpListener::bind(("127.0.0.1", port)).is_ok(), "no server is left behind");
-    assert_eq!(sound(&session, "a_b"), 2);
+    count_pairs(&session, "a_b", 2);
 }
 
 #[test]
@@ -191,7 +196,7 @@ fn promises_are_held_against_b() {
         format!("compare '{a}' '{b}' -c 2 -n 40 --cooldown 0s --pairs 2 --name {name} --check 'failed < 10%'")
     };
     // Two pairs give no verdict; that a promise is broken is sure all the same.
-    session.loadline(&line(&a, &b, "kept")).exits(4).says("held by B: failed < 10%: 0 of 80");
+    session.loadline(&line(&a, &b, "kept")).exits(4).says("held by B: failed < 10%: 0 of ");
     let ran = session.loadline(&line(&b, &a, "broken")).exits(1).complains("2 pairs give no verdict");
     ran.says("FAILED by B: failed < 10%: 80 of 80");
     let result = session.json("_output/loadline/broken.compare.json");

@@ -196,7 +196,7 @@ fn a_scenario_of_a_log_asks_for_what_the_log_asked_for() {
 }
 
 #[test]
-fn a_part_of_a_log_is_told_and_played() {
+fn a_part_of_a_log_is_told() {
     let mut session = Session::new().file("access.log", &shop_log());
     let all = session.loadline("traffic access.log").exits(0);
     let part = session.loadline("traffic access.log --only 'GET /*' --except '*.css'").exits(0);

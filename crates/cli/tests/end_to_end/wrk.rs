@@ -67,8 +67,8 @@ fn reports_are_equal_but_for_the_numbers_which_agree_where_the_server_is_the_lim
 
 #[test]
 fn bytes_are_those_of_the_answers_that_are_counted() {
-    // What is on its way at the end comes 200 ms after it.
-    let server = Recorder::start(Duration::from_millis(600), 200);
+    // What is on its way at the end comes long after it.
+    let server = Recorder::start(Duration::from_millis(800), 200);
     let words = format!("-t1 -c20 -d1s -T5s {}/", server.url);
     let theirs = text(real(&words).stdout);
     let ran = Session::new().loadline(&format!("wrk --quiet {words}")).exits(0);
