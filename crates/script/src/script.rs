@@ -237,6 +237,7 @@ struct SettingUp {
 
 impl SettingUp {
     fn all(self, threads: u32) -> Result<(Vec<Part>, Defines), ScriptError> {
+        self.globals.reach.learn(&self.addresses);
         let addrs = addresses(&self.main.lua, &self.addresses).map_err(|error| self.main.failed("setup()", &error))?;
         self.main.call::<()>("addrs", "setup()", addrs)?;
         let bytes_max = memory_bytes_max(threads);
@@ -252,7 +253,7 @@ impl SettingUp {
     fn one(&self, bytes_max: usize, defines: &mut Option<Defines>) -> Result<Part, ScriptError> {
         let state = State::new(&self.path, self.libraries, &self.globals, bytes_max)?;
         state.execute(&self.text)?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared::new(self.globals.reach.clone()));
         let weak = state.lua.weak();
         let own = thread::functions(&state.lua, &weak, &shared).map_err(|error| state.failed("making its thread", &error))?;
         state.call::<()>("thread", "making its thread", own)?;
