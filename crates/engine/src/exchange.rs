@@ -268,17 +268,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     }
                     return Poll::Ready(failure);
                 }
-                Poll::Ready(Ok(())) if read.filled().is_empty() => {
-                    return Poll::Ready(self.reply.closed().map_err(|failure| self.blame(failure, exchange)));
-                }
                 Poll::Ready(Ok(())) => {
                     let now = around.clock.now();
                     if now >= around.slot.deadline() {
-                        // The warden has not looked yet: what comes too late is late all the same.
+                        // The warden has not looked yet: what comes too late is late all the same, and an end is an answer's too.
                         around.slot.expire(now);
                         return Poll::Ready(Err(exchange.timeout_of(request)));
                     }
                     let bytes = read.filled();
+                    if bytes.is_empty() {
+                        return Poll::Ready(self.reply.closed().map_err(|failure| self.blame(failure, exchange)));
+                    }
                     exchange.received += bytes.len() as u64;
                     exchange.last_byte = now;
                     let progress = take.take(&mut self.reply, bytes, exchange);
