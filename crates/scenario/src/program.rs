@@ -308,7 +308,13 @@ impl<const W: bool> Journeys<W> {
                 }
             }
         }
-        Err(self.cannot(user, "a loop goes round without sending anything"))
+        // A loop that sends nothing, because of an answer or a row, ends its journey as one does that cannot be gone through: with the
+        // next request, which is not sent.
+        let (before, behind) = course.ops.split_at(user.at);
+        let next = behind.iter().chain(before).find_map(|op| if let Op::Request(step) = op { Some(*step) } else { None });
+        let Some(step) = next else { return Err(self.cannot(user, "a loop goes round without sending anything")) };
+        (user.step, user.travels, user.is_lost, user.pause) = (step, true, true, Nanos::ZERO);
+        Ok(())
     }
 
     #[cold]

@@ -564,6 +564,38 @@ fn what_cannot_be_repeated_or_gone_through_ends_its_journey_and_not_the_run() {
 }
 
 #[test]
+fn a_loop_that_goes_round_without_sending_anything_ends_its_journey_and_not_the_run() {
+    // Every other answer says a number that is far too large.
+    let answers = std::cell::Cell::new(0);
+    let (server, log) = serving(move |seen| {
+        if seen.line != "GET /list" {
+            return plain(1, "ok");
+        }
+        answers.set(answers.get() + 1);
+        plain(1, if answers.get() % 2 == 0 { r#"{"n": 1000000000000, "x": 0}"# } else { r#"{"n": 2, "x": 1}"# })
+    });
+    let text = "load: {users: 1, requests: 40}
+steps:
+- get: /list
+  extract: {n: json $.n, x: json $.x}
+- repeat: '{{n}}'
+  steps:
+  - if: '{{x}} == 1'
+    steps: [{get: /one}]
+- get: /end
+";
+    let ran = run(&server, text);
+    assert_eq!(ran.broken, None);
+    let refused = failed(&ran.summary, Failure::RequestValue);
+    assert!(refused >= 5, "{:?}", ran.summary.failures);
+    assert_eq!(ran.summary.requests.due, 40);
+    let journeys = &ran.summary.scenario.unwrap().journeys[0];
+    assert_eq!(journeys.broke_off, refused);
+    assert!(journeys.succeeded >= 5, "{journeys:?}");
+    assert_eq!(log.borrow().len() as u64, 40 - refused, "what cannot be sent is not");
+}
+
+#[test]
 fn a_value_that_no_header_can_hold_ends_its_journey_and_not_the_run() {
     // Every other login answers with a token of two lines.
     let logins = std::cell::Cell::new(0);
