@@ -13,6 +13,8 @@ pub struct Scenario {
     pub name: Option<String>,
     /// The target, the load and the data files: settings of a plan, over which flags go.
     pub draft: Draft,
+    /// Servers that it names beside its target, other than by the steps that go there.
+    pub also_named: Vec<String>,
     /// What the load must keep to.
     pub checks: Vec<gate::Check>,
     /// How templates call the data files, in the order of the draft.
