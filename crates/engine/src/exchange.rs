@@ -379,18 +379,38 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 }
 
+/// What nginx and Go answer with status 400 to a plain request at a port for TLS.
+const WANTS_TLS: [&[u8]; 2] = [b"plain HTTP request was sent to HTTPS port", b"sent an HTTP request to an HTTPS server"];
+
 impl Sight {
     /// As text: bytes escaped, so that no terminal or page takes them for its own.
     pub(crate) fn text(&self, buffer: &[u8]) -> String {
         match self {
             Self::Bytes(count) => {
                 let bytes = &buffer[..*count];
-                // The record header of a TLS alert (RFC 8446 §5.1).
-                let hint = if bytes.starts_with(&[0x15, 0x03]) { ": this port speaks TLS, so use https://" } else { "" };
+                // The record header of a TLS alert (RFC 8446 §5.1), or such a server's own words.
+                let says = |words: &&[u8]| bytes.windows(words.len()).any(|window| window == *words);
+                let speaks_tls = bytes.starts_with(&[0x15, 0x03]) || bytes.starts_with(b"HTTP/1.") && WANTS_TLS.iter().any(says);
+                let hint = if speaks_tls { ": this port speaks TLS, so use https://" } else { "" };
                 format!("{}{hint}", bytes.escape_ascii())
             }
             Self::System(error) => error.to_string(),
             Self::Nothing | Self::Judged => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_wants_tls_is_told_as_that() {
+        let go = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+        let nginx = "HTTP/1.1 400 Bad Request\r\nServer: nginx/1.22.1\r\n\r\n<title>400 The plain HTTP request was sent to HTTPS port</title>";
+        for (answer, told) in [(go, true), (nginx, true), ("HTTP/1.1 400 Bad Request\r\n\r\nno id", false), ("\u{15}\u{3}\u{3}", true)] {
+            let text = Sight::Bytes(answer.len()).text(answer.as_bytes());
+            assert_eq!(text.ends_with("this port speaks TLS, so use https://"), told, "{text}");
         }
     }
 }
