@@ -14,12 +14,12 @@
 use std::path::Path;
 
 use clap::{ArgAction, Args};
-use import::collection::{Collection, Environment, Kind, Unread, Wishes, guess};
+use import::collection::{Collection, Environment, FILE_BYTES_MAX, Kind, Unread, Wishes, guess};
 use plan::{Also, Draft, Plan, PlanError, PlanErrors, Scheme, Target};
 
 use crate::destinations::{Choice, Said};
 use crate::exit::{Exit, Failed};
-use crate::inputs::{plainly, readable};
+use crate::inputs::{plainly, readable, whole};
 use crate::other_tools;
 use crate::scenarios::{self, Scenarios};
 use crate::screen::{Voice, complain};
@@ -377,7 +377,7 @@ pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes) -> Option<Result<Co
     if !read.missing.is_empty() {
         let names = read.missing.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
         let (are, values) = if read.missing.len() == 1 { ("a variable", "its value") } else { ("variables", "their values") };
-        let known: Vec<&str> = read.left_out.iter().filter_map(|left| left.what.strip_prefix("the environment ")).take(10).collect();
+        let known = read.environments();
         let known = if known.is_empty() { String::new() } else { format!(" (it has {})", known.join(", ")) };
         return Some(Err(PlanError::new(
             "variable",
@@ -447,7 +447,7 @@ pub fn environment(named: &str) -> Result<(Environment, Option<String>), PlanErr
     if !path.is_file() && !is_a_path {
         return Ok((Environment::Named(named.to_owned()), None));
     }
-    let bytes = std::fs::read(path).map_err(|why| wrong(plainly(&why)))?;
+    let bytes = whole(path, FILE_BYTES_MAX).map_err(|why| wrong(plainly(&why)))?;
     let environment = Environment::read(&bytes).map_err(|why| wrong(why.to_string()))?;
     Ok((environment, Some(script::fingerprint_of(&bytes))))
 }
