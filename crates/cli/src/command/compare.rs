@@ -204,7 +204,10 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     // The same file on both sides leaves the same out.
     let mut told: Vec<&str> = Vec::new();
     for side in &mut sides {
-        let Some(path) = side.draft.scenario.as_deref().filter(|path| !told.contains(path)) else { continue };
+        let path = side.draft.scenario.as_deref().unwrap_or(&side.subject.name);
+        if told.contains(&path) {
+            continue;
+        }
         importing.tell(&format!("'{path}'"), &side.left_out, manner.voice());
         left_out.append(&mut side.left_out);
         told.push(path);
