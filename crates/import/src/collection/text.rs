@@ -328,6 +328,9 @@ impl Text {
                 format!("its host is the value of '{name}', which is not known; give it with --variable {name}=http://HOST")
             });
         };
+        if text.starts_with('/') {
+            return Err("it names no server; give --target http://HOST".to_owned());
+        }
         let scheme = text.find("://").map_or(0, |at| at + 3);
         let end = text[scheme..].find(['/', '?', '#']).map(|at| at + scheme);
         if end.is_none() && self.0.len() > 1 {
