@@ -168,6 +168,8 @@ pub struct Step {
     pub elsewhere: Option<Target>,
     /// Names and values, in order.
     pub headers: Vec<(String, Template)>,
+    /// Secrets among them that all steps send, which are the target's alone.
+    pub shared_secrets: Vec<String>,
     /// What follows the head.
     pub body: Body,
     /// How the user says who it is.
