@@ -14,6 +14,8 @@ pub struct Destinations {
     /// Where requests go that may not go where the file says.
     target: Target,
     also: Also,
+    /// Those that the user named besides.
+    named: Also,
     /// Where the file itself sends its requests, and how many.
     servers: Vec<(Target, usize)>,
     /// Who wrote the file.
@@ -55,19 +57,21 @@ pub enum Said {
 }
 
 impl Destinations {
-    /// Of a scenario that a plan names.
-    pub fn new(path: &str, plan: &Plan, scenario: &Scenario, author: Author) -> Self {
+    /// Of a scenario that a plan names; `typed` are servers that the command line names.
+    pub fn new(path: &str, plan: &Plan, scenario: &Scenario, author: Author, typed: &Also) -> Self {
         let own = scenario.draft.url.as_ref().and_then(|url| url.parse::<Target>().ok()).unwrap_or_else(|| plan.target().clone());
         let servers = scenario.servers().into_iter().map(|(other, requests)| (other.unwrap_or_else(|| own.clone()), requests)).collect();
         let path = format!("'{}'", report::visible(path));
-        Self { path, target: plan.target().clone(), also: plan.also().clone(), servers, author }
+        // What is no server is told of the plan.
+        let named = Also::read(&[typed.written(), scenario.also_named.clone()].concat(), &mut Vec::new());
+        Self { path, target: plan.target().clone(), also: plan.also().clone(), named, servers, author }
     }
 
     /// Of another tool's requests, whose file is called `shown`.
     pub fn of_requests(shown: &str, requests: &Collection) -> Option<Self> {
         let servers = requests.servers();
         let (target, _) = servers.first()?.clone();
-        Some(Self { path: shown.to_owned(), target, also: Also::Any, servers, author: Author::Tool })
+        Some(Self { path: shown.to_owned(), target, also: Also::Any, named: Also::default(), servers, author: Author::Tool })
     }
 
     /// Of the list of URLs that a plan names, if it has one. A line counts as often as it is chosen beside the others.
@@ -81,12 +85,12 @@ impl Destinations {
             }
         }
         let path = format!("'{}'", report::visible(&mix.path));
-        Some(Self { path, target: plan.target().clone(), also: Also::Any, servers, author: Author::User })
+        Some(Self { path, target: plan.target().clone(), also: Also::Any, named: plan.also().clone(), servers, author: Author::User })
     }
 
     /// What there is to say; nothing where there is one server and the user named it.
     pub fn said(&self, choice: Choice) -> Option<Said> {
-        let Self { path, target, also, servers, author } = self;
+        let Self { path, target, also, named, servers, author } = self;
         let stays = |server: &Target| server.same_origin(target) || also.holds(server);
         let mut distinct: Vec<&Target> = Vec::new();
         for (server, _) in servers {
@@ -103,11 +107,13 @@ impl Destinations {
         }
         let text = format!("{path}: requests go to {}", listed(servers));
         match (distinct.len(), author) {
-            (0 | 1, Author::User) => None,
+            (0 | 1, Author::User) if distinct.iter().all(|server| server.same_server(target)) => None,
             (0 | 1, Author::Tool) if choice != Choice::File => None,
-            (0 | 1, Author::Tool) | (_, Author::User) => Some(Said::Remark(text)),
-            (_, Author::Tool) if choice == Choice::Target => Some(Said::Remark(text)),
-            (servers, Author::Tool) => Some(Said::Doubt { text, servers }),
+            (0 | 1, _) => Some(Said::Remark(text)),
+            _ if choice == Choice::Target => Some(Said::Remark(text)),
+            // One of them is the file's own.
+            _ if distinct.iter().filter(|server| !named.holds(server)).count() <= 1 => Some(Said::Remark(text)),
+            (servers, _) => Some(Said::Doubt { text, servers }),
         }
     }
 }
@@ -140,7 +146,8 @@ mod tests {
     fn said(target: &str, also: &[&str], servers: &[(&str, usize)], author: Author, choice: Choice) -> Option<Said> {
         let also = Also::read(&also.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), &mut Vec::new());
         let servers = servers.iter().map(|(server, requests)| (server.parse().unwrap(), *requests)).collect();
-        Destinations { path: "'a.har'".to_owned(), target: target.parse().unwrap(), also, servers, author }.said(choice)
+        let named = Also::default();
+        Destinations { path: "'a.har'".to_owned(), target: target.parse().unwrap(), also, named, servers, author }.said(choice)
     }
 
     fn remark(text: &str) -> Option<Said> {
@@ -148,14 +155,25 @@ mod tests {
     }
 
     #[test]
-    fn several_servers_of_another_tool_s_file_are_a_doubt_and_those_of_the_user_a_remark() {
+    fn several_servers_of_a_file_are_a_doubt_unless_they_were_named() {
         let both = [("http://a.test", 1), ("https://b.test", 3)];
         let text = "'a.har': requests go to https://b.test (3) and http://a.test (1)";
         let asked = |author, choice| said("https://b.test", &["http://a.test"], &both, author, choice);
         assert_eq!(asked(Author::Tool, Choice::File), Some(Said::Doubt { text: text.to_owned(), servers: 2 }));
-        assert_eq!(asked(Author::User, Choice::File), remark(text));
+        assert_eq!(asked(Author::User, Choice::File), Some(Said::Doubt { text: text.to_owned(), servers: 2 }));
         // Both were named.
         assert_eq!(asked(Author::Tool, Choice::Target), remark(text));
+        let servers = both.iter().map(|(server, requests)| (server.parse().unwrap(), *requests)).collect();
+        let named = Also::read(&["http://a.test".to_owned()], &mut Vec::new());
+        let own = Destinations { path: "'a.har'".to_owned(), target: "https://b.test".parse().unwrap(), also: named.clone(), named, servers, author: Author::User };
+        assert_eq!(own.said(Choice::File), remark(text));
+    }
+
+    #[test]
+    fn one_server_of_a_list_is_told_where_it_is_not_the_user_s() {
+        let one = [("http://a.test", 2)];
+        assert_eq!(said("http://a.test", &[], &one, Author::User, Choice::File), None);
+        assert_eq!(said("http://b.test", &["any"], &one, Author::User, Choice::File), remark("'a.har': requests go to http://a.test (2)"));
     }
 
     #[test]

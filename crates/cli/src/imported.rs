@@ -14,12 +14,12 @@
 use std::path::Path;
 
 use clap::{ArgAction, Args};
-use import::collection::{Collection, Environment, Kind, Unread, Wishes, guess};
+use import::collection::{Collection, Environment, FILE_BYTES_MAX, Kind, Unread, Wishes, guess};
 use plan::{Also, Draft, Plan, PlanError, PlanErrors, Scheme, Target};
 
 use crate::destinations::{Choice, Said};
 use crate::exit::{Exit, Failed};
-use crate::inputs::{plainly, readable};
+use crate::inputs::{plainly, readable, whole};
 use crate::other_tools;
 use crate::scenarios::{self, Scenarios};
 use crate::screen::{Voice, complain};
@@ -59,13 +59,22 @@ impl Importing {
     /// Puts what the file that a draft names, if it names one, under what was typed, and a saved plan under both.
     pub fn take(&self, mut draft: Draft, saved: Option<&Draft>, voice: Voice, errors: &mut PlanErrors) -> Imported {
         self.look_at_target(errors);
-        let under = |draft: Draft| match saved {
+        let (saved, mut left_of_saved) = match (saved.cloned(), &self.target) {
+            (Some(saved), Some(_)) => {
+                let (saved, left) = elsewhere(saved, &draft);
+                (Some(saved), left)
+            }
+            (saved, _) => (saved, Vec::new()),
+        };
+        let under = |draft: Draft| match &saved {
             Some(saved) => saved.clone().overlaid(draft),
             None => draft,
         };
+        self.tell("the saved plan", &left_of_saved, voice);
         if let Some(words) = pasted(&mut draft) {
             let (pasted, left_out) = self.of_words(&words, voice, errors);
-            return Imported { draft: under(pasted.overlaid(draft)), scenarios: Scenarios::default(), left_out };
+            left_of_saved.extend(left_out);
+            return Imported { draft: under(pasted.overlaid(draft)), scenarios: Scenarios::default(), left_out: left_of_saved };
         }
         let stands_for_url = |url: &String| !url.contains("://") && Path::new(url).is_file();
         let in_its_place = draft.url.clone().filter(|url| draft.scenario.is_none() && stands_for_url(url));
@@ -75,12 +84,11 @@ impl Importing {
         }
         named = under(named);
         let Some(path) = named.scenario.clone() else {
-            self.complain_without_a_file(errors);
+            self.complain_without_a_file(&named, errors);
             return Imported { draft: under(looked_at(draft, errors)), scenarios: Scenarios::default(), left_out: Vec::new() };
         };
         if self.target.is_some() {
-            // Servers that a saved plan names are those of its own target.
-            (named.url, named.also_target) = (self.target.clone(), draft.also_target.clone());
+            named.url = self.target.clone();
         }
         let host = named.url.clone();
         let before = errors.0.len();
@@ -88,7 +96,7 @@ impl Importing {
         let read = if errors.0.len() == before { scenarios.requests(&path) } else { None };
         match read {
             None if errors.0.len() == before && in_its_place.is_some() && !scenarios::is_file(&path) => {
-                self.complain_without_a_file(errors);
+                self.complain_without_a_file(&draft, errors);
                 Imported { draft: under(looked_at(draft, errors)), scenarios, left_out: Vec::new() }
             }
             // Its checks are not those of a plan, and a plan would keep what was given as a value.
@@ -100,11 +108,13 @@ impl Importing {
             {
                 let (imported, left_out) = self.one(&read, &format!("'{path}'"), voice, errors);
                 draft.url = None;
-                Imported { draft: under(imported.overlaid(draft)), scenarios, left_out }
+                left_of_saved.extend(left_out);
+                Imported { draft: under(imported.overlaid(draft)), scenarios: scenarios.with_single(&path, read), left_out: left_of_saved }
             }
             _ => {
-                let imported = self.of_scenario(named, &path, scenarios, errors);
+                let mut imported = self.of_scenario(named, &path, scenarios, errors);
                 self.tell(&format!("'{path}'"), &imported.left_out, voice);
+                imported.left_out.extend(left_of_saved);
                 imported
             }
         }
@@ -234,10 +244,10 @@ impl Importing {
     }
 
     /// Says where the requests of files go, of each side that is given. With `--strict`, nothing may be left out, and they go to one server
-    /// or where `--target` says.
+    /// or where `--target` and `--also-target` say.
     ///
     /// # Errors
-    /// If something is left out; and if a file of another tool names several servers.
+    /// If something is left out; and if a file names several servers that the user did not.
     pub fn look<'a>(
         &self,
         sides: impl IntoIterator<Item = (&'a Plan, &'a Scenarios)>,
@@ -250,8 +260,8 @@ impl Importing {
             ways.extend(scenarios.ways_left_out());
             let choice = match (&self.target, &scenarios.wishes().host) {
                 (Some(_), _) => Choice::Target,
-                (None, Some(_)) => Choice::Address,
-                (None, None) => Choice::File,
+                (None, Some(_)) if !scenarios.are_single() => Choice::Address,
+                (None, _) => Choice::File,
             };
             let Some(said) = scenarios.destinations(plan).and_then(|found| found.said(choice)) else { continue };
             if told.contains(&said) {
@@ -264,11 +274,13 @@ impl Importing {
                     return Err(Failed::new(
                         Exit::NotTrustworthy,
                         format_args!("{text}, and --strict allows one server, not {servers}"),
-                        "give --target URL to send all of them to one server, with --also-target ORIGIN for each other one",
+                        "give --target URL to send all of them to one server, or name each other one with --also-target ORIGIN",
                     ));
                 }
                 Said::Doubt { text, .. } if voice == Voice::Talking => {
-                    complain(&format!("warning: {text}\n  help: --target URL sends all of them to one server"));
+                    complain(&format!(
+                        "warning: {text}\n  help: --target URL sends all of them to one server, and --also-target ORIGIN names one that is meant"
+                    ));
                 }
                 Said::Doubt { .. } => {}
             }
@@ -300,8 +312,14 @@ impl Importing {
     }
 
     /// Whoever speaks of a file has to give one.
-    pub fn complain_without_a_file(&self, errors: &mut PlanErrors) {
-        if let Some(target) = &self.target {
+    pub fn complain_without_a_file(&self, draft: &Draft, errors: &mut PlanErrors) {
+        if let (Some(target), Some(urls)) = (&self.target, &draft.urls) {
+            errors.push(PlanError::new(
+                "target",
+                format!("--target {target} and --urls {urls} both say where requests go: whole URLs of the list go to their own servers"),
+                format!("write paths in the list, such as /a, and give {target} as the URL; or give {urls} in the place of the URL, without --urls"),
+            ));
+        } else if let Some(target) = &self.target {
             errors.push(PlanError::new(
                 "target",
                 format!("--target {target} says where a file's requests go, and no file is given"),
@@ -359,7 +377,7 @@ pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes) -> Option<Result<Co
     if !read.missing.is_empty() {
         let names = read.missing.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
         let (are, values) = if read.missing.len() == 1 { ("a variable", "its value") } else { ("variables", "their values") };
-        let known: Vec<&str> = read.left_out.iter().filter_map(|left| left.what.strip_prefix("the environment ")).take(10).collect();
+        let known = read.environments();
         let known = if known.is_empty() { String::new() } else { format!(" (it has {})", known.join(", ")) };
         return Some(Err(PlanError::new(
             "variable",
@@ -429,7 +447,7 @@ pub fn environment(named: &str) -> Result<(Environment, Option<String>), PlanErr
     if !path.is_file() && !is_a_path {
         return Ok((Environment::Named(named.to_owned()), None));
     }
-    let bytes = std::fs::read(path).map_err(|why| wrong(plainly(&why)))?;
+    let bytes = whole(path, FILE_BYTES_MAX).map_err(|why| wrong(plainly(&why)))?;
     let environment = Environment::read(&bytes).map_err(|why| wrong(why.to_string()))?;
     Ok((environment, Some(script::fingerprint_of(&bytes))))
 }
@@ -471,12 +489,20 @@ impl Importing {
 pub fn leave_ways(said: &mut Draft, over: &Draft) -> Vec<String> {
     let mut left = Vec::new();
     let mut leave = |what: &str, way: Option<String>, typed: bool| {
-        left.extend(way.filter(|_| !typed).map(|way| format!("the {what} '{way}' of the file: requests go to the target alone")));
+        left.extend(way.filter(|_| !typed).map(|way| format!("the {what} '{way}': requests go to the target alone")));
     };
     leave("proxy", said.proxy.take(), over.proxy.is_some());
     leave("Unix socket", said.unix_socket.take(), over.unix_socket.is_some());
     leave("address", said.connect_to.take().map(|to| to.to_string()), over.connect_to.is_some());
     left
+}
+
+/// A saved plan whose requests are to go to another server than its own: what leads to its own, or to others that it names, is left
+/// out unless it was typed. Also tells what.
+pub fn elsewhere(mut saved: Draft, typed: &Draft) -> (Draft, Vec<String>) {
+    let left = leave_ways(&mut saved, typed);
+    let Draft { also_target, proxy, unix_socket, connect_to, .. } = typed.clone();
+    (Draft { also_target, proxy, unix_socket, connect_to, ..saved }, left)
 }
 
 /// Takes what is said about TLS out of a request that is sent without: other tools do not mind it there.

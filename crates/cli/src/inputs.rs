@@ -9,6 +9,8 @@ use std::io::{self, Read};
 use std::num::NonZeroU32;
 use std::path::Path;
 
+use engine::body::all;
+pub use engine::body::{BYTES_MAX as BODY_BYTES_MAX, whole};
 use measure::Summary;
 pub use plan::plainly;
 use plan::template::is_templated;
@@ -77,8 +79,8 @@ fn note_script(draft: &mut Draft, errors: &mut PlanErrors) {
     draft.script_sha256 = Some(now);
 }
 
-/// A body stands in memory whole.
-pub const BODY_BYTES_MAX: u64 = 1 << 30;
+/// Results of other loads, and lists and settings of other tools: what is larger is none.
+pub const TEXT_BYTES_MAX: u64 = 1 << 30;
 /// What is larger holds no certificate and no key.
 const PEM_BYTES_MAX: u64 = 64 << 20;
 
@@ -127,15 +129,17 @@ fn read_standard_input(draft: &mut Draft, input: &mut dyn Read, errors: &mut Pla
         // Both being bodies is the plan's complaint; here they only must not wait for the same input twice.
         return;
     }
-    let mut bytes = Vec::new();
-    if let Err(why) = input.read_to_end(&mut bytes) {
-        errors.push(PlanError::new(
-            setting,
-            format!("--{setting} @-: standard input cannot be read: {}", plainly(&why)),
-            "give --data @FILE",
-        ));
-        return;
-    }
+    let bytes = match all(input, BODY_BYTES_MAX) {
+        Ok(bytes) => bytes,
+        Err(why) => {
+            errors.push(PlanError::new(
+                setting,
+                format!("--{setting} @-: standard input cannot be read: {}", plainly(&why)),
+                "give --data @FILE",
+            ));
+            return;
+        }
+    };
     match String::from_utf8(bytes) {
         // A plan is text, and its text '@…' names a file: what is neither cannot be kept in a result truthfully.
         Ok(read) if !read.starts_with('@') => *text = read,
@@ -191,17 +195,12 @@ fn look(draft: &Draft, errors: &mut PlanErrors) {
     }
 }
 
-/// What a file holds, up to a number of MiB in bytes: a device or a pipe may have no end.
+/// The text that a file holds, as [`whole`] reads it.
 ///
 /// # Errors
-/// If it cannot be read, or is larger.
-pub fn whole(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > bytes_max {
-        return Err(io::Error::other(format!("it is larger than {} MiB", bytes_max >> 20)));
-    }
-    Ok(bytes)
+/// If it cannot be read, is larger, or is no text.
+pub fn text(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<String> {
+    String::from_utf8(whole(path, bytes_max)?).map_err(|_| io::Error::other("it is not text in UTF-8"))
 }
 
 /// Whether a file can be read.

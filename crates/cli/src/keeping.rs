@@ -18,6 +18,7 @@ use measure::Counted;
 use plan::{Plan, PlanError, PlanErrors};
 
 use crate::exit::{Exit, Failed};
+use crate::inputs::{TEXT_BYTES_MAX, whole};
 use crate::saved::{Saved, composed};
 use crate::screen::complain;
 
@@ -122,7 +123,7 @@ impl At {
         let refers = text.starts_with('@') || (Id::may_begin_with(text) && !path.exists());
         if !refers {
             let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-            return std::fs::read(path).map(|bytes| (bytes, stem)).map_err(ReadError::File);
+            return whole(path, TEXT_BYTES_MAX).map(|bytes| (bytes, stem)).map_err(ReadError::File);
         }
         let (store, entry) = match self.find(text) {
             Ok(found) => found,

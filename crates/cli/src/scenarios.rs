@@ -89,6 +89,8 @@ struct Shelf {
     data_typed: Cell<bool>,
     /// Ways to other servers than the user's that scenarios name, and that are left out.
     ways: RefCell<Vec<String>>,
+    /// The file of another tool whose only request is a plan, without a scenario.
+    single: OnceCell<(String, Rc<Collection>)>,
 }
 
 /// What a file holds.
@@ -105,7 +107,7 @@ struct Held {
 impl Scenarios {
     /// With what was said about the files of other tools.
     pub fn reading_with(wishes: Wishes) -> Self {
-        Self(Rc::new(Shelf { wishes, held: RefCell::default(), data_typed: Cell::default(), ways: RefCell::default() }))
+        Self(Rc::new(Shelf { wishes, ..Shelf::default() }))
     }
 
     /// What was said about the files of other tools.
@@ -180,12 +182,28 @@ impl Scenarios {
         }
     }
 
-    /// Where the requests of the file go that a plan names as its scenario or as its list of URLs; `None` without either.
+    /// With a file of another tool whose only request is a plan.
+    pub fn with_single(self, path: &str, requests: Rc<Collection>) -> Self {
+        // Each command takes one such file.
+        let _ = self.0.single.set((path.to_owned(), requests));
+        self
+    }
+
+    /// Whether it is the only request of a file that is sent.
+    pub fn are_single(&self) -> bool {
+        self.0.single.get().is_some()
+    }
+
+    /// Where the requests of the file go that a plan names as its scenario or as its list of URLs, or that it was made of; `None` without
+    /// any of them.
     pub fn destinations(&self, plan: &Plan) -> Option<Destinations> {
+        if let Some((path, requests)) = self.0.single.get() {
+            return Destinations::of_requests(&format!("'{}'", report::visible(path)), requests);
+        }
         let Some(file) = plan.scenario() else { return Destinations::of_urls(plan) };
         let scenario = self.read_from(&file.path, file.text.as_deref()).ok()?;
         let author = if self.requests(&file.path).is_some() { Author::Tool } else { Author::User };
-        Some(Destinations::new(&file.path, plan, &scenario, author))
+        Some(Destinations::new(&file.path, plan, &scenario, author, &self.0.wishes.also))
     }
 
     /// What of the scenarios that were taken is left out, since the user says where requests go.

@@ -25,17 +25,31 @@ pub fn read(body: &Body) -> Result<Vec<u8>, RunError> {
     }
 }
 
-/// A body stands in memory whole, and a device or a pipe may have no end.
-const BYTES_MAX: u64 = 1 << 30;
+/// A body stands in memory whole.
+pub const BYTES_MAX: u64 = 1 << 30;
 
 fn contents(path: &str) -> io::Result<Vec<u8>> {
+    if path == "-" { all(io::stdin().lock(), BYTES_MAX) } else { whole(path, BYTES_MAX) }
+}
+
+/// What a file holds, up to so many bytes, a number of MiB: a device or a pipe may have no end.
+///
+/// # Errors
+/// If it cannot be read, or is larger.
+pub fn whole(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>> {
+    all(File::open(path)?, bytes_max)
+}
+
+/// All that can be read, up to so many bytes, a number of MiB.
+///
+/// # Errors
+/// If it cannot be read, or is more.
+pub fn all(from: impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    match path {
-        "-" => io::stdin().lock().take(BYTES_MAX + 1).read_to_end(&mut bytes)?,
-        _ => File::open(path)?.take(BYTES_MAX + 1).read_to_end(&mut bytes)?,
-    };
-    if bytes.len() as u64 > BYTES_MAX {
-        return Err(io::Error::other("it is larger than 1 GiB"));
+    from.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        let most = if bytes_max.is_multiple_of(1 << 30) { format!("{} GiB", bytes_max >> 30) } else { format!("{} MiB", bytes_max >> 20) };
+        return Err(io::Error::other(format!("it is larger than {most}")));
     }
     Ok(bytes)
 }
@@ -92,6 +106,13 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn a_file_without_end_is_not_read_to_its_end() {
+        assert_eq!(whole("/dev/zero", 1 << 20).unwrap_err().to_string(), "it is larger than 1 MiB");
+        assert_eq!(all(io::repeat(b'a'), 3 << 20).unwrap_err().to_string(), "it is larger than 3 MiB");
+        assert_eq!(all(&b"abc"[..], 3).unwrap(), b"abc");
+    }
 
     fn text(name: &str, value: &str) -> FormPart {
         FormPart { name: name.to_owned(), value: FormValue::Text(value.to_owned()) }

@@ -268,17 +268,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     }
                     return Poll::Ready(failure);
                 }
-                Poll::Ready(Ok(())) if read.filled().is_empty() => {
-                    return Poll::Ready(self.reply.closed().map_err(|failure| self.blame(failure, exchange)));
-                }
                 Poll::Ready(Ok(())) => {
                     let now = around.clock.now();
                     if now >= around.slot.deadline() {
-                        // The warden has not looked yet: what comes too late is late all the same.
+                        // The warden has not looked yet: what comes too late is late all the same, and an end is an answer's too.
                         around.slot.expire(now);
                         return Poll::Ready(Err(exchange.timeout_of(request)));
                     }
                     let bytes = read.filled();
+                    if bytes.is_empty() {
+                        return Poll::Ready(self.reply.closed().map_err(|failure| self.blame(failure, exchange)));
+                    }
                     exchange.received += bytes.len() as u64;
                     exchange.last_byte = now;
                     let progress = take.take(&mut self.reply, bytes, exchange);
@@ -379,18 +379,38 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 }
 
+/// What nginx and Go answer with status 400 to a plain request at a port for TLS.
+const WANTS_TLS: [&[u8]; 2] = [b"plain HTTP request was sent to HTTPS port", b"sent an HTTP request to an HTTPS server"];
+
 impl Sight {
     /// As text: bytes escaped, so that no terminal or page takes them for its own.
     pub(crate) fn text(&self, buffer: &[u8]) -> String {
         match self {
             Self::Bytes(count) => {
                 let bytes = &buffer[..*count];
-                // The record header of a TLS alert (RFC 8446 §5.1).
-                let hint = if bytes.starts_with(&[0x15, 0x03]) { ": this port speaks TLS, so use https://" } else { "" };
+                // The record header of a TLS alert (RFC 8446 §5.1), or such a server's own words.
+                let says = |words: &&[u8]| bytes.windows(words.len()).any(|window| window == *words);
+                let speaks_tls = bytes.starts_with(&[0x15, 0x03]) || bytes.starts_with(b"HTTP/1.") && WANTS_TLS.iter().any(says);
+                let hint = if speaks_tls { ": this port speaks TLS, so use https://" } else { "" };
                 format!("{}{hint}", bytes.escape_ascii())
             }
             Self::System(error) => error.to_string(),
             Self::Nothing | Self::Judged => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_wants_tls_is_told_as_that() {
+        let go = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+        let nginx = "HTTP/1.1 400 Bad Request\r\nServer: nginx/1.22.1\r\n\r\n<title>400 The plain HTTP request was sent to HTTPS port</title>";
+        for (answer, told) in [(go, true), (nginx, true), ("HTTP/1.1 400 Bad Request\r\n\r\nno id", false), ("\u{15}\u{3}\u{3}", true)] {
+            let text = Sight::Bytes(answer.len()).text(answer.as_bytes());
+            assert_eq!(text.ends_with("this port speaks TLS, so use https://"), told, "{text}");
         }
     }
 }

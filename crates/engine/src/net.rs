@@ -11,6 +11,7 @@
 mod limits;
 mod preflight;
 mod proxy;
+mod reach;
 mod resolve;
 mod socket;
 mod spoken;
@@ -18,6 +19,7 @@ mod stream;
 mod tls;
 
 pub use limits::check_limits;
+pub use reach::Reach;
 pub use spoken::Spoken;
 pub use stream::{Stream, Transport};
 pub use tls::broken as tls_broken;

@@ -384,7 +384,9 @@ impl Collection {
             // Of a request that is left out rather than of a part of one.
             let told = read.left_out.iter().find(|left| left.what.starts_with("the request")).or(read.left_out.first());
             let why = told.map_or_else(String::new, |left| format!(" ({left})"));
-            return Err(ReadError::new(format!("no request in it can be sent{why}")));
+            let environments = read.environments();
+            let has = if environments.is_empty() { String::new() } else { format!("; of its environments there are {}", environments.join(", ")) };
+            return Err(ReadError::new(format!("no request in it can be sent{why}{has}")));
         }
         Ok(read)
     }
@@ -404,6 +406,12 @@ impl Collection {
     #[must_use]
     pub fn all_left_out(&self) -> Vec<String> {
         self.left_out.iter().map(ToString::to_string).chain(scenario::unsaid(self)).collect()
+    }
+
+    /// The environments of the file whose values do not hold, the first ones by their names.
+    #[must_use]
+    pub fn environments(&self) -> Vec<&str> {
+        self.left_out.iter().filter_map(|left| left.what.strip_prefix("the environment ")).take(10).collect()
     }
 
     pub(crate) fn new(kind: Kind) -> Self {

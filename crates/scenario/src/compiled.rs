@@ -5,7 +5,6 @@
 //! from request to request is text already, and the head is made by the engine, so that a journey's requests are checked and
 //! closed as all others are.
 
-use std::fs;
 use std::sync::Arc;
 
 use engine::protocol::http1::Asked;
@@ -424,7 +423,9 @@ impl Compiling<'_> {
         let own = plan.target().authority();
         // What the plan sends with every request, then what the scenario says.
         let mut headers: Vec<(String, Template)> = Vec::new();
-        for (name, value) in &plan.request().headers {
+        // Secrets of the target are for no other server, whether the command line or all steps have them.
+        let is_withheld = |name: &str| elsewhere.is_some() && plan::is_secret(name);
+        for (name, value) in plan.request().headers.iter().filter(|(name, _)| !is_withheld(name)) {
             let value = if name.eq_ignore_ascii_case("host") && *value == own { base.authority() } else { value.clone() };
             headers.push((name.clone(), self.plan_template(&value)));
         }
@@ -435,14 +436,14 @@ impl Compiling<'_> {
         let has_type = step.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let media_type = match &step.body {
             Body::Json(_) => Some("application/json".to_owned()),
-            Body::Form(_) => Some("application/x-www-form-urlencoded".to_owned()),
+            Body::Form(_) => Some(FORM.to_owned()),
             Body::Multipart(_) => Some(self.boundary.content_type()),
             Body::Empty | Body::Text(_) | Body::File(_) => None,
         };
         if let Some(media_type) = media_type.filter(|_| !has_type) {
             set("Content-Type", Template::fixed(media_type));
         }
-        for (name, value) in &step.headers {
+        for (name, value) in step.headers.iter().filter(|(name, _)| !(is_withheld(name) && step.shared_secrets.contains(name))) {
             set(name, value.clone());
         }
         if let Some((name, value)) = step.auth.as_ref().and_then(Auth::header) {
@@ -495,7 +496,8 @@ impl Compiling<'_> {
             }
         };
         let head = self.compiler.marked(&mark, &head, &templates);
-        let body = self.body(step);
+        let media_type = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type")).map(|(_, value)| value.to_string());
+        let body = self.body(step, media_type.as_deref().unwrap_or_default());
         let checks = self.checks(step);
         Some(Request {
             name: step.name.as_str().into(),
@@ -583,10 +585,13 @@ impl Compiling<'_> {
         self.errors.push(PlanError::new("scenario", format!("the step '{}': {message}", step.name), "mend the step"));
     }
 
-    fn body(&mut self, step: &Step) -> Content {
+    fn body(&mut self, step: &Step, media_type: &str) -> Content {
+        let is_form = media_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(FORM));
         let text = match &step.body {
             Body::Empty => return Content::None,
             Body::File(path) => return Content::Fixed(self.file(step, path)),
+            // A form as text: what stands there is encoded already, and values are not.
+            Body::Text(template) if is_form => self.compiler.text(template, Place::Url),
             Body::Text(template) => self.compiler.text(template, Place::Plain),
             Body::Json(template) => self.compiler.text(template, Place::Json),
             Body::Form(fields) => {
@@ -655,7 +660,7 @@ impl Compiling<'_> {
     }
 
     fn file(&mut self, step: &Step, path: &str) -> Vec<u8> {
-        fs::read(path).unwrap_or_else(|why| {
+        engine::body::whole(path, engine::body::BYTES_MAX).unwrap_or_else(|why| {
             let why = why.to_string();
             let why = why.split(" (os error").next().unwrap_or_default();
             self.errors.push(PlanError::new(
@@ -667,6 +672,9 @@ impl Compiling<'_> {
         })
     }
 }
+
+/// What the fields of a form are sent as.
+const FORM: &str = "application/x-www-form-urlencoded";
 
 /// A text that is the same each time.
 fn fixed_text(text: &Text) -> Option<Vec<u8>> {

@@ -13,6 +13,8 @@ pub struct Scenario {
     pub name: Option<String>,
     /// The target, the load and the data files: settings of a plan, over which flags go.
     pub draft: Draft,
+    /// Servers that it names beside its target, other than by the steps that go there.
+    pub also_named: Vec<String>,
     /// What the load must keep to.
     pub checks: Vec<gate::Check>,
     /// How templates call the data files, in the order of the draft.
@@ -166,6 +168,8 @@ pub struct Step {
     pub elsewhere: Option<Target>,
     /// Names and values, in order.
     pub headers: Vec<(String, Template)>,
+    /// Secrets among them that all steps send, which are the target's alone.
+    pub shared_secrets: Vec<String>,
     /// What follows the head.
     pub body: Body,
     /// How the user says who it is.

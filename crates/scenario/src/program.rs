@@ -15,7 +15,7 @@ use measure::{Failure, JourneyEnd, Judged, Outcome, Recorder, Tally};
 use plan::{Nanos, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
-use template::{BODY_BYTES_MAX, Ear, Rows, Taken, Text, Writing};
+use template::{AllAnswers, Ear, Rows, Taken, Text, Writing};
 
 use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof, Request};
 use crate::model::{Auth, Extraction, Operator};
@@ -112,6 +112,7 @@ pub(crate) struct Journeys<const WANDERS: bool> {
     sent: Cell<u64>,
     stopped: Cell<bool>,
     lent: Lent,
+    answers: AllAnswers,
     scratch: RefCell<Vec<u8>>,
     /// How far the loads before this one came.
     far: Arc<Far>,
@@ -150,6 +151,7 @@ impl<const W: bool> Journeys<W> {
             sent: Cell::new(0),
             stopped: Cell::new(false),
             lent: Lent::default(),
+            answers: AllAnswers::default(),
             scratch: RefCell::default(),
             far,
             progress,
@@ -308,7 +310,13 @@ impl<const W: bool> Journeys<W> {
                 }
             }
         }
-        Err(self.cannot(user, "a loop goes round without sending anything"))
+        // A loop that sends nothing, because of an answer or a row, ends its journey as one does that cannot be gone through: with the
+        // next request, which is not sent.
+        let (before, behind) = course.ops.split_at(user.at);
+        let next = behind.iter().chain(before).find_map(|op| if let Op::Request(step) = op { Some(*step) } else { None });
+        let Some(step) = next else { return Err(self.cannot(user, "a loop goes round without sending anything")) };
+        (user.step, user.travels, user.is_lost, user.pause) = (step, true, true, Nanos::ZERO);
+        Ok(())
     }
 
     #[cold]
@@ -395,12 +403,8 @@ impl<const W: bool> Journeys<W> {
         (user.set_out, user.is_fresh) = (true, false);
         user.led = None;
         user.challenged = false;
-        user.ear = Ear {
-            heard: request.heard,
-            headers: lend(&self.lent.heads),
-            body: if request.heard.body { lend(&self.lent.bodies) } else { Vec::new() },
-            overflowed: false,
-        };
+        let body = if request.heard.body { lend(&self.lent.bodies) } else { Vec::new() };
+        user.ear = Ear::new(request.heard, [lend(&self.lent.heads), body], &self.answers);
         Ok(Choice { asked: request.asked, requests: 1 })
     }
 
@@ -418,7 +422,7 @@ impl<const W: bool> Journeys<W> {
         }
         if ear.overflowed {
             let failure = Failure::CheckFailed;
-            let said = || format!("the answer is larger than {} MiB, too much to look into", BODY_BYTES_MAX >> 20);
+            let said = Ear::refusal;
             recorder.step_example(place, failure, outcome.done, said);
             self.tell(user, said);
             return (Judged::Failed(failure), (!extractions.is_empty()).then_some(Failure::ExtractNothing));
@@ -702,7 +706,7 @@ impl<const W: bool> Program for Journeys<W> {
         };
         self.show(user, &ear, outcome.result, Some(outcome.response_time()));
         let bytes = std::mem::take(&mut user.bytes);
-        let Ear { headers, body, .. } = ear;
+        let [headers, body] = ear.into_memory();
         take_back(&self.lent.texts, bytes);
         take_back(&self.lent.heads, headers);
         take_back(&self.lent.bodies, body);

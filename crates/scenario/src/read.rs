@@ -259,6 +259,7 @@ impl<'a> Reading<'a> {
         let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
         let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys));
         let (files, names) = (self.files.clone(), self.names.clone());
+        let also_named = draft.also_target.clone();
         for items in [&setup, &teardown, &user_teardown].into_iter().chain(journeys.iter().map(|journey| &journey.items)) {
             each_step(items, &mut |step| {
                 // Servers that are written down may be asked.
@@ -266,7 +267,7 @@ impl<'a> Reading<'a> {
                 draft.also_target.extend(other.map(Target::origin).filter(|origin| !draft.also_target.contains(origin)));
             });
         }
-        Some(Scenario { name, draft, checks, files, names, variables, cookies, setup, teardown, user_teardown, journeys })
+        Some(Scenario { name, draft, also_named, checks, files, names, variables, cookies, setup, teardown, user_teardown, journeys })
     }
 
     /// What the load must keep to; what it names must be there.

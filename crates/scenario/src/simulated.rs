@@ -564,6 +564,74 @@ fn what_cannot_be_repeated_or_gone_through_ends_its_journey_and_not_the_run() {
 }
 
 #[test]
+fn a_loop_that_goes_round_without_sending_anything_ends_its_journey_and_not_the_run() {
+    // Every other answer says a number that is far too large.
+    let answers = std::cell::Cell::new(0);
+    let (server, log) = serving(move |seen| {
+        if seen.line != "GET /list" {
+            return plain(1, "ok");
+        }
+        answers.set(answers.get() + 1);
+        plain(1, if answers.get() % 2 == 0 { r#"{"n": 1000000000000, "x": 0}"# } else { r#"{"n": 2, "x": 1}"# })
+    });
+    let text = "load: {users: 1, requests: 40}
+steps:
+- get: /list
+  extract: {n: json $.n, x: json $.x}
+- repeat: '{{n}}'
+  steps:
+  - if: '{{x}} == 1'
+    steps: [{get: /one}]
+- get: /end
+";
+    let ran = run(&server, text);
+    assert_eq!(ran.broken, None);
+    let refused = failed(&ran.summary, Failure::RequestValue);
+    assert!(refused >= 5, "{:?}", ran.summary.failures);
+    assert_eq!(ran.summary.requests.due, 40);
+    let journeys = &ran.summary.scenario.unwrap().journeys[0];
+    assert_eq!(journeys.broke_off, refused);
+    assert!(journeys.succeeded >= 5, "{journeys:?}");
+    assert_eq!(log.borrow().len() as u64, 40 - refused, "what cannot be sent is not");
+}
+
+#[test]
+fn secrets_of_the_target_are_sent_to_no_other_server() {
+    let (server, log) = serving(|_| plain(1, "ok"));
+    let text = "load: {users: 1, requests: 3, header: ['Authorization: Bearer typed', 'X-Typed: a']}
+defaults: {headers: {X-Api-Key: shared, X-Shared: b}}
+steps:
+- get: /home
+- get: http://other.test/there
+- get: http://other.test/own
+  headers: {X-Api-Key: own}
+";
+    let ran = run(&server, text);
+    assert_eq!((ran.broken, ran.summary.requests.succeeded), (None, 3));
+    let told: Vec<[String; 4]> =
+        log.borrow().iter().map(|seen| ["authorization", "x-typed", "x-api-key", "x-shared"].map(|name| seen.header(name).to_owned())).collect();
+    assert_eq!(told, [["Bearer typed", "a", "shared", "b"], ["", "a", "", "b"], ["", "a", "own", "b"]].map(|of| of.map(str::to_owned)));
+}
+
+#[test]
+fn the_values_of_a_form_that_stands_as_text_are_encoded() {
+    let (server, log) = serving(|_| plain(1, "ok"));
+    let text = "load: {users: 1, requests: 2}
+variables: {k: foo, v: 'a b&c'}
+steps:
+- post: /form
+  headers: {Content-Type: application/x-www-form-urlencoded; charset=utf-8}
+  body: '{{k}}={{v}}&x=1'
+- post: /text
+  body: '{{k}}={{v}}'
+";
+    let ran = run(&server, text);
+    assert_eq!(ran.broken, None);
+    let bodies: Vec<String> = log.borrow().iter().map(|seen| seen.body.clone()).collect();
+    assert_eq!(bodies, ["foo=a%20b%26c&x=1", "foo=a b&c"]);
+}
+
+#[test]
 fn a_value_that_no_header_can_hold_ends_its_journey_and_not_the_run() {
     // Every other login answers with a token of two lines.
     let logins = std::cell::Cell::new(0);

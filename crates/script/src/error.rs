@@ -3,6 +3,8 @@
 //! Lua's own words name the place; ours name what was being done. A traceback is part of the message, since the line that
 //! failed is seldom the line that is wrong.
 
+use std::net::SocketAddr;
+
 use engine::{Broken, RunError};
 
 /// A script does not load, or failed in one of its functions.
@@ -15,6 +17,11 @@ pub struct ScriptError {
     pub help: String,
 }
 
+/// An address that a script chose, and that no server of the plan has.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} is no address of the target, and load goes only to servers that are named")]
+pub(crate) struct Outside(pub(crate) SocketAddr);
+
 impl ScriptError {
     pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), help: help.into() }
@@ -22,7 +29,14 @@ impl ScriptError {
 
     /// What Lua said when the script did this.
     pub(crate) fn lua(path: &str, doing: &str, error: &mlua::Error) -> Self {
-        let (help, said) = match root(error) {
+        let root = root(error);
+        if let mlua::Error::ExternalError(why) = root
+            && let Some(Outside(address)) = why.downcast_ref()
+        {
+            let help = format!("--also-target http://{address} allows it");
+            return Self::new(format!("the script '{path}' failed in {doing}: {}", said(error)), help);
+        }
+        let (help, said) = match root {
             mlua::Error::SyntaxError { .. } => ("mend the line it names", said(error)),
             mlua::Error::MemoryError(_) => (
                 "let the script keep less: each of its states may use a share of this machine's memory",

@@ -1,5 +1,8 @@
 //! What a script finds in the table `wrk` before it changes anything.
 
+use std::sync::Arc;
+
+use engine::net::Reach;
 use engine::{RunError, body};
 use plan::{Keepalive, Plan};
 
@@ -13,8 +16,8 @@ pub enum Interface {
     Wrk2,
 }
 
-/// The first values of the table `wrk`, and the URL for `args[0]`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The first values of the table `wrk`, the URL for `args[0]`, and where the script's connections may go.
+#[derive(Debug, Clone, Default)]
 pub struct Globals {
     /// Which tool's.
     pub interface: Interface,
@@ -34,6 +37,8 @@ pub struct Globals {
     pub headers: Vec<(String, String)>,
     /// The body, if there is one.
     pub body: Option<Vec<u8>>,
+    /// Addresses that the script may choose.
+    pub reach: Arc<Reach>,
 }
 
 impl Globals {
@@ -60,6 +65,7 @@ impl Globals {
             method: request.method.clone(),
             headers,
             body: (!body.is_empty()).then_some(body),
+            reach: Arc::new(Reach::of(plan)),
         })
     }
 }

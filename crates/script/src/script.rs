@@ -5,10 +5,9 @@
 //! arguments. Which functions count is decided by the first thread alone, whose first request is built once more than it is
 //! sent, because it is looked at before. Other than in wrk no thread sends before all are set up.
 
-use std::fs;
-use std::io::Read as _;
 use std::sync::Arc;
 
+use engine::body::whole;
 use engine::protocol::http1::Asked;
 use engine::{Choice, Prepared, RunError, Stop, Urgency};
 use measure::{Counted, Summary, Tick};
@@ -51,23 +50,13 @@ impl Source {
 /// A file beyond is no script, and no list that is kept in memory.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// What a file holds, if that is not without end.
-fn held(path: &str) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    match u64::try_from(bytes.len()) {
-        Ok(length) if length <= FILE_BYTES_MAX => Ok(bytes),
-        _ => Err(std::io::Error::other("it is larger than 256 MiB")),
-    }
-}
-
 /// What a script's file holds, in short: its SHA-256, in hexadecimal. A result names it, so that it is known whether the script
 /// is still the same.
 ///
 /// # Errors
 /// If the file cannot be read.
 pub fn fingerprint(path: &str) -> std::io::Result<String> {
-    held(path).map(|held| fingerprint_of(&held))
+    whole(path, FILE_BYTES_MAX).map(|held| fingerprint_of(&held))
 }
 
 /// The same of what was read already.
@@ -115,7 +104,7 @@ impl Script {
     /// If it cannot be read, does not compile, fails, or does not return before `stop` is raised.
     pub fn load(source: &Source, globals: Globals, stop: &Stop) -> Result<Self, ScriptError> {
         let path: Arc<str> = source.path.as_str().into();
-        let text = held(&source.path).map_err(|why| {
+        let text = whole(&source.path, FILE_BYTES_MAX).map_err(|why| {
             ScriptError::new(format!("the script '{path}' cannot be read: {}", plainly(&why)), "give a readable Lua file")
         })?;
         let text: Arc<[u8]> = text.into();
@@ -237,6 +226,7 @@ struct SettingUp {
 
 impl SettingUp {
     fn all(self, threads: u32) -> Result<(Vec<Part>, Defines), ScriptError> {
+        self.globals.reach.learn(&self.addresses);
         let addrs = addresses(&self.main.lua, &self.addresses).map_err(|error| self.main.failed("setup()", &error))?;
         self.main.call::<()>("addrs", "setup()", addrs)?;
         let bytes_max = memory_bytes_max(threads);
@@ -252,7 +242,7 @@ impl SettingUp {
     fn one(&self, bytes_max: usize, defines: &mut Option<Defines>) -> Result<Part, ScriptError> {
         let state = State::new(&self.path, self.libraries, &self.globals, bytes_max)?;
         state.execute(&self.text)?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared::new(self.globals.reach.clone()));
         let weak = state.lua.weak();
         let own = thread::functions(&state.lua, &weak, &shared).map_err(|error| state.failed("making its thread", &error))?;
         state.call::<()>("thread", "making its thread", own)?;

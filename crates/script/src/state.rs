@@ -13,9 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use engine::net::Reach;
 use mlua::chunk::ChunkMode;
 use mlua::{Function, HookTriggers, Lua, LuaOptions, LuaString, StdLib, Table, Value, VmState};
 
+use crate::error::Outside;
 use crate::{Globals, ScriptError};
 
 /// What a script may use besides the language.
@@ -168,7 +170,7 @@ fn confine(lua: &Lua) -> mlua::Result<Arc<AtomicI64>> {
 /// What `wrk.lua` is made of.
 fn natives(lua: &Lua, globals: &Globals) -> mlua::Result<Table> {
     let native = lua.create_table()?;
-    let Globals { interface: _, url: _, scheme, host, port, path, method, headers, body } = globals;
+    let Globals { interface: _, url: _, scheme, host, port, path, method, headers, body, reach } = globals;
     native.raw_set("scheme", scheme.as_str())?;
     native.raw_set("host", host.as_str())?;
     native.raw_set("port", port.as_deref())?;
@@ -185,9 +187,11 @@ fn natives(lua: &Lua, globals: &Globals) -> mlua::Result<Table> {
     // Where Debian's LuaJIT, and so Debian's wrk, looks besides.
     native.raw_set("modules", "/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua")?;
     native.raw_set("binaries", format!("/usr/lib/{}-linux-gnu/lua/5.1/?.so;/usr/lib/lua/5.1/?.so", std::env::consts::ARCH))?;
-    native.raw_set("lookup", lua.create_function(lookup)?)?;
+    let named = reach.clone();
+    native.raw_set("lookup", lua.create_function(move |lua, of| lookup(lua, &named, of))?)?;
     native.raw_set("time_us", lua.create_function(|_, ()| Ok(time_us()))?)?;
-    let connect = |_: &Lua, address: String| Ok(engine::net::answers(address.parse()?, CONNECT_MAX));
+    let reach = reach.clone();
+    let connect = move |_: &Lua, address: String| Ok(engine::net::answers(within(&reach, &address)?, CONNECT_MAX));
     native.raw_set("connect", lua.create_function(connect)?)?;
     Ok(native)
 }
@@ -197,7 +201,7 @@ fn time_us() -> f64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |since| since.as_micros() as f64)
 }
 
-fn lookup(lua: &Lua, (host, service): (String, Value)) -> mlua::Result<Table> {
+fn lookup(lua: &Lua, reach: &Reach, (host, service): (String, Value)) -> mlua::Result<Table> {
     let service = match &service {
         Value::String(text) => text.to_str()?.to_string(),
         Value::Integer(port) => port.to_string(),
@@ -207,7 +211,14 @@ fn lookup(lua: &Lua, (host, service): (String, Value)) -> mlua::Result<Table> {
     };
     let found =
         engine::net::lookup(&host, &service).map_err(|why| mlua::Error::runtime(format!("unable to resolve {host}:{service} {why}")))?;
+    reach.learn_of(&host, &found);
     addresses(lua, &found)
+}
+
+/// An address that the script chose, where the plan's servers have it.
+pub(crate) fn within(reach: &Reach, address: &str) -> mlua::Result<SocketAddr> {
+    let address = address.parse()?;
+    if reach.holds(address) { Ok(address) } else { Err(mlua::Error::external(Outside(address))) }
 }
 
 /// Addresses as text, from which `wrk.lua` makes objects.

@@ -6,16 +6,24 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use engine::net::Reach;
 use mlua::{Lua, LuaString, Table, Value, WeakLua};
 
+use crate::state::within;
+
 /// What the engine and the script both know of a worker.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Shared {
     stopped: AtomicBool,
     address: Mutex<Option<SocketAddr>>,
+    reach: Arc<Reach>,
 }
 
 impl Shared {
+    pub(crate) fn new(reach: Arc<Reach>) -> Self {
+        Self { stopped: AtomicBool::new(false), address: Mutex::new(None), reach }
+    }
+
     #[inline]
     pub(crate) fn has_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
@@ -56,7 +64,8 @@ pub(crate) fn functions(lua: &Lua, state: &WeakLua, shared: &Arc<Shared>) -> mlu
     own.raw_set("address", lua.create_function(address)?)?;
     let addressed = shared.clone();
     let direct = move |_: &Lua, address: String| {
-        *addressed.address.lock().unwrap_or_else(PoisonError::into_inner) = Some(address.parse()?);
+        let address = within(&addressed.reach, &address)?;
+        *addressed.address.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
         Ok(())
     };
     own.raw_set("direct", lua.create_function(direct)?)?;

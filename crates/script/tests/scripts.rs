@@ -27,6 +27,7 @@ struct Trial {
     connections: u32,
     requests: Option<u64>,
     rate: Option<&'static str>,
+    also: Vec<String>,
 }
 
 impl Trial {
@@ -55,11 +56,18 @@ impl Trial {
             connections: 1,
             requests: Some(20),
             rate: None,
+            also: Vec::new(),
         }
     }
 
     fn arguments(mut self, words: &[&str]) -> Self {
         self.arguments = words.iter().map(|word| (*word).to_owned()).collect();
+        self
+    }
+
+    /// Another server that load may go to.
+    fn also(mut self, origin: &str) -> Self {
+        self.also.push(origin.to_owned());
         self
     }
 
@@ -97,6 +105,7 @@ impl Trial {
             requests: self.requests.and_then(given_number),
             duration: if self.requests.is_none() { Some(Given::Value(plan::Nanos::from_secs(600))) } else { None },
             rate: self.rate.and_then(|rate| rate.parse().ok()),
+            also_target: self.also.clone(),
             ..Draft::default()
         };
         Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"))

@@ -7,10 +7,11 @@
 //! Invariant: nothing is looked at of a request before [`Guard`] admitted it, and nothing is told to who has no token where there
 //! is one.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -35,7 +36,8 @@ use crate::{Desk, Guard, Live, OPENAPI, Operation, ROUTES};
 
 /// A browser opens six for a page.
 const CONNECTIONS_MAX: usize = 64;
-/// Of these, so many may belong to whoever has not shown the token: it is for them to wait.
+/// Of these, so many may belong to whoever has not shown the token: for one more the oldest goes, so that whoever says nothing locks
+/// nobody out.
 const STRANGERS_MAX: usize = 16;
 /// And so long: a page asks for the token at once.
 const STRANGER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -117,15 +119,57 @@ impl Shared {
     }
 }
 
+/// Connections that have not shown the token, in the order in which they came.
+#[derive(Default)]
+struct Strangers(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    came: u64,
+    here: BTreeMap<u64, Arc<Notify>>,
+}
+
+/// One of them, for as long as it is one.
+struct Stranger {
+    strangers: Arc<Strangers>,
+    number: u64,
+}
+
+impl Strangers {
+    /// One more; where there are too many, the oldest is told to go. With it comes what tells it the same one day.
+    fn come(self: &Arc<Self>) -> (Stranger, Arc<Notify>) {
+        let mut waiting = self.waiting();
+        if waiting.here.len() >= STRANGERS_MAX
+            && let Some((_, oldest)) = waiting.here.pop_first()
+        {
+            oldest.notify_one();
+        }
+        let (number, has_to_go) = (waiting.came, Arc::new(Notify::new()));
+        waiting.came += 1;
+        waiting.here.insert(number, has_to_go.clone());
+        (Stranger { strangers: self.clone(), number }, has_to_go)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        self.strangers.waiting().here.remove(&self.number);
+    }
+}
+
 async fn serve(listener: TcpListener, shared: Arc<Shared>, mut shutting: watch::Receiver<Shut>) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("the listener was made non-blocking");
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    let strangers = Arc::new(Semaphore::new(STRANGERS_MAX));
+    let strangers = Arc::new(Strangers::default());
     let mut connections = JoinSet::new();
     let within = loop {
-        let (place, stranger) = (places.clone().acquire_owned(), strangers.clone().acquire_owned());
+        let place = places.clone().acquire_owned();
         let accepted = tokio::select! {
-            accepted = async { (place.await, stranger.await, listener.accept().await) } => accepted,
+            accepted = async { (place.await, listener.accept().await) } => accepted,
             _ = shutting.changed() => match *shutting.borrow() {
                 Shut::Within(within) => break within,
                 Shut::Open => continue,
@@ -133,13 +177,14 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, mut shutting: watch::
             // What has ended is let go.
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
         };
-        let (Ok(place), Ok(stranger), Ok((stream, _))) = accepted else {
+        let (Ok(place), Ok((stream, _))) = accepted else {
             // Too few files, for instance: others may free some.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
         let _ = stream.set_nodelay(true);
         let (shared, mut shutting) = (shared.clone(), shutting.clone());
+        let (stranger, has_to_go) = strangers.come();
         connections.spawn(async move {
             let _place = place;
             // Held until the token is shown.
@@ -165,16 +210,22 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, mut shutting: watch::
                 }
             };
             // A browser that goes away is no error of ours.
+            let stays = async {
+                tokio::select! {
+                    _ = connection.as_mut() => {}
+                    () = overstays => {
+                        connection.as_mut().graceful_shutdown();
+                        let _ = connection.await;
+                    }
+                    () = async { drop(shutting.wait_for(|shut| *shut != Shut::Open).await) } => {
+                        connection.as_mut().graceful_shutdown();
+                        let _ = connection.await;
+                    }
+                }
+            };
             tokio::select! {
-                _ = connection.as_mut() => {}
-                () = overstays => {
-                    connection.as_mut().graceful_shutdown();
-                    let _ = connection.await;
-                }
-                () = async { drop(shutting.wait_for(|shut| *shut != Shut::Open).await) } => {
-                    connection.as_mut().graceful_shutdown();
-                    let _ = connection.await;
-                }
+                () = stays => {}
+                () = has_to_go.notified() => {}
             }
         });
     };

@@ -4,7 +4,6 @@
 //! (names, line breaks, the way of closing, the proxy) is checked and added here as well. Then it is cut at the marks.
 
 use std::collections::HashMap;
-use std::fs;
 use std::sync::Arc;
 
 use engine::protocol::http1::Asked;
@@ -437,7 +436,7 @@ impl<'a> Pieces<'a> {
     }
 
     fn file(&mut self, path: &str) -> Vec<u8> {
-        fs::read(path).unwrap_or_else(|why| {
+        engine::body::whole(path, engine::body::BYTES_MAX).unwrap_or_else(|why| {
             let message = format!("the file '{path}' of a template cannot be read: {}", plainly(&why));
             self.errors.push(PlanError::new("no-templates", message, "check the path, which begins at the current directory"));
             Vec::new()

@@ -1,5 +1,8 @@
 //! What of an answer is kept to be looked at: no more than the checks and extractions of its request ask for.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use engine::protocol::http1::{Header, Observer};
 use measure::Failure;
 use plan::Nanos;
@@ -8,7 +11,16 @@ use step::Check;
 use crate::witness::Exchange;
 
 /// Of an answer that is looked at, so much is kept; a larger one fails its request.
-pub const BODY_BYTES_MAX: usize = 8 << 20;
+const BODY_BYTES_MAX: usize = 8 << 20;
+
+/// All answers of a thread together: a server that sends much on many connections gets no more.
+const ANSWERS_BYTES_MAX: usize = 256 << 20;
+
+/// The memory of a body is kept for the next one up to this.
+const KEPT_BYTES: usize = 64 << 10;
+
+/// What the users of one thread keep of their answers at the same time, in bytes.
+pub type AllAnswers = Rc<Cell<usize>>;
 
 /// What the next request may follow from, whatever is looked at: cookies, redirects and challenges.
 const STEERING: [&str; 3] = ["set-cookie", "location", "www-authenticate"];
@@ -50,9 +62,51 @@ pub struct Ear {
     pub body: Vec<u8>,
     /// Whether the body was larger than what is kept.
     pub overflowed: bool,
+    /// What it counts among; nothing is heard without it.
+    all: Option<AllAnswers>,
 }
 
 impl Ear {
+    /// For an answer, in memory of an earlier one.
+    #[must_use]
+    pub fn new(heard: Heard, [mut headers, mut body]: [Vec<u8>; 2], all: &AllAnswers) -> Self {
+        headers.clear();
+        body.clear();
+        Self { heard, headers, body, overflowed: false, all: Some(all.clone()) }
+    }
+
+    /// Its memory for headers and body, as soon as nobody looks at them any more.
+    #[must_use]
+    pub fn into_memory(mut self) -> [Vec<u8>; 2] {
+        self.forget_body();
+        [std::mem::take(&mut self.headers), std::mem::take(&mut self.body)]
+    }
+
+    /// The answer was looked at.
+    pub fn forget(&mut self) {
+        self.forget_body();
+        if self.body.capacity() > KEPT_BYTES {
+            self.body = Vec::new();
+        }
+    }
+
+    /// Why an answer that overflowed is not looked at.
+    #[must_use]
+    pub fn refusal() -> String {
+        format!(
+            "the answer is larger than {} MiB, or those under way on a thread than {} MiB: too much to look into",
+            BODY_BYTES_MAX >> 20,
+            ANSWERS_BYTES_MAX >> 20
+        )
+    }
+
+    fn forget_body(&mut self) {
+        if let Some(all) = &self.all {
+            all.set(all.get() - self.body.len());
+        }
+        self.body.clear();
+    }
+
     /// What was heard of the answer to a request, for a [`Witness`](crate::Witness).
     #[must_use]
     pub fn exchange(&self, name: String, request: &[u8], result: Result<u16, Failure>, took: Option<Nanos>) -> Exchange {
@@ -75,7 +129,7 @@ impl Ear {
 impl Observer for Ear {
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
         self.headers.clear();
-        self.body.clear();
+        self.forget_body();
         self.overflowed = false;
         if !self.heard.headers && !self.heard.steering {
             return;
@@ -94,8 +148,42 @@ impl Observer for Ear {
         if !self.heard.body {
             return;
         }
-        let room = BODY_BYTES_MAX - self.body.len();
-        self.overflowed |= bytes.len() > room;
-        self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let Some(all) = &self.all else { return };
+        let room = (BODY_BYTES_MAX - self.body.len()).min(ANSWERS_BYTES_MAX.saturating_sub(all.get()));
+        let kept = &bytes[..bytes.len().min(room)];
+        self.overflowed |= kept.len() < bytes.len();
+        all.set(all.get() + kept.len());
+        self.body.extend_from_slice(kept);
+    }
+}
+
+/// An answer that nobody looks at any more is not kept.
+impl Drop for Ear {
+    fn drop(&mut self) {
+        self.forget_body();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answers_of_a_thread_are_bounded_together() {
+        // Others keep all but ten bytes.
+        let all = AllAnswers::new(Cell::new(ANSWERS_BYTES_MAX - 10));
+        let ear = || Ear::new(Heard { body: true, ..Heard::default() }, Default::default(), &all);
+        let (mut one, mut other) = (ear(), ear());
+        one.body(b"123456");
+        other.body(b"1234");
+        assert!(!one.overflowed && !other.overflowed);
+        other.body(b"5");
+        assert!(other.overflowed && other.body == b"1234");
+        one.forget();
+        other.head(200, &[]);
+        other.body(b"1234567890");
+        assert!(!other.overflowed && other.body.len() == 10);
+        drop(other);
+        assert_eq!(all.get(), ANSWERS_BYTES_MAX - 10);
     }
 }

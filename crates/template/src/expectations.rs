@@ -6,7 +6,7 @@ use measure::{Failure, Judged, Outcome, Recorder, StepCounts, Tally};
 use plan::{Plan, PlanError, PlanErrors, Secrets};
 use step::{Answer, Check, Headers, Reading};
 
-use crate::ear::{BODY_BYTES_MAX, Ear, Heard};
+use crate::ear::{Ear, Heard};
 use crate::witness::Witness;
 
 /// So many URLs have a row of their own; those of a longer list have one together, so that memory does not grow with it.
@@ -118,7 +118,7 @@ impl Expectations {
         let mut judged = if status < 400 || self.judges_status { Judged::Well } else { Judged::Failed(Failure::CheckStatus) };
         let name = &self.names[row];
         if ear.overflowed {
-            let said = || format!("{name}: the answer is larger than {} MiB, too much to look into", BODY_BYTES_MAX >> 20);
+            let said = || format!("{name}: {}", Ear::refusal());
             recorder.step_example(row, Failure::CheckFailed, outcome.done, said);
             return Judged::Failed(Failure::CheckFailed);
         }

@@ -20,7 +20,7 @@ mod witness;
 mod write;
 
 pub use data::{Data, DataError, MEMORY_BYTES_MAX};
-pub use ear::{BODY_BYTES_MAX, Ear, Heard};
+pub use ear::{AllAnswers, Ear, Heard};
 pub use kept::too_few_rows;
 pub use program::Ready;
 pub use record::Fields;

@@ -15,7 +15,7 @@ use step::Check;
 
 use crate::compiled::{Compiled, Content, compile};
 use crate::data::Data;
-use crate::ear::{Ear, Heard};
+use crate::ear::{AllAnswers, Ear, Heard};
 use crate::expectations::Expectations;
 use crate::feed::{Next, Order, Source};
 use crate::kept::{Kept, too_few_rows};
@@ -169,6 +169,7 @@ struct Filled<const WANDERS: bool> {
     body: RefCell<Vec<u8>>,
     scratch: RefCell<Vec<u8>>,
     stopped: Cell<bool>,
+    answers: AllAnswers,
 }
 
 /// A user, or in open load a Lane.
@@ -197,6 +198,7 @@ impl<const WANDERS: bool> Filled<WANDERS> {
             body: RefCell::default(),
             scratch: RefCell::default(),
             stopped: Cell::new(false),
+            answers: AllAnswers::default(),
         }
     }
 
@@ -241,7 +243,7 @@ impl<const W: bool> Program for Filled<W> {
             kept: Vec::new(),
             wrong: None,
             is_unsendable: false,
-            ear: Ear { heard: self.shared.expected.heard, ..Ear::default() },
+            ear: Ear::new(self.shared.expected.heard, Default::default(), &self.answers),
         };
         if self.shared.order == RowOrder::PerUser {
             for file in 0..self.shared.files.len() {
@@ -343,6 +345,7 @@ impl<const W: bool> Program for Filled<W> {
             let name = String::from_utf8_lossy(line).trim_end_matches(" HTTP/1.1").to_owned();
             witness.saw(user.ear.exchange(name, &user.bytes, outcome.result, Some(outcome.response_time())));
         }
+        user.ear.forget();
     }
 
     #[inline]

@@ -204,7 +204,10 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     // The same file on both sides leaves the same out.
     let mut told: Vec<&str> = Vec::new();
     for side in &mut sides {
-        let Some(path) = side.draft.scenario.as_deref().filter(|path| !told.contains(path)) else { continue };
+        let path = side.draft.scenario.as_deref().unwrap_or(&side.subject.name);
+        if told.contains(&path) {
+            continue;
+        }
         importing.tell(&format!("'{path}'"), &side.left_out, manner.voice());
         left_out.append(&mut side.left_out);
         told.push(path);
@@ -492,7 +495,7 @@ fn sides(
 /// What is said of files where the sides are none.
 fn look_without_files(draft: &Draft, importing: &Importing, errors: &mut PlanErrors) {
     match (&draft.scenario, importing.target()) {
-        (None, _) => importing.complain_without_a_file(errors),
+        (None, _) => importing.complain_without_a_file(draft, errors),
         (Some(_), Some(target)) => errors.push(PlanError::new(
             "target",
             format!("--target {target} says where a file's requests go, and here the sides say that"),
@@ -549,26 +552,25 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
         let is_a_file = file.is_some();
         let from_file = matches!(file, Some((File::Saved, _)));
         let invalid = file.as_ref().and_then(|(_, again)| again.invalid.clone());
-        let draft = match file {
-            Some((_, again)) => {
-                let draft = again.draft.overlaid(over.clone());
-                match importing.target() {
-                    Some(target) => Draft { url: Some(target), also_target: over.also_target.clone(), ..draft },
-                    None => draft,
-                }
+        let (url, draft) = match file {
+            Some((_, again)) => (importing.target(), again.draft.overlaid(over.clone())),
+            None => (Some(name.clone()), base.clone().overlaid(over.clone())),
+        };
+        let (draft, mut left_of_saved) = match url {
+            Some(url) => {
+                let (draft, left) = imported::elsewhere(draft, &over);
+                (Draft { url: Some(url), ..draft }, left)
             }
-            None => {
-                let also_target = over.also_target.clone();
-                Draft { url: Some(name.clone()), also_target, ..base.clone().overlaid(over.clone()) }
-            }
+            None => (draft, Vec::new()),
         };
         let side_s_own = draft.url.clone().filter(|_| from_file);
         let Imported { mut draft, scenarios, left_out } = importing.of_side(draft, host.clone().or(side_s_own), &read, errors);
+        left_of_saved.extend(left_out);
         read.push(scenarios.clone());
         lasting(&mut draft, &scenarios);
         // Written down as every URL is: without its secrets.
         let name = if is_a_file { name } else { name.parse::<plan::Target>().map_or(name, |target| target.to_string()) };
-        Prepared { subject: Subject { name, command: None }, draft, scenarios, left_out, from_file, invalid }
+        Prepared { subject: Subject { name, command: None }, draft, scenarios, left_out: left_of_saved, from_file, invalid }
     });
     Some([sides.next()?, sides.next()?])
 }

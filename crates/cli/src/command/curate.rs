@@ -9,7 +9,7 @@ use report::visible;
 
 use super::runs::{Age, table, typed};
 use crate::exit::{Exit, Failed};
-use crate::inputs::plainly;
+use crate::inputs::{self, plainly};
 use crate::keeping::{At, refused};
 use crate::outputs::{Existing, look, whole};
 use crate::saved::Saved;
@@ -233,7 +233,7 @@ pub fn import(files: &[PathBuf], name: Option<&str>, at: &At) -> Result<Exit, Fa
 
 /// A file written by export, or a result made to look like one.
 fn read(file: &Path, name: Option<&str>) -> Result<Exported, String> {
-    let text = std::fs::read_to_string(file).map_err(|why| plainly(&why))?;
+    let text = inputs::text(file, inputs::TEXT_BYTES_MAX).map_err(|why| plainly(&why))?;
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|why| format!("it is damaged, or no JSON: {why}"))?;
     let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or_default();
     if schema.starts_with("loadline.saved/") {

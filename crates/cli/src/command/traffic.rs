@@ -2,14 +2,14 @@
 //!
 //! Nothing is measured here, and nothing is sent: it is what stands before a load test, so that its load is like the real one.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use ::replay::{Log, Moment, Options, Pattern};
 use analysis::quantity::{counted, length, share};
 use clap::{ArgAction, Args};
-use import::collection::Described;
+use import::collection::{Described, FILE_BYTES_MAX};
 use import::{Asked, KNOWN, Named, Personal, Survey};
 use plan::{Given, Nanos, PlanError, PlanErrors};
 use report::TRAFFIC_FORMATS;
@@ -18,7 +18,7 @@ use report::traffic::{Beside, Made, Surveyed, made};
 use super::Manner;
 use super::replay::{MOMENT, PATTERN, value};
 use crate::exit::{Exit, Failed};
-use crate::inputs::plainly;
+use crate::inputs::{plainly, whole};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help, to_stdout};
 
 /// Logs, and what becomes of them.
@@ -230,7 +230,7 @@ fn near(file: &str, paths: Option<&str>, traffic: &import::Traffic, made: &Made)
 fn described(path: &Path) -> Result<Described, PlanError> {
     let help = "give a description by OpenAPI 3, in YAML or JSON";
     let wrong = |why: String| PlanError::new("openapi", format!("--openapi '{}' cannot be read: {why}", path.display()), help);
-    let bytes = fs::read(path).map_err(|why| wrong(plainly(&why)))?;
+    let bytes = whole(path, FILE_BYTES_MAX).map_err(|why| wrong(plainly(&why)))?;
     Described::read(&bytes).map_err(|why| wrong(why.to_string()))
 }
 

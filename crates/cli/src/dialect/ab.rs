@@ -86,10 +86,12 @@ fn carry_out(asked: &Asked) -> Result<u8, Refusal> {
 
     let shared = Arc::new(Shared::new(asked, head));
     let (words, heard) = channel();
-    let listener = thread::spawn({
-        let rows = asked.samples.is_some();
-        move || listen(&heard, rows)
-    });
+    let rows = asked.samples.is_some();
+    let listener = thread::Builder::new().name("samples".to_owned()).spawn(move || listen(&heard, rows));
+    let listener = listener.map_err(|why| {
+        let words = system_words(&why);
+        broken(&format!("the system gives no thread ({words}): raise the limit on processes (ulimit -u, pids.max of the container)"), 1)
+    })?;
     let mut watch = Watch::new(asked, &stop, &shared.aborted);
     let manners = Manners { voice, patience: None };
     let wire = Wire { buffer_bytes: asked.buffer_bytes, naming: asked.naming };

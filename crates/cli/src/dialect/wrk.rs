@@ -13,8 +13,10 @@ pub mod script_uses;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use engine::RunError;
+use engine::net::Reach;
 use measure::{Failure, Summary};
 use plan::{Draft, Given, Nanos, Plan};
 use report::wrk::{Facts, Formulas, Latency, Samples, SocketErrors, completed, error_statuses, latency, received};
@@ -179,6 +181,8 @@ impl Asked {
             method: "GET".to_owned(),
             headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             body: None,
+            // As in the original.
+            reach: Arc::new(Reach::open()),
         }
     }
 

@@ -19,7 +19,7 @@ use super::getopt::{self, Item, Opt, Order, Takes, both, long};
 use super::wrk::asked::{self, Asked, Flavour};
 use super::{Dialect, Manners, Support, Use, measure};
 use crate::exit::Exit;
-use crate::inputs::plainly;
+use crate::inputs::{self, plainly};
 use crate::outputs::{to_stdout, whole};
 use crate::screen::{Voice, complain};
 
@@ -274,7 +274,7 @@ fn diff(words: &Words, a: &str, b: &str) -> Result<(), String> {
 
 fn curve(path: &str) -> Result<SweepCurve, String> {
     let name = Path::new(path).file_name().map_or_else(String::new, |name| name.to_string_lossy().replace(".dat", ""));
-    let text = fs::read_to_string(path).map_err(|why| format!("'{path}' cannot be read: {}", plainly(&why)))?;
+    let text = inputs::text(path, inputs::TEXT_BYTES_MAX).map_err(|why| format!("'{path}' cannot be read: {}", plainly(&why)))?;
     report::diff::read_curve(&name, &text).map_err(|why| format!("'{path}': {why}"))
 }
 

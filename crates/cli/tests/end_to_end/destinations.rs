@@ -192,10 +192,64 @@ fn the_servers_of_a_file_are_told_and_several_are_a_warning() {
         assert!(line.starts_with("import") || ran.stderr.contains("--strict allows one server, not 2"), "{ran:?}");
         assert_eq!((target.counts().path("/healthz"), other.counts().path("/pick")), before, "{line}");
     }
-    // What the user wrote is told, and no doubt.
-    let ran = session.loadline("run own.yaml -n 6 -c 1 --strict").exits(0);
-    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
-    ran.complains(&format!("'own.yaml': requests go to {} (1) and {} (1)", base(&target), base(&other)));
+    // So is what the user wrote, unless the user named the other one besides, there or here.
+    let said = format!("'own.yaml': requests go to {} (1) and {} (1)", base(&target), base(&other));
+    for line in ["run own.yaml -n 6 -c 1 --force", "check own.yaml", "try own.yaml", "sweep own.yaml --levels 1 -n 6 --force"] {
+        session.loadline(line).exits(0).complains(&format!("warning: {said}"));
+        let before = (target.counts().path("/healthz"), other.counts().path("/pick"));
+        session.loadline(&format!("{line} --strict")).exits(4).complains("--strict allows one server, not 2");
+        assert_eq!((target.counts().path("/healthz"), other.counts().path("/pick")), before, "{line}");
+    }
+    let named = format!("load: {{also_target: '{}'}}\n{}", base(&other), session.read("own.yaml"));
+    session = session.file("named.yaml", &named);
+    for line in [format!("run own.yaml -n 6 -c 1 --also-target {}", base(&other)), "run named.yaml -n 6 -c 1".to_owned()] {
+        let ran = session.loadline(&format!("{line} --strict")).exits(0);
+        assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+        ran.complains(&format!(".yaml': requests go to {} (1) and {} (1)", base(&target), base(&other)));
+    }
+}
+
+#[test]
+fn the_server_of_a_file_with_one_request_is_told_before_the_start() {
+    let target = server();
+    let url = target.url("/healthz");
+    let mut session = Session::new().file("one.sh", &format!("curl '{url}'\n"));
+    let said = format!("'one.sh': requests go to {} (1)", base(&target));
+    for line in ["run one.sh -n 3 -c 1", "sweep one.sh --levels 1 -n 6 --force", "try one.sh", "run --debug one.sh"] {
+        session.loadline(line).exits(0).complains(&said);
+    }
+}
+
+#[test]
+fn what_a_saved_scenario_led_to_is_not_asked_when_it_is_sent_to_another_target() {
+    let (old, target) = (server(), server());
+    let at = base(&old).trim_start_matches("http://").to_owned();
+    let yaml = format!("target: http://old.test\nload: {{connect_to: '{at}'}}\nsteps: [{{get: /healthz}}]\n");
+    let mut session = Session::new().file("s.yaml", &yaml);
+    session.loadline("run s.yaml -n 4 -c 1 --out json=r.json").exits(0);
+    assert_eq!(old.counts().path("/healthz"), 4);
+    let line = format!("run --from r.json --target {}", base(&target));
+    session.loadline(&line).exits(0).complains(&format!("the address '{at}': requests go to the target alone"));
+    assert_eq!((old.counts().path("/healthz"), target.counts().path("/healthz")), (4, 4));
+    session.loadline(&format!("{line} --strict")).exits(4);
+    // What is typed holds.
+    session.loadline(&format!("{line} --connect-to {at} -q")).exits(0);
+    assert_eq!((old.counts().path("/healthz"), target.counts().path("/healthz")), (8, 4));
+    session.loadline(&format!("compare r.json {} --pairs 1 -n 4 --cooldown 0s --force --target {}", base(&target), base(&target)));
+    assert_eq!(old.counts().path("/healthz"), 8, "compare");
+    assert!(target.counts().path("/healthz") >= 12);
+}
+
+#[test]
+fn a_curl_command_goes_to_the_target_that_is_named_beside_it() {
+    let (target, stranger) = (server(), Stranger::new());
+    let curl = format!("-- curl http://{0}/healthz --connect-to ::{0} -x http://{0} -L", stranger.at);
+    for line in ["run -n 3 -c 1", "sweep --levels 1 -n 6 --force", "try"] {
+        let before = target.counts().path("/healthz");
+        Session::new().loadline(&format!("{line} --target {} {curl}", base(&target))).exits(0);
+        stranger.was_left_alone(line);
+        assert!(target.counts().path("/healthz") > before, "{line}");
+    }
 }
 
 #[test]
@@ -258,6 +312,12 @@ fn the_servers_of_a_list_of_urls_are_told_before_the_start() {
     let said = format!("'urls.txt': requests go to {} (2) and {} (1)", base(&one), base(&other));
     session.loadline("run --urls urls.txt -n 6 -c 1 --no-save").complains(&said);
     session.loadline("sweep --urls urls.txt --levels 1 -n 6 --no-save").complains(&said);
+    session.loadline("run --urls urls.txt -n 6 -c 1 --no-save").complains(&format!("warning: {said}"));
+    session.loadline("run --urls urls.txt -n 6 -c 1 --no-save --strict").exits(4);
+    let named = session.loadline(&format!("run --urls urls.txt -n 6 -c 1 --no-save --strict --also-target {}", base(&other))).exits(0);
+    assert!(!named.stderr.contains("warning"), "{}", named.stderr);
+    let target = format!("--target {}", base(&one));
+    session.loadline(&format!("run --urls urls.txt {target}")).exits(2).complains("give urls.txt in the place of the URL, without --urls");
     let quiet = session.loadline("run --urls one.txt -n 6 -c 1 --no-save");
     assert!(!quiet.stderr.contains("requests go to"), "{}", quiet.stderr);
 }

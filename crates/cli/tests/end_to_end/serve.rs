@@ -397,6 +397,17 @@ fn whoever_asks_and_takes_nothing_keeps_no_place() {
 }
 
 #[test]
+fn strangers_who_say_nothing_lock_nobody_out() {
+    let token = "a-token-that-nobody-guesses";
+    let mut session = Session::new().file("token", token);
+    let served = Served::new(&mut session, "--token-file token");
+    // In places of 5 s for 16 at a time they would take longer than anybody waits.
+    let strangers: Vec<TcpStream> = (0..320).map(|_| TcpStream::connect(served.address).unwrap()).collect();
+    assert_eq!(served.send("GET", "/api/v1/runs", &format!("authorization: Bearer {token}\r\n"), "").status, 200);
+    drop(strangers);
+}
+
+#[test]
 fn load_goes_only_where_it_is_allowed_also_by_name_and_by_redirect() {
     let mut session = Session::new();
     let served = Served::new(&mut session, "--allow-target 127.0.0.1");

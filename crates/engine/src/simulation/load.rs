@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use measure::{Ending, Failure, Summary};
 use plan::{Draft, Nanos};
+use tokio::io::AsyncWriteExt as _;
 use tokio::time::{Instant, sleep};
 
 use super::{Simulation, answer, given, plan, read_request};
@@ -232,6 +233,28 @@ fn an_answer_after_the_limit_is_a_timeout_however_soon_after() {
                 assert_eq!((millis(summary.response_time.min()), millis(summary.response_time.max())), (1000.0, 1000.0));
             }
         }
+    }
+}
+
+#[test]
+fn an_answer_that_the_end_of_its_connection_completes_after_the_limit_is_a_timeout_too() {
+    let limit = Duration::from_secs(1);
+    let late = [Duration::from_micros(1), Duration::from_millis(10)].map(|late| (limit + late, false));
+    for (took, succeeds) in [(limit - Duration::from_millis(10), true)].into_iter().chain(late) {
+        let server = Simulation::of(move |mut stream, _| async move {
+            if read_request(&mut stream).await.is_some() {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nall of it").await;
+                sleep(took).await;
+            }
+        });
+        let summary = server.run(&plan(|draft| {
+            draft.connections = given("10");
+            draft.requests = given("50");
+            draft.timeout = given("1s");
+        }));
+        conserved(&summary);
+        let wanted = if succeeds { 50 } else { 0 };
+        assert_eq!((summary.requests.due, summary.requests.succeeded), (50, wanted), "{took:?}: {:?}", summary.failures);
     }
 }
 

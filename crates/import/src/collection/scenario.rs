@@ -113,7 +113,10 @@ impl Common {
             .iter()
             .filter(|(name, _)| !(reads_answers && is_about_packing(name)))
             .filter(|(name, value)| {
+                // What is a secret is, under what all steps have, for the target alone.
+                let is_for_all = !plan::is_secret(name) || requests.iter().all(|request| origin(request) == target);
                 !name.eq_ignore_ascii_case("content-type")
+                    && is_for_all
                     && shared(&|request| request.headers.iter().any(|other| other == &(name.clone(), value.clone())))
             })
             .cloned()

@@ -327,6 +327,9 @@ impl Text {
                 format!("its host is the value of '{name}', which is not known; give it with --variable {name}=http://HOST")
             });
         };
+        if text.starts_with('/') {
+            return Err("it names no server; give --target http://HOST".to_owned());
+        }
         let end = Some(plan::server_in(text).end).filter(|end| *end < text.len());
         if end.is_none() && self.0.len() > 1 {
             let name = self.variables().next().cloned().unwrap_or_default();

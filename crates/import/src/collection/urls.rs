@@ -88,14 +88,12 @@ pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
         let mut request = Request { method, url: Text::literal(url), place: format!("line {number}"), ..Request::default() };
         match data {
             Data::None => {}
-            Data::Text(text) => {
-                request.body = Body::Raw(Text::literal(text));
-                request.header_if_none("Content-Type", "application/x-www-form-urlencoded");
-            }
-            Data::File(path) => {
-                request.headers.extend(media_type(&path).map(|media| ("Content-Type".to_owned(), Text::literal(media))));
-                request.body = Body::File(path);
-            }
+            Data::Text(text) => request.body = Body::Raw(Text::literal(text)),
+            Data::File(path) => request.body = Body::File(path),
+        }
+        if request.body != Body::None {
+            // siege calls every body so, also that of a file.
+            request.header_if_none("Content-Type", "application/x-www-form-urlencoded");
         }
         credentials_apart(&mut request);
         collection.requests.push(request);
@@ -143,24 +141,6 @@ fn filled_in(text: &str, variables: &BTreeMap<String, String>) -> Result<String,
     Ok(filled + rest)
 }
 
-/// What siege makes of the ending of a body's file; `None` for an ending that it does not know.
-#[must_use]
-pub fn media_type(path: &str) -> Option<&'static str> {
-    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
-    Some(match ending {
-        "json" => "application/json",
-        "xml" => "text/xml",
-        "html" | "htm" => "text/html",
-        "txt" => "text/plain",
-        "gif" => "image/gif",
-        "jpg" | "jpeg" => "image/jpeg",
-        "png" => "image/png",
-        "pdf" => "application/pdf",
-        "zip" => "application/zip",
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +161,9 @@ mod tests {
                 "PUT https://h/3 File(\"b.json\")",
             ]
         );
+        let types: Vec<_> = read.requests.iter().map(|request| request.header("content-type").and_then(Text::plain)).collect();
+        let form = Some("application/x-www-form-urlencoded");
+        assert_eq!(types, [None, None, form, form]);
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Reading<'_> {
         // It is in every report, whatever the path is a secret of.
         let name = plan::url_without_secrets(&name);
         let name = if group.is_empty() { name } else { format!("{group} / {name}") };
-        let headers = self.headers(defaults.headers, entries.value("headers"));
+        let (headers, shared_secrets) = self.headers(defaults.headers, entries.value("headers"));
         let own_auth = entries.value("auth").map(|node| self.auth(node));
         // What all steps send to say who the user is, is for the target alone.
         let is_elsewhere = place.as_ref().is_some_and(|(_, elsewhere)| elsewhere.is_some());
@@ -58,6 +58,7 @@ impl Reading<'_> {
             path,
             elsewhere,
             headers,
+            shared_secrets,
             body,
             auth,
             extractions,
@@ -125,9 +126,11 @@ impl Reading<'_> {
         }
     }
 
-    fn headers(&mut self, common: Option<&Node>, own: Option<&Node>) -> Vec<(String, Template)> {
+    /// Headers of all steps and of one, and the names of secrets that it only has from all.
+    fn headers(&mut self, common: Option<&Node>, own: Option<&Node>) -> (Vec<(String, Template)>, Vec<String>) {
         let mut headers: Vec<(String, Template)> = Vec::new();
-        for node in [common, own].into_iter().flatten() {
+        let mut shared_secrets: Vec<String> = Vec::new();
+        for (node, is_own) in [(common, false), (own, true)].into_iter().filter_map(|(node, is_own)| Some((node?, is_own))) {
             for (word, node) in self.named(node) {
                 let name = &word.text;
                 if headers.len() == OTHERS_MAX {
@@ -152,9 +155,13 @@ impl Reading<'_> {
                 }
                 headers.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
                 headers.push((name.clone(), value));
+                shared_secrets.retain(|other| !other.eq_ignore_ascii_case(name));
+                if !is_own && plan::is_secret(name) {
+                    shared_secrets.push(name.clone());
+                }
             }
         }
-        headers
+        (headers, shared_secrets)
     }
 
     fn body(&mut self, entries: &mut Entries<'_>) -> Body {

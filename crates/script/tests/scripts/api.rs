@@ -393,7 +393,7 @@ fn lookup_and_connect_find_and_try_addresses() {
              end
              function done() tell(text) end"
         ),
-        |trial| trial,
+        |trial| trial.also("http://127.0.0.1:1"),
     );
     assert_eq!(said, format!("1 127.0.0.1:{port} true false ::1:80 1"));
 }
@@ -404,10 +404,32 @@ fn a_thread_sends_to_the_address_it_was_given() {
     let port = given.address().port();
     for body in ["", "function response() end"] {
         let trial = Trial::of(&format!("function setup(thread) thread.addr = wrk.lookup('127.0.0.1', '{port}')[1] end {body}"));
-        trial.run(&named).unwrap();
+        trial.also(&format!("http://127.0.0.1:{port}")).run(&named).unwrap();
         assert_eq!((named.requests().len(), given.requests().len()), (0, 20));
         given.forget();
     }
+}
+
+#[test]
+fn a_script_chooses_no_address_of_a_server_that_nobody_named() {
+    let (named, given) = (Capture::start(), Capture::start());
+    let port = given.address().port();
+    let to = format!("wrk.lookup('127.0.0.1', '{port}')[1]");
+    for (body, doing) in [
+        (format!("function setup(thread) thread.addr = {to} end"), "setup()"),
+        (format!("function init() wrk.thread.addr = {to} end"), "init()"),
+        (format!("wrk.connect({to})"), "loading"),
+    ] {
+        for trial in [Trial::of(&body), Trial::of(&body).sandboxed()] {
+            let error = trial.run(&named).unwrap_err();
+            assert!(error.message.contains(&format!("failed in {doing}: 127.0.0.1:{port} is no address of the target")), "{error}");
+            assert_eq!(error.help, format!("--also-target http://127.0.0.1:{port} allows it"));
+            assert_eq!((named.requests().len(), given.requests().len()), (0, 0));
+        }
+    }
+    // Those of the target are its own.
+    Trial::of("function setup(thread) thread.addr = wrk.lookup(wrk.host, wrk.port)[1] end").sandboxed().run(&named).unwrap();
+    assert_eq!(named.requests().len(), 20);
 }
 
 #[test]

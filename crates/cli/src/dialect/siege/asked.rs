@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::num::NonZeroU32;
 
 use plan::{Draft, Given, Nanos, Scheme};
@@ -14,7 +13,7 @@ use report::siege::Colouring;
 use super::super::getopt::{self, Item, Opt, Order, Takes, both, long, short};
 use super::super::{Support, Use};
 use super::urls::{self, Entry};
-use crate::inputs::plainly;
+use crate::inputs::{self, plainly};
 use crate::screen::Voice;
 
 pub const OPTIONS: &[Opt] = &[
@@ -216,7 +215,7 @@ impl Words {
         let path =
             rc.clone().or_else(|| here.siegerc.clone()).or_else(|| here.home.as_ref().map(|home| format!("{home}/.siege/siege.conf")));
         let named = rc.is_some() || here.siegerc.is_some();
-        let (settings, mut headers) = match path.as_ref().map(fs::read_to_string) {
+        let (settings, mut headers) = match path.as_ref().map(|path| inputs::text(path, inputs::TEXT_BYTES_MAX)) {
             Some(Ok(text)) => conf(&text),
             Some(Err(why)) if named => return Err(failed(format!("'{}' cannot be read: {}", path.unwrap_or_default(), plainly(&why)))),
             _ => (BTreeMap::new(), Vec::new()),
@@ -290,7 +289,7 @@ impl Words {
             None => match (settings.text("url"), settings.text("file")) {
                 (Some(url), _) => vec![urls::entry(url).map_err(failed)?],
                 (None, Some(file)) => {
-                    let text = fs::read_to_string(file)
+                    let text = inputs::text(file, inputs::TEXT_BYTES_MAX)
                         .map_err(|why| Refusal::Usage(format!("unable to open file: {file}: {}", plainly(&why))))?;
                     urls::read(&text).map_err(|why| failed(format!("{file}, {why}")))?
                 }
@@ -446,6 +445,8 @@ const URLS_SHOWN: usize = 20;
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn read(line: &str, home: &str) -> Result<Words, Refusal> {

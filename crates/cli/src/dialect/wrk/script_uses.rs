@@ -5,10 +5,9 @@
 //! that is put together while the script runs (`_G["re".."quest"]`) is not found, and no script in use does that.
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use super::super::{Support, Use};
-use crate::inputs::plainly;
+use crate::inputs::{TEXT_BYTES_MAX, plainly, whole};
 
 /// The functions that wrk calls.
 const CALLED: &[&str] = &["setup", "init", "delay", "request", "response", "done"];
@@ -24,7 +23,7 @@ const LIBRARIES: &[&str] = &["io", "os", "ffi", "jit", "bit", "debug", "package"
 
 /// Of the script in a file.
 pub fn of_file(path: &str) -> Vec<Use> {
-    match fs::read(path) {
+    match whole(path, TEXT_BYTES_MAX) {
         Ok(bytes) => of(&String::from_utf8_lossy(&bytes)),
         Err(why) => vec![Use { what: path.to_owned(), support: Support::Refused(format!("the script cannot be read: {}", plainly(&why))) }],
     }
