@@ -34,7 +34,7 @@ use crate::proportion::Share;
 use crate::quantity::{count, figure, length, percent, time};
 use crate::sparse::rank_of;
 
-pub use against::{Change, RUNS_MIN, Regression, against};
+pub use against::{Change, RUNS_MIN, Regression, Row, against};
 pub use part::Part as LoadPart;
 pub use slo::{Slo, Unsearchable, response_quantile};
 

@@ -3,6 +3,7 @@
 //! `0.001702113 s` is exact and says nothing at a glance; `1.70 ms` does. Zeros at the end are kept in times, because
 //! figures stand below each other and 1.7 beside 1.68 looks less certain than it is.
 
+use measure::grouped;
 use plan::Nanos;
 
 /// What stands where there is no figure.
@@ -129,12 +130,7 @@ pub fn decimal(value: f64, decimals: usize) -> String {
     if value < 0.0 && !is_zero {
         written.push('−');
     }
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            written.push(',');
-        }
-        written.push(digit);
-    }
+    written.push_str(&grouped(whole));
     written.push_str(rest);
     written
 }

@@ -41,7 +41,7 @@ use crate::screen::{Screen, Sight, Voice};
 
 pub use compare::Margin;
 pub use refusal::refuse;
-pub use sweep::{broken, name_of};
+pub use sweep::name_of;
 
 /// The whole command line.
 #[derive(Debug, Parser)]

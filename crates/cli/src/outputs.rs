@@ -167,10 +167,10 @@ impl Outputs {
 }
 
 impl Outputs {
-    /// What stands below the text report: the verdict against a saved run, under which name this one is saved, unless no remarks are
-    /// wanted, and on a terminal the headline once more, so that it is in view however long the report is.
-    pub fn close(&self, verdict: &str, saved: &str, reading: &Reading<'_>, styles: &Styles, voice: Voice) {
-        let mut text = verdict.to_owned();
+    /// What stands below the text report: under which name the run is saved, unless no remarks are wanted, and on a terminal the headline
+    /// once more, so that it is in view however long the report is.
+    pub fn close(&self, saved: &str, reading: &Reading<'_>, styles: &Styles, voice: Voice) {
+        let mut text = String::new();
         if !saved.is_empty() && voice == Voice::Talking {
             text += &format!("{saved}\n");
         }

@@ -115,13 +115,6 @@ impl Reference {
     }
 }
 
-/// What came of it, in lines for people.
-pub fn text(ruling: &gate::Regression) -> String {
-    let rows =
-        ruling.rows.iter().map(|row| format!("    {:<7} {} -> {} ({}): {}\n", row.figure, row.before, row.now, row.change(), row.word()));
-    format!("  {}\n{}", ruling.sentence(), rows.collect::<String>())
-}
-
 /// How the program ends, where it would otherwise end so: what is surely bad goes before what cannot be told.
 pub fn exit(ruling: &gate::Regression, otherwise: Exit) -> Exit {
     match (otherwise, ruling.verdict) {

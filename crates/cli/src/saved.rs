@@ -3,8 +3,9 @@
 //! Everything that is listed of a result follows from the result itself, so that one that was imported, or put together from
 //! its journal, is listed like one that was saved just now.
 
-use analysis::gate::{Check, Verdict, judge};
-use analysis::quantity::{count, counted, figure, nanos};
+use analysis::gate::{Check, Judgement, Regression, Verdict, judge};
+use analysis::outage::outage;
+use analysis::quantity::{count, counted, figure, length, nanos};
 use analysis::warmup::leave_out;
 use analysis::{Reading, Standing, StopRule, Stopped, Sweep, Trial, Validity};
 use analysis::{answers, conclusion, promises_kept, scaling};
@@ -12,22 +13,36 @@ use history::{Composed, End, Figures, Header, Journaled, Kept, Kind, Moment, Rev
 use measure::{Ending, Histogram, Machine, Summary};
 use plan::{Load, Plan};
 use report::compare::Compared;
-use report::{Style, visible};
+use report::{Style, prose, visible};
 use serde::Deserialize;
-
-use crate::command::broken;
 
 /// A result, whichever kind it is.
 #[derive(Debug)]
 pub enum Saved {
     /// One load, and what it was held against.
-    Run(Box<Summary>, Vec<Check>),
+    Run(Box<Summary>, Terms),
     /// A ladder of loads.
     Sweep(Box<Sweep>),
     /// A capacity search.
     Find(Box<analysis::found::Found>),
     /// Two sides in pairs.
     Compare(Box<Compared>),
+}
+
+/// What a run was held against.
+#[derive(Debug, Clone, Default)]
+pub struct Terms {
+    /// What it promised.
+    pub checks: Vec<Check>,
+    /// What came of holding it against a saved run.
+    pub against: Option<Regression>,
+}
+
+impl Terms {
+    /// The run as it reads by them.
+    pub fn reading<'a>(&self, run: &'a Summary) -> Reading<'a> {
+        Reading::new(run, &self.checks).against(self.against.clone())
+    }
 }
 
 impl Saved {
@@ -41,6 +56,7 @@ impl Saved {
             schema: Option<String>,
             #[serde(default)]
             checks: Vec<serde_json::Value>,
+            against: Option<serde_json::Value>,
         }
         let label: Label = serde_json::from_str(text).map_err(|why| format!("it is damaged, or no result: {why}"))?;
         let schema = label.schema.unwrap_or_default();
@@ -53,7 +69,9 @@ impl Saved {
                 let run = report::read_summary(text).map_err(|why| told(&why))?;
                 // A check this version does not know is left out: the figures are there all the same.
                 let checks = label.checks.iter().filter_map(|judged| judged.get("check")?.as_str()?.parse().ok()).collect();
-                Ok(Self::Run(Box::new(run), checks))
+                // As is a verdict that this version would word in another way: the runs behind it are not in this file.
+                let against = label.against.and_then(|ruling| serde_json::from_value(ruling).ok());
+                Ok(Self::Run(Box::new(run), Terms { checks, against }))
             }
         }
     }
@@ -142,7 +160,7 @@ impl Saved {
     /// How it came out, in a few words.
     fn outcome(&self) -> String {
         match self {
-            Self::Run(run, checks) => {
+            Self::Run(run, terms) => {
                 let mut parts = Vec::new();
                 match run.ended.how {
                     Ending::Finished => {}
@@ -154,11 +172,9 @@ impl Saved {
                 if standing != Standing::Valid {
                     parts.push(standing.to_string());
                 }
-                let judged = if standing == Standing::Invalid { Vec::new() } else { judge(checks, run) };
-                let broken = judged.iter().filter(|judgement| judgement.verdict == Verdict::Broken).count();
-                if broken > 0 {
-                    parts.push(format!("{broken} of {} {}", counted(judged.len() as u64, "check"), Verdict::Broken.name()));
-                }
+                let judged = if standing == Standing::Invalid { Vec::new() } else { judge(&terms.checks, run) };
+                parts.extend(unkept(&judged));
+                parts.extend(terms.against.as_ref().and_then(Regression::worse));
                 let (due, bad) = (run.requests.due, run.requests.failed + run.requests.unsent);
                 if bad == due && due > 0 {
                     parts.push(format!("all {} failed: {}", count(bad), report::causes(run)));
@@ -168,7 +184,19 @@ impl Saved {
                     parts.push("no answer within the run".to_owned());
                     return parts.join(", ");
                 }
-                parts.push(format!("{}/s", figure(run.qps)));
+                let redirects = answers::redirects_not_followed(run).filter(|(number, _)| *number == due);
+                if let Some((number, statuses)) = redirects {
+                    let statuses: Vec<String> = statuses.iter().map(u16::to_string).collect();
+                    parts.push(format!("all {} were redirects ({}) that were not followed", count(number), statuses.join(", ")));
+                    return parts.join(", ");
+                }
+                if let Some(outage) = outage(run) {
+                    parts.push(format!("stopped answering after {}, {}/s before", length(outage.at), figure(outage.qps_before)));
+                } else {
+                    // The figure of the column beside it, by which lists are sorted and trends drawn.
+                    let succeeded = if bad == 0 { "" } else { " succeeded" };
+                    parts.push(format!("{}/s{succeeded}", figure(run.qps_succeeded)));
+                }
                 if let Some(p99) = run.response_time.known_quantile(0.99) {
                     parts.push(format!("p99 {}", nanos(Some(p99))));
                 }
@@ -180,18 +208,19 @@ impl Saved {
                 let best = rows.iter().max_by(|a, b| a.qps.total_cmp(&b.qps));
                 let said = best.map_or_else(|| "nothing measured".to_owned(), |best| format!("{}/s at {}", figure(best.qps), best.level));
                 let levels = if rows.len() == 1 { "1 level".to_owned() } else { format!("{} levels", rows.len()) };
-                format!("{said}, {levels}{}", ended(sweep.stopped.as_ref()))
+                let broken = sweep.checks.iter().filter(|check| rows.iter().any(|row| row.broken.contains(check))).count();
+                format!("{said}, {levels}{}{}", ended(sweep.stopped.as_ref()), behind(broken_of(broken, sweep.checks.len())))
             }
             Self::Find(found) => {
                 let said = found.answer.carries.map_or_else(|| "no rate proven".to_owned(), |rate| format!("carries {}/s", figure(rate)));
                 let promises: Vec<&str> = found.slo.iter().map(|promise| promise.text.as_str()).collect();
-                format!("{said} with {}{}", promises.join(" and "), ended(found.stopped.as_ref()))
+                format!("{said} with {}{}{}", promises.join(" and "), ended(found.stopped.as_ref()), behind(unkept(&found.judged())))
             }
             Self::Compare(compared) => {
                 let verdict = compared.verdict().map_or_else(|| "no verdict".to_owned(), |verdict| format!("B is {verdict}"));
                 let pairs = compared.sound().count();
                 let stopped = compared.stopped.as_ref().map_or_else(String::new, |why| format!(", stopped: {why}"));
-                format!("{verdict}, {pairs} pairs{stopped}").replace("B is cannot", "cannot")
+                format!("{verdict}, {pairs} pairs{stopped}{}", behind(unkept(&compared.checks))).replace("B is cannot", "cannot")
             }
         }
     }
@@ -242,7 +271,7 @@ impl Saved {
     pub fn page(&self) -> report::page::Shown {
         use report::page;
         match self {
-            Self::Run(run, checks) => page::run(&Reading::new(run, checks)),
+            Self::Run(run, terms) => page::run(&terms.reading(run)),
             Self::Sweep(sweep) => page::sweep(sweep),
             Self::Find(found) => page::find(found),
             Self::Compare(compared) => page::compare(compared),
@@ -252,10 +281,10 @@ impl Saved {
     /// What a person reads.
     pub fn text(&self, style: &Style) -> String {
         match self {
-            Self::Run(run, checks) => {
+            Self::Run(run, terms) => {
                 let mut bytes = Vec::new();
                 let text = report::format("text").expect("the text format is in the table");
-                (text.render)(&Reading::new(run, checks), style, &mut bytes).expect("memory takes every byte");
+                (text.render)(&terms.reading(run), style, &mut bytes).expect("memory takes every byte");
                 String::from_utf8_lossy(&bytes).into_owned()
             }
             Self::Sweep(sweep) => {
@@ -269,14 +298,14 @@ impl Saved {
                     text += &format!("{}\n", table::row(row, style));
                 }
                 text += &table::failed_steps_text(&rows, style);
-                text += &format!("\n{}\n", broken(table::legend(&rows).trim(), style.width));
+                text += &format!("\n{}\n", prose(table::legend(&rows).trim(), style.width));
                 let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref());
                 for sentence in said
                     .into_iter()
                     .chain(promises_kept(&sweep.checks, &rows))
                     .chain(report::limits::sentences(&analysis::bottleneck::of_sweep(sweep)))
                 {
-                    text += &broken(&sentence, style.width);
+                    text += &prose(&sentence, style.width);
                 }
                 text
             }
@@ -288,9 +317,9 @@ impl Saved {
                 }
                 text.push('\n');
                 for sentence in found.sentences().into_iter().chain(report::limits::sentences(&analysis::bottleneck::of_search(found))) {
-                    text += &broken(&sentence, style.width);
+                    text += &prose(&sentence, style.width);
                 }
-                text + &format!("\n{}", broken(&table::legend(found), style.width))
+                text + &format!("\n{}", prose(&table::legend(found), style.width))
             }
             Self::Compare(compared) => {
                 use report::compare::{conclusion, header, row};
@@ -302,6 +331,20 @@ impl Saved {
             }
         }
     }
+}
+
+/// How many of these did not hold, if any did not: `1 of 2 checks FAILED`.
+fn unkept(judged: &[Judgement]) -> Option<String> {
+    broken_of(judged.iter().filter(|judgement| judgement.verdict == Verdict::Broken).count(), judged.len())
+}
+
+fn broken_of(broken: usize, all: usize) -> Option<String> {
+    (broken > 0).then(|| format!("{broken} of {} {}", counted(all as u64, "check"), Verdict::Broken.name()))
+}
+
+/// Behind what was said before.
+fn behind(said: Option<String>) -> String {
+    said.map_or_else(String::new, |said| format!(", {said}"))
 }
 
 fn ended(stopped: Option<&Stopped>) -> String {
@@ -332,7 +375,7 @@ pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
         (Kind::Run, _, Some(under_way)) => {
             let mut run = under_way.summary.clone();
             leave_out(&mut run);
-            Saved::Run(Box::new(run), Vec::new())
+            Saved::Run(Box::new(run), Terms::default())
         }
         (Kind::Sweep, None, Some(under_way)) => {
             let mut sweep = Sweep::new(name.clone(), journaled.header.started.to_string(), Vec::new());
@@ -382,9 +425,9 @@ pub fn level(level: analysis::Level, repetition: u32) -> String {
 fn cut_short(saved: Saved, stopped: Stopped) -> Result<(Saved, Vec<u8>), String> {
     let mut bytes = Vec::new();
     let saved = match saved {
-        Saved::Run(run, checks) => {
-            bytes = json(&Reading::new(&run, &checks));
-            Saved::Run(run, checks)
+        Saved::Run(run, terms) => {
+            bytes = json(&terms.reading(&run));
+            Saved::Run(run, terms)
         }
         Saved::Sweep(mut sweep) => {
             sweep.stopped = Some(stopped);
@@ -439,4 +482,75 @@ pub fn suggested(plan: &Plan) -> String {
         return crate::scenarios::name_of(file.name.as_deref(), &file.path);
     }
     crate::command::name_of(&plan.target().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::gate::Change;
+    use measure::{Failure, FailureCount, Requests, Side, fixtures};
+
+    fn fixture(name: &str) -> Summary {
+        fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
+    }
+
+    fn outcome(run: Summary, terms: Terms) -> String {
+        Saved::Run(Box::new(run), terms).outcome()
+    }
+
+    fn worse() -> Regression {
+        let reference = "@baseline:api".to_owned();
+        Regression { reference, allowed: 0.05, rows: Vec::new(), is_invalid: false, runs: 8, verdict: Change::Worse }
+    }
+
+    #[test]
+    fn what_came_of_a_saved_run_is_read_back_with_the_result() {
+        let run = fixture("closed_all_well");
+        let terms = Terms { checks: Vec::new(), against: Some(worse()) };
+        let written = json(&terms.reading(&run));
+        let again = Saved::read(&String::from_utf8(written).unwrap()).unwrap();
+        assert!(again.outcome().starts_with("WORSE than @baseline:api, 12,0"), "{}", again.outcome());
+        assert!(again.text(&Style::PLAIN).contains("WORSE than @baseline:api by more than 5 %"));
+        assert!(again.page().json().contains("WORSE than @baseline:api by more than 5 %"));
+    }
+
+    #[test]
+    fn a_server_that_stopped_answering_is_listed_as_that() {
+        let mut run = fixture("closed_all_well");
+        for tick in run.timeline.iter_mut().skip(4) {
+            (tick.failed, tick.answered, tick.succeeded) = (200, 0, 0);
+        }
+        run.requests = Requests { due: 49_200, succeeded: 48_000, failed: 1_200, unsent: 0 };
+        run.failures = vec![FailureCount { class: Failure::ConnectRefused, side: Side::Server, count: 1_200, example: None }];
+        let said = outcome(run, Terms::default());
+        assert!(said.starts_with("stopped answering after 4 s, 1") && said.contains("/s before, "), "{said}");
+        assert!(said.ends_with("1,200 failed: connection refused"), "{said}");
+    }
+
+    #[test]
+    fn redirects_that_nobody_followed_are_listed_as_that() {
+        let mut run = fixture("closed_all_well");
+        run.status = [(302, run.requests.due)].into();
+        assert_eq!(outcome(run, Terms::default()), "all 120,000 were redirects (302) that were not followed");
+    }
+
+    #[test]
+    fn a_list_says_the_figure_that_it_is_sorted_by() {
+        for (name, run) in fixtures::summaries() {
+            let saved = Saved::Run(Box::new(run), Terms::default());
+            let (said, listed) = (saved.outcome(), saved.figures().qps.unwrap_or_default());
+            assert!(!said.contains("/s") || said.contains(&format!("{}/s", figure(listed))), "{name}: {said}");
+        }
+        assert!(outcome(fixture("open_with_a_stall"), Terms::default()).contains("/s succeeded, "));
+    }
+
+    #[test]
+    fn broken_checks_of_a_sweep_are_listed() {
+        let level = analysis::Level::Users(std::num::NonZeroU32::MIN);
+        let mut sweep = Sweep::new("api".to_owned(), String::new(), vec![level]);
+        sweep.trials.push(Trial { level, repetition: 1, summary: fixture("closed_all_well") });
+        sweep.checks = ["p99 < 1us", "failed < 1%"].map(|check| check.parse().unwrap()).to_vec();
+        let said = Saved::Sweep(Box::new(sweep)).outcome();
+        assert!(said.ends_with("1 level, 1 of 2 checks FAILED"), "{said}");
+    }
 }

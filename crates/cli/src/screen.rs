@@ -389,10 +389,13 @@ impl Progress {
         // After its end no load is offered, and a rate of answers would look like a collapse.
         if self.end.is_none_or(|end| tick.to <= end) {
             parts.push(format!("{} req/s", grouped(tick.qps().round() as u64)));
+        }
+        // What a narrow terminal cuts off is not what went wrong.
+        parts.push(if self.failed == 0 { "none failed".to_owned() } else { format!("{} failed", grouped(self.failed)) });
+        if self.end.is_none_or(|end| tick.to <= end) {
             parts.extend(tick.tps().map(|tps| format!("{} journeys/s", quantity::decimal(tps, 1))));
         }
         parts.extend(self.screen.stage.server().as_ref().map(|now| format!("server {}", now.used())));
-        parts.push(if self.failed == 0 { "none failed".to_owned() } else { format!("{} failed", grouped(self.failed)) });
         parts.join(" · ")
     }
 }
@@ -463,11 +466,15 @@ mod tests {
         assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 req/s · 68 failed");
         let journeys = Some(measure::JourneysTick { started: 9, completed: 7, succeeded: 7, broke_off: 1 });
         let of_journeys = Tick { journeys, ..tick(1, 2) };
-        assert_eq!(progress.line(&of_journeys), "0:02 · 0:08 left · 1,234 req/s · 7.0 journeys/s · 68 failed");
+        assert_eq!(progress.line(&of_journeys), "0:02 · 0:08 left · 1,234 req/s · 68 failed · 7.0 journeys/s");
         assert_eq!(progress.line(&tick(10, 11)), "0:11 · waiting for the last answers · 68 failed");
         let watched = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1;
         *progress.screen.stage.server() = Now::of(&watched.observed);
-        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 req/s · server 1.04 of 4 cores · 68 failed");
+        assert_eq!(progress.line(&tick(1, 2)), "0:02 · 0:08 left · 1,234 req/s · 68 failed · server 1.04 of 4 cores");
+        // Beside the bar of a narrow terminal.
+        let room = 60 - "  ━━━━━━━━ ".chars().count();
+        let seen: String = progress.line(&tick(1, 2)).chars().take(room).collect();
+        assert!(seen.contains("68 failed"), "{seen}");
     }
 
     #[test]

@@ -102,12 +102,14 @@ impl Single<'_> {
             let id = keeper.id();
             let kept = keeper.save(&saved::json(&reading));
             screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
-            let verdict = reading.against.as_ref().map_or_else(String::new, regression::text);
-            outputs.close(&verdict, kept.as_deref().unwrap_or_default(), &reading, &manner.styles(), manner.voice());
+            outputs.close(kept.as_deref().unwrap_or_default(), &reading, &manner.styles(), manner.voice());
             Failed::both(written, kept.map(drop))?;
             if let Some(why) = exit::nothing_finished(summary) {
                 let why = why.replacen("No", "no", 1);
-                complain(&format!("error: {why}\n  help: loadline try shows one journey with every request and answer"));
+                complain(&format!(
+                    "error: {}\n  help: loadline try shows one journey with every request and answer",
+                    report::visible(&why)
+                ));
             }
             let exit = exit::judged(&reading);
             let exit = reading.against.as_ref().map_or(exit, |ruling| regression::exit(ruling, exit));

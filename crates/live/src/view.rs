@@ -33,6 +33,9 @@ const PRINTED_ROWS: u16 = 8;
 /// Steps that are listed; of more, those with the most failures say more than a page of rows.
 const STEPS_MAX: usize = 12;
 
+/// Above the steps: a free line, and the heads.
+const STEPS_HEAD: usize = 2;
+
 /// Columns of a figure's name, and of its value.
 const NAME: usize = 11;
 const VALUE: usize = 13;
@@ -192,16 +195,16 @@ impl View {
         }
         self.in_flight = tick.in_flight;
         self.connections = tick.connections;
-        let span = tick.to.since(tick.from).as_secs_f64();
-        self.processor = if span > 0.0 { tick.cpu.as_secs_f64() / span } else { 0.0 };
-        self.lag_max = tick.lag_max;
         if let (Some((_, broke_off)), Some(more)) = (&mut self.journeys, &tick.journeys) {
             *broke_off += more.broke_off;
         }
-        // After its end no load is offered, and a rate of answers would look like a collapse.
+        // After its end no load is offered: a rate of answers would look like a collapse, and what loadline takes for nothing.
         if self.end.is_some_and(|end| tick.to > end) {
             return;
         }
+        let span = tick.to.since(tick.from).as_secs_f64();
+        self.processor = if span > 0.0 { tick.cpu.as_secs_f64() / span } else { 0.0 };
+        self.lag_max = tick.lag_max;
         self.qps.push(Some(tick.qps()));
         if span > 0.0 {
             self.due_a_second = tick.due as f64 / span;
@@ -265,12 +268,14 @@ impl View {
         let (least, most) = GRAPH_ROWS;
         // Head, a free line, and the foot are always there.
         let mut free = area.height.saturating_sub(7 + 3 * least + lines.len() as u16);
-        for block in [self.statuses_lines(width), self.steps_lines(width)] {
-            if !block.is_empty() && block.len() <= usize::from(free) {
-                free -= block.len() as u16;
-                lines.extend(block);
-            }
+        let statuses = self.statuses_lines(width);
+        if statuses.len() <= usize::from(free) {
+            free -= statuses.len() as u16;
+            lines.extend(statuses);
         }
+        let steps = self.steps_lines(width, usize::from(free));
+        free -= steps.len() as u16;
+        lines.extend(steps);
         let reserved = if self.printed.is_empty() { 0 } else { PRINTED_ROWS };
         let rows = (least + free.saturating_sub(reserved) / 3).min(most);
         let [head, _, figures, health, printed, foot] = Layout::vertical([
@@ -391,20 +396,33 @@ impl View {
         vec![Line::raw(cut(&format!("  status     {}", told.join("   ")), width))]
     }
 
-    /// A row for each step of a scenario.
-    fn steps_lines(&self, width: usize) -> Vec<Line<'_>> {
-        if self.steps.is_empty() || self.steps.len() > STEPS_MAX {
+    /// A row for each step of a scenario, as many as there is room for: all in their own order, else those with the most failures first, and
+    /// then those with the most requests.
+    fn steps_lines(&self, width: usize, room: usize) -> Vec<Line<'_>> {
+        let all = self.steps.len();
+        let rows = room.saturating_sub(STEPS_HEAD).min(STEPS_MAX);
+        // Of more than that, the last row says so.
+        let shown = if all <= rows { all } else { rows.saturating_sub(1) };
+        if shown == 0 {
             return Vec::new();
         }
-        let longest = self.steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0).clamp(4, 40);
+        let mut steps: Vec<&Step> = self.steps.iter().collect();
+        if shown < all {
+            steps.sort_by_key(|step| std::cmp::Reverse((step.failed, step.due)));
+            steps.truncate(shown);
+        }
+        let longest = steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0).clamp(4, 40);
         let head = format!("  {:<longest$}  {:>12}  {:>10}  {:>10}", "step", "requests", "failed", "latency");
         let mut lines = vec![Line::default(), Line::styled(cut(&head, width), self.dim())];
-        for step in &self.steps {
+        for step in steps {
             let mean = step.mean.map_or_else(|| NONE.to_owned(), quantity::time);
             let (due, failed) = (quantity::count(step.due), quantity::count(step.failed));
             let row = cut(&format!("  {:<longest$}  {due:>12}  {failed:>10}  {mean:>10}", cut(&step.name, longest)), width);
             let style = if step.failed > 0 { self.tone(Color::Red) } else { Style::default() };
             lines.push(Line::styled(row, style));
+        }
+        if shown < all {
+            lines.push(Line::styled(cut(&format!("  and {} more", all - shown), width), self.dim()));
         }
         lines
     }
@@ -646,6 +664,38 @@ mod tests {
         (0..9).for_each(|_| counts.count_status(429));
         view.counts(&counts);
         insta::assert_snapshot!(screen(&view, (120, 40)));
+    }
+
+    #[test]
+    fn steps_that_fail_are_shown_first_where_not_all_have_room() {
+        let mut view = View::new("run", Palette::Plain);
+        view.begin(&plan(Draft::default()), "");
+        ticks("closed_all_well").iter().take(1).for_each(|tick| view.tick(tick));
+        let step = |at: u64| Step { name: format!("step {at}"), due: 100 + at, failed: if at == 3 { 7 } else { 0 }, mean: None };
+        view.steps = (0..20).map(step).collect();
+        let listed = |height: u16| -> Vec<String> {
+            let shown = screen(&view, (80, height));
+            let rows = shown.lines().filter(|line| line.starts_with("  step ") || line.starts_with("  and "));
+            rows.skip(1).map(|line| line.split("  ").nth(1).unwrap().trim().to_owned()).collect()
+        };
+        assert_eq!(listed(20 + 2), ["step 3", "step 19", "and 18 more"]);
+        let many = listed(60);
+        assert_eq!((many.len(), many[0].as_str(), many.last().unwrap().as_str()), (STEPS_MAX, "step 3", "and 9 more"));
+        view.steps.truncate(3);
+        assert_eq!(view.steps_lines(80, 5).len(), 5, "all of them, in their own order");
+        assert!(view.steps_lines(80, 2).is_empty());
+    }
+
+    #[test]
+    fn what_loadline_took_at_the_end_of_the_load_stays_in_sight() {
+        let mut view = View::new("run", Palette::Plain);
+        view.begin(&plan(Draft { duration: "10s".parse().ok(), ..Draft::default() }), "");
+        let (cpu, lag_max) = (Nanos::from_millis(700), Nanos::from_millis(3));
+        let last = Tick { from: Nanos::from_secs(9), to: Nanos::from_secs(10), cpu, lag_max, ..ticks("closed_all_well").remove(0) };
+        view.tick(&last);
+        let drain = Tick { from: last.to, to: Nanos::from_secs(11), cpu: Nanos::ZERO, lag_max: Nanos::ZERO, ..last };
+        view.tick(&drain);
+        assert_eq!((view.processor, view.lag_max), (0.7, lag_max));
     }
 
     #[test]

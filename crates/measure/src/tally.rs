@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Example, Failure, Histogram, Packed};
+use crate::{Example, Failure, Histogram, Packed, grouped};
 
 /// The rows of a scenario.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -422,7 +422,7 @@ impl Scenario {
             (Some(step), None) if step.failed >= broke_off => format!(" at the step '{}'", step.name),
             _ => String::new(),
         };
-        let all = if broke_off == 1 { "the only one".to_owned() } else { format!("all {broke_off}") };
+        let all = if broke_off == 1 { "the only one".to_owned() } else { format!("all {}", grouped(&broke_off.to_string())) };
         Some(format!("No journey finished: {all} broke off{place}"))
     }
 

@@ -12,6 +12,9 @@ const NAME_WIDTH_LEAST: usize = 8;
 /// Figures are at least this wide, for the same reason: `999 ms` and a blank.
 const CELL_WIDTH: usize = 7;
 
+/// Before every line of prose.
+const INDENT: usize = 2;
+
 /// Between a row and the remark behind it.
 const REMARK_GAP: usize = 3;
 
@@ -97,6 +100,11 @@ impl Column {
     pub(crate) const fn new(head: &'static str, width: usize, spare: u8) -> Self {
         Self { head, width, spare }
     }
+
+    /// One whose head is said elsewhere.
+    pub(crate) const fn wide(width: usize, spare: u8) -> Self {
+        Self::new("", width, spare)
+    }
 }
 
 /// One row of such a table in so many letters: without the columns there is no room for, and with the remark below it where it does not
@@ -134,7 +142,7 @@ pub(crate) fn remarked(columns: &[Column], cells: &[String], remark: &str, tone:
 }
 
 /// What follows a number on its line, so that nobody reads one without the other.
-const UNITS: [&str; 12] = ["%", "ns", "µs", "ms", "s", "m", "h", "B", "kB", "MB", "GB", "req/s"];
+const UNITS: [&str; 13] = ["%", "ns", "µs", "ms", "s", "m", "min", "h", "B", "kB", "MB", "GB", "req/s"];
 
 /// The words of a text; a number and its unit are one.
 fn words(text: &str) -> Vec<&str> {
@@ -179,6 +187,14 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Prose in lines of at most so many columns, indented by two.
+#[must_use]
+pub fn prose(text: &str, width: u16) -> String {
+    let room = usize::from(width).saturating_sub(INDENT).max(NAME_WIDTH);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    wrapped(&words.join(" "), room).iter().fold(String::new(), |text, line| format!("{text}{:INDENT$}{line}\n", ""))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,6 +206,11 @@ mod tests {
         assert_eq!(wrapped("in all 97 %, and", 11), ["in all", "97 %, and"]);
         assert_eq!(wrapped("with -c 10 s is a word", 10), ["with -c", "10 s is a", "word"]);
         assert_eq!(wrapped("", 10), [""]);
+    }
+
+    #[test]
+    fn prose_is_indented_and_breaks_no_figure() {
+        assert_eq!(prose("it takes 18.5 µs, and 99 % at most 39.0 ms.", 19), "  it takes 18.5 µs,\n  and 99 % at most\n  39.0 ms.\n");
     }
 
     #[test]

@@ -32,6 +32,7 @@ use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
 use crate::server_side::{self, Rows};
 use crate::sweep::SweepFile;
+use crate::text::verdict_tone;
 use crate::{Style, profiles, story, visible};
 
 pub use words::{apart, reading};
@@ -301,6 +302,10 @@ const COLUMNS: [Column; 9] = [
     Column::new("failed A, B", 14, 1),
 ];
 
+/// The names of metrics and their values are at least this wide, so that tables of one page stand in line.
+const METRIC_WIDTH: usize = 10;
+const VALUE_WIDTH: usize = 8;
+
 /// What is compared, and the line over the pairs.
 #[must_use]
 pub fn header(compared: &Compared, style: &Style) -> String {
@@ -359,34 +364,12 @@ pub fn conclusion(compared: &Compared, style: &Style) -> String {
     }
     if let Some(comparison) = &compared.comparison {
         text.push('\n');
-        let mut rows = vec![["", "A", "B", "change", "verdict"].map(str::to_owned)];
-        let changes: Vec<&Change> = shown_changes(comparison).collect();
-        rows.extend(changes.iter().map(|change| cells(change)));
-        let widths: Vec<usize> = (0..5).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0) + 2).collect();
-        for (at, row) in rows.iter().enumerate() {
-            let mut plain = format!("  {:<10}", row[0]);
-            for column in 1..4 {
-                let gap = widths[column] - row[column].chars().count();
-                // Changes start where their neighbours start: signs then stand below each other.
-                if column == 3 {
-                    let _ = write!(plain, "   {}{:gap$}", row[column], "");
-                } else {
-                    let _ = write!(plain, "{:gap$}{}", "", row[column]);
-                }
-            }
-            let tone = at.checked_sub(1).map_or(Tone::Aside, |at| tone(changes[at].verdict));
-            let _ = writeln!(text, "{plain}{}", style.paint(tone, &row[4]));
-        }
+        text += &verdicts(comparison, style);
     }
     text += &steps::text(compared, style);
     for judgement in &compared.checks {
-        let tone = match judgement.verdict {
-            gate::Verdict::Held => Tone::Good,
-            gate::Verdict::Broken => Tone::Bad,
-            gate::Verdict::NotJudgeable { .. } => Tone::Caution,
-        };
         for line in wrapped(&promised(judgement), style.columns() - 2) {
-            let _ = write!(text, "\n  {}", style.paint(tone, &line));
+            let _ = write!(text, "\n  {}", style.paint(verdict_tone(&judgement.verdict), &line));
         }
     }
     if !compared.checks.is_empty() {
@@ -410,6 +393,29 @@ pub fn conclusion(compared: &Compared, style: &Style) -> String {
         wrapped(&warning, style.columns() - 2).iter().for_each(|line| text += &format!("  {}\n", style.paint(Tone::Caution, line)));
     }
     text
+}
+
+/// The table of verdicts; a verdict for which there is no room stands below its row.
+fn verdicts(comparison: &Comparison, style: &Style) -> String {
+    let changes: Vec<&Change> = shown_changes(comparison).collect();
+    let mut rows = vec![["", "A", "B", "change", "verdict"].map(str::to_owned)];
+    rows.extend(changes.iter().map(|change| cells(change)));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (name, change) = (width(0).max(METRIC_WIDTH), width(3));
+    let columns = [
+        Column::wide(name + 1, 0),
+        Column::wide(width(1).max(VALUE_WIDTH), 1),
+        Column::wide(width(2).max(VALUE_WIDTH), 1),
+        Column::wide(change + 2, 0),
+    ];
+    let tones = std::iter::once(Tone::Aside).chain(changes.iter().map(|change| tone(change.verdict)));
+    let line = |(row, tone): (&[String; 5], Tone)| {
+        let [metric, a, b, moved, verdict] = row;
+        // Names and changes start where their neighbours start: signs then stand below each other.
+        let cells = [format!(" {metric:<name$}"), a.clone(), b.clone(), format!("  {moved:<change$}")];
+        remarked(&columns, &cells, verdict, tone, style) + "\n"
+    };
+    rows.iter().zip(tones).map(line).collect()
 }
 
 /// Whether B kept a promise: `held by B: p99 < 200ms: 31 ms`.

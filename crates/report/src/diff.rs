@@ -76,9 +76,6 @@ pub fn invalid_levels(text: &str) -> Vec<String> {
     invalid.map(|(level, validity)| format!("{level} ({})", validity.why())).collect()
 }
 
-/// As wide as the table of two runs.
-const WIDTH: usize = 100;
-
 /// The columns behind the level, in order.
 const COLUMNS: [Column; 9] = [
     Column::new("QPS A", 10, 0),

@@ -26,7 +26,7 @@ pub(crate) const STEPS_LEAST: [&str; 6] = ["mean", "QPS", "90 %", "max", "50 %",
 pub(crate) fn transactions(scenario: &Scenario, qps: f64) -> String {
     let requests = format!("{} requests/s (QPS)", story::rate(qps));
     if let Some(why) = scenario.nothing_finished() {
-        return format!("{why}; {requests}");
+        return format!("{}; {requests}", visible(&why));
     }
     let Some(ratio) = scenario.requests_per_journey else { return format!("no journey finished; {requests}") };
     let offered = scenario.tps_offered.map_or_else(String::new, |offered| format!(" of {} started", story::rate(offered)));
@@ -87,4 +87,23 @@ fn checks(checks: &[CheckRow]) -> String {
 
 fn name(name: &str) -> String {
     shortened(&visible(name), NAME_LETTERS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::fixtures;
+
+    #[test]
+    fn the_name_of_a_step_cannot_steer_the_terminal() {
+        let mut scenario = fixtures::journeys_of_a_shop().scenario.unwrap();
+        for row in &mut scenario.journeys {
+            (row.completed, row.broke_off) = (0, row.started);
+        }
+        let all: u64 = scenario.journeys.iter().map(|row| row.started).sum();
+        scenario.steps.iter_mut().for_each(|step| step.failed = 0);
+        (scenario.steps[0].name, scenario.steps[0].failed) = ("\x1b[2J".to_owned(), all);
+        let said = transactions(&scenario, 100.0);
+        assert!(said.contains(&format!("all {} broke off at the step '\\x1b[2J'", count(all))), "{said}");
+    }
 }

@@ -6,7 +6,7 @@
 
 use std::io;
 
-use analysis::gate::{Change, Verdict};
+use analysis::gate::{Change, Judgement, Measured, Verdict};
 use analysis::{Reading, Standing, quantity};
 
 use crate::{Format, Style, story, visible};
@@ -63,7 +63,7 @@ fn cases(reading: &Reading<'_>) -> Vec<Case> {
         name: judgement.check.to_string(),
         wrong: match judgement.verdict {
             Verdict::Held => None,
-            Verdict::Broken => Some(("failure", format!("it was {}", judgement.about()))),
+            Verdict::Broken => Some(("failure", broken(judgement))),
             Verdict::NotJudgeable { .. } => Some(("error", format!("not judgeable: {}", judgement.about()))),
         },
     });
@@ -76,6 +76,14 @@ fn cases(reading: &Reading<'_>) -> Vec<Case> {
         },
     });
     std::iter::once(valid).chain(aborted).chain(checks).chain(against).collect()
+}
+
+/// What was measured of a promise that was broken; that requests failed is a sentence of its own.
+fn broken(judgement: &Judgement) -> String {
+    match judgement.measured {
+        Some(Measured::Never) => judgement.about(),
+        _ => format!("it was {}", judgement.about()),
+    }
 }
 
 /// Text as XML, in elements and in attributes. What no XML may hold was made visible before.
@@ -99,6 +107,15 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_promise_that_failures_broke_is_told_in_a_sentence() {
+        let (_, run) = measure::fixtures::summaries().into_iter().find(|(name, _)| *name == "nothing_answered").unwrap();
+        let reading = Reading::new(&run, &["p99 < 10ms".parse().unwrap(), "qps >= 10".parse().unwrap()]);
+        let told: Vec<String> = cases(&reading).into_iter().filter_map(|case| case.wrong).map(|(_, message)| message).collect();
+        assert!(told.iter().any(|message| message.starts_with("more than 1 % of requests failed")), "{told:?}");
+        assert!(told.iter().any(|message| message.starts_with("it was ") && message.ends_with("/s")), "{told:?}");
+    }
 
     #[test]
     fn no_text_ends_an_attribute_or_begins_an_element() {

@@ -41,6 +41,7 @@ pub mod webbench;
 pub mod wrk;
 pub mod wrk2;
 
+pub use columns::prose;
 pub use format::{Colour, FORMATS, Format, Style, format};
 pub use json::{ReadError, read_summary};
 pub use reason::reason;

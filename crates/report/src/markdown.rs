@@ -26,7 +26,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     if let Some(ending) = story::ending(reading) {
         writeln!(out, "> {ending}.\n")?;
     }
-    writeln!(out, "**{}.**\n", story::answer(reading))?;
+    writeln!(out, "**{}.**\n", visible::markdown(&story::answer(reading)))?;
     match reading.validity.standing {
         Standing::Valid => {}
         standing @ (Standing::Degraded | Standing::Invalid) => writeln!(out, "> **{standing}:** {}.\n", reading.validity.why())?,
@@ -54,7 +54,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
         }
     }
     if requests.unsent > 0 {
-        writeln!(out, "\n{} never sent: no connection came free in time.", quantity::counted(requests.unsent, "request"))?;
+        writeln!(out, "\n{} never sent: {}.", quantity::counted(requests.unsent, "request"), crate::text::UNSENT)?;
     }
     if let Some(found) = summary.excluded.found {
         let length = quantity::length(Nanos((summary.excluded.duration_s * 1e9) as u64));
@@ -140,7 +140,8 @@ fn against(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "{sign} {}.\n", visible::markdown(&capitalised(&ruling.sentence())))?;
     writeln!(out, "| figure | saved | now | change | |\n|---|---:|---:|---|---|")?;
     for row in &ruling.rows {
-        writeln!(out, "| {} | {} | {} | {} | {} |", row.figure, row.before, row.now, row.change(), row.word())?;
+        let [figure, before, now] = [&row.figure, &row.before, &row.now].map(|cell| visible::markdown(cell));
+        writeln!(out, "| {figure} | {before} | {now} | {} | {} |", row.change(), row.word())?;
     }
     writeln!(out)
 }
@@ -148,7 +149,7 @@ fn against(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
 /// The rows of a scenario.
 fn scenario(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
     let Some(scenario) = &summary.scenario else { return urls(summary, out) };
-    writeln!(out, "\n{}.", journeys::transactions(scenario, summary.qps))?;
+    writeln!(out, "\n{}.", visible::markdown(&journeys::transactions(scenario, summary.qps)))?;
     let rows: Vec<Vec<String>> = scenario.journeys.iter().map(journeys::journey).collect();
     table(&journeys::JOURNEYS, &rows, out)?;
     let rows: Vec<Vec<String>> = scenario.steps.iter().map(journeys::step).collect();

@@ -113,8 +113,8 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
                     diff::table(&curves[0], &curves[1], &Style::PLAIN)
                         + &diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref(), &Style::PLAIN)
                 }
-                Two::Runs([a, b]) => diff::runs((&a.0, &a.1), (&b.0, &b.1)),
-                Two::Searches([a, b]) => diff::searches((&a.0, &a.1), (&b.0, &b.1)),
+                Two::Runs([a, b]) => diff::runs((&a.0, &a.1), (&b.0, &b.1), &Style::PLAIN),
+                Two::Searches([a, b]) => diff::searches((&a.0, &a.1), (&b.0, &b.1), &Style::PLAIN),
             };
             Ok(text.into_bytes())
         },

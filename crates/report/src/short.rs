@@ -9,7 +9,7 @@
 //! class of failures is left out before a remark is. Text from the server cannot steer the terminal.
 
 use analysis::ceiling::CeilingUse;
-use analysis::gate::Verdict;
+use analysis::gate::{Change, Regression, Verdict};
 use analysis::quantity::{self, NONE, count, counted, nanos, share, time};
 use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
@@ -73,6 +73,7 @@ pub fn short(reading: &Reading<'_>, style: &Style) -> String {
     page.gap();
     head(reading, &mut page);
     checks(reading, &mut page);
+    against(reading, &mut page);
     match &summary.scenario {
         // In the place of the times of all requests together.
         Some(scenario) => rows(&journeys::STEPS, &scenario.steps, &mut page),
@@ -100,12 +101,14 @@ pub fn closing(reading: &Reading<'_>, style: &Style) -> String {
     if broken > 0 {
         parts.push(format!("{} of {} {}", count(broken), counted(reading.checks.len() as u64, "check"), Verdict::Broken.name()));
     }
+    parts.extend(reading.against.as_ref().and_then(Regression::worse).map(|said| visible(&said)));
     let text = match parts.is_empty() {
         true => story::answer(reading),
         false => format!("{}: {}", parts.join(", "), story::answer(reading)),
     };
     let width = style.columns() - 2;
-    lines(style, tone(reading), &within(&text, width, CLOSING_LINES), width).map(|line| format!("  {line}\n")).collect()
+    // Behind its semicolon stands what failed: that is never left out without a mark.
+    lines(style, tone(reading), &ended(&text, width, CLOSING_LINES), width).map(|line| format!("  {line}\n")).collect()
 }
 
 impl Screenful<'_> {
@@ -146,11 +149,9 @@ impl Screenful<'_> {
     fn fitted(mut self, lines_max: usize) -> String {
         let mut left_out = 0;
         while self.lines() + usize::from(left_out > 0) > lines_max {
-            let Some(at) =
-                (0..self.blocks.len()).rev().filter(|at| self.blocks[*at].rank > Rank::Kept).max_by_key(|at| self.blocks[*at].rank)
-            else {
-                break;
-            };
+            // Of several that are equal, `max_by_key` gives the last.
+            let can_go = (0..self.blocks.len()).filter(|at| self.blocks[*at].rank > Rank::Kept);
+            let Some(at) = can_go.max_by_key(|at| self.blocks[*at].rank) else { break };
             left_out += u64::from(self.blocks.remove(at).rank != Rank::Gap);
         }
         if left_out > 0 {
@@ -170,18 +171,28 @@ fn lines<'a>(style: &'a Style, tone: Tone, text: &str, width: usize) -> impl Ite
     wrapped(text, width).into_iter().map(move |line| style.paint(tone, &line.replace('\u{a0}', " ")))
 }
 
-/// The text in so many lines: cut where a part of the sentence ends, else between words.
+/// The text in so many lines: without what stands behind a semicolon, which the rest is true without, else with a mark where it is cut.
+/// Rejected: a cut at a comma or a bracket without a mark, since "721 failed: never sent" is not what "… (700), 503 (21)" says.
 fn within(text: &str, width: usize, lines_max: usize) -> String {
     let all = wrapped(text, width);
     if all.len() <= lines_max {
         return text.to_owned();
     }
     let cut = all[..lines_max].join(" ");
-    let clause = ["; ", ", ", " ("].iter().filter_map(|end| cut.rfind(end)).max().filter(|at| *at > cut.len() / 2);
-    match clause {
+    match cut.rfind("; ").filter(|at| *at > cut.len() / 2) {
         Some(at) => cut[..at].to_owned(),
-        None => format!("{}…", cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words)),
+        None => ended(text, width, lines_max),
     }
+}
+
+/// The text in so many lines, with a mark where it is cut between words.
+fn ended(text: &str, width: usize, lines_max: usize) -> String {
+    let all = wrapped(text, width);
+    if all.len() <= lines_max {
+        return text.to_owned();
+    }
+    let cut = all[..lines_max].join(" ");
+    format!("{}…", cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words))
 }
 
 fn tone(reading: &Reading<'_>) -> Tone {
@@ -241,7 +252,22 @@ fn checks(reading: &Reading<'_>, page: &mut Screenful<'_>) {
             _ => 1,
         };
         let name = if at == 0 { "checks" } else { "" };
-        page.entry_of(rank, name, text::verdict_tone(judgement), &text::judged(judgement, width), lines_max);
+        // Of one that is not judged, the figure says nothing that counts; why, and what to do, does.
+        let about = match &judgement.verdict {
+            Verdict::NotJudgeable { why } => why.to_string(),
+            Verdict::Broken | Verdict::Held => judgement.about(),
+        };
+        page.entry_of(rank, name, text::verdict_tone(&judgement.verdict), &text::judged(judgement, &about, width), lines_max);
+    }
+    page.gap();
+}
+
+/// What came of holding it against a saved run; the figures only where they became worse.
+fn against(reading: &Reading<'_>, page: &mut Screenful<'_>) {
+    let Some(ruling) = &reading.against else { return };
+    page.entry_of(Rank::Kept, "against", text::change_tone(ruling.verdict), &visible(&ruling.sentence()), 2);
+    for row in ruling.rows.iter().filter(|row| row.verdict == Change::Worse) {
+        page.entry(Rank::Cause, "", text::change_tone(row.verdict), &text::moved(row));
     }
     page.gap();
 }
@@ -274,7 +300,8 @@ fn times(reading: &Reading<'_>, page: &mut Screenful<'_>) {
     let width = page.style.columns() - 2;
     let lines = table.within(width, &["p95", "mean", "p99.9", "p90"]).into_iter().map(|line| format!("  {line}")).collect();
     page.push(Rank::Kept, lines);
-    if let Some(missing) = story::missing(reading, &QUANTILES) {
+    let shown: Vec<&Histogram> = rows.iter().map(|(_, times)| *times).collect();
+    if let Some(missing) = story::missing_among(reading, &shown, &known, &QUANTILES) {
         page.say(Rank::Aside, Tone::Aside, &missing);
     }
     page.gap();
@@ -320,7 +347,7 @@ fn answers(summary: &Summary, page: &mut Screenful<'_>) {
         .map(|(status, number)| format!("{status}\u{a0}{}: {}", reason(*status).replace(' ', "\u{a0}"), count(*number)))
         .collect();
     if more > 0 {
-        said.push(format!("{} more", counted(more, "status").replace("statuss", "statuses")));
+        said.push(format!("{} more {}", count(more), if more == 1 { "status" } else { "statuses" }));
     }
     page.entry(Rank::Kept, "answers", tone, &said.join(", "));
     if summary.redirects > 0 {
@@ -405,5 +432,38 @@ fn remarks(reading: &Reading<'_>, page: &mut Screenful<'_>) {
         for disturbance in disturbances(&reading.validity).iter().take(1) {
             page.entry_of(Rank::Aside, "caution", Tone::Caution, disturbance, 2);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(blocks: &[(Rank, &str)], lines_max: usize) -> String {
+        let mut page = Screenful { blocks: Vec::new(), style: &Style::PLAIN };
+        blocks.iter().for_each(|(rank, line)| page.push(*rank, vec![(*line).to_owned()]));
+        page.fitted(lines_max)
+    }
+
+    #[test]
+    fn of_equals_the_last_is_left_out() {
+        let blocks = [(Rank::Kept, "answer"), (Rank::Cause, "broken  one"), (Rank::Cause, "        two")];
+        let shown = text(&blocks, 3);
+        assert!(shown.starts_with("answer\nbroken  one\n") && shown.contains("and 1 more") && !shown.contains("two"), "{shown}");
+        assert_eq!(text(&blocks, 4).lines().count(), 3);
+        let ranked = text(&[(Rank::Aside, "beside"), (Rank::Cause, "cause"), (Rank::Kept, "kept")], 3);
+        assert_eq!(ranked.lines().count(), 3, "{ranked}");
+        assert!(!text(&[(Rank::Aside, "beside"), (Rank::Cause, "cause"), (Rank::Kept, "kept")], 2).contains("beside"));
+    }
+
+    #[test]
+    fn a_sentence_is_cut_where_it_stays_true_or_says_that_it_is_cut() {
+        assert_eq!(within("21 requests, where 1,000 are needed; run about 90 s more", 40, 1), "21 requests, where 1,000 are needed");
+        assert_eq!(
+            within("721 of 20,700 failed (3.48 %): never sent (700), 503 (21)", 50, 1),
+            "721 of 20,700 failed (3.48 %): never sent…"
+        );
+        assert_eq!(ended("all went well for long; but 7 of 9 failed in the end", 40, 1), "all went well for long; but 7 of 9…");
+        assert_eq!(within("short", 40, 1), "short");
     }
 }

@@ -33,17 +33,16 @@ pub fn request_of(plan: &Plan) -> String {
         Body::Form { parts, .. } => format!(" with a form of {}", counted(parts.len() as u64, "field")),
     };
     let rows: Vec<String> = filling.files.iter().map(|file| visible(&file.path)).collect();
+    let each = if plan.scenario().is_some() { "each journey" } else { "each" };
     let rows = match (rows.is_empty(), filling.order) {
         (true, _) => String::new(),
-        (_, RowOrder::InOrder) => format!(", a row of {} for each, in order", rows.join(" and of ")),
-        (_, RowOrder::Random) => format!(", a random row of {} for each", rows.join(" and of ")),
+        (_, RowOrder::InOrder) => format!(", a row of {} for {each}, in order", rows.join(" and of ")),
+        (_, RowOrder::Random) => format!(", a random row of {} for {each}", rows.join(" and of ")),
         (_, RowOrder::PerUser) => format!(", a row of {} for each user", rows.join(" and of ")),
     };
     if let Some(file) = plan.scenario() {
         let target = plan.target();
-        return format!("the journeys of {} to {}://{}{rows}", visible(file.title()), target.scheme(), visible(&target.authority()))
-            .replace("for each", "for each journey")
-            .replace("for each journey user", "for each user");
+        return format!("the journeys of {} to {}://{}{rows}", visible(file.title()), target.scheme(), visible(&target.authority()));
     }
     match &filling.mix {
         Some(mix) => format!("the URLs in {}{body}{rows}", visible(&mix.path)),
@@ -82,7 +81,12 @@ pub(crate) fn plus_minus(reading: &Reading<'_>, q: f64) -> String {
 /// What brackets and dashes among these percentiles mean, and how much longer a run would have to be for the next that is missing, if
 /// that is within reach; `None` if none is missing.
 pub(crate) fn missing(reading: &Reading<'_>, quantiles: &[f64]) -> Option<String> {
-    let shown: Vec<String> = quantiles.iter().map(|q| quantile(reading, &reading.run.response_time, *q)).collect();
+    missing_among(reading, &[&reading.run.response_time], quantiles, quantiles)
+}
+
+/// The same where several times are shown, of which only some percentiles are; `wanted` are those that a longer run may have.
+pub(crate) fn missing_among(reading: &Reading<'_>, times: &[&Histogram], shown: &[f64], wanted: &[f64]) -> Option<String> {
+    let shown: Vec<String> = times.iter().flat_map(|times| shown.iter().map(|q| quantile(reading, times, *q))).collect();
     let mut said = Vec::new();
     if shown.iter().any(|cell| cell.starts_with('(')) {
         said.push("(…): uncertain, the slow requests came in one burst.".to_owned());
@@ -90,7 +94,9 @@ pub(crate) fn missing(reading: &Reading<'_>, quantiles: &[f64]) -> Option<String
     if shown.iter().any(|cell| cell == NONE) {
         said.push(format!("{NONE}: too few requests."));
     }
-    let next = quantiles.iter().find_map(|q| match evidence(reading, *q)? {
+    // More of what failed altogether makes nothing firm.
+    let is_worth_it = reading.run.requests.succeeded > 0;
+    let next = wanted.iter().filter(|_| is_worth_it).find_map(|q| match evidence(reading, *q)? {
         Evidence::NotEnough { more_seconds } => Some((*q, more_seconds)),
         Evidence::Known { .. } => None,
     });
@@ -106,7 +112,7 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
     let mut lines = vec![load_of(&summary.plan)];
     let single = summary.plan.requests().is_some_and(|requests| requests.get() == 1);
     if matches!(summary.plan.load(), Load::Closed { .. }) && !single && summary.requests.due > 1 {
-        lines.push("closed load: latency under real arrivals is higher; see --rate".to_owned());
+        lines.push("closed load: latency under real arrivals may be higher; see --rate".to_owned());
     }
     lines
 }
@@ -241,4 +247,21 @@ pub(crate) fn ending(reading: &Reading<'_>) -> Option<String> {
 /// A rate: whole above a hundred, three digits below.
 pub(crate) fn rate(rate: f64) -> String {
     quantity::figure(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::Draft;
+
+    #[test]
+    fn a_name_that_a_user_gave_stays_as_it_is() {
+        let draft = Draft {
+            url: Some("http://a.test/".to_owned()),
+            scenario: Some("a.yaml".to_owned()),
+            scenario_name: Some("one cart for each user".to_owned()),
+            ..Draft::default()
+        };
+        assert_eq!(request_of(&Plan::try_from(draft).unwrap()), "the journeys of one cart for each user to http://a.test");
+    }
 }

@@ -10,7 +10,7 @@
 use std::io;
 
 use analysis::ceiling::CeilingUse;
-use analysis::gate::{Judgement, Verdict};
+use analysis::gate::{Change, Judgement, Regression, Row, Verdict};
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
 use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
@@ -29,6 +29,8 @@ pub const FORMAT: Format = Format { name: "text", about: "a report for people, t
 
 /// Where the text beside a name begins.
 pub(crate) const MARGIN: usize = 19;
+/// The names of figures stand in line: "failed" is the longest.
+const FIGURE_WIDTH: usize = 6;
 /// Of an example, this much is shown; the JSON result holds the rest.
 const EXAMPLE_LETTERS_MAX: usize = 400;
 /// The row that the intervals belong to.
@@ -122,10 +124,13 @@ fn head(reading: &Reading<'_>, page: &mut Page) {
     let mut name = "checks";
     let width = reading.checks.iter().map(|judgement| judgement.verdict.name().len()).max().unwrap_or(0);
     for judgement in &reading.checks {
-        page.entry(name, verdict_tone(judgement), &judged(judgement, width));
+        page.entry(name, verdict_tone(&judgement.verdict), &judged(judgement, &judgement.about(), width));
         name = "";
     }
     page.gap();
+    if let Some(ruling) = &reading.against {
+        against(ruling, page);
+    }
     page.entry("request", Tone::Normal, &story::request_of(&summary.plan));
     let resolution = &summary.resolution;
     if !resolution.addresses.is_empty() {
@@ -174,19 +179,46 @@ fn head(reading: &Reading<'_>, page: &mut Page) {
     }
 }
 
-pub(crate) fn verdict_tone(judgement: &Judgement) -> Tone {
-    match judgement.verdict {
+/// What came of holding it against a saved run, with a row for each figure.
+fn against(ruling: &Regression, page: &mut Page) {
+    page.entry("against", change_tone(ruling.verdict), &visible(&ruling.sentence()));
+    for row in &ruling.rows {
+        page.entry("", change_tone(row.verdict), &moved(row));
+    }
+    page.gap();
+}
+
+/// The colour of what came of holding a figure against that of a saved run.
+pub(crate) const fn change_tone(change: Change) -> Tone {
+    match change {
+        Change::Within => Tone::Good,
+        Change::CannotTell => Tone::Caution,
+        Change::Worse => Tone::Bad,
+    }
+}
+
+/// A figure of a saved run beside that of this one: `p99      12.3 ms → 15.6 ms (+26.8 %): WORSE`.
+pub(crate) fn moved(row: &Row) -> String {
+    let name = visible(&row.figure);
+    let pad = FIGURE_WIDTH.saturating_sub(name.chars().count());
+    let (before, now) = (visible(&row.before), visible(&row.now));
+    format!("{name}{:\u{a0}<pad$} {before} → {now} ({}): {}", "", row.change(), row.word())
+}
+
+/// The colour of a verdict on a check.
+pub(crate) const fn verdict_tone(verdict: &Verdict) -> Tone {
+    match verdict {
         Verdict::Held => Tone::Good,
         Verdict::Broken => Tone::Bad,
         Verdict::NotJudgeable { .. } => Tone::Caution,
     }
 }
 
-/// A check with its verdict, which takes so many letters.
-pub(crate) fn judged(judgement: &Judgement, width: usize) -> String {
+/// A check with its verdict, which takes so many letters, and what is said about it.
+pub(crate) fn judged(judgement: &Judgement, about: &str, width: usize) -> String {
     let verdict = judgement.verdict.name();
     // Blanks that stand in line are kept on the first line, and what follows is broken beside it.
-    format!("{verdict}:{:\u{a0}<pad$} {}: {}", "", judgement.check, judgement.about(), pad = width - verdict.len())
+    format!("{verdict}:{:\u{a0}<pad$} {}: {about}", "", judgement.check, pad = width - verdict.len())
 }
 
 fn times(reading: &Reading<'_>, page: &mut Page) {
@@ -315,11 +347,9 @@ fn legend(reading: &Reading<'_>, rows: &[(&str, &Histogram)], same: bool, page: 
         said.push("±: 95 % interval within this run; another run may differ by more.".to_owned());
     }
     page.say(Tone::Aside, &said.join(" "));
-    let scarce = rows.iter().map(|(_, histogram)| histogram.count()).filter(|count| *count > 0).min().unwrap_or(0);
-    if let Some(missing) = story::missing(reading, &QUANTILES) {
+    let shown: Vec<&Histogram> = rows.iter().map(|(_, times)| *times).collect();
+    if let Some(missing) = story::missing_among(reading, &shown, &QUANTILES, &QUANTILES) {
         page.say(Tone::Aside, &missing);
-    } else if QUANTILES.iter().any(|q| !quantile_is_known(scarce, *q)) {
-        page.say(Tone::Aside, &format!("{NONE}: too few requests."));
     }
 }
 
@@ -411,14 +441,22 @@ fn answers(summary: &Summary, page: &mut Page) {
 
 fn failures(summary: &Summary, page: &mut Page) {
     let requests = &summary.requests;
-    if requests.failed == 0 {
+    let bad = requests.failed + requests.unsent;
+    if bad == 0 {
         page.entry("failed", if requests.due > 0 { Tone::Good } else { Tone::Normal }, "none");
     } else {
+        let unsent = if requests.failed > 0 && requests.unsent > 0 {
+            format!("; {} of them never sent", count(requests.unsent))
+        } else {
+            String::new()
+        };
         page.entry(
             "failed",
             Tone::Bad,
-            &format!("{} of {}, {}", count(requests.failed), counted(requests.due, "request"), share(requests.failed, requests.due)),
+            &format!("{} of {}, {}{unsent}", count(bad), counted(requests.due, "request"), share(bad, requests.due)),
         );
+    }
+    if requests.failed > 0 {
         page.entry("to blame", Tone::Normal, &sides(summary));
         for failure in &summary.failures {
             page.gap();
@@ -434,12 +472,11 @@ fn failures(summary: &Summary, page: &mut Page) {
 /// Requests that found no connection, and what that means.
 pub(crate) fn unsent(summary: &Summary) -> String {
     let requests = &summary.requests;
-    format!(
-        "{} ({}): no connection was free in time: the server is too slow for this rate, or --connections too low",
-        count(requests.unsent),
-        share(requests.unsent, requests.due)
-    )
+    format!("{} ({}): {UNSENT}", count(requests.unsent), share(requests.unsent, requests.due))
 }
+
+/// Why requests were never sent.
+pub(crate) const UNSENT: &str = "no connection was free in time: the server is too slow for this rate, or --connections too low";
 
 /// Routes of a replay that are shown; the JSON result holds the rest.
 const REPLAYED_ROUTES: usize = 20;
@@ -572,10 +609,19 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
             per_second(moved.sent)
         ),
     );
+    page.entry("connections", Tone::Normal, &connections(summary));
+}
+
+/// How many were opened, and who closed them where that is more than the ordinary end of those that stood last.
+fn connections(summary: &Summary) -> String {
     let connections = &summary.connections;
+    let at_once = match summary.plan.load() {
+        Load::Closed { users, .. } => users.get(),
+        Load::Open { connections_max, .. } => connections_max.get(),
+    };
     let left = connections.opened.saturating_sub(connections.closed_by_server + connections.closed_by_us);
     let mut text = counted(connections.opened, "connection");
-    if connections.closed_by_server > 0 {
+    if connections.closed_by_server > 0 || connections.closed_by_us > u64::from(at_once) {
         text.push_str(&format!(
             ": {} closed by the server, {} by loadline",
             count(connections.closed_by_server),
@@ -584,10 +630,8 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
         if left > 0 {
             text.push_str(&format!(", {} open to the end", count(left)));
         }
-    } else if answered > connections.opened {
-        text.push_str(", all reused");
     }
-    page.entry("connections", Tone::Normal, &text);
+    text
 }
 
 /// What the server's side showed, where it was watched.
@@ -667,15 +711,14 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
     }
     if let Some(offered) = summary.qps_offered {
         let requests = &summary.requests;
-        let sent = if summary.duration_s > 0.0 { (requests.due - requests.unsent) as f64 / summary.duration_s } else { 0.0 };
+        let fell_due = if summary.duration_s > 0.0 { requests.due as f64 / summary.duration_s } else { 0.0 };
         page.entry(
             "rate",
             Tone::Normal,
             &format!(
-                "{}/s asked for, {}/s sent ({} %), {}/s answered, {}/s succeeded",
+                "{}/s asked for, {}/s fell due, {}/s answered, {}/s succeeded",
                 story::rate(offered),
-                story::rate(sent),
-                quantity::figure(if offered > 0.0 { sent * 100.0 / offered } else { 100.0 }),
+                story::rate(fell_due),
                 story::rate(summary.qps),
                 story::rate(summary.qps_succeeded)
             ),

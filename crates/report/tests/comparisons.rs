@@ -3,7 +3,7 @@
 use analysis::compare::Margins;
 use measure::{Summary, fixtures};
 use report::Style;
-use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, files, header, read, row};
+use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, files, header, read, row, text};
 
 fn run(qps: f64) -> Summary {
     let (_, mut summary) = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap();
@@ -118,6 +118,25 @@ fn a_comparison_reads_back_and_says_the_same() {
         ("{\"schema\":\"loadline.compare/1\"}", "missing field"),
     ] {
         assert!(read(text).unwrap_err().to_string().contains(part), "{text}");
+    }
+}
+
+#[test]
+fn a_comparison_fits_every_terminal_from_sixty_columns() {
+    let mut compared = compared(6, 0.9);
+    let shop = fixtures::journeys_of_a_shop().scenario;
+    for pair in &mut compared.pairs {
+        pair.a.scenario.clone_from(&shop);
+        pair.b.scenario.clone_from(&shop);
+    }
+    compared.judge().unwrap();
+    for width in [60, 70, 80, 100, 120] {
+        let style = Style { width, ..Style::PLAIN };
+        let text = text(&compared, &style);
+        assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{width}:\n{text}");
+        assert!(text.contains("p99 A") && text.contains("buy · order") && text.contains("WORSE"), "{width}:\n{text}");
+        // Of both sides, or of neither.
+        assert_eq!(text.matches("p50 A").count(), text.matches("p50 B").count(), "{width}:\n{text}");
     }
 }
 

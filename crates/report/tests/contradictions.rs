@@ -3,22 +3,63 @@
 use std::num::NonZeroU32;
 
 use analysis::{Level, Reading, Sweep, Trial, contradictions};
-use measure::{Histogram, Observed, Summary, fixtures};
+use measure::{Histogram, Observed, Requests, Summary, fixtures};
 use plan::Nanos;
-use report::{FORMATS, Style};
+use report::{FORMATS, Style, closing, short};
 
 fn fixture(name: &str) -> Summary {
     fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
 }
 
+/// Open load of which so many requests found no connection; `is_all`: and nothing was answered.
+fn with_unsent(unsent: u64, is_all: bool) -> Summary {
+    let mut run = fixture("open_with_a_stall");
+    if is_all {
+        run.requests = Requests { due: 0, succeeded: 0, failed: 0, unsent: 0 };
+        run.failures.clear();
+        run.status.clear();
+        (run.qps, run.qps_succeeded) = (0.0, 0.0);
+    }
+    run.requests.unsent = unsent;
+    run.requests.due += unsent;
+    run
+}
+
+/// What one report says of how many requests failed of how many: `N of M requests failed`, `All M requests failed`, and beside `failed`.
+fn failed(report: &str) -> Vec<(String, String)> {
+    let words: Vec<&str> = report.split_whitespace().collect();
+    let bare = |word: &str| word.trim_matches(|letter: char| !letter.is_ascii_digit()).to_owned();
+    let is_number = |word: &str| bare(word).chars().all(|letter| letter.is_ascii_digit() || letter == ',') && !bare(word).is_empty();
+    let of = words.windows(6).filter_map(|it| match it {
+        [_, n, "of", m, "requests", next] if is_number(n) && is_number(m) && next.starts_with("failed") => Some((bare(n), bare(m))),
+        ["failed", n, "of", m, next, _] if is_number(n) && is_number(m) && next.starts_with("request") => Some((bare(n), bare(m))),
+        ["All", m, "requests", next, ..] if is_number(m) && next.starts_with("failed") => Some((bare(m), bare(m))),
+        ["failed", "none", ..] => Some(("0".to_owned(), "0".to_owned())),
+        _ => None,
+    });
+    of.collect()
+}
+
 #[test]
 fn no_run_is_told_in_sentences_that_contradict_each_other() {
-    for (name, run) in fixtures::summaries() {
+    let unsent = [("some_unsent", with_unsent(700, false)), ("all_unsent", with_unsent(700, true))];
+    for (name, run) in fixtures::summaries().into_iter().chain(unsent) {
         let reading = Reading::new(&run, &[]);
+        let mut told: Vec<(&str, String)> = [60, 80, 100]
+            .map(|width| Style { width, ..Style::PLAIN })
+            .map(|style| ("short", short(&reading, &style) + &closing(&reading, &style)))
+            .to_vec();
         for format in FORMATS.iter().filter(|format| ["text", "markdown", "html"].contains(&format.name)) {
             let mut bytes = Vec::new();
             (format.render)(&reading, &Style::PLAIN, &mut bytes).unwrap();
-            assert_eq!(contradictions(&String::from_utf8_lossy(&bytes)), [], "{name} as {}", format.name);
+            told.push((format.name, String::from_utf8_lossy(&bytes).into_owned()));
+        }
+        for (format, report) in told {
+            assert_eq!(contradictions(&report), [], "{name} as {format}");
+            let said = failed(&report);
+            assert!(said.windows(2).all(|pair| pair[0] == pair[1]), "{name} as {format}: {said:?}");
+            let bad = run.requests.failed + run.requests.unsent;
+            assert!(bad == 0 || run.requests.due == 1 || !said.is_empty(), "{name} as {format}:\n{report}");
         }
     }
 }

@@ -84,6 +84,24 @@ fn the_table_fits_a_terminal_of_sixty_columns() {
 }
 
 #[test]
+fn two_runs_and_two_searches_fit_every_terminal_from_sixty_columns() {
+    let found = found();
+    let runs = fixtures::summaries();
+    for width in [60, 80, 100, 140] {
+        let style = Style { width, ..Style::PLAIN };
+        let mut texts = vec![diff::searches(("before", &found), ("after", &found), &style)];
+        texts.extend(runs.iter().map(|(name, run)| diff::runs(("before", run), (name, &runs[1].1), &style)));
+        for text in texts {
+            assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{width}:\n{text}");
+            assert!(text.lines().any(|line| line.trim_start().starts_with("A ")), "{text}");
+        }
+    }
+    // Prose has the terminal's room, and not that of a file.
+    let at = |width| diff::runs(("a", &runs[0].1), ("b", &runs[1].1), &Style { width, ..Style::PLAIN }).lines().count();
+    assert!(at(140) < at(60));
+}
+
+#[test]
 fn the_table_shows_each_promise_and_says_why_a_trial_broke_or_does_not_count() {
     let found = found();
     insta::assert_snapshot!(
@@ -109,15 +127,15 @@ fn two_searches_tell_a_change_where_their_intervals_lie_apart() {
         found
     };
     let (before, after) = (with(800.0, 820.0), with(700.0, 720.0));
-    insta::assert_snapshot!("two_searches", diff::searches(("before", &before), ("after", &after)));
-    assert!(diff::searches(("a", &after), ("b", &before)).contains("B carries at least 11.1 % more than A: better."));
-    assert!(diff::searches(("a", &before), ("b", &with(790.0, 830.0))).contains("cannot be told"));
-    assert!(diff::searches(("a", &with(800.0, 803.0)), ("b", &with(800.0, 803.0))).contains("within 2 %: the same."));
+    insta::assert_snapshot!("two_searches", diff::searches(("before", &before), ("after", &after), &Style::PLAIN));
+    assert!(diff::searches(("a", &after), ("b", &before), &Style::PLAIN).contains("B carries at least 11.1 % more than A: better."));
+    assert!(diff::searches(("a", &before), ("b", &with(790.0, 830.0)), &Style::PLAIN).contains("cannot be told"));
+    assert!(diff::searches(("a", &with(800.0, 803.0)), ("b", &with(800.0, 803.0)), &Style::PLAIN).contains("within 2 %: the same."));
     let mut other = with(700.0, 720.0);
     other.slo[1].text = "p99 < 60ms".to_owned();
     let unlike = diff::searches_unlike(&before, &other);
     assert_eq!(unlike, ["the promise is failed < 0.1% and p99 < 50ms in A and failed < 0.1% and p99 < 60ms in B"]);
-    assert!(diff::searches(("a", &before), ("b", &other)).contains("Not measured alike: the promise is"));
+    assert!(diff::searches(("a", &before), ("b", &other), &Style::PLAIN).contains("Not measured alike: the promise is"));
     assert_eq!(diff::search_is_invalid(&before), None);
     let mut doubted = before.clone();
     doubted.trials.iter_mut().for_each(|trial| trial.result.standing = Standing::Invalid);

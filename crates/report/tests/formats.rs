@@ -1,6 +1,7 @@
 //! Every format of a run, for every fixture, kept as it reads.
 
 use analysis::Reading;
+use analysis::gate::{Change, Regression, Row};
 use insta::assert_snapshot;
 use measure::{Collector, End, Ending, Example, Summary, fixtures};
 use plan::{Draft, Given, Nanos, Plan};
@@ -264,5 +265,111 @@ fn what_a_server_sends_cannot_steer_the_terminal() {
     {
         assert!(!text.chars().any(|letter| (letter.is_control() && letter != '\n') || letter == '\u{202e}'), "{name}: {text}");
         assert!(!text.lines().any(|line| line == "  failed           none"), "{name}");
+    }
+}
+
+/// Open load that found no connection for some of its requests, and else went well.
+fn unsent(number: u64) -> Summary {
+    let mut summary = not_kept_up_with();
+    let requests = &mut summary.requests;
+    (requests.succeeded, requests.failed) = (requests.succeeded + requests.failed, 0);
+    (requests.due, requests.unsent) = (requests.due - requests.unsent + number, number);
+    summary.failures.clear();
+    summary.status = [(200, requests.succeeded)].into();
+    summary
+}
+
+#[test]
+fn requests_that_were_never_sent_are_among_those_that_failed() {
+    let text = rendered("text", &unsent(700), &Style::PLAIN);
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("700 of 20,700 requests failed (3.38 %)"), "{text}");
+    assert!(text.contains("  failed           700 of 20,700 requests, 3.38 %\n") && !text.contains("to blame"), "{text}");
+    let both = rendered("text", &not_kept_up_with(), &Style::PLAIN);
+    assert!(both.contains("  failed           721 of 20,700 requests, 3.48 %; 700 of them never sent\n"), "{both}");
+}
+
+#[test]
+fn a_check_that_cannot_be_judged_says_why_before_anything_else() {
+    let summary = not_kept_up_with();
+    let checks = ["p50 < 5ms", "p99 < 200ms", "tls.p99.9 < 3ms"].map(|check| check.parse().unwrap());
+    let text = short(&Reading::new(&summary, &checks), &columns(80));
+    let line = text.lines().find(|line| line.contains("not judgeable")).unwrap_or_else(|| panic!("{text}"));
+    assert!(line.contains(" are needed") && !line.contains(" ms"), "{line}");
+}
+
+#[test]
+fn what_came_of_a_saved_run_stands_in_every_report() {
+    let summary = fixture("closed_all_well");
+    let row = |figure: &str, before: &str, now: &str, change: f64, verdict| Row {
+        figure: figure.to_owned(),
+        before: before.to_owned(),
+        now: now.to_owned(),
+        change,
+        noise: Some(0.015),
+        verdict,
+    };
+    let ruling = Regression {
+        reference: "@baseline:api\x1b[2J".to_owned(),
+        allowed: 0.05,
+        rows: vec![row("QPS", "12,100/s", "12,000/s", -0.01, Change::Within), row("p99", "12.0 ms", "15.6 ms", 0.3, Change::Worse)],
+        is_invalid: false,
+        runs: 8,
+        verdict: Change::Worse,
+    };
+    let written = serde_json::to_string(&ruling).unwrap();
+    assert_eq!(serde_json::from_str::<Regression>(&written).unwrap(), ruling, "a saved result gives it back");
+    let reading = Reading::new(&summary, &[]).against(Some(ruling));
+    for width in [60, 80, 100] {
+        let mut bytes = Vec::new();
+        (format("text").unwrap().render)(&reading, &columns(width), &mut bytes).unwrap();
+        let whole = String::from_utf8(bytes).unwrap();
+        for text in [whole.clone(), short(&reading, &columns(width))] {
+            assert!(text.contains("WORSE than @baseline:api\\x1b[2J"), "{text}");
+            let said = text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(said.contains("p99 12.0 ms → 15.6 ms (+30.0 %; runs differ by ± 1.5 %): WORSE"), "{said}");
+            assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{text}");
+        }
+        assert!(whole.contains("12,100/s → 12,000/s"), "{whole}");
+        assert!(closing(&reading, &columns(width)).contains("WORSE than @baseline:api"));
+    }
+}
+
+#[test]
+fn nothing_is_said_of_connections_but_what_is_known() {
+    let said = |summary: &Summary| {
+        let text = rendered("text", summary, &Style::PLAIN);
+        text.lines().find(|line| line.starts_with("  connections ")).unwrap().split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    let mut summary = fixture("closed_all_well");
+    assert_eq!(said(&summary), "200 connections", "each was closed at the end");
+    (summary.connections.opened, summary.connections.closed_by_us) = (260, 260);
+    assert_eq!(said(&summary), "260 connections: 0 closed by the server, 260 by loadline");
+}
+
+#[test]
+fn a_headline_with_markup_is_shown_and_not_obeyed() {
+    let mut summary = fixtures::journeys_of_a_shop();
+    let scenario = summary.scenario.as_mut().unwrap();
+    for row in &mut scenario.journeys {
+        (row.completed, row.broke_off) = (0, row.started);
+    }
+    let all: u64 = scenario.journeys.iter().map(|row| row.started).sum();
+    scenario.steps.iter_mut().for_each(|step| step.failed = 0);
+    (scenario.steps[0].name, scenario.steps[0].failed) = ("<img src=x>\x1b[2J".to_owned(), all);
+    let text = rendered("markdown", &summary, &Style::PLAIN);
+    assert!(!text.contains("<img") && !text.contains('\x1b') && text.contains("&lt;img src=x&gt;"), "{text}");
+}
+
+#[test]
+fn a_run_without_a_success_is_not_asked_to_go_on_for_longer() {
+    let summary = fixture("nothing_answered");
+    let reading = Reading::new(&summary, &[]);
+    let text = short(&reading, &columns(80)) + &rendered("text", &summary, &Style::PLAIN);
+    assert!(!text.contains("For a firm"), "{text}");
+    for (name, summary) in fixtures::summaries() {
+        let text = short(&Reading::new(&summary, &[]), &columns(100));
+        let dashes = text.lines().any(|line| line.contains("  –"));
+        assert!(dashes || !text.contains("–: too few requests"), "{name}: {text}");
     }
 }

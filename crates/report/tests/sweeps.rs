@@ -123,6 +123,7 @@ fn tables_fit_a_terminal_of_sixty_columns() {
         let curve = sweep::curve(&sweep);
         let mut lines = vec![sweep::table::header(sweep.levels[0], Counted::of(&rows[0]), &style)];
         lines.extend(rows.iter().map(|row| sweep::table::row(row, &style)));
+        lines.push(sweep::table::failed_steps_text(&rows, &style));
         lines.push(diff::table(&curve, &curve, &style));
         lines.push(diff::judged(Some(&sweep), Some(&sweep), &style));
         let lines: Vec<&str> = lines.iter().flat_map(|text| text.lines()).collect();
@@ -321,6 +322,17 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
     assert_eq!(sweep::read(std::str::from_utf8(&text).unwrap()).unwrap().rows(), rows);
     let (_, other) = made_up().rows().into_iter().enumerate().next().unwrap();
     assert_eq!(Counted::of(&other), Counted::Requests);
+}
+
+#[test]
+fn journeys_that_all_broke_off_are_not_asked_to_take_longer() {
+    let mut row = journeys(users).rows().remove(1);
+    let counts = row.journeys.as_mut().unwrap();
+    (counts.completed, counts.broke_off) = (0, 300);
+    let said = |row: &LevelRow| sweep::table::row(row, &Style { width: 200, ..Style::PLAIN });
+    assert!(said(&row).contains("no journey finished, 300 journeys broke off") && !said(&row).contains("measure longer"), "{}", said(&row));
+    row.journeys.as_mut().unwrap().broke_off = 0;
+    assert!(said(&row).contains("no journey finished: measure longer"), "{}", said(&row));
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //! chance of error of 5 % over all figures together.
 
 use measure::Summary;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::distribution::student_quantile;
 use crate::quantity::{decimal, figure, time};
@@ -29,7 +29,7 @@ const FAILED_ROOM: f64 = 0.001;
 const FIGURES: [&str; 5] = ["QPS", "p50", "p95", "p99", "failed"];
 
 /// Whether a run became worse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// Surely not worse by more than is allowed.
@@ -41,10 +41,10 @@ pub enum Change {
 }
 
 /// One figure of both runs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// What it is.
-    pub figure: &'static str,
+    pub figure: String,
     /// In words: of the saved run.
     pub before: String,
     /// In words: of this run.
@@ -58,7 +58,7 @@ pub struct Row {
 }
 
 /// A run held against a saved one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Regression {
     /// What the saved run is called, as typed.
     pub reference: String,
@@ -115,7 +115,7 @@ pub fn against(reference: &str, now: &Summary, before: &Summary, earlier: &[&Sum
         let as_share = |difference: f64| if is_share { difference } else { difference.exp_m1() };
         let noise = spread.map(|(sd, freedom)| student_quantile(0.975, freedom) * sd * std::f64::consts::SQRT_2);
         rows.push(Row {
-            figure: name,
+            figure: name.to_owned(),
             before: said(place, from),
             now: said(place, to),
             change: if is_share { to - from } else { to / from - 1.0 },
@@ -162,6 +162,12 @@ fn spread(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 impl Regression {
+    /// `WORSE than @baseline:api` for a list or a headline; `None` where it is not surely worse.
+    #[must_use]
+    pub fn worse(&self) -> Option<String> {
+        (self.verdict == Change::Worse).then(|| format!("WORSE than {}", self.reference))
+    }
+
     /// What came of it, in a sentence without its full stop.
     #[must_use]
     pub fn sentence(&self) -> String {

@@ -50,6 +50,7 @@ const ENDINGS: &[&str] = &[".qps.ttlb.diff.png", ".qps.ttlb.diff.svg", ".success
 /// Reads both, draws, and prints the table.
 pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     let Diff { a, b, dir, out, force, at } = diff;
+    let style = Style { width: super::columns(), ..Style::PLAIN };
     let mut errors = PlanErrors::default();
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let sources = at.read_both(&a, &b);
@@ -89,7 +90,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             return Err(errors.into());
         }
         let mut lost = PlanErrors::default();
-        let text = format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to)));
+        let text = format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to), &style));
         outs.write(&Two::Runs([(a.name.clone(), from), (b.name.clone(), to)]), &mut lost);
         super::print(text.as_bytes())?;
         return written(&lost);
@@ -113,7 +114,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             return Err(errors.into());
         }
         let mut lost = PlanErrors::default();
-        let text = format!("\n{}", report::diff::searches((&a.name, &from), (&b.name, &to)));
+        let text = format!("\n{}", report::diff::searches((&a.name, &from), (&b.name, &to), &style));
         outs.write(&Two::Searches([(a.name.clone(), from), (b.name.clone(), to)]), &mut lost);
         super::print(text.as_bytes())?;
         return written(&lost);
@@ -145,7 +146,6 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             lost.push(error);
         }
     }
-    let style = Style { width: super::columns(), ..Style::PLAIN };
     let judged = report::diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref(), &style);
     let mut text = format!("\n{}{judged}", report::diff::table(&a, &b, &style));
     outs.write(&Two::Sweeps { curves: Box::new([a, b]), sweeps: Box::new(sweeps) }, &mut lost);

@@ -26,10 +26,10 @@ use measure::{Counted, Scenario, Summary, Tick};
 use plan::{Draft, Given, Load, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
 use report::find::table;
 use report::sweep::table::Counted as Counts;
-use report::{FIND_FORMATS, Style, server_side};
+use report::{FIND_FORMATS, Style, prose, server_side};
 
 use super::Manner;
-use super::sweep::{below, broken, limits, name_for, profiled};
+use super::sweep::{below, limits, name_for, profiled};
 use crate::calibration::{Calibration, note_ceiling};
 use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
@@ -566,7 +566,7 @@ impl Course {
         }
         let mut text = "\n".to_owned();
         for said in self.found.sentences() {
-            text += &broken(&said, style.width);
+            text += &prose(&said, style.width);
         }
         text += &format!("\n{}", broken(&table::legend(&self.found), style.width));
         text += &server_side::of_search(&self.found, style.width.into());

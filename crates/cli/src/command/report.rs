@@ -3,7 +3,6 @@
 //! Whoever looks at a result a month later wants a format that nobody asked for then. A result holds everything, so nothing
 //! need be measured again, and what follows from it is found anew, perhaps better than then.
 
-use analysis::Reading;
 use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
 use report::{COMPARE_FORMATS, FIND_FORMATS, FORMATS, Rendering, SWEEP_FORMATS};
@@ -44,12 +43,12 @@ pub fn carry_out(report: Report) -> Result<Exit, Failed> {
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let mut errors = PlanErrors::default();
     match inputs::result(&result, &at).map_err(|error| Failed::from(PlanErrors(vec![error])))? {
-        Saved::Run(run, checks) => {
+        Saved::Run(run, terms) => {
             let outputs = Outputs::check(&out, existing, &mut errors);
             if !errors.is_empty() {
                 return Err(errors.into());
             }
-            let reading = Reading::new(&run, &checks);
+            let reading = terms.reading(&run);
             outputs
                 .write(&reading, Detail::WHOLE, &manner.styles(), manner.voice())
                 .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })?;

@@ -1,6 +1,5 @@
 //! `loadline show REF`: a saved result, as it was reported when it was measured.
 
-use analysis::Reading;
 use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
 
@@ -56,7 +55,7 @@ pub fn carry_out(show: Show) -> Result<Exit, Failed> {
         let styles = manner.styles();
         return super::print(format!("\n  {}\n{}{}", entry.short, head(&entry.kept), saved.text(&styles.stdout)).as_bytes());
     }
-    let Saved::Run(run, checks) = saved else {
+    let Saved::Run(run, terms) = saved else {
         return Err(PlanErrors(vec![PlanError::new(
             "out",
             format!("--out is for the result of a single run, and '{reference}' is a {}", entry.kept.kind),
@@ -64,6 +63,6 @@ pub fn carry_out(show: Show) -> Result<Exit, Failed> {
         )])
         .into());
     };
-    let written = outputs.write(&Reading::new(&run, &checks), Detail::WHOLE, &manner.styles(), manner.voice());
+    let written = outputs.write(&terms.reading(&run), Detail::WHOLE, &manner.styles(), manner.voice());
     written.map(|()| Exit::Done).map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })
 }

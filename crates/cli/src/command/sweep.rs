@@ -23,7 +23,7 @@ use measure::{Counted, Ending, Tick};
 use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Random, Rung, Stage, Target, Timetable};
 use report::server_side;
 use report::sweep::table;
-use report::{SWEEP_FORMATS, Style};
+use report::{SWEEP_FORMATS, Style, prose};
 use scenario::Scenario;
 
 use super::Manner;
@@ -675,15 +675,15 @@ fn json(sweep: &analysis::Sweep) -> Vec<u8> {
 fn ending(sweep: &analysis::Sweep, width: u16) -> String {
     let rows = sweep.rows();
     let mut text = table::failed_steps_text(&rows, &Style { width, ..Style::PLAIN });
-    text += &if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", broken(table::legend(&rows).trim(), width)) };
+    text += &if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", prose(table::legend(&rows).trim(), width)) };
     for sentence in conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows)) {
-        text += &broken(&sentence, width);
+        text += &prose(&sentence, width);
     }
     for warning in journey_warnings(sweep) {
-        text += &broken(&format!("warning: {}", report::visible(warning)), width);
+        text += &prose(&format!("warning: {}", report::visible(warning)), width);
     }
     if let Some(used) = CeilingUse::greatest(sweep.trials.iter().map(|trial| &trial.summary)) {
-        text += &broken(&format!("At its highest, loadline {}.", used.in_words()), width);
+        text += &prose(&format!("At its highest, loadline {}.", used.in_words()), width);
     }
     text += &server_side::of_sweep(sweep, width.into());
     text += &limits(&analysis::bottleneck::of_sweep(sweep), width);
@@ -694,10 +694,10 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
 pub fn profiled(taken: &[report::profiles::Taken<'_>], width: u16) -> String {
     let mut text = String::new();
     for (sentence, table) in report::profiles::told_of(taken) {
-        text += &format!("\n{}\n{table}", broken(&sentence, width));
+        text += &format!("\n{}\n{table}", prose(&sentence, width));
     }
     for warning in report::profiles::warnings(taken) {
-        text += &broken(&warning, width);
+        text += &prose(&warning, width);
     }
     text
 }
@@ -725,32 +725,9 @@ fn journey_warnings(sweep: &analysis::Sweep) -> Vec<&str> {
 
 /// What limits the server, set apart from what stands before; nothing where nothing can be said.
 pub fn limits(findings: &[Finding], width: u16) -> String {
-    let said: String = report::limits::sentences(findings).iter().map(|sentence| broken(sentence, width)).collect();
+    let said: String = report::limits::sentences(findings).iter().map(|sentence| prose(sentence, width)).collect();
     if said.is_empty() { said } else { format!("\n{said}") }
 }
-
-/// Prose in lines of at most so many columns, indented by two. A figure and its unit stay together.
-pub fn broken(prose: &str, width: u16) -> String {
-    let mut text = String::new();
-    let mut line = String::from(" ");
-    let mut words = prose.split_whitespace().peekable();
-    while let Some(word) = words.next() {
-        let mut word = word.to_owned();
-        while let Some(unit) = words.next_if(|next| UNITS.contains(&next.trim_end_matches([',', '.', ')', ':']))) {
-            word = format!("{word} {unit}");
-        }
-        if line.chars().count() + 1 + word.chars().count() > usize::from(width) && line.len() > 1 {
-            text += &line;
-            text.push('\n');
-            line = String::from(" ");
-        }
-        line.push(' ');
-        line += &word;
-    }
-    text + &line + "\n"
-}
-
-const UNITS: [&str; 6] = ["%", "ns", "µs", "ms", "s", "min"];
 
 /// The name that a draft suggests: its scenario's, or its URL's, or this one.
 pub fn name_for(draft: &Draft, scenario: Option<&Scenario>, otherwise: &str) -> String {
@@ -880,11 +857,6 @@ mod tests {
         assert_eq!(below(users(1)), None);
         let rate = |rate| Level::Offered(plan::Rate::per_second(rate).unwrap());
         assert_eq!(below(rate(500.0)), Some(rate(100.0)));
-    }
-
-    #[test]
-    fn prose_is_broken_between_words_but_not_before_units() {
-        assert_eq!(broken("it takes 18.5 µs, and 99 % at most 39.0 ms.", 19), "  it takes 18.5 µs,\n  and 99 % at most\n  39.0 ms.\n");
     }
 
     #[test]

@@ -9,12 +9,15 @@ use analysis::quantity::{NONE, count, nanos};
 use measure::{Histogram, Scenario, StepRow, Summary};
 
 use super::Compared;
+use crate::columns::{Column, grown, wrapped};
+use crate::format::Tone;
 use crate::visible::{shortened, visible};
 use crate::{Style, story};
 
 /// The heads of the columns.
 pub(crate) const HEADS: [&str; 6] = ["step", "p50 A", "p50 B", "p99 A", "p99 B", "failed A, B"];
-const WIDTHS: [usize; 6] = [34, 9, 9, 9, 9, 14];
+/// How wide those behind the step are, and which a narrow terminal does without.
+const FIGURES: [Column; 5] = [Column::wide(9, 2), Column::wide(9, 2), Column::wide(9, 0), Column::wide(9, 0), Column::wide(14, 1)];
 const STEP_LETTERS_MAX: usize = 34;
 
 /// A step in all runs of one side together.
@@ -76,18 +79,19 @@ pub(crate) fn transactions(compared: &Compared) -> Option<String> {
 pub(crate) fn text(compared: &Compared, style: &Style) -> String {
     let Some(transactions) = transactions(compared) else { return String::new() };
     let mut text = String::from("\n");
-    for line in crate::columns::wrapped(&format!("{transactions}."), style.columns() - 2) {
+    for line in wrapped(&format!("{transactions}."), style.columns() - 2) {
         let _ = writeln!(text, "  {line}");
     }
-    let line = |cells: &[String; 6]| {
-        let mut line = format!("  {:<width$}", cells[0], width = WIDTHS[0]);
-        cells.iter().zip(WIDTHS).skip(1).for_each(|(cell, width)| line += &format!(" {cell:>width$}"));
-        line
+    let rows = rows(compared);
+    let name = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
+    let columns: Vec<Column> = std::iter::once(Column::wide(name + 1, 0)).chain(FIGURES).collect();
+    let line = |row: &[String; 6]| {
+        let mut cells = row.clone();
+        cells[0] = format!(" {:<name$}", row[0]);
+        grown(&columns, &cells, "", style.columns())
     };
-    let _ = writeln!(text, "\n{}", style.paint(crate::format::Tone::Aside, &line(&HEADS.map(str::to_owned))));
-    for row in rows(compared) {
-        let _ = writeln!(text, "{}", line(&row));
-    }
+    let _ = writeln!(text, "\n{}", style.paint(Tone::Aside, &line(&HEADS.map(str::to_owned))));
+    rows.iter().for_each(|row| text += &format!("{}\n", line(row)));
     text
 }
 

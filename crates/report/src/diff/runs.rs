@@ -6,29 +6,30 @@ use analysis::{Standing, Validity};
 use measure::Summary;
 use plan::{Nanos, Random};
 
-use super::{WIDTH, paragraph, side_line};
+use super::{paragraph, side_line};
 use crate::columns::{Columns, wrapped};
 use crate::compare::apart;
 use crate::server_side;
-use crate::{unlike, visible};
+use crate::{Style, unlike, visible};
 
 /// The quantiles of the table.
 const SHOWN: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// The table of two runs, each with what the user calls it: figures of A and B, and the change.
 #[must_use]
-pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
+pub fn runs(a: (&str, &Summary), b: (&str, &Summary), style: &Style) -> String {
+    let room = style.columns();
     let mut text = String::new();
     for (side, (name, run)) in [("A", a), ("B", b)] {
         let validity = Validity::of(run);
         let why = if validity.standing == Standing::Valid { String::new() } else { format!(", {}", validity.why()) };
         text +=
-            &side_line(side, &format!("{}: {}, {}{why}", visible(name), visible(&run.plan.target().to_string()), validity.standing), WIDTH);
+            &side_line(side, &format!("{}: {}, {}{why}", visible(name), visible(&run.plan.target().to_string()), validity.standing), room);
     }
     let (from, to) = (a.1, b.1);
     let unlike = runs_unlike(from, to);
     if !unlike.is_empty() {
-        text += &paragraph(&format!("Not measured alike: {}.", unlike.join("; ")), WIDTH);
+        text += &paragraph(&format!("Not measured alike: {}.", unlike.join("; ")), room);
     }
     let mut columns = Columns::new(&["", "A", "B", "change"]);
     let mut row = |name: String, from: Option<f64>, to: Option<f64>, shown: &dyn Fn(f64) -> String| {
@@ -46,21 +47,21 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary)) -> String {
     let failed = |run: &Summary| Some(100.0 - run.requests.success_percent());
     row("failed".to_owned(), failed(from), failed(to), &|share| format!("{} %", percent(share)));
     text.push('\n');
-    for line in columns.lines() {
+    for line in columns.within(room - 2, &[]) {
         text.push_str(&format!("  {line}\n"));
     }
     // One pair: nothing is drawn.
     if let Some(distance) = Distance::of(&[(Answered::from(from), Answered::from(to))], &mut Random::new(0, 0)) {
         text.push('\n');
-        for line in wrapped(&apart(&distance), WIDTH - 2) {
+        for line in wrapped(&apart(&distance), room - 2) {
             text.push_str(&format!("  {line}\n"));
         }
     }
-    text += &server_side::of_sides(&server_side::two(from, to), WIDTH);
+    text += &server_side::of_sides(&server_side::two(from, to), room);
     text + &paragraph(
         "Two runs of one build differ by several percent, and how much these would was not measured: these differences may be chance. \
          loadline compare measures in pairs, and tells.",
-        WIDTH,
+        room,
     )
 }
 
@@ -86,15 +87,15 @@ mod tests {
         let run = &all[0].1;
         let mut slower = run.clone();
         slower.qps_succeeded /= 2.0;
-        let text = runs(("before", run), ("after", &slower));
+        let text = runs(("before", run), ("after", &slower), &Style::PLAIN);
         assert!(text.contains("−50 %") && text.contains("+0 %") && text.contains("may be chance"), "{text}");
         assert!(!text.contains("Not measured alike"), "{text}");
         assert!(text.contains("takes longer in 50 % of draws (50 % is no difference).\n"), "{text}");
         assert!(!text.contains("server's side"), "{text}");
         let watched = all.iter().find(|(name, _)| *name == "a_server_that_was_watched").map(|(_, run)| run).unwrap();
-        let both = runs(("before", watched), ("after", watched));
+        let both = runs(("before", watched), ("after", watched), &Style::PLAIN);
         assert!(both.contains("The server's side: A: app (812)") && both.contains("in B: as much."), "{both}");
-        let other = runs(("a", run), ("b", &all[1].1));
+        let other = runs(("a", run), ("b", &all[1].1), &Style::PLAIN);
         assert!(other.contains("Not measured alike: ") && other.contains("rate"), "{other}");
     }
 }

@@ -8,32 +8,33 @@ use analysis::compare::{CapacityChange, CapacityVerdict, capacity_change};
 use analysis::found::Found;
 use analysis::quantity::{NONE, figure, percent, time};
 
-use super::{WIDTH, paragraph, side_line};
+use super::{paragraph, side_line};
 use crate::columns::{Columns, wrapped};
 use crate::compare::signed;
-use crate::{story, unlike, visible};
+use crate::{Style, story, unlike, visible};
 
 /// The table of two searches, each with what the user calls it, and whether the capacity changed.
 #[must_use]
-pub fn searches(a: (&str, &Found), b: (&str, &Found)) -> String {
+pub fn searches(a: (&str, &Found), b: (&str, &Found), style: &Style) -> String {
+    let room = style.columns();
     let mut text = String::new();
     for (side, (name, found)) in [("A", a), ("B", b)] {
-        text += &side_line(side, &format!("{}: {}", visible(name), about(found)), WIDTH);
+        text += &side_line(side, &format!("{}: {}", visible(name), about(found)), room);
     }
     let unlike = searches_unlike(a.1, b.1);
     if !unlike.is_empty() {
-        text += &paragraph(&format!("Not measured alike: {}.", unlike.join("; ")), WIDTH);
+        text += &paragraph(&format!("Not measured alike: {}.", unlike.join("; ")), room);
     }
     let mut columns = Columns::new(&["", "A", "B", "change"]);
     for row in cells(a.1, b.1) {
         columns.row(&row);
     }
     text.push('\n');
-    for line in columns.lines() {
+    for line in columns.within(room - 2, &["change"]) {
         text += &format!("  {line}\n");
     }
     text.push('\n');
-    for line in wrapped(&said(a.1, b.1), WIDTH - 2) {
+    for line in wrapped(&said(a.1, b.1), room - 2) {
         text += &format!("  {line}\n");
     }
     text

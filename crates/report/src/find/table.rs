@@ -19,14 +19,14 @@ pub fn header(found: &Found, style: &Style) -> String {
     style.paint(Tone::Aside, &grown(&columns(found), &heads, &verdict, style.columns()))
 }
 
-/// The columns up to the verdict; their heads follow from the promises.
+/// The columns up to the verdict, under [`heads`].
 fn columns(found: &Found) -> Vec<Column> {
-    let mut columns = vec![Column::new("rate", 9, 0)];
+    let mut columns = vec![Column::wide(9, 0)];
     if found.rated == Rated::Journeys {
-        columns.extend([Column::new("QPS", 8, 3), Column::new("TPS", 8, 0)]);
+        columns.extend([Column::wide(8, 3), Column::wide(8, 0)]);
     }
-    columns.extend([Column::new("seconds", 6, 4), Column::new("purpose", 11, 1), Column::new("good", 10, 2)]);
-    columns.extend(found.slo.iter().map(|_| Column::new("promise", 9, 0)));
+    columns.extend([Column::wide(6, 4), Column::wide(11, 1), Column::wide(10, 2)]);
+    columns.extend(found.slo.iter().map(|_| Column::wide(9, 0)));
     columns
 }
 

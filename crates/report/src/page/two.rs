@@ -14,7 +14,7 @@ use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, fi
 use crate::compare::signed;
 use crate::server_side::{self, Rows};
 use crate::visible::visible;
-use crate::{story, unlike};
+use crate::{Style, story, unlike};
 
 /// What the charts draw of both.
 #[derive(Debug, Serialize)]
@@ -58,7 +58,7 @@ fn view(a: (&str, &Summary), b: (&str, &Summary)) -> View<Data> {
         remarks,
         figures: figures(from, to),
         tables: std::iter::once(table(from, to)).chain(watched::table("side", Rows::of_sides(&server_side::two(from, to)))).collect(),
-        text: crate::diff::runs(a, b),
+        text: crate::diff::runs(a, b, &Style::PLAIN),
         measured_by: String::new(),
         data: Data {
             names: [visible(a.0), visible(b.0)],

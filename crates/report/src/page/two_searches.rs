@@ -9,7 +9,7 @@ use super::find::{Rate, rates};
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, finished, written};
 use crate::diff::searches::{about, cells, said};
 use crate::diff::{searches, searches_unlike};
-use crate::visible;
+use crate::{Style, visible};
 
 /// What the charts draw of both.
 #[derive(Debug, Serialize)]
@@ -49,7 +49,7 @@ fn view(a: (&str, &Found), b: (&str, &Found)) -> View<Data> {
             &["", "#A", "#B", "#change"],
             cells(from, to).into_iter().map(Vec::from).collect(),
         )],
-        text: searches(a, b),
+        text: searches(a, b, &Style::PLAIN),
         measured_by: String::new(),
         data: Data { sides: [side(from), side(to)], quantile: (from.quantile == to.quantile).then_some(from.quantile) },
     }

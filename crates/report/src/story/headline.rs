@@ -20,6 +20,8 @@ use crate::visible::visible;
 
 /// Causes of failures that are named; the others are counted.
 const CAUSES_MAX: usize = 2;
+/// Redirects that hold for good (RFC 9110 §15.4.2, §15.4.9).
+const MOVED: [u16; 2] = [301, 308];
 /// A run that was too short for its answers is to be this many times as long as they took.
 const LONG_ENOUGH: u64 = 5;
 
@@ -125,14 +127,16 @@ fn late((span, took): (Nanos, Nanos)) -> String {
 /// Everything was answered with "look elsewhere", and nobody looked.
 fn all_redirects(summary: &Summary) -> Option<String> {
     let (number, statuses) = answers::redirects_not_followed(summary)?;
+    // For good: from http, mostly to https. Others lead to a log-in, to another path, to what was made.
+    let is_moved = statuses.iter().all(|status| MOVED.contains(status));
     let statuses: Vec<String> = statuses.iter().map(|status| format!("{status} {}", reason(*status))).collect();
     (number == summary.requests.due).then(|| {
-        let statuses = statuses.join(", ");
         let target = summary.plan.target();
         let secure = match target.scheme() {
-            Scheme::Http => format!(", such as https://{}", visible(&target.authority())),
-            Scheme::Https => String::new(),
+            Scheme::Http if is_moved => format!(", such as https://{}", visible(&target.authority())),
+            Scheme::Http | Scheme::Https => String::new(),
         };
+        let statuses = statuses.join(", ");
         let number = count(number);
         format!("All {number} answers were redirects ({statuses}) that were not followed: --follow 5, or the URL they lead to{secure}")
     })
@@ -254,10 +258,12 @@ mod tests {
     #[test]
     fn redirects_that_nobody_followed_are_no_success() {
         assert_eq!(
-            said(&all_answered_with(302)),
-            "All 120,000 answers were redirects (302 Found) that were not followed: --follow 5, or the URL they lead to, such as \
+            said(&all_answered_with(301)),
+            "All 120,000 answers were redirects (301 Moved Permanently) that were not followed: --follow 5, or the URL they lead to, such as \
              https://127.0.0.1:8080"
         );
+        // To a log-in, say: nothing speaks for https.
+        assert!(said(&all_answered_with(302)).ends_with("(302 Found) that were not followed: --follow 5, or the URL they lead to"));
         assert!(said(&all_answered_with(304)).ends_with("all 120,000 succeeded"), "what is not modified leads nowhere");
     }
 

@@ -4,6 +4,7 @@
 //! enough for every figure, and every row is written as soon as its level is measured; what only the whole can tell (which
 //! level carries most) is said afterwards in words.
 
+use analysis::gate::{Verdict, Why};
 use analysis::quantity::{NONE, count, counted, figure, percent, time};
 use analysis::{Level, LevelRow, LevelStep, Standing};
 
@@ -154,16 +155,16 @@ pub fn failed_steps_text(rows: &[LevelRow], style: &Style) -> String {
         return String::new();
     }
     let heads = FAILED_HEADS.map(str::to_owned);
-    let all = || std::iter::once(&heads).chain(&failed);
-    let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let width = |column: usize| std::iter::once(&heads).chain(&failed).map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let step_width = width(1);
+    let columns =
+        [Column::wide(width(0) + 1, 0), Column::wide(step_width + 1, 0), Column::wide(width(2) + 1, 1), Column::wide(width(3) + 1, 0)];
     let line = |row: &[String; 5]| {
-        let [level, step, due, failed, most] = row;
-        let [of_level, of_step, of_due, of_failed, _] = widths[..] else { return String::new() };
-        format!("  {level:>of_level$}  {step:<of_step$}  {due:>of_due$}  {failed:>of_failed$}  {most}")
+        let [level, step, due, failed, most] = row.clone();
+        grown(&columns, &[level, format!(" {step:<step_width$}"), due, failed], &most, style.columns())
     };
     let lines: String = failed.iter().map(|row| line(row) + "\n").collect();
-    format!("\n{}\n{lines}", style.paint(Tone::Aside, line(&heads).trim_end()))
+    format!("\n{}\n{lines}", style.paint(Tone::Aside, &line(&heads)))
 }
 
 /// Longer names would push the figures off the page; the JSON holds them whole.
@@ -173,13 +174,14 @@ const STEP_LETTERS_MAX: usize = 40;
 pub(crate) fn remark(row: &LevelRow) -> String {
     let mut said = Vec::new();
     if row.failed > 0 {
-        said.push(format!("{} failed: {}", count(row.failed), row.most_often()));
+        said.push(format!("{} failed, most often {}", count(row.failed), row.most_often()));
     }
     if let Some(journeys) = &row.journeys {
-        if journeys.completed == 0 && row.due > 0 {
+        if journeys.broke_off > 0 {
+            let none = if journeys.completed == 0 { "no journey finished, " } else { "" };
+            said.push(format!("{none}{} broke off", counted(journeys.broke_off, "journey")));
+        } else if journeys.completed == 0 && row.due > 0 {
             said.push("no journey finished: measure longer".to_owned());
-        } else if journeys.broke_off > 0 {
-            said.push(format!("{} broke off", counted(journeys.broke_off, "journey")));
         }
     }
     match row.standing {
@@ -188,7 +190,7 @@ pub(crate) fn remark(row: &LevelRow) -> String {
         Standing::Degraded => said.push("DEGRADED".to_owned()),
         Standing::Valid => {}
     }
-    said.extend(row.broken.iter().map(|check| format!("FAILED {check}")));
-    said.extend(row.unjudged.iter().map(|check| format!("not judgeable {check}")));
+    said.extend(row.broken.iter().map(|check| format!("{} {check}", Verdict::Broken.name())));
+    said.extend(row.unjudged.iter().map(|check| format!("{} {check}", Verdict::NotJudgeable { why: Why::Nothing }.name())));
     said.join("; ")
 }

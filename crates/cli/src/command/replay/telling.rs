@@ -6,9 +6,7 @@ use ::replay::{Found, LeftOut};
 use analysis::quantity::{count, counted, figure, length};
 use import::{Packed, Reason, utc};
 use plan::{Load, Nanos, Plan, PlanError, Spacing};
-use report::visible;
-
-use crate::command::broken;
+use report::{prose, visible};
 
 /// Where the text beside a name begins.
 const MARGIN: usize = 19;
@@ -21,7 +19,7 @@ pub fn told(found: &Found, plan: &Plan, width: u16) -> String {
     let mut entry = |name: &str, said: &str| {
         let margin = MARGIN - 2;
         // Its lines come indented by two.
-        let lines = broken(said, width.saturating_sub(MARGIN as u16 - 2).max(20));
+        let lines = prose(said, width.saturating_sub(MARGIN as u16 - 2).max(20));
         for (at, line) in lines.lines().enumerate() {
             text += &format!("  {:margin$}{}\n", if at == 0 { name } else { "" }, &line[2..]);
         }
