@@ -12,9 +12,9 @@ const PAUSE_MS = 150;
 type Kind = "own" | "test" | "second" | "maintained" | "stages";
 const KINDS: readonly { kind: Kind; name: string; about: string }[] = [
   { kind: "own", name: "As the scenario says", about: "Its own load: users or a rate, and how long." },
-  { kind: "maintained", name: "Maintained clients", about: "So many clients, each asking again as soon as it is answered. Finds out how much the server carries." },
-  { kind: "second", name: "Clients per second", about: "So many new clients every second, whether the server keeps up or not. Shows what independent users feel." },
-  { kind: "test", name: "Clients per test", about: "So many clients, spread evenly over the whole test." },
+  { kind: "maintained", name: "Maintained clients", about: "A number of clients, each asking again as soon as it is answered. Finds out how much the server carries." },
+  { kind: "second", name: "Clients per second", about: "A number of new clients every second, whether the server keeps up or not. Shows what independent users feel." },
+  { kind: "test", name: "Clients per test", about: "A number of clients, spread evenly over the whole test." },
   { kind: "stages", name: "Stages", about: "A rate that rises and falls: each stage goes from one rate to another." },
 ];
 
@@ -292,7 +292,8 @@ class Form {
 
   /** Rates over time; of clients that stay there is nothing to see. */
   private preview(stages: Stage[]): void {
-    const spec = this.chosen() === "own" ? null : this.chosen() === "maintained" ? null : rates(stages);
+    // Only a rate has a course to show.
+    const spec = ["own", "maintained"].includes(this.chosen()) ? null : rates(stages);
     this.picture.hidden = spec === null;
     if (spec === null) return;
     if (this.chart && this.picture.dataset["shows"] === spec.title) { this.chart.update(spec); return; }

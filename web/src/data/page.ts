@@ -174,7 +174,7 @@ export interface Point {
   ttlb_mean_ns: number | null;
   ttlb_p99_ns: number | null;
   success_percent: number;
-  /** Of a scenario: journeys a second that went to their end, and answers for each of them. */
+  /** Of a scenario: journeys finished a second, and answers for each of them. */
   tps?: number;
   requests_per_journey?: number;
   generator_limited: boolean;

@@ -7,6 +7,8 @@ import { figure, signed, time } from "../data/numbers";
 import type { ComparePage } from "../data/page";
 import { histogram, percentile, percentiles } from "./times";
 
+type Pair = ComparePage["data"]["pairs"][number];
+
 export function compare(page: ComparePage): HTMLElement[] {
   const { shifts, times, pairs } = page.data;
   const specs: [Spec, Group][] = [];
@@ -33,23 +35,26 @@ export function compare(page: ComparePage): HTMLElement[] {
     const x = { title: "pair", show: figure, from: 0.5, to: pairs.length + 0.5, ticks: order.map((at) => ({ at, label: String(at) })) };
     const hollow = pairs.map((pair) => pair.left_out !== null);
     const group = new Group();
-    const both = (value: (pair: ComparePage["data"]["pairs"][number], side: 0 | 1) => number | null): Spec["series"] => [
+    const both = (value: (pair: Pair, side: 0 | 1) => number | null): Spec["series"] => [
       { name: "A", ink: "a", kind: "line", x: order, y: pairs.map((pair) => value(pair, 0)) },
       { name: "B", ink: "b", kind: "line", dashed: true, x: order, y: pairs.map((pair) => value(pair, 1)) },
       { name: "A runs", ink: "a", kind: "points", x: order, y: pairs.map((pair) => value(pair, 0)), hollow },
       { name: "B runs", ink: "b", kind: "points", x: order, y: pairs.map((pair) => value(pair, 1)), hollow },
     ];
     specs.push([{ id: "pairs", title: "Requests a second, pair by pair", about: "What drifts on both sides is no difference between them. Hollow points are left out.", x, left: { title: "requests a second", show: figure, zero: false }, series: both((pair, side) => pair.qps[side]) }, group]);
-    // Of short runs the 99th percentile is not known, and an empty chart says nothing.
-    const tail = ([["p99", "99th percentile", "p99_ns"], ["p50", "median", "p50_ns"]] as const).find(([, , key]) => pairs.some((pair) => pair[key].some((ns) => ns !== null)));
-    if (tail) {
-      const [name, word, key] = tail;
+    const known = tail(pairs);
+    if (known) {
+      const [name, word, key] = known;
       specs.push([{ id: `pairs-${name}`, title: `${name}, pair by pair`, about: `The ${word} of the response time of every run.`, x, left: { title: name, show: time, zero: true, switchable: true }, series: both((pair, side) => pair[key][side]) }, group]);
     }
   }
   const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
   return [...specs.map(([spec, group]) => new Chart(spec, group)), ...flames].map((chart) => chart.root);
 }
+
+/** Of short runs the 99th percentile is not known, and an empty chart says nothing. */
+export const tail = (pairs: readonly Pick<Pair, "p50_ns" | "p99_ns">[]) =>
+  ([["p99", "99th percentile", "p99_ns"], ["p50", "median", "p50_ns"]] as const).find(([, , key]) => pairs.some((pair) => pair[key].some((ns) => ns !== null)));
 
 /** The first and the last once more, to reach the ends of the axis. */
 const edge = (values: number[]): (number | null)[] => [values[0] ?? null, ...values, values.at(-1) ?? null];

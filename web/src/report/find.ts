@@ -28,7 +28,7 @@ export function find(page: FindPage): HTMLElement[] {
   const lines = carries === null ? [] : [{ at: carries, text: `carries ${figure(carries)}/s` }];
   const stretches = capacity_high !== null && capacity_low > 0 ? [{ from: capacity_low, to: capacity_high, text: "capacity, 95 %" }] : [];
   const load: Spec = {
-    id: "load", title: "What each rate came to", about: `${journeys ? "Journeys a second that went to their end, and the part of their requests that succeeded" : "Answers a second, and those that succeeded"} ${good_within_ns === null ? "" : `within ${time(good_within_ns)} `}(goodput). Where the two part from what was offered, the server does not keep up.`,
+    id: "load", title: "What each rate came to", about: `${journeys ? "Journeys finished a second, and the part of their requests that succeeded" : "Answers a second, and those that succeeded"} ${good_within_ns === null ? "" : `within ${time(good_within_ns)} `}(goodput). Where the two part from what was offered, the server does not keep up.`,
     x, left: { title: unit, show: figure, zero: true, law: x.law },
     series: [
       { name: "offered", ink: "faint", kind: "line", dashed: true, x: places, y: places },

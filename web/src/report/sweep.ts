@@ -54,7 +54,7 @@ const travelled = (points: readonly Point[]) => points.some((point) => point.tps
 export function journeys(x: Spec["x"], points: readonly Point[]): Spec[] {
   if (!travelled(points)) return [];
   return [{
-    id: "journeys", title: "Journeys", about: "Journeys a second that went to their end (TPS), and how many requests were answered for each of them.", x,
+    id: "journeys", title: "Journeys", about: "Journeys finished a second (TPS), and how many requests were answered for each of them.", x,
     left: { title: "journeys a second", show: figure, zero: true }, right: { title: "requests a journey", show: figure, zero: true },
     series: [
       { name: "TPS", ink: "c", kind: "line", x: at(points), y: points.map(tps) },
@@ -105,7 +105,7 @@ export function diff(page: DiffPage): HTMLElement[] {
   const from = least(all);
   const specs: Spec[] = [
     { id: "throughput", title: "Throughput of both", about: "Requests a second that succeeded, by level.", x, left: { title: "requests a second", show: figure, zero: true }, series: both((point) => point.qps) },
-    ...(travelled(all) ? [{ id: "journeys", title: "Journeys of both", about: "Journeys a second that went to their end (TPS), by level.", x, left: { title: "journeys a second", show: figure, zero: true }, series: both(tps) }] : []),
+    ...(travelled(all) ? [{ id: "journeys", title: "Journeys of both", about: "Journeys finished a second (TPS), by level.", x, left: { title: "journeys a second", show: figure, zero: true }, series: both(tps) }] : []),
     { id: "ttlb", title: "Response time of both", about: "Mean latency, by level.", x, left: { title: "mean latency", show: time, zero: true, switchable: true }, series: both((point) => point.ttlb_mean_ns) },
     { id: "success", title: "Success rate of both", about: from > 0 ? `Requests that succeeded. The axis begins at ${from} %.` : "Requests that succeeded.", x, left: { title: "succeeded", show: percent, from, to: 100 + (100 - from) * 0.04 }, series: both((point) => point.success_percent) },
   ];

@@ -17,7 +17,7 @@ describe("journeys of a sweep", () => {
     expect(spec?.series[2]?.hollow).toEqual([false, false, true]);
   });
 
-  test("that never went to their end leave a gap in how many requests one has", () => {
+  test("that never finished leave a gap in how many requests one has", () => {
     const [spec] = journeys(axis, [{ ...plain(1), tps: 0 }]);
     expect(spec?.series[1]?.y).toEqual([null]);
   });
