@@ -165,7 +165,14 @@ mod tests {
         assert_eq!(asked(Author::Tool, Choice::Target), remark(text));
         let servers = both.iter().map(|(server, requests)| (server.parse().unwrap(), *requests)).collect();
         let named = Also::read(&["http://a.test".to_owned()], &mut Vec::new());
-        let own = Destinations { path: "'a.har'".to_owned(), target: "https://b.test".parse().unwrap(), also: named.clone(), named, servers, author: Author::User };
+        let own = Destinations {
+            path: "'a.har'".to_owned(),
+            target: "https://b.test".parse().unwrap(),
+            also: named.clone(),
+            named,
+            servers,
+            author: Author::User,
+        };
         assert_eq!(own.said(Choice::File), remark(text));
     }
 

@@ -500,7 +500,15 @@ mod tests {
 
     fn worse() -> Regression {
         let reference = "@baseline:api".to_owned();
-        Regression { reference, allowed: 0.05, rows: Vec::new(), is_invalid: false, runs: 8, verdict: Change::Worse }
+        Regression {
+            reference,
+            allowed: 0.05,
+            rows: Vec::new(),
+            is_invalid: false,
+            is_reference_invalid: false,
+            runs: 8,
+            verdict: Change::Worse,
+        }
     }
 
     #[test]

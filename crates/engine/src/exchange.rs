@@ -407,7 +407,8 @@ mod tests {
     #[test]
     fn a_server_that_wants_tls_is_told_as_that() {
         let go = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
-        let nginx = "HTTP/1.1 400 Bad Request\r\nServer: nginx/1.22.1\r\n\r\n<title>400 The plain HTTP request was sent to HTTPS port</title>";
+        let nginx =
+            "HTTP/1.1 400 Bad Request\r\nServer: nginx/1.22.1\r\n\r\n<title>400 The plain HTTP request was sent to HTTPS port</title>";
         for (answer, told) in [(go, true), (nginx, true), ("HTTP/1.1 400 Bad Request\r\n\r\nno id", false), ("\u{15}\u{3}\u{3}", true)] {
             let text = Sight::Bytes(answer.len()).text(answer.as_bytes());
             assert_eq!(text.ends_with("this port speaks TLS, so use https://"), told, "{text}");

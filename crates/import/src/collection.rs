@@ -385,7 +385,11 @@ impl Collection {
             let told = read.left_out.iter().find(|left| left.what.starts_with("the request")).or(read.left_out.first());
             let why = told.map_or_else(String::new, |left| format!(" ({left})"));
             let environments = read.environments();
-            let has = if environments.is_empty() { String::new() } else { format!("; of its environments there are {}", environments.join(", ")) };
+            let has = if environments.is_empty() {
+                String::new()
+            } else {
+                format!("; of its environments there are {}", environments.join(", "))
+            };
             return Err(ReadError::new(format!("no request in it can be sent{why}{has}")));
         }
         Ok(read)

@@ -608,8 +608,11 @@ steps:
 ";
     let ran = run(&server, text);
     assert_eq!((ran.broken, ran.summary.requests.succeeded), (None, 3));
-    let told: Vec<[String; 4]> =
-        log.borrow().iter().map(|seen| ["authorization", "x-typed", "x-api-key", "x-shared"].map(|name| seen.header(name).to_owned())).collect();
+    let told: Vec<[String; 4]> = log
+        .borrow()
+        .iter()
+        .map(|seen| ["authorization", "x-typed", "x-api-key", "x-shared"].map(|name| seen.header(name).to_owned()))
+        .collect();
     assert_eq!(told, [["Bearer typed", "a", "shared", "b"], ["", "a", "", "b"], ["", "a", "own", "b"]].map(|of| of.map(str::to_owned)));
 }
 
