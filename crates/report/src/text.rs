@@ -434,12 +434,11 @@ fn failures(summary: &Summary, page: &mut Page) {
 /// Requests that found no connection, and what that means.
 pub(crate) fn unsent(summary: &Summary) -> String {
     let requests = &summary.requests;
-    format!(
-        "{} ({}): no connection was free in time: the server is too slow for this rate, or --connections too low",
-        count(requests.unsent),
-        share(requests.unsent, requests.due)
-    )
+    format!("{} ({}): {UNSENT}", count(requests.unsent), share(requests.unsent, requests.due))
 }
+
+/// Why requests were never sent.
+pub(crate) const UNSENT: &str = "no connection was free in time: the server is too slow for this rate, or --connections too low";
 
 /// Routes of a replay that are shown; the JSON result holds the rest.
 const REPLAYED_ROUTES: usize = 20;
@@ -572,6 +571,11 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
             per_second(moved.sent)
         ),
     );
+    page.entry("connections", Tone::Normal, &connections(summary));
+}
+
+/// How many connections there were, and who closed them.
+pub(crate) fn connections(summary: &Summary) -> String {
     let connections = &summary.connections;
     let left = connections.opened.saturating_sub(connections.closed_by_server + connections.closed_by_us);
     let mut text = counted(connections.opened, "connection");
@@ -584,10 +588,20 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
         if left > 0 {
             text.push_str(&format!(", {} open to the end", count(left)));
         }
-    } else if answered > connections.opened {
+    } else if summary.status.values().sum::<u64>() + summary.excluded.requests > connections.opened {
         text.push_str(", all reused");
     }
-    page.entry("connections", Tone::Normal, &text);
+    text
+}
+
+/// How late requests were sent; `None` where none was.
+pub(crate) fn lateness(summary: &Summary) -> Option<String> {
+    let late = |which: &str, lag| format!("{which} sent at most {} late", nanos(Some(lag)));
+    match (summary.lag.known_quantile(0.99), summary.lag.max()) {
+        (Some(lag), _) => Some(late("99 % of requests were", lag)),
+        (None, Some(lag)) => Some(late("every request was", lag)),
+        (None, None) => None,
+    }
 }
 
 /// What the server's side showed, where it was watched.
@@ -647,10 +661,8 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
     } else {
         format!("loadline used {} of processor time, its start included", time(generator.cpu_ns as f64))
     };
-    match (summary.lag.known_quantile(0.99), summary.lag.max()) {
-        (Some(lag), _) => text.push_str(&format!("; 99 % of requests were sent at most {} late", nanos(Some(lag)))),
-        (None, Some(lag)) => text.push_str(&format!("; every request was sent at most {} late", nanos(Some(lag)))),
-        (None, None) => {}
+    if let Some(late) = lateness(summary) {
+        text.push_str(&format!("; {late}"));
     }
     page.entry("this machine", Tone::Normal, &text);
     if let Some(used) = CeilingUse::of(summary) {
