@@ -324,12 +324,12 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
         let (drawn, counted) = (point.journeys.unwrap(), row.journeys.as_ref().unwrap());
         assert_eq!((drawn.tps, drawn.requests_each), (counted.tps, counted.requests_per_journey));
     }
-    let shown: serde_json::Value = serde_json::from_str(report::page::sweep(&sweep).json()).unwrap();
+    let shown: serde_json::Value = serde_json::from_str(page::sweep(&sweep).json()).unwrap();
     let tps = shown["data"]["points"][0]["tps"].as_f64().unwrap();
     assert!((tps / rows[0].journeys.as_ref().unwrap().tps - 1.0).abs() < 1e-9, "{tps}");
     let figures: Vec<&str> = shown["figures"].as_array().unwrap().iter().filter_map(|figure| figure["name"].as_str()).collect();
     assert_eq!(figures[..2], ["highest QPS", "highest TPS"]);
-    let plain = report::page::sweep(&made_up()).json().to_owned();
+    let plain = page::sweep(&made_up()).json().to_owned();
     assert!(!plain.contains("\"tps\"") && !plain.contains("highest TPS") && !plain.contains("requests_per_journey"), "{plain}");
     let page = sweep::markdown::without_charts(&sweep);
     for part in ["| users | QPS | TPS | ± |", "| level | step | requests | failed | most often |", "each user goes on when"] {
@@ -368,6 +368,6 @@ fn a_ladder_of_journey_rates_says_so_everywhere() {
         diff::table(&curve, &sweep::curve(&offered()), &Style::PLAIN)
             .contains("A counts journeys begun a second, B requests offered a second")
     );
-    let text = report::page::sweep(&sweep).json().to_owned();
+    let text = page::sweep(&sweep).json().to_owned();
     assert!(text.contains("\"levels\":\"journeys\"") && text.contains("20 journeys/s"), "{text}");
 }
