@@ -201,7 +201,7 @@ fn nobody_but_the_proofs_uses_their_seeds() {
 const NOT_OUR_WORDS: [&str; 9] = ["wrk", "ab__", "hey", "siege", "vegeta", "webbench", "__json__", "__csv__", "__hdr__"];
 
 #[test]
-fn golden_texts_keep_to_the_list_of_words() {
+fn golden_texts_and_pages_keep_to_the_list_of_words() {
     let list = between(&read("CONTRIBUTING.md"), "<!-- words -->", "<!-- end of words -->");
     let unwanted: Vec<String> = list
         .lines()
@@ -210,25 +210,34 @@ fn golden_texts_keep_to_the_list_of_words() {
         .collect();
     assert!(unwanted.len() > 10, "the list was not found: {unwanted:?}");
     let mut found = Vec::new();
-    for crate_of in ["report", "cli"] {
-        let mut places = vec![root().join("crates").join(crate_of).join("tests")];
-        while let Some(place) = places.pop() {
-            if place.is_dir() {
-                let inner = fs::read_dir(&place).expect("a directory of ours can be read");
-                places.extend(inner.map(|entry| entry.expect("an entry of it can be read").path()));
-                continue;
-            }
-            let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if !name.ends_with(".snap") || NOT_OUR_WORDS.iter().any(|not| name.contains(not)) {
-                continue;
-            }
-            let golden = fs::read_to_string(&place).expect("a golden text can be read");
-            // Behind the head of the file; where a line was broken does not matter.
-            let text = golden.splitn(3, "---\n").last().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-            found.extend(unwanted.iter().filter(|words| text.contains(words.as_str())).map(|words| format!("{name}: {words}")));
+    let mut look = |name: &str, text: &str| {
+        // Where a line was broken does not matter.
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        found.extend(unwanted.iter().filter(|words| text.contains(words.as_str())).map(|words| format!("{name}: {words}")));
+    };
+    for file in ["crates/report/tests", "crates/cli/tests"].into_iter().flat_map(|place| files_below(&root().join(place))) {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.ends_with(".snap") && !NOT_OUR_WORDS.iter().any(|not| name.contains(not)) {
+            // Behind the head of the file.
+            look(&name, read(&file.to_string_lossy()).splitn(3, "---\n").last().unwrap_or_default());
         }
     }
+    // No golden text has what stands on pages in a browser, so their sources are read, without comments and tests.
+    for file in ["crates/report/src/page", "web/src"].into_iter().flat_map(|place| files_below(&root().join(place))) {
+        let source = read(&file.to_string_lossy());
+        let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+        let is_comment = |line: &&str| ["//", "/*", "*"].iter().any(|mark| line.trim_start().starts_with(mark));
+        let lines: Vec<&str> = source.lines().filter(|line| !is_comment(line)).map(|line| line.trim_end_matches('\\')).collect();
+        look(&file.to_string_lossy(), &lines.join("\n"));
+    }
     assert!(found.is_empty(), "say it in the words of CONTRIBUTING.md: {found:#?}");
+}
+
+/// Every file in this folder and those within it.
+fn files_below(place: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(place).expect("a directory of ours can be read");
+    let paths = entries.map(|entry| entry.expect("an entry of it can be read").path());
+    paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 /// What stands between two marks of a page.

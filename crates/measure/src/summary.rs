@@ -271,6 +271,11 @@ pub struct Machine {
 }
 
 impl Summary {
+    /// The intervals in which load was offered. What follows is the drain: a moment without new requests, for which no chart should bend.
+    pub fn load_ticks(&self) -> impl Iterator<Item = &Tick> {
+        self.timeline.iter().filter(|tick| tick.from < self.ended.load_until)
+    }
+
     /// Puts the totals of a finished run into their final form; measured is what follows `warm`. Called by the collector.
     ///
     /// # Panics

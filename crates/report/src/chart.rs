@@ -84,7 +84,7 @@ pub struct Strip {
 /// One axis: what it measures, how, and its marks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// The quantity and its unit, and whatever is unusual about the axis: `Mean TTLB (ms, log scale)`.
+    /// The quantity and its unit, and whatever is unusual about the axis: `Mean latency, ms, log scale (dashed)`.
     pub title: String,
     /// How values spread over it.
     pub scale: Scale,

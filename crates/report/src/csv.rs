@@ -9,7 +9,7 @@
 use std::io;
 
 use analysis::Reading;
-use measure::{Packed, Summary, Tick};
+use measure::{Packed, Tick};
 
 use crate::{Format, Style};
 
@@ -41,13 +41,7 @@ pub const HEADER: [&str; 18] = [
 
 fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "{}", HEADER.join(","))?;
-    let run = reading.run;
-    run.timeline.iter().filter(|tick| is_row(tick, run)).try_for_each(|tick| writeln!(out, "{}", row(tick).join(",")))
-}
-
-/// Whether load was offered in the interval.
-fn is_row(tick: &Tick, run: &Summary) -> bool {
-    tick.from < run.ended.load_until
+    reading.run.load_ticks().try_for_each(|tick| writeln!(out, "{}", row(tick).join(",")))
 }
 
 fn row(tick: &Tick) -> [String; 18] {

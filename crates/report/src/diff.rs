@@ -10,6 +10,8 @@ pub mod json;
 mod runs;
 pub(crate) mod searches;
 
+use std::fmt;
+
 use analysis::compare::{Comparison, Margins, Metric, Values, Verdict, unpaired, values};
 use analysis::quantity::{NONE, count, figure, percent, time};
 use analysis::{Level, Standing, Sweep, Validity, generator_limit};
@@ -118,7 +120,7 @@ pub(crate) fn legend(a: &SweepCurve, b: &SweepCurve) -> String {
     format!("QPS: requests a second.{tps} latency: mean response time, to the last byte. B/A above 1: B is more.")
 }
 
-/// The table: every level that either side has, ascending; QPS, mean TTLB and success rate of A and B, and B/A of each.
+/// The table: every level that either side has, ascending; QPS, mean latency and success rate of A and B, and B/A of each.
 #[must_use]
 pub fn table(a: &SweepCurve, b: &SweepCurve, style: &Style) -> String {
     let room = style.columns();
@@ -220,13 +222,27 @@ const UNREPEATED: &str = "Each level was measured once, and two runs of one buil
 const REPEATED: &str = "Change from A to B with its 95 % interval, from the repetitions of each level. The runs are not pairs, so drift between \
                         the two sweeps is part of it. loadline compare measures in pairs.";
 
-/// What stands below the table: the verdict on every level that both sides measured repeatedly, or that there is none. `None`
-/// for a side is a file that holds no single runs.
+/// What stands below the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    text: String,
+    /// Whether any level was measured repeatedly on both sides, so that chance is known.
+    pub is_repeated: bool,
+}
+
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The verdict on every level that both sides measured repeatedly, or that there is none. `None` for a side is a file that holds no
+/// single runs.
 #[must_use]
-pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>, style: &Style) -> String {
+pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>, style: &Style) -> Judged {
     let levels = a.zip(b).map_or_else(Vec::new, |(a, b)| repeated(a, b));
     if levels.is_empty() {
-        return paragraph(UNREPEATED, style.columns());
+        return Judged { text: paragraph(UNREPEATED, style.columns()), is_repeated: false };
     }
     let mut columns = Columns::new(&["level", "runs", "goodput", "p50", "p99", "failed", "verdict"]);
     for (level, comparison, runs) in levels {
@@ -253,7 +269,7 @@ pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>, style: &Style) -> String {
     for line in columns.within(style.columns() - 2, &["runs", "p50", "failed", "p99", "goodput"]) {
         text.push_str(&format!("  {line}\n"));
     }
-    text + &paragraph(REPEATED, style.columns())
+    Judged { text: text + &paragraph(REPEATED, style.columns()), is_repeated: true }
 }
 
 /// A sentence or two below or above the table, on lines of their own.
@@ -298,7 +314,7 @@ fn repeated(a: &Sweep, b: &Sweep) -> Vec<(Level, Comparison, (usize, usize))> {
         .collect()
 }
 
-/// The charts of both sides: QPS and TTLB, and success rate, each as SVG and PNG. Their names are `A_B` and these endings.
+/// The charts of both sides: QPS and latency, and success rate, each as SVG and PNG. Their names are `A_B` and these endings.
 #[must_use]
 pub fn charts(a: &SweepCurve, b: &SweepCurve) -> Vec<SweepFile> {
     let (throughput, success) = (qps_ttlb_diff(a, b), success_rate_diff(a, b));

@@ -39,8 +39,8 @@ pub(crate) fn transactions(scenario: &Scenario, qps: f64) -> String {
 }
 
 /// What the columns mean.
-pub(crate) const LEGEND: &str = "A journey's time runs from when its first request was due to the last byte of its last answer, pauses included. Journeys that were \
-     under way when the load ended are in neither column. Checks: passed of all.";
+pub(crate) const LEGEND: &str = "A journey's time runs from when its first request was due to the last byte of its last answer, pauses included. Journeys under \
+     way when the load ended are not in the columns finished and broke off. Checks: passed of all.";
 
 pub(crate) fn journey(row: &JourneyRow) -> Vec<String> {
     let mut cells = vec![name(&row.name), count(row.started), count(row.completed), story::rate(row.tps), count(row.broke_off)];

@@ -8,6 +8,7 @@
 //! Invariants: every sentence leads to its evidence on the same page, or says that it was not measured; the same result gives
 //! the same page.
 
+mod checks;
 mod compare;
 mod diff;
 mod find;
@@ -147,8 +148,8 @@ impl Answer {
         Self { question, sentence: finished(sentence), evidence: None, tone: Tone::Plain }
     }
 
-    /// Promises that were not kept, before all other answers; nothing where there are none.
-    fn broken(sentences: &[String], evidence: &'static str) -> Option<Self> {
+    /// Promises that were not kept, before all other answers and in red; nothing where there are none.
+    fn unkept(sentences: &[String], evidence: &'static str) -> Option<Self> {
         let said: Vec<String> = sentences.iter().map(|sentence| finished(sentence)).collect();
         (!said.is_empty()).then(|| Self::measured(Question::Checks, said.join(" "), evidence).toned(Tone::Bad))
     }

@@ -111,7 +111,7 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
             let text = match it {
                 Two::Sweeps { curves, sweeps } => {
                     diff::table(&curves[0], &curves[1], &Style::PLAIN)
-                        + &diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref(), &Style::PLAIN)
+                        + &diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref(), &Style::PLAIN).to_string()
                 }
                 Two::Runs([a, b]) => diff::runs((&a.0, &a.1), (&b.0, &b.1), &Style::PLAIN),
                 Two::Searches([a, b]) => diff::searches((&a.0, &a.1), (&b.0, &b.1), &Style::PLAIN),

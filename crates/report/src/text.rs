@@ -613,7 +613,7 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
 }
 
 /// How many were opened, and who closed them where that is more than the ordinary end of those that stood last.
-fn connections(summary: &Summary) -> String {
+pub(crate) fn connections(summary: &Summary) -> String {
     let connections = &summary.connections;
     let at_once = match summary.plan.load() {
         Load::Closed { users, .. } => users.get(),
@@ -632,6 +632,16 @@ fn connections(summary: &Summary) -> String {
         }
     }
     text
+}
+
+/// How late requests were sent; `None` where none was.
+pub(crate) fn lateness(summary: &Summary) -> Option<String> {
+    let late = |which: &str, lag| format!("{which} sent at most {} late", nanos(Some(lag)));
+    match (summary.lag.known_quantile(0.99), summary.lag.max()) {
+        (Some(lag), _) => Some(late("99 % of requests were", lag)),
+        (None, Some(lag)) => Some(late("every request was", lag)),
+        (None, None) => None,
+    }
 }
 
 /// What the server's side showed, where it was watched.
@@ -691,10 +701,8 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
     } else {
         format!("loadline used {} of processor time, its start included", time(generator.cpu_ns as f64))
     };
-    match (summary.lag.known_quantile(0.99), summary.lag.max()) {
-        (Some(lag), _) => text.push_str(&format!("; 99 % of requests were sent at most {} late", nanos(Some(lag)))),
-        (None, Some(lag)) => text.push_str(&format!("; every request was sent at most {} late", nanos(Some(lag)))),
-        (None, None) => {}
+    if let Some(late) = lateness(summary) {
+        text.push_str(&format!("; {late}"));
     }
     page.entry("this machine", Tone::Normal, &text);
     if let Some(used) = CeilingUse::of(summary) {

@@ -77,7 +77,7 @@ fn a_model_is_drawn_with_its_band_and_named_in_the_legend() {
     let alone = SweepCurve { fit: Some(fit), ..checkout() };
     let chart = qps_ttlb(&alone);
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
-    assert_eq!(names, ["QPS", "Mean TTLB", "fit: ceiling at about 8 requests at once", "95 % band of the fit"]);
+    assert_eq!(names, ["QPS", "Mean latency", "fit: ceiling at about 8 requests at once", "95 % band of the fit"]);
     assert!(matches!(chart.series[2].marks, Marks::Line { dash: Dash::Dotted, .. }));
     assert!(chart.y.scale.to() < 1e5, "a band without end does not flatten what was measured");
     assert!(chart.description.contains("Fitted: ceiling at about 8 requests at once."), "{}", chart.description);
@@ -99,7 +99,7 @@ fn journeys_stand_in_a_strip_of_their_own_scale_below_their_requests() {
     for requests_each in [5.0, 3_001.0] {
         let chart = qps_ttlb(&travelled(requests_each));
         let strip = chart.strip.as_ref().expect("journeys are drawn");
-        assert_eq!((chart.title.as_str(), strip.y.title.as_str()), ("QPS, TPS & TTLB: checkout", "TPS, journeys a second"));
+        assert_eq!((chart.title.as_str(), strip.y.title.as_str()), ("QPS, TPS & latency: checkout", "TPS, journeys a second"));
         let highest = 51_010.0 / requests_each;
         let place = strip.y.scale.place(highest);
         assert!((0.5..1.0).contains(&place), "{requests_each}: the highest TPS stands at {place} of the strip");
@@ -147,12 +147,12 @@ fn levels_without_a_whole_journey_point_nothing_out() {
 #[test]
 fn titles_name_what_was_measured_and_axes_their_units() {
     let chart = qps_ttlb(&checkout());
-    assert_eq!(chart.title, "QPS & TTLB: checkout");
+    assert_eq!(chart.title, "QPS & latency: checkout");
     assert_eq!(chart.subtitle, [["http://127.0.0.1:8080/get_result?a=1&b=2", "10 s a level", "2 threads"]]);
     assert_eq!(chart.x.title, "Concurrent users (log scale)");
     assert_eq!(chart.x.scale.growth(), Growth::Logarithmic);
-    let ttlb = chart.y2.expect("an axis for TTLB");
-    assert_eq!(ttlb.title, "Mean TTLB, ms, log scale (dashed)");
+    let ttlb = chart.y2.expect("an axis for the latency");
+    assert_eq!(ttlb.title, "Mean latency, ms, log scale (dashed)");
     assert_eq!(ttlb.scale.growth(), Growth::Logarithmic);
 }
 
@@ -244,7 +244,7 @@ fn a_reply_that_never_came_leaves_a_gap_and_is_named() {
     }
     let chart = qps_ttlb(&dead);
     assert_eq!(chart.y2, None);
-    assert_eq!(chart.series[1].name, "Mean TTLB (no reply to time)");
+    assert_eq!(chart.series[1].name, "Mean latency (no reply to time)");
     assert_eq!(chart.empty.as_deref(), Some("No request succeeded"));
     assert_eq!(texts(&chart), ["first failures at 1"]);
 }
@@ -276,9 +276,10 @@ fn lines_break_where_there_is_no_value_and_bands_let_the_grid_through() {
 #[test]
 fn the_picture_can_be_read_without_seeing_it() {
     let svg = qps_ttlb(&checkout()).svg();
-    assert!(svg.contains("role=\"img\"") && svg.contains("<title id=\"title\">QPS &amp; TTLB: checkout"));
+    assert!(svg.contains("role=\"img\"") && svg.contains("<title id=\"title\">QPS &amp; latency: checkout"));
     for words in [
-        "At 200 users: QPS 51,010, mean TTLB 3.92 ms, success 100 %.",
+        "At 200 users: QPS 51,010, mean latency 3.92 ms, success 100 %.",
+        "QPS and mean latency (TTLB) of checkout",
         "In short: highest QPS 51,010 at 200.",
         "First failures at 1,000 users.",
     ] {
@@ -334,7 +335,7 @@ fn a_name_with_markup_stays_a_name() {
     let mut sweep = checkout();
     sweep.name = "a<b>&\"c\"\u{0}".to_owned();
     let svg = qps_ttlb(&sweep).svg();
-    assert!(svg.contains("<title id=\"title\">QPS &amp; TTLB: a&lt;b&gt;&amp;\"c\"</title>"));
+    assert!(svg.contains("<title id=\"title\">QPS &amp; latency: a&lt;b&gt;&amp;\"c\"</title>"));
     assert!(!svg.contains('\u{0}'));
 }
 

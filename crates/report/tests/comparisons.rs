@@ -2,8 +2,8 @@
 
 use analysis::compare::Margins;
 use measure::{Summary, fixtures};
-use report::Style;
 use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, files, header, read, row, text};
+use report::{Style, page};
 
 fn run(qps: f64) -> Summary {
     let (_, mut summary) = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap();
@@ -35,6 +35,20 @@ fn fewer_answers_are_worse_and_stand_in_capitals() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(conclusion(&compared(10, 1.1), &Style::PLAIN).contains("B is better: goodput +"));
     assert!(conclusion(&compared(10, 1.0), &Style::PLAIN).contains("B is the same as A, to within 5 %"));
+}
+
+#[test]
+fn a_check_that_b_broke_opens_the_page_and_its_table() {
+    let mut compared = compared(10, 1.0);
+    compared.promises = ["p50 < 1h", "p50 < 1ns"].map(|text| text.parse().unwrap()).to_vec();
+    compared.judge().unwrap();
+    let page: serde_json::Value = serde_json::from_str(page::compare(&compared).json()).unwrap();
+    let asked: Vec<&str> = page["answers"].as_array().unwrap().iter().map(|answer| answer["question"].as_str().unwrap()).collect();
+    assert_eq!(asked, ["checks", "carries", "knee", "changed", "limits"]);
+    let (first, table) = (&page["answers"][0], &page["tables"][0]);
+    assert_eq!((first["tone"].as_str(), first["evidence"].as_str(), table["id"].as_str()), (Some("bad"), Some("checks"), Some("checks")));
+    assert!(first["sentence"].as_str().unwrap().starts_with("FAILED: p50 < 1ns; measured: "), "{first}");
+    assert_eq!(table["rows"].as_array().unwrap().len(), 2);
 }
 
 #[test]

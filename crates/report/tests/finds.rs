@@ -8,7 +8,7 @@ use measure::{Summary, fixtures};
 use report::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
 use report::chart::{Chart, Fill, Marks, Note};
 use report::find::{curve, files, markdown, read, table};
-use report::{DIFF_FORMATS, Style, Two, diff};
+use report::{DIFF_FORMATS, Style, Two, diff, page};
 
 fn run(name: &str) -> Summary {
     let mut run = fixtures::summaries().into_iter().find(|(known, _)| *known == name).unwrap().1;
@@ -71,6 +71,27 @@ fn what_was_profiled_reads_back_and_stands_on_the_page() {
     let page = markdown::markdown(&again);
     assert!(page.contains("## What grew from 80/s to 400/s: processor time") && page.contains("| cum at 80/s | at 400/s |"), "{page}");
     assert_eq!(again.trials.len(), 3, "they are no trials of the search");
+}
+
+#[test]
+fn a_check_that_was_broken_opens_the_page_and_its_table() {
+    let mut found = found();
+    found.answer.carries = Some(found.trials[0].rate);
+    let read = |found: &Found| -> serde_json::Value { serde_json::from_str(page::find(found).json()).unwrap() };
+    let asked = |page: &serde_json::Value| -> Vec<String> {
+        page["answers"].as_array().unwrap().iter().map(|answer| answer["question"].as_str().unwrap().to_owned()).collect()
+    };
+    let kept = read(&found);
+    assert_eq!(asked(&kept), ["carries", "knee", "holds", "limits"]);
+    assert_eq!(kept["tables"][0]["id"], "trials");
+    found.checks = ["p50 < 1h", "p50 < 1ns"].map(|text| text.parse().unwrap()).to_vec();
+    let broken = read(&found);
+    assert_eq!(asked(&broken), ["checks", "carries", "knee", "holds", "limits"]);
+    let (first, table) = (&broken["answers"][0], &broken["tables"][0]);
+    assert_eq!((first["tone"].as_str(), first["evidence"].as_str(), table["id"].as_str()), (Some("bad"), Some("checks"), Some("checks")));
+    assert!(first["sentence"].as_str().unwrap().starts_with("FAILED: p50 < 1ns; measured: "), "{first}");
+    assert_eq!((&table["rows"][0][0], &table["rows"][1][0]), (&"held".into(), &"FAILED".into()));
+    assert!(table["note"].as_str().unwrap().starts_with("Judged by the trial at "), "{table}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use plan::Rate;
 use proptest::prelude::*;
 use report::chart::sweep::Ladder;
 use report::sweep::table::Counted;
-use report::{Colour, Style, dat, diff, sweep};
+use report::{Colour, Style, dat, diff, page, sweep};
 
 fn fixture(name: &str) -> Summary {
     fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
@@ -125,7 +125,7 @@ fn tables_fit_a_terminal_of_sixty_columns() {
         lines.extend(rows.iter().map(|row| sweep::table::row(row, &style)));
         lines.push(sweep::table::failed_steps_text(&rows, &style));
         lines.push(diff::table(&curve, &curve, &style));
-        lines.push(diff::judged(Some(&sweep), Some(&sweep), &style));
+        lines.push(diff::judged(Some(&sweep), Some(&sweep), &style).to_string());
         let lines: Vec<&str> = lines.iter().flat_map(|text| text.lines()).collect();
         assert!(lines.iter().all(|line| line.chars().count() <= 60), "{lines:#?}");
         assert!(lines[0].contains("QPS") && lines[0].contains("latency"), "{lines:#?}");
@@ -149,6 +149,25 @@ fn rows_stand_under_their_heads_with_and_without_colour() {
 fn the_page_of_a_sweep_reads_as_it_did() {
     assert_snapshot!("markdown_users", sweep::markdown::markdown(&made_up(), &analysis::scaling(&made_up())));
     assert_snapshot!("markdown_offered", sweep::markdown::markdown(&offered(), &analysis::scaling(&offered())));
+}
+
+#[test]
+fn a_check_that_a_level_broke_opens_the_page() {
+    let mut sweep = made_up();
+    // At the others most requests fail, and a failed request counts as infinitely slow.
+    sweep.trials.truncate(4);
+    let read = |sweep: &Sweep| -> serde_json::Value { serde_json::from_str(page::sweep(sweep).json()).unwrap() };
+    let asked = |page: &serde_json::Value| -> Vec<String> {
+        page["answers"].as_array().unwrap().iter().map(|answer| answer["question"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(asked(&read(&sweep)), ["carries", "knee", "fails", "limits"]);
+    sweep.checks = ["p50 < 1h", "p50 < 1ns"].map(|text| text.parse().unwrap()).to_vec();
+    let broken = read(&sweep);
+    assert_eq!(asked(&broken), ["checks", "carries", "knee", "fails", "limits"]);
+    let first = &broken["answers"][0];
+    assert_eq!((first["tone"].as_str(), first["evidence"].as_str()), (Some("bad"), Some("levels")));
+    let said = first["sentence"].as_str().unwrap();
+    assert!(said.starts_with("FAILED: 'p50 < 1ns' was broken ") && !said.contains("1h"), "{said}");
 }
 
 #[test]
@@ -306,12 +325,12 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
         let (drawn, counted) = (point.journeys.unwrap(), row.journeys.as_ref().unwrap());
         assert_eq!((drawn.tps, drawn.requests_each), (counted.tps, counted.requests_per_journey));
     }
-    let shown: serde_json::Value = serde_json::from_str(report::page::sweep(&sweep).json()).unwrap();
+    let shown: serde_json::Value = serde_json::from_str(page::sweep(&sweep).json()).unwrap();
     let tps = shown["data"]["points"][0]["tps"].as_f64().unwrap();
     assert!((tps / rows[0].journeys.as_ref().unwrap().tps - 1.0).abs() < 1e-9, "{tps}");
     let figures: Vec<&str> = shown["figures"].as_array().unwrap().iter().filter_map(|figure| figure["name"].as_str()).collect();
     assert_eq!(figures[..2], ["highest QPS", "highest TPS"]);
-    let plain = report::page::sweep(&made_up()).json().to_owned();
+    let plain = page::sweep(&made_up()).json().to_owned();
     assert!(!plain.contains("\"tps\"") && !plain.contains("highest TPS") && !plain.contains("requests_per_journey"), "{plain}");
     let page = sweep::markdown::without_charts(&sweep);
     for part in ["| users | QPS | TPS | ± |", "| level | step | requests | failed | most often |", "each user goes on when"] {
@@ -361,6 +380,6 @@ fn a_ladder_of_journey_rates_says_so_everywhere() {
         diff::table(&curve, &sweep::curve(&offered()), &Style::PLAIN)
             .contains("A counts journeys begun a second, B requests offered a second")
     );
-    let text = report::page::sweep(&sweep).json().to_owned();
+    let text = page::sweep(&sweep).json().to_owned();
     assert!(text.contains("\"levels\":\"journeys\"") && text.contains("20 journeys/s"), "{text}");
 }

@@ -48,7 +48,7 @@ pub struct FoundLine {
 pub struct LoadPoint {
     /// Offered, requests or journeys a second.
     pub rate: f64,
-    /// Answers, or journeys that went to their end, a second.
+    /// Answers, or journeys finished, a second.
     pub throughput: f64,
     /// Of these, the ones that were good.
     pub goodput: f64,

@@ -114,7 +114,7 @@ pub struct SweepPoint {
     pub level: f64,
     /// Requests a second that succeeded.
     pub qps: f64,
-    /// Mean time to the last byte, in milliseconds; `None` when no request got a reply.
+    /// Mean latency, to the last byte, in milliseconds; `None` when no request got a reply.
     pub ttlb_ms: Option<f64>,
     /// Requests that succeeded, in percent of those that fell due.
     pub success_percent: f64,
@@ -127,7 +127,7 @@ pub struct SweepPoint {
 /// The journeys of one level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Travelled {
-    /// Journeys a second that went to their end.
+    /// Journeys finished a second.
     pub tps: f64,
     /// Answers for each of these; `None` if there were none.
     pub requests_each: Option<f64>,
@@ -139,7 +139,7 @@ impl Travelled {
     }
 }
 
-/// QPS (left) and mean TTLB (right) by level, and TPS below where there are journeys.
+/// QPS (left) and mean latency (right) by level, and TPS below where there are journeys.
 pub fn qps_ttlb(curve: &SweepCurve) -> Chart {
     qps_ttlb_of(&[Clean::of(curve, curve.name.clone(), 0)])
 }
@@ -149,7 +149,7 @@ pub fn success_rate(curve: &SweepCurve) -> Chart {
     success_rate_of(&[Clean::of(curve, curve.name.clone(), 0)])
 }
 
-/// QPS and mean TTLB of two sweeps by level, and TPS below where either has journeys. A level that only one of them has is a gap in the line of the other.
+/// QPS and mean latency of two sweeps by level, and TPS below where either has journeys. A level that only one of them has is a gap in the line of the other.
 pub fn qps_ttlb_diff(a: &SweepCurve, b: &SweepCurve) -> Chart {
     qps_ttlb_of(&pair(a, b))
 }
@@ -162,7 +162,7 @@ pub fn success_rate_diff(a: &SweepCurve, b: &SweepCurve) -> Chart {
 const HOLLOW: &str = "hollow: the load generator was the limit";
 const NOTHING: &str = "No level was measured";
 const ALL_FAILED: &str = "No request succeeded";
-/// Above this ratio of the longest to the shortest TTLB its axis is logarithmic.
+/// Above this ratio of the longest to the shortest latency its axis is logarithmic.
 const TTLB_LINEAR_RATIO_MAX: f64 = 50.0;
 /// Larger values are no measurements, and would have no digits left to label an axis with.
 const VALUE_MAX: f64 = 1e15;
@@ -204,9 +204,9 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
         let values = curve.values(Clean::ttlb).count();
         series.push(Series {
             name: if values == 0 && !curve.measured.is_empty() {
-                format!("{} (no reply to time)", curve.entry("mean TTLB"))
+                format!("{} (no reply to time)", curve.entry("mean latency"))
             } else {
-                curve.entry("mean TTLB")
+                curve.entry("mean latency")
             },
             side: Side::Right,
             ink: if alone { Ink::Vermillion } else { curve.ink },
@@ -232,8 +232,8 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
     }));
     let strip = strip_of(curves, &levels);
     let (title, what) = match strip {
-        None => ("QPS & TTLB", "QPS and mean TTLB"),
-        Some(_) => ("QPS, TPS & TTLB", "QPS, TPS and mean TTLB"),
+        None => ("QPS & latency", "QPS and mean latency (TTLB)"),
+        Some(_) => ("QPS, TPS & latency", "QPS, TPS and mean latency (TTLB)"),
     };
     Chart {
         title: titled(title, curves),
@@ -249,8 +249,8 @@ fn qps_ttlb_of(curves: &[Clean]) -> Chart {
         },
         y2: ttlb_axis.map(|(scale, ticks)| Axis {
             title: match scale.growth() {
-                Growth::Linear => "Mean TTLB, ms (dashed)".to_owned(),
-                Growth::Logarithmic => "Mean TTLB, ms, log scale (dashed)".to_owned(),
+                Growth::Linear => "Mean latency, ms (dashed)".to_owned(),
+                Growth::Logarithmic => "Mean latency, ms, log scale (dashed)".to_owned(),
             },
             scale,
             ticks,
@@ -522,7 +522,7 @@ impl<'a> Clean<'a> {
         Some(Note::Value { x: measured.level, y: tps, side: Side::Left, text, ink: self.note_ink() })
     }
 
-    /// The TTLB in words when there is only one level, and so no line to read it from.
+    /// The latency in words when there is only one level, and so no line to read it from.
     fn only_ttlb(&self) -> Option<Note> {
         let [measured] = self.measured.as_slice() else {
             return None;
@@ -532,7 +532,7 @@ impl<'a> Clean<'a> {
             x: measured.level,
             y: ttlb,
             side: Side::Right,
-            text: self.said(&format!("mean TTLB {} ms", number::figure(ttlb))),
+            text: self.said(&format!("mean latency {} ms", number::figure(ttlb))),
             ink: self.note_ink(),
         })
     }
@@ -621,7 +621,7 @@ fn description(what: &str, curves: &[Clean]) -> String {
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "not measured".to_owned());
         for measured in curve.measured.iter().take(DESCRIBED_MAX) {
             sentences.push(format!(
-                "At {} {unit}: QPS {}{}, mean TTLB {}, success {}{}.",
+                "At {} {unit}: QPS {}{}, mean latency {}, success {}{}.",
                 number::figure(measured.level),
                 or_none(measured.qps.map(number::figure)),
                 measured.tps.map_or_else(String::new, |tps| format!(", TPS {}", number::figure(tps))),

@@ -3,6 +3,7 @@
 use measure::{Histogram, Summary};
 use serde::Serialize;
 
+use super::checks;
 use super::profiled::{self, Flame};
 use super::times::{Times, times};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, finished, watched, written};
@@ -74,7 +75,7 @@ fn view(compared: &Compared) -> View<Data> {
         title: visible(&compared.name),
         about,
         standing,
-        answers: answers(compared),
+        answers: checks::answer(&compared.checks, None).into_iter().chain(answers(compared)).collect(),
         remarks,
         figures: figures(compared),
         tables: tables(compared)
@@ -171,7 +172,8 @@ fn figures(compared: &Compared) -> Vec<Figure> {
 }
 
 fn tables(compared: &Compared) -> Vec<Table> {
-    let mut tables = Vec::new();
+    let mut tables: Vec<Table> =
+        checks::table(&compared.checks).map(|table| table.noted("Judged by all runs of B that count, together.")).into_iter().collect();
     if let Some(comparison) = &compared.comparison {
         let rows = compare::shown_changes(comparison).map(|change| compare::cells(change).into()).collect();
         tables.push(

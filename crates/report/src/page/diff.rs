@@ -4,12 +4,12 @@ use analysis::Sweep;
 use analysis::quantity::{counted, figure, percent};
 use serde::Serialize;
 
-use super::sweep::Point;
+use super::sweep::{Point, top};
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
 use crate::Style;
-use crate::chart::sweep::{Ladder, SweepCurve, SweepPoint, times_count};
+use crate::chart::sweep::{Ladder, SweepCurve, times_count};
 use crate::compare::signed;
-use crate::diff::{heads, judged, legend, level_cells, table};
+use crate::diff::{Judged, heads, judged, legend, level_cells, table};
 use crate::visible::visible;
 
 /// What the charts draw of both.
@@ -37,19 +37,20 @@ fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View
     let ladder = if a.ladder == b.ladder { a.ladder } else { Ladder::Users };
     let heads: Vec<String> = heads(a, b).into_iter().map(|head| format!("#{head}")).chain([String::new()]).collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let sides = [drawn("A", a), drawn("B", b)];
     View {
         schema: SCHEMA,
         kind: Kind::Diff,
         title: format!("{} and {}", visible(&a.name), visible(&b.name)),
         about: vec![format!("A: {}", named(a)), format!("B: {}", named(b))],
         standing: None,
-        answers: answers(a, b, &judged, ladder),
+        answers: answers(&sides, &judged, ladder),
         remarks: Vec::new(),
-        figures: figures(a, b),
+        figures: figures(&sides, [&a.name, &b.name]),
         tables: vec![Table::new("levels", "Level by level", &heads, level_cells(a, b)).noted(legend(a, b))],
-        text: table(a, b, &Style::PLAIN) + &judged,
+        text: table(a, b, &Style::PLAIN) + &judged.to_string(),
         measured_by: String::new(),
-        data: Data { levels: ladder.key(), sides: [drawn("A", a), drawn("B", b)] },
+        data: Data { levels: ladder.key(), sides },
     }
 }
 
@@ -77,15 +78,8 @@ fn drawn(name: &str, curve: &SweepCurve) -> Drawn {
     Drawn { name: name.to_owned(), points }
 }
 
-fn top(curve: &SweepCurve) -> Option<&SweepPoint> {
-    // Of equals the lowest level, as in the charts.
-    let mut points: Vec<&SweepPoint> = curve.points.iter().filter(|point| point.qps.is_finite()).collect();
-    points.sort_by(|a, b| a.level.total_cmp(&b.level));
-    points.into_iter().reduce(|top, point| if point.qps > top.qps { point } else { top })
-}
-
-fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<Answer> {
-    let tops = top(a).zip(top(b));
+fn answers([a, b]: &[Drawn; 2], judged: &Judged, ladder: Ladder) -> Vec<Answer> {
+    let tops = top(&a.points).zip(top(&b.points));
     let carries = match tops {
         Some((a, b)) => Answer::measured(
             Question::Carries,
@@ -100,9 +94,9 @@ fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<
         ),
         None => Answer::not_measured(Question::Carries, "One of the two holds no level"),
     };
-    let nearly = |curve: &SweepCurve| -> Option<f64> {
-        let least = top(curve)?.qps * analysis::knee::NEARLY_ALL;
-        curve.points.iter().filter(|point| point.qps >= least).map(|point| point.level).min_by(f64::total_cmp)
+    let nearly = |side: &Drawn| -> Option<f64> {
+        let least = top(&side.points)?.qps * analysis::knee::NEARLY_ALL;
+        side.points.iter().filter(|point| point.qps >= least).map(|point| point.level).min_by(f64::total_cmp)
     };
     let knee = match (nearly(a), nearly(b)) {
         (Some(a), Some(b)) => Answer::measured(
@@ -114,7 +108,7 @@ fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<
     };
     let changed = match tops {
         Some((a, b)) if a.qps > 0.0 => {
-            let known = if judged.contains("was measured once") { "; whether that is more than chance was not measured" } else { "" };
+            let known = if judged.is_repeated { "" } else { "; whether that is more than chance was not measured" };
             Answer::measured(
                 Question::Changed,
                 format!("The most it carries changed by {} %{known}", signed(b.qps / a.qps - 1.0)),
@@ -123,7 +117,7 @@ fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<
         }
         _ => Answer::not_measured(Question::Changed, "Nothing can be compared"),
     };
-    let limited = |curve: &SweepCurve| top(curve).is_some_and(|point| point.generator_limited);
+    let limited = |side: &Drawn| top(&side.points).is_some_and(|point| point.generator_limited);
     let limits = match (limited(a), limited(b)) {
         (false, false) => {
             Answer::not_measured(Question::Limits, "What limits either is not in these files; the page of each sweep tells it")
@@ -142,13 +136,13 @@ fn answers(a: &SweepCurve, b: &SweepCurve, judged: &str, ladder: Ladder) -> Vec<
     vec![carries, knee, changed, limits]
 }
 
-fn figures(a: &SweepCurve, b: &SweepCurve) -> Vec<Figure> {
-    let Some((a_top, b_top)) = top(a).zip(top(b)) else { return Vec::new() };
-    let least = |curve: &SweepCurve| curve.points.iter().map(|point| point.success_percent).fold(100.0, f64::min);
+fn figures([a, b]: &[Drawn; 2], names: [&str; 2]) -> Vec<Figure> {
+    let Some((a_top, b_top)) = top(&a.points).zip(top(&b.points)) else { return Vec::new() };
+    let least = |side: &Drawn| side.points.iter().map(|point| point.success_percent).fold(100.0, f64::min);
     let change = if a_top.qps > 0.0 { format!("{} %", signed(b_top.qps / a_top.qps - 1.0)) } else { "–".to_owned() };
     vec![
-        Figure::new("highest QPS A", figure(a_top.qps), visible(&a.name)),
-        Figure::new("highest QPS B", figure(b_top.qps), visible(&b.name)),
+        Figure::new("highest QPS A", figure(a_top.qps), visible(names[0])),
+        Figure::new("highest QPS B", figure(b_top.qps), visible(names[1])),
         Figure::new("change", change, "of the highest QPS"),
         Figure::new("lowest success", format!("{} %", percent(least(a))), format!("A; B {} %", percent(least(b)))),
     ]

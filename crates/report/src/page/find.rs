@@ -9,6 +9,7 @@ use measure::Summary;
 use plan::Nanos;
 use serde::Serialize;
 
+use super::checks;
 use super::profiled::{self, Flame};
 use super::watched::{self, Climb};
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, written};
@@ -63,6 +64,7 @@ fn view(found: &Found) -> View<Data> {
     let sentences = found.sentences();
     let findings = analysis::bottleneck::of_search(found);
     let taken = profiles::of_search(found);
+    let judged = found.judged();
     let first = found.trials.first().map(|trial| &trial.summary);
     let promises: Vec<&str> = found.slo.iter().map(|promise| promise.text.as_str()).collect();
     let outcome = |trial: &analysis::found::FoundTrial| match (trial.result.standing, trial.missed) {
@@ -84,10 +86,13 @@ fn view(found: &Found) -> View<Data> {
             format!("{} in {}", counted(found.trials.len() as u64, "trial"), length(Nanos((found.answer.spent_s.max(0.0) * 1e9) as u64))),
         ],
         standing: None,
-        answers: answers(found, &sentences, &findings),
+        answers: checks::answer(&judged, None).into_iter().chain(answers(found, &sentences, &findings)).collect(),
         remarks: sentences.iter().skip(1).cloned().chain(warnings(found)).chain(profiled::remarks(&taken)).collect(),
         figures: figures(found),
-        tables: std::iter::once(Table::new("trials", "Trials", &heads, rows).noted(table::legend(found)))
+        tables: checks::table(&judged)
+            .map(|table| table.noted(judged_at(found)))
+            .into_iter()
+            .chain([Table::new("trials", "Trials", &heads, rows).noted(table::legend(found))])
             .chain(super::limits::table(&findings))
             .chain(watched::table("trial", Rows::of_loads(&server_side::trials(found))))
             .chain(profiled::growth(&taken))
@@ -116,6 +121,13 @@ fn view(found: &Found) -> View<Data> {
             profiles: profiled::flames(&taken),
         },
     }
+}
+
+/// Where checks were judged.
+fn judged_at(found: &Found) -> String {
+    found.confirming().map_or_else(String::new, |trial| {
+        format!("Judged by the trial at {} {}.", written_rate(&found.answer)(trial.rate), found.rated.unit())
+    })
 }
 
 /// The server's side against the rates.

@@ -5,7 +5,6 @@ use std::io;
 use std::time::Duration;
 
 use analysis::bottleneck::Kind as Bottleneck;
-use analysis::gate::{Change, Judgement, Regression, Verdict};
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::server_side::{Now, ServerSide};
 use analysis::{Reading, Standing, What, disturbances, processor_share_is_known};
@@ -13,11 +12,13 @@ use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
 use plan::{Load, Plan, Scheme};
 use serde::Serialize;
 
+use super::checks;
 use super::profiled::{self, Flame, SECTIONS};
 use super::times::{Times, times};
 use super::watched::{self, Course};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
 use crate::reason::reason;
+use crate::text::{UNSENT, connections, lateness, side_named};
 use crate::visible::{excerpt, visible};
 use crate::{Format, Style, story};
 
@@ -143,11 +144,10 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    /// The intervals of the load. What came after it is its drain: a moment without new requests, which no chart should bend for.
+    /// The intervals in which load was offered.
     pub(super) fn of(summary: &Summary) -> Self {
         let mut all = Self::default();
-        let loaded = |tick: &&Tick| summary.ended.load_until.0 == 0 || tick.from < summary.ended.load_until;
-        let ticks: Vec<&Tick> = summary.timeline.iter().filter(loaded).collect();
+        let ticks: Vec<&Tick> = summary.load_ticks().collect();
         let classes: BTreeSet<Failure> = ticks.iter().flat_map(|tick| tick.failures.keys().copied()).collect();
         for class in classes {
             let counts = ticks.iter().map(|tick| tick.failures.get(&class).copied().unwrap_or(0)).collect();
@@ -238,19 +238,7 @@ fn answers(reading: &Reading<'_>) -> Vec<Answer> {
     let carries_tone = if requests.due > 0 && requests.succeeded == 0 { Tone::Bad } else { Tone::Plain };
     let carries = Answer::measured(Question::Carries, story::answer(reading), "qps").toned(carries_tone);
     let knee = Answer::not_measured(Question::Knee, "One load alone does not show the knee; loadline sweep climbs through many");
-    let evidence = if reading.checks.is_empty() { "against" } else { "checks" };
-    Answer::broken(&unkept(reading), evidence).into_iter().chain([carries, knee, steady(reading), limits(reading)]).collect()
-}
-
-/// The checks that did not hold, each with what was measured.
-fn unkept(reading: &Reading<'_>) -> Vec<String> {
-    let told = |it: &Judgement| match it.verdict {
-        Verdict::Held => None,
-        Verdict::Broken => Some(format!("{}: {}; measured: {}", it.verdict.name(), it.check, it.about())),
-        Verdict::NotJudgeable { .. } => Some(format!("Cannot tell: {}; {}", it.check, it.about())),
-    };
-    let against = reading.against.as_ref().filter(|ruling| ruling.verdict != Change::Within);
-    reading.checks.iter().filter_map(told).chain(against.map(Regression::sentence)).collect()
+    checks::answer(&reading.checks, reading.against.as_ref()).into_iter().chain([carries, knee, steady(reading), limits(reading)]).collect()
 }
 
 fn steady(reading: &Reading<'_>) -> Answer {
@@ -273,6 +261,8 @@ fn steady(reading: &Reading<'_>) -> Answer {
 
 fn limits(reading: &Reading<'_>) -> Answer {
     let summary = reading.run;
+    // As the headline counts them.
+    let failed = summary.requests.failed + summary.requests.unsent;
     let named = reading.bottleneck.first().is_some_and(analysis::bottleneck::Finding::is_named);
     // That nothing was let in, nobody was there or requests were turned away is so however late it was asked.
     let told = |kind: Bottleneck| {
@@ -281,11 +271,11 @@ fn limits(reading: &Reading<'_>) -> Answer {
     let refused = reading.bottleneck.first().is_some_and(|first| told(first.kind));
     if let Some(answer) = super::limits::answer(&reading.bottleneck)
         && (reading.validity.standing != Standing::Invalid || refused)
-        && (named || (reading.validity.standing == Standing::Valid && summary.failures.is_empty()))
+        && (named || (reading.validity.standing == Standing::Valid && failed == 0))
     {
         return answer;
     }
-    let (answer, tone) = match (reading.validity.standing, summary.failures.first()) {
+    let (answer, tone) = match (reading.validity.standing, failed) {
         (standing @ (Standing::Invalid | Standing::Degraded), _) => {
             let tone = if standing == Standing::Invalid { Tone::Bad } else { Tone::Caution };
             let why = reading.validity.why();
@@ -300,13 +290,8 @@ fn limits(reading: &Reading<'_>) -> Answer {
             };
             return Answer::measured(Question::Limits, said, "health").toned(tone);
         }
-        (_, Some(failure)) => {
-            let said = format!(
-                "{} failed, most often: {}; the side to look at is {}",
-                counted(summary.requests.failed, "request"),
-                failure.class.about(),
-                crate::text::side_named(failure.side)
-            );
+        (_, 1..) => {
+            let said = format!("{} failed: {}; {}", counted(failed, "request"), story::causes(summary), first_look(summary));
             return Answer::measured(Question::Limits, said, "failures").toned(Tone::Bad);
         }
         _ if summary.requests.due == 0 => ("Nothing was measured".to_owned(), Tone::Plain),
@@ -320,6 +305,14 @@ fn limits(reading: &Reading<'_>) -> Answer {
         }
     };
     Answer::measured(Question::Limits, answer, "health").toned(tone)
+}
+
+/// Where to look first where requests failed, in half a sentence.
+fn first_look(summary: &Summary) -> String {
+    match summary.failures.first().filter(|most| most.count >= summary.requests.unsent) {
+        Some(most) => format!("the side to look at is {}", side_named(most.side)),
+        None => "the side to look at is the server, or --connections".to_owned(),
+    }
 }
 
 /// What the server used, in half a sentence.
@@ -340,7 +333,7 @@ fn remarks(reading: &Reading<'_>) -> Vec<String> {
     said.extend(disturbances(&reading.validity));
     said.extend(summary.quirks.iter().map(|quirk| format!("{} {}", count(quirk.count), visible(&quirk.about))));
     if summary.requests.unsent > 0 {
-        said.push(format!("{} never sent: no connection came free in time", counted(summary.requests.unsent, "request")));
+        said.push(format!("{} never sent: {UNSENT}", counted(summary.requests.unsent, "request")));
     }
     if let Some(law) = reading.littles_law.as_ref().filter(|law| !law.holds) {
         said.push(format!(
@@ -397,23 +390,12 @@ fn against(reading: &Reading<'_>) -> Option<Table> {
     let rows =
         ruling.rows.iter().map(|row| vec![row.figure.to_owned(), row.before.clone(), row.now.clone(), row.change(), row.word().to_owned()]);
     let title = format!("Against {}", visible(&ruling.reference));
-    Some(Table::new("against", &title, &["figure", "#saved", "#now", "change", "verdict"], rows.collect()))
+    Some(Table::new(checks::AGAINST, &title, &["figure", "#saved", "#now", "change", "verdict"], rows.collect()))
 }
 
 fn tables(reading: &Reading<'_>) -> Vec<Table> {
     let summary = reading.run;
-    let mut tables = Vec::new();
-    if !reading.checks.is_empty() {
-        let rows = reading.checks.iter().map(|it| {
-            let verdict = match it.verdict {
-                Verdict::Held => "held",
-                Verdict::Broken => "FAILED",
-                Verdict::NotJudgeable { .. } => "not judgeable",
-            };
-            vec![verdict.to_owned(), it.check.to_string(), it.about()]
-        });
-        tables.push(Table::new("checks", "Checks", &["verdict", "check", "measured"], rows.collect()));
-    }
+    let mut tables: Vec<Table> = checks::table(&reading.checks).into_iter().collect();
     tables.extend(against(reading));
     tables.push(percentiles(reading));
     tables.extend(journeys(summary));
@@ -515,7 +497,7 @@ fn failures(summary: &Summary) -> Option<Table> {
         vec![
             count(failure.count),
             share(failure.count, due),
-            crate::text::side_named(failure.side).to_owned(),
+            side_named(failure.side).to_owned(),
             format!("{} ({})", failure.class.about(), failure.class.code()),
             example,
             failure.class.remedy().to_owned(),
@@ -527,12 +509,12 @@ fn failures(summary: &Summary) -> Option<Table> {
             count(summary.requests.unsent),
             share(summary.requests.unsent, due),
             String::new(),
-            "never sent: no connection came free in time (unsent)".to_owned(),
+            "never sent (unsent)".to_owned(),
             String::new(),
-            "the server is too slow for this rate, or --connections too low".to_owned(),
+            UNSENT.to_owned(),
         ]);
     }
-    let heads = ["#requests", "#share", "side", "what happened", "first", "what to do"];
+    let heads = ["#requests", "#share", "side", "what happened", "first", "fix"];
     (!rows.is_empty()).then(|| Table::new("failed", "What failed", &heads, rows))
 }
 
@@ -555,7 +537,7 @@ fn replayed(summary: &Summary) -> Option<Table> {
             ]
         })
         .collect();
-    let heads = ["route", "#requests", "#otherwise", "logged → answered"];
+    let heads = ["route", "#requests", "#different", "logged → answered"];
     let left = match replayed.routes_left_out {
         0 => String::new(),
         more => format!(" {} more are not listed.", counted(more, "route")),
@@ -582,15 +564,10 @@ fn phases(summary: &Summary) -> Table {
     if summary.plan.target().scheme() == Scheme::Https {
         rows.push(row("TLS handshake", &summary.tls));
     }
-    let lookup = summary.resolution.took.map_or_else(|| "not needed".to_owned(), |took| nanos(Some(took)));
-    let connections = &summary.connections;
-    let note = format!(
-        "Name lookup: {lookup}. Connections: {} opened, {} closed by the server, {} by loadline; {} open at once at most.",
-        count(connections.opened),
-        count(connections.closed_by_server),
-        count(connections.closed_by_us),
-        count(summary.timeline.iter().map(|tick| tick.connections).max().unwrap_or(summary.concurrency)),
-    );
+    let lookup =
+        summary.resolution.took.map_or_else(String::new, |took| format!("Name lookup: {}, once before the load. ", nanos(Some(took))));
+    let at_once = summary.timeline.iter().map(|tick| tick.connections).max().unwrap_or(summary.concurrency);
+    let note = format!("{lookup}{}; {} open at once at most.", connections(summary), count(at_once));
     Table::new("connecting", "Connecting", &["", "#mean", "#50 %", "#99 %", "#max", "#count"], rows).noted(note)
 }
 
@@ -666,8 +643,8 @@ fn machine(summary: &Summary) -> Table {
                 generator.cpu_share_busiest * 100.0
             ),
         ),
-        pair("lag", format!("99 % of requests left at most {} after they could", nanos(summary.lag.known_quantile(0.99)))),
     ];
+    rows.extend(lateness(summary).map(|late| pair("lag", late)));
     if let Some(most) = generator.memory_bytes_max {
         rows.push(pair("memory used", format!("{} at most", bytes(most as f64))));
     }
@@ -684,7 +661,7 @@ fn machine(summary: &Summary) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::gate::Check;
+    use analysis::gate::{Change, Check, Regression};
     use measure::fixtures;
 
     #[test]
@@ -696,6 +673,61 @@ mod tests {
         assert_eq!((first.question, first.tone, first.evidence), (Question::Checks, Tone::Bad, Some("checks")));
         assert!(first.sentence.starts_with("FAILED: p50 < 1ns; measured: ") && !first.sentence.contains("1h"), "{}", first.sentence);
         assert_eq!(view.answers.len(), 5);
+    }
+
+    #[test]
+    fn a_run_that_is_worse_than_a_saved_one_opens_with_the_table_of_both() {
+        let (_, summary) = fixtures::summaries().remove(0);
+        let held: Vec<Check> = vec!["p50 < 1h".parse().expect("a check")];
+        let ruling = Regression {
+            reference: "@baseline".to_owned(),
+            allowed: 0.05,
+            rows: Vec::new(),
+            is_invalid: false,
+            runs: 5,
+            verdict: Change::Worse,
+        };
+        let reading = Reading::new(&summary, &held).against(Some(ruling));
+        let first = &view(&reading, String::new()).answers[0];
+        assert_eq!((first.tone, first.evidence), (Tone::Bad, Some("against")));
+        assert_eq!(first.sentence, "WORSE than @baseline by more than 5 %.");
+    }
+
+    /// What is said to limit the run.
+    fn limit(summary: &Summary) -> Answer {
+        let view = view(&Reading::new(summary, &[]), String::new());
+        view.answers.into_iter().find(|answer| answer.question == Question::Limits).expect("every run has this answer")
+    }
+
+    #[test]
+    fn programs_of_neither_side_are_not_the_load_generator() {
+        let (_, mut summary) = fixtures::summaries().remove(0);
+        (summary.generator.others_share, summary.generator.server_wait_share) = (Some(0.5), Some(0.9));
+        let said = limit(&summary);
+        assert!(
+            said.sentence.starts_with("This machine was not quiet while it was measured: other programs kept 50 % "),
+            "{}",
+            said.sentence
+        );
+        assert_eq!((said.tone, said.evidence), (Tone::Caution, Some("health")));
+        summary.lag = summary.response_time.clone();
+        assert!(limit(&summary).sentence.starts_with("The load generator had its part: "), "{}", limit(&summary).sentence);
+    }
+
+    #[test]
+    fn requests_that_were_never_sent_are_counted_as_failed_as_in_the_headline() {
+        let (_, mut summary) = fixtures::summaries().remove(0);
+        let class = Failure::RecvReset;
+        summary.failures = vec![measure::FailureCount { class, side: class.side(), count: 10, example: None }];
+        summary.requests.succeeded -= 30;
+        (summary.requests.failed, summary.requests.unsent) = (10, 20);
+        let said = limit(&summary).sentence;
+        assert!(said.starts_with("30 requests failed: never sent, since no connection was free in time (20), "), "{said}");
+        assert!(said.ends_with("; the side to look at is the server, or --connections."), "{said}");
+        let view = view(&Reading::new(&summary, &[]), String::new());
+        assert!(view.answers[0].sentence.contains("30 of "), "{}", view.answers[0].sentence);
+        let failed = view.tables.iter().find(|table| table.id == "failed").expect("requests failed");
+        assert!(failed.rows.iter().any(|row| row[3] == "never sent (unsent)" && row[5].starts_with("no connection was free in time")));
     }
 
     #[test]
@@ -712,8 +744,7 @@ mod tests {
                     assert!(charts.contains(&evidence) || view.tables.iter().any(|table| table.id == evidence), "{name}: {evidence}");
                 }
             }
-            let drained =
-                summary.timeline.iter().filter(|tick| summary.ended.load_until.0 > 0 && tick.from >= summary.ended.load_until).count();
+            let drained = summary.timeline.iter().filter(|tick| tick.from >= summary.ended.load_until).count();
             assert_eq!(view.data.timeline.from_ns.len(), summary.timeline.len() - drained, "{name}");
             for table in &view.tables {
                 assert!(table.rows.iter().all(|row| row.len() == table.heads.len()), "{name}: {}", table.title);

@@ -38,7 +38,7 @@ pub(super) struct Point {
     pub(super) ttlb_mean_ns: Option<f64>,
     pub(super) ttlb_p99_ns: Option<u64>,
     pub(super) success_percent: f64,
-    /// Of a scenario: journeys a second that went to their end, and answers for each of them.
+    /// Of a scenario: journeys finished a second, and answers for each of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tps: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,7 +147,7 @@ fn view(sweep: &Sweep) -> View<Data> {
         title: first.map_or_else(|| visible(&sweep.name), |run| story::request_of(&run.plan)),
         about,
         standing,
-        answers: Answer::broken(&unkept(sweep, &rows), "levels")
+        answers: Answer::unkept(&unkept(sweep, &rows), "levels")
             .into_iter()
             .chain(answers(&said, scaling.curve.is_some(), &findings))
             .collect(),
@@ -204,9 +204,18 @@ fn answers(said: &[(Topic, String)], curve: bool, findings: &[Finding]) -> Vec<A
     ]
 }
 
+/// The level with the highest QPS; of equals the lowest, as in the charts.
+pub(super) fn top(points: &[Point]) -> Option<&Point> {
+    let measured = points.iter().filter(|point| point.qps.is_finite());
+    measured.reduce(|top, point| {
+        let is_higher = point.qps > top.qps || (point.qps == top.qps && point.level < top.level);
+        if is_higher { point } else { top }
+    })
+}
+
 fn figures(points: &[Point], best: Option<f64>, ladder: Ladder) -> Vec<Figure> {
     let mut figures = Vec::new();
-    if let Some(top) = points.iter().reduce(|top, point| if point.qps > top.qps { point } else { top }) {
+    if let Some(top) = top(points) {
         figures.push(Figure::new("highest QPS", figure(top.qps), format!("at {}", ladder.in_words(top.level))));
     }
     let travelled = points.iter().filter_map(|point| Some((point, point.tps?)));

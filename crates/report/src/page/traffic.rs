@@ -4,9 +4,9 @@ use analysis::quantity::{count, counted, figure, percent};
 use import::{Point, Traffic};
 use serde::Serialize;
 
-use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
+use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, finished, written};
 use crate::Style;
-use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, peaks, programs, read, sessions, singular, text, times};
+use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, days, not_found, peaks, programs, read, sessions, singular, text, times};
 use crate::visible::visible;
 
 /// Routes in the table of a page: more is a file to search in, not a page.
@@ -103,7 +103,8 @@ pub fn traffic(traffic: &Traffic) -> Shown {
     }
     let mut tables = Vec::new();
     if let Some(course) = course {
-        tables.push(Table::new("throughput", "Throughput", &["", "#a second", "#requests", "when"], peaks(traffic, course)));
+        let days = days(course).map_or_else(String::new, |days| format!("Days: {}", finished(&days)));
+        tables.push(Table::new("throughput", "Throughput", &["", "#a second", "#requests", "when"], peaks(traffic, course)).noted(days));
     }
     let heads: Vec<String> = ROUTE_HEADS
         .iter()
@@ -123,7 +124,8 @@ pub fn traffic(traffic: &Traffic) -> Shown {
         .iter()
         .map(|it| vec![it.status.to_string(), count(it.requests), analysis::quantity::share(it.requests, traffic.requests)])
         .collect();
-    tables.push(Table::new("statuses", "Statuses", &["status", "#requests", "#share"], statuses));
+    let missing = not_found(traffic).map_or_else(String::new, |missing| format!("Not found: {}", finished(&missing)));
+    tables.push(Table::new("statuses", "Statuses", &["status", "#requests", "#share"], statuses).noted(missing));
     if let Some(agents) = &traffic.agents {
         let rows = agents
             .listed
@@ -197,4 +199,28 @@ pub fn traffic(traffic: &Traffic) -> Shown {
                 .collect(),
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_found_and_the_requests_of_each_day_stand_below_their_tables() {
+        let mut log = String::new();
+        for hour in 0..40 {
+            let (path, status) = if hour % 4 == 0 { ("/wp-login.php", 404) } else { ("/orders", 200) };
+            let time = format!("2026-01-{:02}T{:02}:00:00Z", 2 + hour / 24, hour % 24);
+            log += &format!("{}\n", serde_json::json!({"time": time, "method": "GET", "path": path, "status": status, "ip": "10.0.0.1"}));
+        }
+        let mut survey = import::Survey::new(import::Asked::default(), import::Personal::LeftOut);
+        survey.read("access.log", log.as_bytes()).expect("memory can be read");
+        let page: serde_json::Value = serde_json::from_str(traffic(&survey.finish()).json()).expect("a page is JSON");
+        let note = |id: &str| {
+            let tables = page["tables"].as_array().expect("a page has tables");
+            tables.iter().find(|table| table["id"] == id).map(|table| table["note"].as_str().expect("a note is text").to_owned())
+        };
+        assert_eq!(note("throughput").as_deref(), Some("Days: 2026-01-02 24, 2026-01-03 16 (UTC)."));
+        assert_eq!(note("statuses").as_deref(), Some("Not found: 10 requests (404), most of all /wp-login.php 10."));
+    }
 }

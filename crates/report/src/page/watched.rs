@@ -310,4 +310,28 @@ mod tests {
         assert_eq!(queue.lines[0].values[1], Some(most), "of what waits, the most");
         assert!(climbs.iter().any(|climb| climb.chart.title == "go_goroutines"), "metrics of a page too");
     }
+
+    #[test]
+    fn the_charts_that_show_the_limit_are_not_folded() {
+        let run = watched();
+        let folded = |findings: &[Finding]| -> Vec<String> {
+            let more = courses(&run, findings).into_iter().filter(|course| course.chart.more);
+            more.map(|course| course.chart.id).collect()
+        };
+        let limit = |strength: f64| Finding {
+            kind: Kind::AcceptQueue,
+            strength,
+            sentence: String::new(),
+            brief: String::new(),
+            evidence: Vec::new(),
+            refuted_by: String::new(),
+            remedy: String::new(),
+            law: None,
+        };
+        let shows = |id: &String| charts_of(Kind::AcceptQueue).iter().any(|chart| *id == format!("server-{chart}"));
+        assert_eq!(folded(&[]).iter().filter(|id| shows(id)).count(), 2, "{:?}", folded(&[]));
+        assert_eq!(folded(&[limit(0.9)]).iter().filter(|id| shows(id)).count(), 0);
+        assert_eq!(folded(&[limit(0.9)]).len(), folded(&[]).len() - 2, "the others stay folded");
+        assert_eq!(folded(&[limit(0.1)]), folded(&[]), "nothing is named");
+    }
 }
