@@ -447,10 +447,10 @@ mod tests {
 
     #[test]
     fn of_equals_the_last_is_left_out() {
-        let blocks = [(Rank::Kept, "answer"), (Rank::Cause, "broken  one"), (Rank::Cause, "        two")];
-        let shown = text(&blocks, 3);
-        assert!(shown.starts_with("answer\nbroken  one\n") && shown.contains("and 1 more") && !shown.contains("two"), "{shown}");
-        assert_eq!(text(&blocks, 4).lines().count(), 3);
+        let causes = [(Rank::Kept, "answer"), (Rank::Cause, "broken  one"), (Rank::Cause, "        two"), (Rank::Cause, "        three")];
+        let shown = text(&causes, 3);
+        assert!(shown.starts_with("answer\nbroken  one\n") && shown.contains("and 2 more") && !shown.contains("two"), "{shown}");
+        assert_eq!(text(&causes, 4).lines().count(), 4);
         let ranked = text(&[(Rank::Aside, "beside"), (Rank::Cause, "cause"), (Rank::Kept, "kept")], 3);
         assert_eq!(ranked.lines().count(), 3, "{ranked}");
         assert!(!text(&[(Rank::Aside, "beside"), (Rank::Cause, "cause"), (Rank::Kept, "kept")], 2).contains("beside"));
@@ -463,7 +463,7 @@ mod tests {
             within("721 of 20,700 failed (3.48 %): never sent (700), 503 (21)", 50, 1),
             "721 of 20,700 failed (3.48 %): never sent…"
         );
-        assert_eq!(ended("all went well for long; but 7 of 9 failed in the end", 40, 1), "all went well for long; but 7 of 9…");
+        assert_eq!(ended("all went well for long; but 7 of 9 failed in the end", 40, 1), "all went well for long; but 7 of…");
         assert_eq!(within("short", 40, 1), "short");
     }
 }
