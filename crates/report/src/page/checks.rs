@@ -67,7 +67,15 @@ mod tests {
     }
 
     fn ruling(verdict: Change) -> Regression {
-        Regression { reference: "@baseline".to_owned(), allowed: 0.05, rows: Vec::new(), is_invalid: false, runs: 5, verdict }
+        Regression {
+            reference: "@baseline".to_owned(),
+            allowed: 0.05,
+            rows: Vec::new(),
+            is_invalid: false,
+            is_reference_invalid: false,
+            runs: 5,
+            verdict,
+        }
     }
 
     /// The tone and the section of the answer.

@@ -684,6 +684,7 @@ mod tests {
             allowed: 0.05,
             rows: Vec::new(),
             is_invalid: false,
+            is_reference_invalid: false,
             runs: 5,
             verdict: Change::Worse,
         };
