@@ -567,7 +567,7 @@ impl Course {
         for said in self.found.sentences() {
             text += &prose(&said, style.width);
         }
-        text += &format!("\n{}", broken(&table::legend(&self.found), style.width));
+        text += &format!("\n{}", prose(&table::legend(&self.found), style.width));
         text += &server_side::of_search(&self.found, style.width.into());
         text += &limits(&analysis::bottleneck::of_search(&self.found), style.width);
         text += &profiled(&report::profiles::of_search(&self.found), style.width);
