@@ -517,7 +517,7 @@ mod tests {
         let terms = Terms { checks: Vec::new(), against: Some(worse()) };
         let written = json(&terms.reading(&run));
         let again = Saved::read(&String::from_utf8(written).unwrap()).unwrap();
-        assert!(again.outcome().starts_with("WORSE than @baseline:api, 12,0"), "{}", again.outcome());
+        assert!(again.outcome().starts_with("WORSE than @baseline:api, 11,998/s"), "{}", again.outcome());
         assert!(again.text(&Style::PLAIN).contains("WORSE than @baseline:api by more than 5 %"));
         assert!(again.page().json().contains("WORSE than @baseline:api by more than 5 %"));
     }

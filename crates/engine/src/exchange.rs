@@ -277,6 +277,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     }
                     let bytes = read.filled();
                     if bytes.is_empty() {
+                        // An answer without a length is over when the connection is, not with its last byte.
+                        exchange.last_byte = now;
                         return Poll::Ready(self.reply.closed().map_err(|failure| self.blame(failure, exchange)));
                     }
                     exchange.received += bytes.len() as u64;

@@ -91,12 +91,18 @@ fn run(server: &Simulation, text: &str) -> Ran {
 }
 
 fn run_with(server: &Simulation, text: &str, files: &[Arc<Data>]) -> Ran {
+    run_typed(server, text, files, &[])
+}
+
+/// Carries a scenario out, with headers of the command line.
+fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&str]) -> Ran {
     let scenario = crate::read("s.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
     let own = scenario.draft.clone();
     let draft = Draft {
         scenario: Some("s.yaml".to_owned()),
         url: Some("http://simulated.test/".to_owned()),
         threads: "1".parse::<Given<_>>().ok(),
+        header: headers.iter().map(|line| (*line).to_owned()).collect(),
         ..own
     };
     let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
@@ -598,7 +604,7 @@ steps:
 #[test]
 fn secrets_of_the_target_are_sent_to_no_other_server() {
     let (server, log) = serving(|_| plain(1, "ok"));
-    let text = "load: {users: 1, requests: 3, header: ['Authorization: Bearer typed', 'X-Typed: a']}
+    let text = "load: {users: 1, requests: 3}
 defaults: {headers: {X-Api-Key: shared, X-Shared: b}}
 steps:
 - get: /home
@@ -606,7 +612,7 @@ steps:
 - get: http://other.test/own
   headers: {X-Api-Key: own}
 ";
-    let ran = run(&server, text);
+    let ran = run_typed(&server, text, &[], &["Authorization: Bearer typed", "X-Typed: a"]);
     assert_eq!((ran.broken, ran.summary.requests.succeeded), (None, 3));
     let told: Vec<[String; 4]> = log
         .borrow()
