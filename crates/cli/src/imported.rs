@@ -267,6 +267,10 @@ impl Importing {
             if told.contains(&said) {
                 continue;
             }
+            let help = match plan.scenario() {
+                Some(_) => "give --target URL to send all of them to one server, or name each other one with --also-target ORIGIN",
+                None => "name each server that is meant with --also-target ORIGIN, or take the others out of the list",
+            };
             match &said {
                 Said::Remark(text) if voice == Voice::Talking => complain(text),
                 Said::Remark(_) => {}
@@ -274,13 +278,11 @@ impl Importing {
                     return Err(Failed::new(
                         Exit::NotTrustworthy,
                         format_args!("{text}, and --strict allows one server, not {servers}"),
-                        "give --target URL to send all of them to one server, or name each other one with --also-target ORIGIN",
+                        help,
                     ));
                 }
                 Said::Doubt { text, .. } if voice == Voice::Talking => {
-                    complain(&format!(
-                        "warning: {text}\n  help: --target URL sends all of them to one server, and --also-target ORIGIN names one that is meant"
-                    ));
+                    complain(&format!("warning: {text}\n  help: {help}"));
                 }
                 Said::Doubt { .. } => {}
             }

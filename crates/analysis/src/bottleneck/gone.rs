@@ -137,7 +137,7 @@ const fn is_refusal(class: Failure) -> bool {
 /// The server ended, or was restarted, or fell silent, while it was loaded.
 pub(super) fn ended(scene: &Scene<'_>) -> Option<Finding> {
     let (point, gone) = scene.points.iter().find_map(|point| Some((*point, point.gone?)))?;
-    let at = |seconds: f64| time((seconds * 10.0).round() * 1e8);
+    let at = |seconds: f64| time(if seconds < 1.0 { seconds * 1e9 } else { (seconds * 10.0).round() * 1e8 });
     let load = if scene.points.len() > 1 { format!(" of the load of {}", figure(point.level)) } else { String::new() };
     let when = format!("{}{load}", at(gone.at_s));
     let failures = counted(gone.failed, "request");

@@ -175,7 +175,7 @@ fn checks_stand_in_the_file_and_are_about_steps_and_journeys() {
     let expected = [
         ("step missing failed == 0", "broken"),
         ("journey browse failed < 1%", "broken"),
-        ("status.4xx == 30", "held"),
+        ("status 4xx == 30", "held"),
         ("step fine p50 < 1h", "held"),
         ("step fine failed == 0", "held"),
     ];

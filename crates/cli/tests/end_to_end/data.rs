@@ -117,8 +117,9 @@ fn urls_of_a_file_take_turns_or_chances() {
     assert_eq!(paths(&seen), expected);
     assert_eq!(seen.iter().filter(|request| request.starts_with("PUT /b ")).count(), 10);
 
-    let said = format!("'mix.txt': requests go to {} (80) and {} (20)\n", server.url, other.url);
-    assert_eq!(session.loadline("run --urls mix.txt -n 1000 -c 4 -t 2 --out json=r.json").exits(0).stderr, said);
+    let said = format!("warning: 'mix.txt': requests go to {} (80) and {} (20)\n  help: ", server.url, other.url);
+    let ran = session.loadline("run --urls mix.txt -n 1000 -c 4 -t 2 --out json=r.json").exits(0);
+    assert!(ran.stderr.starts_with(&said) && ran.stderr.lines().count() == 2, "{}", ran.stderr);
     let (often, seldom) = (server.raw(), other.raw());
     assert_eq!((often.len() + seldom.len(), paths(&often).len()), (1000, often.len()));
     // Binomial: sd √(1000 · 0.8 · 0.2) = 12.6; five of them.

@@ -132,11 +132,11 @@ fn what_this_machine_can_send_is_not_exceeded_and_bounds_the_answer_from_below_o
 fn a_check_that_breaks_at_the_rate_found_ends_with_one_and_one_that_holds_does_not() {
     let server = server();
     let mut session = Session::new();
-    let line = format!("find {} --slo 'p90 < 2s' --rate-max 40/s {SHORT} --quiet --check 'service_time.p95 < 10s'", server.url("/healthz"));
+    let line = format!("find {} --slo 'p90 < 2s' --rate-max 40/s {SHORT} --quiet --check 'service_time p95 < 10s'", server.url("/healthz"));
     let ran = searched(&mut session, &line).exits_either(0, 4);
-    assert!(prose(&ran.stdout).contains("Check 'service_time.p95 < 10s' held (at 40 req/s): "), "{}", ran.stdout);
+    assert!(prose(&ran.stdout).contains("Check 'service_time p95 < 10s' held (at 40 req/s): "), "{}", ran.stdout);
     let ran = searched(&mut session, &format!("{line} --check 'mean < 1us' --force")).exits(1);
-    for part in ["Check 'service_time.p95 < 10s' held (at 40 req/s): ", "Check 'mean < 1us' failed (at 40 req/s): "] {
+    for part in ["Check 'service_time p95 < 10s' held (at 40 req/s): ", "Check 'mean < 1us' failed (at 40 req/s): "] {
         assert!(prose(&ran.stdout).contains(part), "{part}:\n{}", ran.stdout);
     }
     let result = session.json("_output/loadline/healthz.find.json");

@@ -211,7 +211,7 @@ fn without_a_terminal_a_line_of_progress_comes_every_ten_seconds() {
     let line = format!("run '{}' -c 1 -d 13s --no-save", server.url("/behave?delay=50ms"));
     let said = Session::new().loadline(&line).stderr;
     let told: Vec<&str> = said.lines().filter(|line| line.contains(" req/s · ")).collect();
-    assert!(told.len() == 1 && told[0].contains(" left · ") && told[0].ends_with("none failed"), "{said}");
+    assert!(told.len() == 1 && told[0].contains(" left · ") && told[0].contains("none failed"), "{said}");
 }
 
 #[test]
