@@ -393,7 +393,7 @@ fn lookup_and_connect_find_and_try_addresses() {
              end
              function done() tell(text) end"
         ),
-        |trial| trial.also("http://127.0.0.1:1"),
+        |trial| trial.also("http://127.0.0.1:1").also(&format!("http://127.0.0.1:{port}")),
     );
     assert_eq!(said, format!("1 127.0.0.1:{port} true false ::1:80 1"));
 }
