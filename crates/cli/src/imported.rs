@@ -55,6 +55,9 @@ pub struct Imported {
     pub left_out: Vec<String>,
 }
 
+/// What to do about a file that asks several servers.
+pub const ONE_SERVER: &str = "give --target URL to send all of them to one server, or name each other one with --also-target ORIGIN";
+
 impl Importing {
     /// Puts what the file that a draft names, if it names one, under what was typed, and a saved plan under both.
     pub fn take(&self, mut draft: Draft, saved: Option<&Draft>, voice: Voice, errors: &mut PlanErrors) -> Imported {
@@ -268,7 +271,7 @@ impl Importing {
                 continue;
             }
             let help = match plan.scenario() {
-                Some(_) => "give --target URL to send all of them to one server, or name each other one with --also-target ORIGIN",
+                Some(_) => ONE_SERVER,
                 None => "name each server that is meant with --also-target ORIGIN, or take the others out of the list",
             };
             match &said {

@@ -421,6 +421,15 @@ pub fn level(level: analysis::Level, repetition: u32) -> String {
     serde_json::to_string(&(level, repetition)).unwrap_or_default()
 }
 
+/// A load as the journal calls it, for people: a level and its round, or as it is.
+pub fn in_words(what: &str) -> String {
+    match serde_json::from_str::<(analysis::Level, u32)>(what) {
+        Ok((level, 1)) => level.to_string(),
+        Ok((level, repetition)) => format!("{level}, round {repetition}"),
+        Err(_) => what.to_owned(),
+    }
+}
+
 /// Marked as cut short, and its JSON.
 fn cut_short(saved: Saved, stopped: Stopped) -> Result<(Saved, Vec<u8>), String> {
     let mut bytes = Vec::new();

@@ -477,6 +477,17 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn a_url_in_a_query_hides_no_secret_before_it() {
+        let request = b"GET /login?api_key=S3cretkey&next=http://b.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n";
+        assert_eq!(Secrets::of_request(request).conceal("it was S3cretkey"), "it was ***");
+        let typed = |url: &str| Secrets::of_draft(&Draft { url: Some(url.to_owned()), ..Draft::default() }).conceal("it was S3cretkey");
+        assert_eq!(typed("a.test/x?api_key=S3cretkey&next=http://b.test/"), "it was ***");
+        assert_eq!(typed("http://me:S3cretkey@a.test/"), "it was ***");
+        let also = Draft { also_target: vec!["https://me:S3cretkey@a.test".to_owned()], ..Draft::default() };
+        assert_eq!(Secrets::of_draft(&also).conceal("it was S3cretkey"), "it was ***");
+    }
+
+    #[test]
     fn names_tell_what_is_secret() {
         for name in [
             "Authorization",

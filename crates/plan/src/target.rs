@@ -278,6 +278,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_server_in_a_url_is_before_path_and_query() {
+        for (url, server) in [
+            ("http://a.test:80/x?u=http://b.test/", "a.test:80"),
+            ("a.test/x?u=http://b.test/", "a.test"),
+            ("a.test?u=http://b.test/", "a.test"),
+            ("https://a.test", "a.test"),
+            ("/x?u=http://b.test/", ""),
+        ] {
+            assert_eq!(&url[server_in(url)], server, "{url}");
+        }
+    }
+
+    #[test]
     fn a_url_is_taken_apart() {
         let target: Target = "http://user:p%40ss@[::1]:8080/a/b?x=1#part".parse().unwrap();
         assert_eq!((target.host(), target.port(), target.path_and_query()), ("::1", 8080, "/a/b?x=1"));

@@ -205,7 +205,7 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
     let destinations = Destinations::of_requests(&shown, &written).and_then(|found| found.said(choice));
     let several = match destinations {
         Some(Said::Doubt { text, .. }) => {
-            screen.say(&format!("warning: {text}\n  help: --target URL sends all of them to one server"));
+            screen.say(&format!("warning: {text}\n  help: {}", imported::ONE_SERVER));
             true
         }
         Some(Said::Remark(text)) => {

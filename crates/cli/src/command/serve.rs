@@ -357,7 +357,7 @@ impl Cabinet {
                             let (kind, name) = (header.kind.to_string(), report::visible(&header.name));
                             live.begin(Begun { kind, name, title, started: header.started.to_string() }, stop);
                         }
-                        let what = if what == header.name { String::new() } else { what };
+                        let what = if what == header.name { String::new() } else { saved::in_words(&what) };
                         live.load(&report::visible(&what), page::begun(&plan).json());
                     }
                     Heard::Second(tick) => live.tick(&page::tick(&tick, None)),

@@ -186,7 +186,11 @@ fn the_servers_of_a_file_are_told_and_several_are_a_warning() {
         .file("own.yaml", &format!("target: {}\nsteps: [{{get: /healthz}}, {{get: '{}'}}]\n", base(&target), other.url("/pick")));
     let said = format!("'list.txt': requests go to {} (2) and {} (1)", base(&target), base(&other));
     for line in ["run list.txt -n 6 -c 1 --force", "check list.txt", "sweep list.txt --levels 1 -n 6 --force", "import list.txt"] {
-        session.loadline(line).exits(0).complains(&format!("warning: {said}")).complains("give --target URL to send all of them to one server");
+        session
+            .loadline(line)
+            .exits(0)
+            .complains(&format!("warning: {said}"))
+            .complains("give --target URL to send all of them to one server");
         let before = (target.counts().path("/healthz"), other.counts().path("/pick"));
         let ran = session.loadline(&format!("{line} --strict")).exits(4);
         assert!(line.starts_with("import") || ran.stderr.contains("--strict allows one server, not 2"), "{ran:?}");

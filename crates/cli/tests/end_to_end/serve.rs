@@ -160,6 +160,15 @@ fn a_test_is_started_followed_read_and_compared_over_the_api() {
     session.loadline("runs --name api").exits(0).says("none failed");
 }
 
+/// Waits until the run of this name is shown.
+fn until_live(served: &Served, name: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    while served.get("/api/v1/live").json()["name"] != name {
+        assert!(Instant::now() < deadline, "{name} is not shown");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Whoever started it: what runs on this history is shown, and can be stopped.
 #[test]
 fn a_run_of_the_command_line_is_followed_and_stopped() {
@@ -181,13 +190,27 @@ fn a_run_of_the_command_line_is_followed_and_stopped() {
     assert_eq!((&ended["page"]["kind"], &ended["trouble"]), (&"run".into(), &Value::Null));
     let id = ended["saved"].as_str().unwrap().to_owned();
     assert_eq!(served.get("/api/v1/runs/@last").is(200).json()["id"], id);
+    // So are all loads of a search and of a comparison.
+    let url = target.url("/healthz");
+    for (kind, line) in [
+        ("sweep", format!("sweep {url} --levels 1,2 -d 1m --name s")),
+        ("find", format!("find {url} --slo 'p99 < 10s' --rate-max 50/s --name f")),
+        ("compare", format!("compare {url} {url} -d 1m --name c")),
+    ] {
+        let run = session.start(&line);
+        until_live(&served, &kind[..1]);
+        let mut lines = served.listen();
+        assert_eq!(event(&mut lines, "begun")["kind"], kind);
+        let load = event(&mut lines, "load");
+        assert!(load["page"]["kind"] == "run" && !load["what"].as_str().unwrap().contains('{'), "{load}");
+        event(&mut lines, "tick");
+        served.send("POST", "/api/v1/live/stop", "", "").is(202);
+        run.end().exits(130);
+        event(&mut lines, "ended");
+    }
     // A run that goes on is not ended by whoever watches it.
     let run = session.start(&format!("run {} -d 6s -c 2 --name goes-on", target.url("/healthz")));
-    let deadline = Instant::now() + PATIENCE;
-    while served.get("/api/v1/live").json()["name"] != "goes-on" {
-        assert!(Instant::now() < deadline, "it is not shown");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until_live(&served, "goes-on");
     served.running.signal(Signal::INT).end().exits(0);
     // On a busy machine it may be INVALID, and has come to its end all the same.
     let ran = run.end();

@@ -412,6 +412,12 @@ mod tests {
     }
 
     #[test]
+    fn indenting_brackets_takes_no_more_than_twice_the_text() {
+        let deep = format!("{}x\n{}", " ".repeat(1_000), "}\n".repeat(10_000));
+        assert_eq!(with_brackets_indented(&deep), None);
+    }
+
+    #[test]
     fn mistakes_have_their_place() {
         let why = Tree::read("{\"a\": 1,\n \"b\": }").unwrap_err();
         assert_eq!(why.at, Some((2, 7)));
