@@ -56,6 +56,8 @@ pub enum Step {
     /// Send nothing but a probe a second, until nothing is in flight and the probes are back within 1.5 times the unloaded
     /// median; tell with [`Search::rested`].
     Rest {
+        /// Not shorter than this, so that what made trial after trial invalid can pass.
+        seconds_min: f64,
         /// Not longer than this.
         seconds_max: f64,
     },
@@ -74,8 +76,11 @@ pub struct Search {
 
 /// Bisection with short trials ends here: closer, their blindness to slow queues matters more than their speed.
 const NARROW_UNTIL: f64 = 1.1;
-/// A trial spoiled for a passing reason is repeated; so many in a row end the search.
+/// A trial spoiled for a passing reason is repeated; so many in a row end the search, once they took so much of its budget.
 const INVALID_MAX: usize = 6;
+const INVALID_SHARE: f64 = 0.5;
+/// Before the third invalid trial in a row there is a rest of a second, then of two, of four, of eight.
+const INVALID_REST_S_MAX: f64 = 8.0;
 /// A rate that failed so many longer trials is not carried.
 const SOAKS_FAILED_MAX: usize = 2;
 /// From above, this part of the rate found is tried: at the rate itself a server without any memory misses its promise one
@@ -112,10 +117,7 @@ impl Search {
     /// What to do now. The same until something is learnt.
     #[must_use]
     pub fn next(&self) -> Step {
-        if self.trials.len() >= TRIALS_MAX
-            || self.invalid_in_a_row() >= INVALID_MAX
-            || self.rests.last().is_some_and(|rest| !rest.recovered)
-        {
+        if self.trials.len() >= TRIALS_MAX || self.stays_invalid() || self.rests.last().is_some_and(|rest| !rest.recovered) {
             return self.done();
         }
         match self.trials.last().map(|trial| trial.purpose) {
@@ -129,7 +131,8 @@ impl Search {
             _ => {}
         }
         if self.rest_due {
-            return Step::Rest { seconds_max: self.settings.rest_max_s };
+            let seconds_max = self.settings.rest_max_s;
+            return Step::Rest { seconds_min: self.invalid_rest_s().min(seconds_max), seconds_max };
         }
         let find = || self.ramp().or_else(|| self.narrow()).or_else(|| self.prove());
         let confirm = || self.soak().or_else(|| self.refine()).or_else(|| self.overload());
@@ -315,8 +318,27 @@ impl Search {
         REQUESTS_MIN / self.settings.prove_s
     }
 
-    fn invalid_in_a_row(&self) -> usize {
-        self.trials.iter().rev().take_while(|it| it.result.standing == Standing::Invalid).count()
+    /// The last trials, as far as all of them are invalid.
+    fn invalid_in_a_row(&self) -> &[Trial] {
+        let valid = self.trials.iter().rposition(|it| it.result.standing != Standing::Invalid).map_or(0, |at| at + 1);
+        &self.trials[valid..]
+    }
+
+    fn invalid_rest_s(&self) -> f64 {
+        match self.invalid_in_a_row().len() {
+            0 | 1 => 0.0,
+            many => (1 << (many - 2).min(8)) as f64,
+        }
+        .min(INVALID_REST_S_MAX)
+    }
+
+    /// Whether waiting and trying again has not helped for long.
+    fn stays_invalid(&self) -> bool {
+        let invalid = self.invalid_in_a_row();
+        let rested = invalid.len().saturating_sub(usize::from(self.rest_due));
+        let rests = &self.rests[self.rests.len().saturating_sub(rested)..];
+        let took_s = invalid.iter().map(|it| it.result.elapsed_s).sum::<f64>() + rests.iter().map(|it| it.seconds).sum::<f64>();
+        invalid.len() >= INVALID_MAX && took_s >= INVALID_SHARE * self.settings.budget_s
     }
 
     /// Where short and long trials together point: the highest rate that seems kept below the lowest that seems missed.
@@ -426,7 +448,7 @@ impl Search {
         let settings = &self.settings;
         let (lower, upper) = (self.carried(), self.relevant().1);
         let breaks_at = self.failing().and_then(|rate| self.break_at(rate));
-        let limited_by = if self.invalid_in_a_row() >= INVALID_MAX {
+        let limited_by = if self.invalid_in_a_row().len() >= INVALID_MAX {
             LimitedBy::Invalid
         } else if let Some(it) = breaks_at.filter(|it| self.ceiling().is_none_or(|ceiling| it.rate <= ceiling)) {
             LimitedBy::Promise(it.promise)

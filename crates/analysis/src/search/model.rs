@@ -268,7 +268,7 @@ pub fn search(server: &mut Server, settings: Settings) -> (Answer, Vec<Trial>) {
     for _ in 0..1_000 {
         match search.next() {
             Step::Trial { rate, seconds, purpose, .. } => search.learn(server.trial(rate, seconds, purpose, &promises)),
-            Step::Rest { seconds_max } => search.rested(server.rest(seconds_max)),
+            Step::Rest { seconds_max, .. } => search.rested(server.rest(seconds_max)),
             Step::Done(answer) => return (*answer, search.trials().to_vec()),
         }
     }

@@ -74,7 +74,7 @@ fn follow(settings: Settings, mut respond: impl FnMut(f64, f64, Purpose) -> Tria
     for _ in 0..1_000 {
         match search.next() {
             Step::Trial { rate, seconds, purpose, .. } => search.learn(respond(rate, seconds, purpose)),
-            Step::Rest { .. } => search.rested(Rested { seconds: 1.0, recovered: true }),
+            Step::Rest { seconds_min, .. } => search.rested(Rested { seconds: seconds_min.max(1.0), recovered: true }),
             Step::Done(answer) => return (*answer, search.trials().to_vec()),
         }
     }
@@ -132,8 +132,8 @@ fn a_rest_follows_every_trial_that_failed_except_the_overload() {
                 failed = rate > 100.0 && purpose != Purpose::Overload;
                 search.learn(result);
             }
-            Step::Rest { seconds_max } => {
-                assert!(failed && seconds_max == 30.0);
+            Step::Rest { seconds_min, seconds_max } => {
+                assert!(failed && (seconds_min, seconds_max) == (0.0, 30.0));
                 failed = false;
                 search.rested(Rested { seconds: 1.0, recovered: true });
             }
@@ -205,7 +205,35 @@ fn invalid_trials_are_repeated_and_many_in_a_row_end_the_search() {
     });
     assert!(answer.carries.unwrap() <= 812.0 && answer.breaks_at.unwrap().rate > 812.0);
     let (answer, trials) = follow(settings(), |rate, seconds, _| TrialResult { standing: Standing::Invalid, ..result(rate, seconds, 0.0) });
-    assert_eq!((answer.limited_by, trials.len(), answer.carries), (LimitedBy::Invalid, INVALID_MAX, None));
+    assert_eq!((answer.limited_by, answer.carries), (LimitedBy::Invalid, None));
+    let budget_s = settings().budget_s;
+    assert!(
+        trials.len() > INVALID_MAX && (INVALID_SHARE..0.65).contains(&(answer.spent_s / budget_s)),
+        "{} s of {budget_s}",
+        answer.spent_s
+    );
+}
+
+#[test]
+fn a_machine_that_is_busy_for_half_a_minute_does_not_end_the_search() {
+    for begins in [0.0, 20.0] {
+        let mut search = Search::new(settings()).unwrap();
+        let respond = cliff(812.0);
+        let answer = loop {
+            let busy = (begins..begins + 30.0).contains(&search.spent_s());
+            match search.next() {
+                Step::Trial { rate, seconds, purpose, .. } => {
+                    let result = respond(rate, seconds, purpose);
+                    search.learn(TrialResult { standing: if busy { Standing::Invalid } else { result.standing }, ..result });
+                }
+                Step::Rest { seconds_min, .. } => search.rested(Rested { seconds: seconds_min.max(0.1), recovered: true }),
+                Step::Done(answer) => break answer,
+            }
+        };
+        let invalid = search.trials().iter().filter(|it| it.result.standing == Standing::Invalid).count();
+        assert!(invalid >= 4, "{invalid}");
+        assert!((730.0..=812.0).contains(&answer.carries.unwrap()) && answer.limited_by == LimitedBy::Promise(0), "{answer:?}");
+    }
 }
 
 #[test]
@@ -385,7 +413,7 @@ proptest! {
                     }
                     search.learn(TrialResult { elapsed_s: seconds * cut * slow, standing, early, ..trial });
                 }
-                Step::Rest { seconds_max } => search.rested(Rested { seconds: seconds_max * random.unit() * 0.3, recovered: random.unit() > noise * 0.05 }),
+                Step::Rest { seconds_min, seconds_max } => search.rested(Rested { seconds: seconds_min.max(seconds_max * random.unit() * 0.3), recovered: random.unit() > noise * 0.05 }),
                 Step::Done(answer) => break *answer,
             }
         };

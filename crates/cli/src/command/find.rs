@@ -536,7 +536,7 @@ impl Course {
             }
             match self.search.next() {
                 Step::Done(_) => break,
-                Step::Rest { seconds_max } => self.rest(seconds_max),
+                Step::Rest { seconds_min, seconds_max } => self.rest(seconds_min, seconds_max),
                 Step::Trial { rate, seconds, purpose, seed } => match self.trial(rate, seconds, purpose, seed) {
                     Ok(()) => {
                         if let Some(trial) = self.found.trials.last() {
@@ -726,27 +726,24 @@ impl Course {
         let own = Stop::new();
         let mut progress = self.screen.follow(plan, what);
         self.keeper.load(plan, what);
-        let mut watch = |tick: &Tick, counted: &Counted| {
+        let mut watch = |tick: &Tick, counted: Counted| {
+            if let Some(exports) = told {
+                exports.second(tick, &counted);
+            }
             progress.tick(tick);
-            progress.counts(counted);
+            progress.counts(&counted);
             if judge(tick).is_break() && own.urgency() == Urgency::None {
                 own.raise();
             }
             while own.urgency() < self.stop.urgency() {
                 own.raise();
             }
-        };
-        let mut both = |tick: &Tick, counted: Counted| {
-            if let Some(exports) = told {
-                exports.second(tick, &counted);
-            }
-            watch(tick, &counted);
             self.keeper.second(counted);
         };
         match plan.load() {
             // Only probes are closed.
-            Load::Closed { .. } => self.series.hurry(plan, &mut both, &own),
-            Load::Open { .. } => self.series.run(plan, &mut both, &own),
+            Load::Closed { .. } => self.series.hurry(plan, &mut watch, &own),
+            Load::Open { .. } => self.series.run(plan, &mut watch, &own),
         }
     }
 
@@ -772,7 +769,7 @@ impl Course {
         // A short search has short trials.
         let seconds = if settings.prove_s < PROFILED_S { PROFILED_S / 2.0 } else { PROFILED_S };
         for (level, seed) in levels.into_iter().zip(settings.seed.wrapping_add(PROFILED_SEED)..) {
-            self.recovered_within(settings.rest_max_s);
+            self.recovered_within(0.0, settings.rest_max_s);
             if self.interrupted() {
                 return Ok(());
             }
@@ -801,23 +798,23 @@ impl Course {
         Ok(())
     }
 
-    /// Probes until the server answers as it did before the search.
-    fn rest(&mut self, seconds_max: f64) {
-        if let Some(rested) = self.recovered_within(seconds_max) {
+    /// Probes until the server answers as it did before the search, for `seconds_min` at least.
+    fn rest(&mut self, seconds_min: f64, seconds_max: f64) {
+        if let Some(rested) = self.recovered_within(seconds_min, seconds_max) {
             self.search.rested(rested);
             self.found.rests.push(rested);
         }
     }
 
-    /// Waits until the server is well, or for so long; nothing if the user wants to end.
-    fn recovered_within(&self, seconds_max: f64) -> Option<Rested> {
+    /// Waits so long at least and until the server is well, or for so long at most; nothing if the user wants to end.
+    fn recovered_within(&self, seconds_min: f64, seconds_max: f64) -> Option<Rested> {
         let begun = Instant::now();
-        let longest = Duration::from_secs_f64(seconds_max);
+        let [shortest, longest] = [seconds_min, seconds_max].map(Duration::from_secs_f64);
         let mut recovered = false;
         while !self.interrupted() {
             let probed = Instant::now();
             recovered = self.is_well();
-            if recovered || begun.elapsed() >= longest {
+            if recovered && begun.elapsed() >= shortest || begun.elapsed() >= longest {
                 break;
             }
             let until = (probed + PROBE_EVERY).min(begun + longest);
