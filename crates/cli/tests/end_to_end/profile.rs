@@ -11,7 +11,8 @@ use std::thread;
 
 use crate::session::{Session, prose, server};
 
-/// A place that hands out these profiles one after the other, the last one again and again, and tells what it was asked for.
+/// A place that hands out these profiles one after the other, the last one again and again, and tells what it was asked for. It knows nothing
+/// of locks.
 fn pprof(answers: &[&str]) -> (String, Receiver<String>) {
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap().to_string();
@@ -27,6 +28,10 @@ fn pprof(answers: &[&str]) -> (String, Receiver<String>) {
                 continue;
             }
             let line = String::from_utf8_lossy(&request[..length]).lines().next().unwrap_or_default().to_owned();
+            if line.contains("/mutex") {
+                let _ = write!(stream, "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+                continue;
+            }
             let answer = &answers[served.min(answers.len() - 1)];
             served += 1;
             let _ = write!(stream, "HTTP/1.0 200 OK\r\nContent-Length: {}\r\n\r\n{answer}", answer.len());

@@ -42,6 +42,14 @@ impl FromStr for Asked {
 }
 
 impl Asked {
+    /// What is taken besides: of Go's processors its locks, which cost little, and are empty where the program does not count them.
+    pub(super) fn locks(&self) -> Option<Self> {
+        match self {
+            Self::Endpoint(endpoint) => endpoint.locks().map(Self::Endpoint),
+            Self::Pid(_) | Self::Auto => None,
+        }
+    }
+
     /// The usual ending of such a file.
     #[must_use]
     pub fn ending(&self) -> &'static str {

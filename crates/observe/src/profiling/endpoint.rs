@@ -73,6 +73,16 @@ impl Endpoint {
         Ok(Self { url, span })
     }
 
+    /// The page of its locks, where this is Go's of the processors: beside what was worked on, what was waited for.
+    pub(super) fn locks(&self) -> Option<Self> {
+        let mut url = self.url.clone();
+        url.set_path(&format!(
+            "{}/mutex",
+            self.url.path().strip_suffix("/debug/pprof/profile").map(|before| format!("{before}/debug/pprof"))?
+        ));
+        Some(Self { url, span: self.span })
+    }
+
     pub(super) fn take(&self, slot: Slot, begun: Instant, stopped: &Stopped) -> Result<Taken, String> {
         let (begin, seconds) = match self.span {
             Span::Steady => (slot.begin, slot.seconds),
