@@ -393,8 +393,8 @@ impl Sight {
                 // The record header of a TLS alert (RFC 8446 §5.1), or such a server's own words.
                 let says = |words: &&[u8]| bytes.windows(words.len()).any(|window| window == *words);
                 let speaks_tls = bytes.starts_with(&[0x15, 0x03]) || bytes.starts_with(b"HTTP/1.") && WANTS_TLS.iter().any(says);
-                let hint = if speaks_tls { ": this port speaks TLS, so use https://" } else { "" };
-                format!("{}{hint}", bytes.escape_ascii())
+                let text = bytes.escape_ascii().to_string();
+                if speaks_tls { text + measure::SPEAKS_TLS } else { text }
             }
             Self::System(error) => error.to_string(),
             Self::Nothing | Self::Judged => String::new(),
@@ -413,7 +413,7 @@ mod tests {
             "HTTP/1.1 400 Bad Request\r\nServer: nginx/1.22.1\r\n\r\n<title>400 The plain HTTP request was sent to HTTPS port</title>";
         for (answer, told) in [(go, true), (nginx, true), ("HTTP/1.1 400 Bad Request\r\n\r\nno id", false), ("\u{15}\u{3}\u{3}", true)] {
             let text = Sight::Bytes(answer.len()).text(answer.as_bytes());
-            assert_eq!(text.ends_with("this port speaks TLS, so use https://"), told, "{text}");
+            assert_eq!(text.ends_with(": this port speaks TLS, so use https://"), told, "{text}");
         }
     }
 }

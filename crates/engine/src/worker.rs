@@ -290,6 +290,12 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         }
     }
 
+    /// The same before an outcome is recorded. What failed may be recorded at a limit that is long past.
+    #[inline]
+    fn notice_gap_before(&self, outcome: &Outcome) {
+        self.notice_gap(if outcome.result.is_ok() { outcome.done } else { self.clock.now() });
+    }
+
     #[cold]
     fn beat_late(&self) {
         self.beat(self.clock.now());
@@ -402,8 +408,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
 
     #[inline]
     fn record(&self, outcome: &Outcome) {
-        // What failed may be recorded at a limit that is long past.
-        self.notice_gap(if outcome.result.is_ok() { outcome.done } else { self.clock.now() });
+        self.notice_gap_before(outcome);
         if outcome.done >= self.interval_end.get() {
             self.turn_interval(outcome.done);
         }
@@ -414,8 +419,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     /// The same as the program counts it.
     #[inline]
     fn record_of(&self, state: &mut P::User, outcome: &Outcome) {
-        // What failed may be recorded at a limit that is long past.
-        self.notice_gap(if outcome.result.is_ok() { outcome.done } else { self.clock.now() });
+        self.notice_gap_before(outcome);
         if outcome.done >= self.interval_end.get() {
             self.turn_interval(outcome.done);
         }

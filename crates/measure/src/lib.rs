@@ -37,7 +37,7 @@ pub use quirk::{Quirk, Quirks};
 pub use rates::Rates;
 pub use recorder::{Begun, Judged, Recorder, Span};
 pub use replayed::{Compared, Replayed, RouteReplayed, StatusChange};
-pub use snapshot::{Closer, Connections, Example, Snapshot};
+pub use snapshot::{Closer, Connections, Example, SPEAKS_TLS, Snapshot};
 pub use summary::{
     Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryError,
 };

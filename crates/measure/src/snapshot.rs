@@ -97,6 +97,9 @@ pub enum Closer {
     Us,
 }
 
+/// How the [`Example`] of an answer ends that says that plain HTTP came to a port for TLS.
+pub const SPEAKS_TLS: &str = ": this port speaks TLS, so use https://";
+
 /// What the first failure of its class looked like.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Example {

@@ -57,8 +57,7 @@ pub enum Departure {
 /// When the server of a run stopped answering, if it did.
 #[must_use]
 pub fn gone(run: &Summary) -> Option<Gone> {
-    let during = |tick: &&Tick| tick.from < run.ended.load_until;
-    let ticks: Vec<&Tick> = run.timeline.iter().filter(during).collect();
+    let ticks: Vec<&Tick> = run.load_ticks().collect();
     let first = ticks.iter().position(|tick| tick.answered > 0)?;
     let tells = |tick: &Tick, says: fn(Failure) -> bool| {
         let said: u64 = tick.failures.iter().filter(|(class, _)| says(**class)).map(|(_, count)| count).sum();

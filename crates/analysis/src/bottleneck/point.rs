@@ -51,6 +51,8 @@ pub struct Point {
     pub refusals: Vec<u16>,
     /// The scheme of credentials that such an answer asks for, such as `Bearer`.
     pub asks_for: Option<String>,
+    /// Whether such an answer says that plain HTTP came to a port for TLS.
+    pub wants_tls: bool,
     /// Answers with status 429, as a share of all due.
     pub too_many: f64,
     /// Answers with status 503, as a share of all due.
@@ -230,6 +232,7 @@ impl Point {
             connect_s: seconds(run.connect.quantile(0.99)),
             refusals: refusals(run),
             asks_for: refused.and_then(|example| scheme(&example.text)),
+            wants_tls: refused.is_some_and(|example| example.text.ends_with(measure::SPEAKS_TLS)),
             too_many,
             unavailable: of_status(503),
             retry_after: refused.is_some_and(|example| example.text.to_ascii_lowercase().contains("retry-after:")),

@@ -34,7 +34,7 @@ pub(super) fn refused(scene: &Scene<'_>) -> Option<Finding> {
     if !alike || most == TOO_MANY || (most == 503 && lowest.retry_after) {
         return None;
     }
-    let Reason { phrase, it_is, remedy } = reason(most);
+    let Reason { phrase, it_is, remedy } = if lowest.wants_tls { PLAIN_TO_TLS } else { reason(most) };
     let verb = if most < 500 { "refused" } else { "answered" };
     let phrase = phrase.map_or_else(String::new, |phrase| format!(" {phrase}"));
     let others: Vec<String> = statuses.iter().filter(|status| **status != most).map(u16::to_string).collect();
@@ -81,6 +81,12 @@ struct Reason {
     it_is: &'static str,
     remedy: &'static str,
 }
+
+const PLAIN_TO_TLS: Reason = Reason {
+    phrase: Some("Bad Request"),
+    it_is: "the scheme (http:// to a port that speaks TLS)",
+    remedy: "write https:// in the URL, and measure again: what was measured is how quickly it refuses",
+};
 
 const fn reason(status: u16) -> Reason {
     let (phrase, it_is, remedy) = match status {

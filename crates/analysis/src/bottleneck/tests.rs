@@ -462,6 +462,9 @@ fn a_server_that_refuses_everything_is_told_as_that_and_nothing_else() {
         let found = first(&ladder(status), Kind::Refused);
         assert!(found.sentence.contains(told), "{status}: {}", found.sentence);
     }
+    let plain = first(&[Point { wants_tls: true, ..refusing(1.0, 6_000.0, 400) }], Kind::Refused);
+    let told = "every request was refused with 400 Bad Request: it is the scheme (http:// to a port that speaks TLS), not the load";
+    assert!(plain.sentence == told && plain.remedy.contains("https://"), "{plain:#?}");
     let asked = Point { asks_for: Some("Bearer".to_owned()), ..refusing(1.0, 6_000.0, 401) };
     assert!(first(&[asked], Kind::Refused).evidence.iter().any(|it| it.contains("WWW-Authenticate: Bearer")));
 }

@@ -418,13 +418,13 @@ fn compat_and_links_know_it() {
 }
 
 /// A real nginx that speaks TLS; it ends with this value.
-struct Nginx {
+pub struct Nginx {
     child: Child,
-    url: String,
+    pub url: String,
 }
 
 impl Nginx {
-    fn start(session: &Session) -> Self {
+    pub fn start(session: &Session) -> Self {
         let dir = session.path(".").display().to_string();
         let made = Command::new("openssl")
             .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2"])

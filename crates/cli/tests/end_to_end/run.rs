@@ -4,7 +4,8 @@ use std::fs::{self, File};
 
 use rustix::process::Signal;
 
-use crate::session::{Session, server};
+use crate::ab::Nginx;
+use crate::session::{Session, prose, server};
 
 #[test]
 fn a_counted_run_sends_exactly_that_many_and_reports_them() {
@@ -212,6 +213,15 @@ fn without_a_terminal_a_line_of_progress_comes_every_ten_seconds() {
     let said = Session::new().loadline(&line).stderr;
     let told: Vec<&str> = said.lines().filter(|line| line.contains(" req/s · ")).collect();
     assert!(told.len() == 1 && told[0].contains(" left · ") && told[0].contains("none failed"), "{said}");
+}
+
+#[test]
+fn plain_http_to_a_port_for_tls_is_called_that() {
+    let mut session = Session::new();
+    let nginx = Nginx::start(&session);
+    let ran = session.loadline(&format!("run {} -n 40 -c 2 --no-preflight", nginx.url.replace("https://", "http://")));
+    let said = prose(&ran.stdout);
+    assert!(said.contains("it is the scheme (http:// to a port that speaks TLS), not the load"), "{said}");
 }
 
 #[test]
