@@ -4,13 +4,9 @@
 //! What a program calls itself need not be true; robots that say that they are robots are most of them, and these are named. Whole
 //! lists of known agents were the alternative: long, never complete, and for the names of new robots of no use.
 
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Robots and tools that are told apart; further names stand in no row.
-const NAMES_MOST: usize = 500;
-/// So many are listed.
-const LISTED: usize = 10;
+use crate::names::{NameCount, Names};
 
 /// Words in the names of robots.
 const ROBOTS: [&[u8]; 9] = [b"bot", b"crawl", b"spider", b"slurp", b"archiver", b"facebookexternalhit", b"monitor", b"scanner", b"preview"];
@@ -45,17 +41,8 @@ pub struct Agents {
     pub robots: u64,
     /// Those of programs that are no browsers, such as curl.
     pub tools: u64,
-    /// Robots and tools by name, most first; the first ten.
-    pub listed: Vec<Agent>,
-}
-
-/// One of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Agent {
-    /// As it calls itself, without its version.
-    pub name: String,
-    /// Its requests.
-    pub requests: u64,
+    /// Robots and tools as they call themselves, without their versions, most first; the first ten.
+    pub listed: Vec<NameCount>,
 }
 
 /// Counts programs.
@@ -64,7 +51,7 @@ pub(crate) struct Counter {
     requests: u64,
     robots: u64,
     tools: u64,
-    names: FxHashMap<Box<[u8]>, u64>,
+    names: Names,
 }
 
 impl Counter {
@@ -81,19 +68,12 @@ impl Counter {
         } else {
             return;
         };
-        if let Some(requests) = self.names.get_mut(name) {
-            *requests += 1;
-        } else if self.names.len() < NAMES_MOST {
-            self.names.insert(name.into(), 1);
-        }
+        self.names.add(name);
     }
 
     pub(crate) fn finish(self) -> Option<Agents> {
-        let mut listed: Vec<Agent> =
-            self.names.into_iter().map(|(name, requests)| Agent { name: String::from_utf8_lossy(&name).into_owned(), requests }).collect();
-        listed.sort_by(|a, b| b.requests.cmp(&a.requests).then_with(|| a.name.cmp(&b.name)));
-        listed.truncate(LISTED);
-        (self.requests > 0).then_some(Agents { requests: self.requests, robots: self.robots, tools: self.tools, listed })
+        let Self { requests, robots, tools, names } = self;
+        (requests > 0).then(|| Agents { requests, robots, tools, listed: names.listed() })
     }
 }
 

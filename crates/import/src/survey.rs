@@ -15,6 +15,7 @@ use crate::gor::Captured;
 use crate::har;
 use crate::lines::{self, Line};
 use crate::reader::Reader;
+use crate::referers;
 use crate::route::{Counts, Routes};
 use crate::sample::{Kept, Target, Targets};
 use crate::scrub::{self, Personal};
@@ -54,6 +55,7 @@ struct Tally {
     /// Requests that are not wanted.
     left_out: u64,
     agents: agents::Counter,
+    referers: referers::Counter,
     all: Counts,
     routes: Routes,
     users: users::Counter,
@@ -91,6 +93,7 @@ impl Tally {
             self.users.add(client, (entry.stamp_ns, entry.start_ns), entry.took_ns.unwrap_or(0));
         }
         self.agents.add(entry.agent);
+        self.referers.add(entry.referer);
         self.backwards += u64::from(entry.start_ns < self.last_ns - BACKWARDS_NS);
         self.last_ns = entry.start_ns;
         Ok(())
@@ -105,6 +108,7 @@ impl Survey {
             requests: 0,
             left_out: 0,
             agents: agents::Counter::default(),
+            referers: referers::Counter::default(),
             all: Counts::default(),
             routes: Routes::default(),
             users: users::Counter::new(personal),
@@ -306,6 +310,7 @@ impl Survey {
             others,
             users,
             agents: tally.agents.finish(),
+            referers: tally.referers.finish(),
             remarks,
             stand_ins: stand_ins.count(),
         }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::agents::Agents;
 use crate::course::Course;
 use crate::entry::Reason;
+use crate::referers::Referers;
 use crate::sample::Targets;
 use crate::scrub::Personal;
 use crate::took::Times;
@@ -45,6 +46,8 @@ pub struct Traffic {
     pub users: Option<Users>,
     /// Which programs asked, where their names are logged.
     pub agents: Option<Agents>,
+    /// Which servers' pages led to requests, where that is logged.
+    pub referers: Option<Referers>,
     /// What a reader must know besides.
     pub remarks: Vec<String>,
     /// So many values in what routes were asked for stand in the place of others that look personal or secret.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use analysis::quantity::{NONE, bytes, count, counted, figure, percent, share, time};
-use import::{Agents, Course, File, Packed, Route, Times, Traffic, Users, utc};
+use import::{Agents, Course, File, NameCount, Packed, Referers, Route, Times, Traffic, Users, utc};
 
 pub use scenario::{Beside, Fidelity, Made, Paths, made, stand_ins};
 
@@ -81,6 +81,9 @@ pub fn text(traffic: &Traffic, style: &Style) -> String {
         }
         if let Some(agents) = &traffic.agents {
             page.entry("programs", &programs(agents));
+        }
+        if let Some(referers) = &traffic.referers {
+            page.entry("came from", &came_from(referers, traffic.requests));
         }
         page.gap();
         routes(traffic, &mut page);
@@ -312,14 +315,24 @@ pub(crate) fn not_found(traffic: &Traffic) -> Option<String> {
 
 /// Who asked, by what programs call themselves.
 pub(crate) fn programs(agents: &Agents) -> String {
-    let listed: Vec<String> =
-        agents.listed.iter().take(5).map(|agent| format!("{} {}", visible(&agent.name), share(agent.requests, agents.requests))).collect();
-    let named = if listed.is_empty() { String::new() } else { format!(": {}", listed.join(", ")) };
+    let listed = with_shares(&agents.listed, agents.requests);
+    let named = if listed.is_empty() { String::new() } else { format!(": {listed}") };
     format!(
         "robots {} of requests, tools such as curl {}{named}",
         share(agents.robots, agents.requests),
         share(agents.tools, agents.requests)
     )
+}
+
+/// Which servers' pages led to requests, as shares of all of them.
+pub(crate) fn came_from(referers: &Referers, requests: u64) -> String {
+    format!("pages of {}; {} name none", with_shares(&referers.listed, requests), share(requests - referers.requests, requests))
+}
+
+/// The first names of a list.
+fn with_shares(listed: &[NameCount], of: u64) -> String {
+    let named: Vec<String> = listed.iter().take(5).map(|it| format!("{} {}", visible(&it.name), share(it.requests, of))).collect();
+    named.join(", ")
 }
 
 /// A route as long as the table has room.

@@ -1,12 +1,14 @@
 //! The page of a log's traffic.
 
 use analysis::quantity::{count, counted, figure, percent};
-use import::{Point, Traffic};
+use import::{NameCount, Point, Traffic};
 use serde::Serialize;
 
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, finished, written};
 use crate::Style;
-use crate::traffic::{ROUTE_HEADS, answer, burstiness, cells, days, not_found, peaks, programs, read, sessions, singular, text, times};
+use crate::traffic::{
+    ROUTE_HEADS, answer, burstiness, came_from, cells, days, not_found, peaks, programs, read, sessions, singular, text, times,
+};
 use crate::visible::visible;
 
 /// Routes in the table of a page: more is a file to search in, not a page.
@@ -127,14 +129,16 @@ pub fn traffic(traffic: &Traffic) -> Shown {
     let missing = not_found(traffic).map_or_else(String::new, |missing| format!("Not found: {}", finished(&missing)));
     tables.push(Table::new("statuses", "Statuses", &["status", "#requests", "#share"], statuses).noted(missing));
     if let Some(agents) = &traffic.agents {
-        let rows = agents
-            .listed
-            .iter()
-            .map(|it| vec![visible(&it.name), count(it.requests), analysis::quantity::share(it.requests, agents.requests)])
-            .collect();
+        let rows = named(&agents.listed, agents.requests);
         tables.push(
             Table::new("programs", "Robots and tools", &["program", "#requests", "#share"], rows).noted(format!("{}.", programs(agents))),
         );
+    }
+    if let Some(referers) = &traffic.referers {
+        let rows = named(&referers.listed, traffic.requests);
+        let heads = &["server of the page", "#requests", "#share"];
+        tables
+            .push(Table::new("referers", "Where requests came from", heads, rows).noted(finished(&came_from(referers, traffic.requests))));
     }
     if let Some(users) = &traffic.users {
         let rows = users
@@ -199,6 +203,11 @@ pub fn traffic(traffic: &Traffic) -> Shown {
                 .collect(),
         },
     })
+}
+
+/// A row for each name with its share.
+fn named(listed: &[NameCount], of: u64) -> Vec<Vec<String>> {
+    listed.iter().map(|it| vec![visible(&it.name), count(it.requests), analysis::quantity::share(it.requests, of)]).collect()
 }
 
 #[cfg(test)]
