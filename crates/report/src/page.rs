@@ -36,7 +36,7 @@ pub use run::{FORMAT, begun, run, tick};
 pub use sweep::sweep;
 pub(crate) use sweep::text as sweep_text;
 pub use traffic::traffic;
-pub use trend::{Point, trend};
+pub use trend::{InText, Point, trend, trend_in_text};
 pub use two::two_runs;
 pub use two_searches::two_searches;
 

@@ -247,7 +247,11 @@ const GUIDES: &[Guide] = &[
     },
     Guide {
         command: "runs",
-        examples: &[("The newest first", "loadline runs"), ("Those of one name", "loadline runs --name healthz")],
+        examples: &[
+            ("The newest first", "loadline runs"),
+            ("Those of one name", "loadline runs --name healthz"),
+            ("Whether they became slower, and with which run", "loadline runs --name healthz --trend"),
+        ],
         options: &[],
     },
     Guide {

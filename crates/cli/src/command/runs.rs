@@ -6,7 +6,8 @@ use std::str::FromStr;
 use clap::Args;
 use history::{Entry, Filter, Kind, Moment, Store};
 use plan::{Given, Plan, PlanError, PlanErrors};
-use report::visible;
+use report::page::{InText, Point, trend_in_text};
+use report::{prose, visible};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failed};
@@ -51,6 +52,10 @@ pub struct Runs {
     /// As JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
+
+    /// How the figures of one name went over time, and when they changed for good
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    trend: bool,
 
     #[command(flatten)]
     at: At,
@@ -107,7 +112,7 @@ struct Listed<'a> {
 
 /// Lists.
 pub fn carry_out(runs: Runs) -> Result<Exit, Failed> {
-    let Runs { name, tag, target, kind, since, revision, limit, all, json, at } = runs;
+    let Runs { name, tag, target, kind, since, revision, limit, all, json, trend, at } = runs;
     let mut errors = PlanErrors::default();
     let kind = typed("kind", kind, "give --kind run, sweep, find or compare", &mut errors);
     let since = typed("since", since, "write --since 7d or --since 2026-11-01", &mut errors);
@@ -117,6 +122,10 @@ pub fn carry_out(runs: Runs) -> Result<Exit, Failed> {
     let since = since.map(|age| age.before(Moment::now()));
     let filter = Filter { text: None, name, tags: tag, target, kind, since, revision, limit: (!all).then_some(limit), offset: 0 };
     let store = at.open()?;
+    if trend {
+        let of_all = store.list(&Filter { limit: None, ..filter.clone() }).map_err(|error| refused(&error))?;
+        return super::print(over_time(of_all, if all { usize::MAX } else { limit as usize })?.as_bytes());
+    }
     let listed = store.list(&filter).map_err(|error| refused(&error))?;
     let total = store.count(&filter).map_err(|error| refused(&error))?;
     if json {
@@ -128,7 +137,7 @@ pub fn carry_out(runs: Runs) -> Result<Exit, Failed> {
     if listed.is_empty() {
         text += match store.count(&Filter::default()) {
             Ok(0) => "\n  Nothing is saved yet: every run, sweep, find and compare saves its result on its own.\n\n",
-            _ => "\n  None of the saved runs is like that.\n\n",
+            _ => NONE_LIKE_THAT,
         };
     } else {
         text += &table(&store, &listed);
@@ -138,6 +147,48 @@ pub fn carry_out(runs: Runs) -> Result<Exit, Failed> {
         }
     }
     super::print(text.as_bytes())
+}
+
+/// The trend of runs of one name and kind, the newest first; so many rows of them at most.
+fn over_time(mut entries: Vec<Entry>, rows_max: usize) -> Result<String, Failed> {
+    let mut of: Vec<(String, Kind)> = entries.iter().map(|entry| (entry.kept.name.clone(), entry.kept.kind)).collect();
+    of.sort_by_key(|(name, kind)| (name.clone(), kind.name()));
+    of.dedup();
+    let (name, kind) = match &of[..] {
+        [] => return Ok(NONE_LIKE_THAT.to_owned()),
+        [one] => one,
+        several => {
+            let named: Vec<String> = several.iter().take(NAMES_MAX).map(|(name, kind)| format!("{} ({kind})", visible(name))).collect();
+            let more = if several.len() > NAMES_MAX { ", …" } else { "" };
+            return Err(Failed::new(
+                Exit::Usage,
+                format_args!("a trend is of one name, and these are {}: {}{more}", several.len(), named.join(", ")),
+                "choose one with --name NAME, and with --kind KIND where it has several",
+            ));
+        }
+    };
+    entries.reverse();
+    let point = |entry: &Entry| Point {
+        id: entry.short.clone(),
+        started: entry.kept.started.to_string(),
+        revision: entry.kept.revision.as_ref().map(|revision| revision.commit.clone()),
+        qps: entry.kept.figures.qps,
+        p50_ns: entry.kept.figures.p50_ns,
+        p99_ns: entry.kept.figures.p99_ns,
+        failed_share: entry.kept.figures.failed_share,
+    };
+    let InText { sentences, courses, mut table } = trend_in_text(name, kind.name(), &entries.iter().map(point).collect::<Vec<_>>());
+    let said = sentences.iter().map(|sentence| prose(sentence, super::columns()));
+    let width = courses.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let courses = courses.iter().map(|(name, course)| format!("  {name:<width$}  {course}\n"));
+    let more = (table.len() - 1).saturating_sub(rows_max);
+    table.truncate(table.len() - more);
+    let table = laid_out(table, super::terminal_columns().map_or(usize::MAX, usize::from));
+    let mut text = format!("\n{}\n{}{table}", said.collect::<String>(), courses.collect::<String>());
+    if more > 0 {
+        let _ = writeln!(text, "  and {more} before these: --all shows them\n");
+    }
+    Ok(text)
 }
 
 /// What was typed; a mistake goes to `errors`.
@@ -151,6 +202,12 @@ pub fn typed<T>(name: &'static str, given: Option<Given<T>>, help: &str, errors:
     }
 }
 
+const NONE_LIKE_THAT: &str = "\n  None of the saved runs is like that.\n\n";
+/// So many names are told of those that could be meant.
+const NAMES_MAX: usize = 5;
+
+/// Heads over figures, which stand below each other from the right.
+const FIGURES: [&str; 4] = ["QPS", "p50", "p99", "failed"];
 /// The columns, and the order in which a narrow terminal does without them.
 const HEADS: [&str; 7] = ["id", "began (UTC)", "kind", "name", "load", "revision", "outcome"];
 const LEAST: [&str; 3] = ["revision", "kind", "began (UTC)"];
@@ -204,15 +261,15 @@ fn laid_out(mut rows: Vec<Vec<String>>, room: usize) -> String {
             rows.iter_mut().for_each(|row| drop(row.remove(at)));
         }
     }
-    let last = rows[0].len() - 1;
-    let widths: Vec<usize> = (0..last).map(|column| width(&rows, column)).collect();
+    let columns: Vec<(bool, usize)> =
+        (0..rows[0].len()).map(|column| (FIGURES.contains(&rows[0][column].as_str()), width(&rows, column))).collect();
     let mut text = "\n".to_owned();
     for row in &rows {
         let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            let _ = write!(line, "  {cell:<width$}");
+        for (cell, (is_figure, width)) in row.iter().zip(&columns) {
+            let _ = if *is_figure { write!(line, "  {cell:>width$}") } else { write!(line, "  {cell:<width$}") };
         }
-        let _ = writeln!(text, "{}", format!("{line}  {}", row[last]).trim_end());
+        let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push('\n');
     text

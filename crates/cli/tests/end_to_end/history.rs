@@ -31,6 +31,20 @@ fn every_result_is_saved_on_its_own_and_shown_again() {
     assert_eq!((&runs[1]["tags"], &runs[1]["figures"]["failed_share"]), (&serde_json::json!(["a", "b"]), &0.0.into()));
     assert_eq!(listed(&mut session, "--tag a --kind run --since 1h --target healthz").len(), 1);
     assert_eq!(listed(&mut session, "--name nobody").len(), 0);
+    // A trend is of one name and one kind.
+    session
+        .loadline("runs --trend")
+        .exits(2)
+        .complains("healthz (run), healthz (sweep)")
+        .complains("choose one with --name NAME, and with --kind");
+    let trend = session.loadline("runs --name 'heal*' --kind run --trend").exits(0).says("One run called healthz, of ");
+    let row = trend.stdout.lines().last().unwrap_or_default().to_owned() + trend.stdout.lines().rev().nth(1).unwrap_or_default();
+    assert!(
+        trend.stdout.contains("Too few to tell a change from chance") && row.contains(runs[1]["short"].as_str().unwrap()),
+        "{}",
+        trend.stdout
+    );
+    session.loadline("runs --name nobody --trend").exits(0).says("None of the saved runs is like that.");
     // What was said then is said again, below a head.
     let again = session.loadline("show @last-1").exits(0).says("note: before the change");
     let answer = run.stdout.lines().find(|line| line.contains("requests a second")).unwrap();

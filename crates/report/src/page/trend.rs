@@ -34,6 +34,8 @@ pub struct Point {
 
 /// Two sides of a change need so many runs each.
 const RUNS_MIN: usize = 10;
+/// So many bars stand in a line.
+const BARS_MAX: usize = 40;
 /// A revision is shown so far.
 const REVISION_LETTERS: usize = 7;
 
@@ -80,6 +82,49 @@ struct Change {
     before: f64,
     after: f64,
     change: f64,
+}
+
+/// The same for a terminal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InText {
+    /// What is to be said, a sentence each.
+    pub sentences: Vec<String>,
+    /// A figure and its course over the last of these runs, a letter each.
+    pub courses: Vec<(&'static str, String)>,
+    /// Its first row are the heads; the latest run comes first.
+    pub table: Vec<Vec<String>>,
+}
+
+/// What the page of [`trend`] says, as text.
+#[must_use]
+pub fn trend_in_text(name: &str, kind: &str, points: &[Point]) -> InText {
+    let view = view(name, kind, points);
+    let table = &view.tables[0];
+    let heads = table.heads.iter().map(|head| head.text.clone()).collect();
+    let rows = table.rows.iter().zip(points.iter().rev()).map(|(row, point)| [&[day(point)], &row[1..]].concat());
+    InText {
+        sentences: view
+            .about
+            .iter()
+            .cloned()
+            .chain(view.answers.iter().map(|answer| super::finished(&answer.sentence)))
+            .chain(view.remarks)
+            .collect(),
+        courses: view.data.series.iter().filter_map(|one| Some((one.name, course(one)?))).collect(),
+        table: std::iter::once(heads).chain(rows).collect(),
+    }
+}
+
+/// A bar for each of the last runs, from the least to the most of them; `None` where they are all alike, or nothing is known.
+fn course(series: &Series) -> Option<String> {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let last = &series.values[series.values.len().saturating_sub(BARS_MAX)..];
+    let least = last.iter().flatten().copied().min_by(f64::total_cmp)?;
+    let most = last.iter().flatten().copied().max_by(f64::total_cmp)?;
+    let bar = |value: &Option<f64>| value.map_or(' ', |value| BARS[((value - least) / (most - least) * 7.0).round() as usize]);
+    let bars: String = last.iter().map(bar).collect();
+    let said = |value: f64| shown(series.unit, Some(value));
+    (most > least).then(|| format!("{bars}  from {} to {}", said(least), said(most)))
 }
 
 /// The page of the runs of one name and kind, the earliest first.
@@ -278,6 +323,16 @@ mod tests {
         let said = &view.answers[1].sentence;
         assert!(said.contains("2026-11-13 12:00") && said.contains("at 0123456") && said.contains("−20 %"), "{said}");
         assert_eq!(view.data.series[0].changes.iter().map(|change| change.at).collect::<Vec<_>>(), [12]);
+    }
+
+    #[test]
+    fn the_same_stands_in_a_terminal() {
+        let text = trend_in_text("checkout", "run", &points(|at| if at < 12 { noisy(at) } else { 0.8 * noisy(at) }, 24));
+        assert!(text.sentences[0].starts_with("24 runs called checkout"), "{text:?}");
+        assert!(text.sentences.iter().any(|it| it.contains("−20 %")) && text.sentences.iter().all(|it| it.ends_with('.')), "{text:?}");
+        let [(name, bars)] = &text.courses[..] else { panic!("{text:?}") };
+        assert!(*name == "requests a second" && bars.contains('█') && bars.contains("▁") && bars.ends_with("from 792 to 1,010"), "{bars}");
+        assert_eq!((text.table.len(), text.table[1][0].as_str(), text.table[1][1].as_str()), (25, "2026-11-24 12:00", "id23"));
     }
 
     #[test]
