@@ -49,8 +49,9 @@ impl Regression {
             None => ALLOWED,
             Some(Given::Value(margin)) => margin.share(),
             Some(Given::Wrong { text, why }) => {
+                // What else is wrong is told at once.
                 errors.push(PlanError::new("allow", format!("--allow '{text}' {why}"), "give a share, such as --allow 5%"));
-                return None;
+                ALLOWED
             }
         };
         let bytes = match at.read(&text) {
@@ -98,10 +99,9 @@ fn earlier(store: &Store, name: &str, like: &Summary) -> Vec<Summary> {
         _ => None,
     };
     let mut runs: Vec<Summary> = store.list(&filter).unwrap_or_default().into_iter().filter_map(read).collect();
-    let is_here = |run: &Summary| (&run.machine.processor, run.machine.cores) == (&like.machine.processor, like.machine.cores);
     runs.retain(|run| {
         let is_whole = run.ended.how == Ending::Finished && Validity::of(run).standing != Standing::Invalid;
-        is_whole && is_here(run) && unlike::plans(&run.plan, &like.plan, &[]).is_empty()
+        is_whole && run.machine.is_like(&like.machine) && unlike::plans(&run.plan, &like.plan, &[]).is_empty()
     });
     runs.reverse();
     runs

@@ -515,6 +515,7 @@ mod tests {
             rows: Vec::new(),
             is_invalid: false,
             is_reference_invalid: false,
+            is_other_machine: false,
             runs: 8,
             verdict: Change::Worse,
         }

@@ -270,6 +270,14 @@ pub struct Machine {
     pub files_max: u64,
 }
 
+impl Machine {
+    /// Whether runs on both can be held against each other: as many cores of the same processor.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        (&self.processor, self.cores) == (&other.processor, other.cores)
+    }
+}
+
 impl Summary {
     /// The intervals in which load was offered. What follows is the drain: a moment without new requests, for which no chart should bend.
     pub fn load_ticks(&self) -> impl Iterator<Item = &Tick> {

@@ -315,6 +315,7 @@ fn what_came_of_a_saved_run_stands_in_every_report() {
         rows: vec![row("QPS", "12,100/s", "12,000/s", -0.01, Change::Within), row("p99", "12.0 ms", "15.6 ms", 0.3, Change::Worse)],
         is_invalid: false,
         is_reference_invalid: false,
+        is_other_machine: false,
         runs: 8,
         verdict: Change::Worse,
     };

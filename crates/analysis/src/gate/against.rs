@@ -70,6 +70,9 @@ pub struct Regression {
     pub is_invalid: bool,
     /// Whether the saved run does; the same follows.
     pub is_reference_invalid: bool,
+    /// Whether the saved run comes from a machine with another processor or another number of its cores; the same follows.
+    #[serde(default)]
+    pub is_other_machine: bool,
     /// How many runs the noise was taken from: of the figure that has the fewest.
     pub runs: usize,
     /// What follows from all of them.
@@ -82,6 +85,7 @@ pub struct Regression {
 pub fn against(reference: &str, now: &Summary, before: &Summary, earlier: &[&Summary], allowed: f64) -> Regression {
     let is_such = |run| Validity::of(run).standing == Standing::Invalid;
     let (is_invalid, is_reference_invalid) = (is_such(now), is_such(before));
+    let is_other_machine = !now.machine.is_like(&before.machine);
     let (mut rows, mut runs) = (Vec::new(), earlier.len());
     for (place, name) in FIGURES.into_iter().enumerate() {
         let (Some(from), Some(to)) = (value(before, place), value(now, place)) else { continue };
@@ -99,7 +103,7 @@ pub fn against(reference: &str, now: &Summary, before: &Summary, earlier: &[&Sum
         runs = runs.min(known.len());
         let spread = spread(&known);
         let verdict = match spread {
-            Some((sd, freedom)) if !is_invalid && !is_reference_invalid => {
+            Some((sd, freedom)) if !is_invalid && !is_reference_invalid && !is_other_machine => {
                 // Both runs are single ones, each with its own chance.
                 let error = sd * std::f64::consts::SQRT_2;
                 if difference - student_quantile(1.0 - ERROR_MAX / FIGURES.len() as f64, freedom) * error > room {
@@ -124,7 +128,7 @@ pub fn against(reference: &str, now: &Summary, before: &Summary, earlier: &[&Sum
         });
     }
     let verdict = rows.iter().map(|row| row.verdict).max().unwrap_or(Change::CannotTell);
-    Regression { reference: reference.to_owned(), allowed, rows, is_invalid, is_reference_invalid, runs, verdict }
+    Regression { reference: reference.to_owned(), allowed, rows, is_invalid, is_reference_invalid, is_other_machine, runs, verdict }
 }
 
 fn value(run: &Summary, place: usize) -> Option<f64> {
@@ -179,6 +183,9 @@ impl Regression {
                 let which = if self.is_invalid { "this run" } else { name };
                 format!("cannot tell whether it is worse than {name} by more than {allowed} %: {which} is INVALID")
             }
+            Change::CannotTell if self.is_other_machine => format!(
+                "cannot tell whether it is worse than {name}: that ran on a machine with another processor or another number of cores"
+            ),
             Change::CannotTell if self.runs < RUNS_MIN => format!(
                 "cannot tell whether it is worse than {name}: {} of this load {} saved, and it takes {RUNS_MIN} to know how much runs differ; \
                  run it {} more times",
@@ -266,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_run_is_worse_than_nothing() {
+    fn an_invalid_run_or_another_machine_tells_nothing() {
         let earlier = runs(8, 0.005, 2);
         let mut stopped = run(500.0);
         stopped.generator.gaps.record(Nanos((stopped.duration_s * 1e9) as u64));
@@ -276,6 +283,11 @@ mod tests {
         let judged = against("@baseline", &run(500.0), &stopped, &earlier.iter().collect::<Vec<_>>(), 0.05);
         assert_eq!(judged.verdict, Change::CannotTell);
         assert!(judged.sentence().ends_with("@baseline is INVALID"), "{}", judged.sentence());
+        let mut elsewhere = run(500.0);
+        elsewhere.machine.cores += 1;
+        let judged = against("@baseline", &elsewhere, &earlier[0], &earlier.iter().collect::<Vec<_>>(), 0.05);
+        assert_eq!(judged.verdict, Change::CannotTell);
+        assert!(judged.sentence().contains("another number of cores"), "{}", judged.sentence());
     }
 
     #[test]

@@ -73,6 +73,7 @@ mod tests {
             rows: Vec::new(),
             is_invalid: false,
             is_reference_invalid: false,
+            is_other_machine: false,
             runs: 5,
             verdict,
         }
