@@ -26,6 +26,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use analysis::quantity::count;
 use analysis::{Reading, Standing, Validity};
 use engine::{RunError, Stop, Urgency};
 use history::Kind;
@@ -36,7 +37,7 @@ use crate::calibration::note_ceiling;
 use crate::exit::Failed;
 use crate::keeping::{Keeper, Keeping};
 use crate::scenarios::Scenarios;
-use crate::screen::{Screen, Voice, complain, grouped};
+use crate::screen::{Screen, Voice, complain};
 use crate::{inputs, interrupt, saved};
 
 /// Another tool's command line and report.
@@ -296,8 +297,8 @@ pub fn remarks(summary: &Summary, own: Option<&str>) -> Vec<String> {
 /// The most frequent classes of failures and their sides, in one line.
 fn failures(summary: &Summary) -> Option<String> {
     let shown: Vec<String> = (summary.failures.iter())
-        .map(|failure| format!("{} {} ({}: {})", grouped(failure.count), failure.class, failure.side, failure.class.about()))
-        .chain((summary.requests.unsent > 0).then(|| format!("{} never sent (no connection was free)", grouped(summary.requests.unsent))))
+        .map(|failure| format!("{} {} ({}: {})", count(failure.count), failure.class, failure.side, failure.class.about()))
+        .chain((summary.requests.unsent > 0).then(|| format!("{} never sent (no connection was free)", count(summary.requests.unsent))))
         .collect();
     let more = shown.len().saturating_sub(CLASSES_SHOWN);
     let listed = shown.iter().take(CLASSES_SHOWN).cloned().collect::<Vec<_>>().join(", ");

@@ -79,7 +79,7 @@ impl Importing {
             left_of_saved.extend(left_out);
             return Imported { draft: under(pasted.overlaid(draft)), scenarios: Scenarios::default(), left_out: left_of_saved };
         }
-        let stands_for_url = |url: &String| !url.contains("://") && Path::new(url).is_file();
+        let stands_for_url = |url: &String| !plan::has_scheme(url) && Path::new(url).is_file();
         let in_its_place = draft.url.clone().filter(|url| draft.scenario.is_none() && stands_for_url(url));
         let mut named = draft.clone();
         if let Some(path) = &in_its_place {
@@ -259,8 +259,13 @@ impl Importing {
     ) -> Result<(), Failed> {
         let mut told: Vec<Said> = Vec::new();
         let mut ways: Vec<String> = Vec::new();
+        let mut refused = None;
         for (plan, scenarios) in sides {
-            ways.extend(scenarios.ways_left_out());
+            for way in scenarios.ways_left_out() {
+                if !ways.contains(&way) {
+                    ways.push(way);
+                }
+            }
             let choice = match (&self.target, &scenarios.wishes().host) {
                 (Some(_), _) => Choice::Target,
                 (None, Some(_)) if !scenarios.are_single() => Choice::Address,
@@ -278,11 +283,8 @@ impl Importing {
                 Said::Remark(text) if voice == Voice::Talking => complain(text),
                 Said::Remark(_) => {}
                 Said::Doubt { text, servers } if self.strict => {
-                    return Err(Failed::new(
-                        Exit::NotTrustworthy,
-                        format_args!("{text}, and --strict allows one server, not {servers}"),
-                        help,
-                    ));
+                    let message = format_args!("{text}, and --strict allows one server, not {servers}");
+                    refused.get_or_insert(Failed::new(Exit::NotTrustworthy, message, help));
                 }
                 Said::Doubt { text, .. } if voice == Voice::Talking => {
                     complain(&format!("warning: {text}\n  help: {help}"));
@@ -291,9 +293,11 @@ impl Importing {
             }
             told.push(said);
         }
-        ways.dedup();
         if voice == Voice::Talking || self.strict {
             ways.iter().for_each(|left| complain(&format!("warning: of {}", report::visible(left))));
+        }
+        if let Some(refused) = refused {
+            return Err(refused);
         }
         match left_out.len() + ways.len() {
             0 => Ok(()),
@@ -496,7 +500,7 @@ pub fn leave_ways(said: &mut Draft, over: &Draft) -> Vec<String> {
     let mut leave = |what: &str, way: Option<String>, typed: bool| {
         left.extend(way.filter(|_| !typed).map(|way| format!("the {what} '{way}': requests go to the target alone")));
     };
-    leave("proxy", said.proxy.take(), over.proxy.is_some());
+    leave("proxy", said.proxy.take().map(|proxy| plan::url_without_secrets(&proxy)), over.proxy.is_some());
     leave("Unix socket", said.unix_socket.take(), over.unix_socket.is_some());
     leave("address", said.connect_to.take().map(|to| to.to_string()), over.connect_to.is_some());
     left
@@ -526,8 +530,7 @@ pub fn pasted(draft: &mut Draft) -> Option<Vec<String>> {
 
 /// Path and query of a URL as they stand in it; empty where it has none.
 pub fn behind_host(url: &str) -> &str {
-    let authority = url.find("://").map_or(0, |at| at + 3);
-    url[authority..].find('/').map_or("", |at| &url[authority + at..])
+    &url[plan::server_in(url).end..]
 }
 
 /// The rest of the command line is judged as if the request had said where.

@@ -22,13 +22,17 @@ pub struct Check {
 
     #[command(flatten)]
     importing: Importing,
+
+    /// Requests may go to this server too, such as https://login.example.com; any: to every server (repeatable)
+    #[arg(long, value_name = "ORIGIN", help_heading = "Requests of other tools")]
+    also_target: Vec<String>,
 }
 
 /// Looks it through.
 pub fn carry_out(check: Check) -> Result<Exit, Failed> {
-    let Check { file, importing } = check;
+    let Check { file, importing, also_target } = check;
     let mut errors = PlanErrors::default();
-    let named = Draft { scenario: Some(file.clone()), ..Draft::default() };
+    let named = Draft { scenario: Some(file.clone()), also_target, ..Draft::default() };
     let Imported { draft, scenarios, left_out } = importing.take(named, None, Voice::Talking, &mut errors);
     if !errors.is_empty() {
         return Err(errors.into());

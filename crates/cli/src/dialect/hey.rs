@@ -192,7 +192,7 @@ impl Program for Hey {
                 (user.led, user.hops) = (Some(led), user.hops + 1);
                 After::Send(choice)
             }
-            Err(_) => After::Fail(Failure::RedirectTarget),
+            Err(failure) => After::Fail(failure),
         }
     }
 

@@ -490,6 +490,7 @@ impl Program for Visits {
         }
         if let (true, Some(location), 301 | 302 | 303 | 307 | 308) = (words.follow, &heard.location, status)
             && let Ok(target) = visit.target.join(location)
+            && target.same_server(&visit.target)
             && visit.hops < u32::from(HOPS_MAX)
         {
             let led = match status {

@@ -4,9 +4,11 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use testbed::Testbed;
 
+use crate::recorder::Recorder;
 use crate::serve::counting;
 use crate::session::{Session, prose, server};
 
@@ -71,6 +73,13 @@ fn files(first: &str, second: &str) -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "a.insomnia5.yaml",
+            format!(
+                "type: collection.insomnia.rest/5.0\nname: A\ncollection:\n{}",
+                urls.each_ref().map(|url| format!("  - {{name: {}, method: GET, url: '{url}'}}\n", name(url))).concat()
+            ),
+        ),
+        (
             "a.openapi.yaml",
             format!(
                 "openapi: 3.1.0\ninfo: {{title: A, version: '1'}}\nservers: [{{url: 'https://{second}'}}]\npaths:\n{}{}",
@@ -105,6 +114,7 @@ fn with_a_target_every_request_of_every_kind_of_file_goes_there_in_every_command
         for (line, sends) in [
             (format!("check {name} --target {base}"), false),
             (format!("try {name} --target {base}"), true),
+            (format!("run --debug {name} --target {base} --also-target http://also.test"), true),
             (format!("run {name} --target {base} -n 8 -c 1 --follow 3 --force --out json=r.json"), true),
             ("run --from r.json".to_owned(), true),
             (format!("run {base} --scenario {name} -n 8 -c 1"), true),
@@ -117,6 +127,10 @@ fn with_a_target_every_request_of_every_kind_of_file_goes_there_in_every_command
             assert!(matches!(ran.exit, 0 | 4), "{line}: {ran:?}");
             let sent = target.counts().path("/healthz") + target.counts().path("/pick") - before;
             assert_eq!(sent > 0, sends, "{line}: {ran:?}");
+            if line.contains("json=r.json") && *name != "own.yaml" {
+                let requests = &session.json("r.json")["requests"];
+                assert_eq!((&requests["due"], &requests["succeeded"]), (&sent.into(), &sent.into()), "{line}: all of them went there");
+            }
             first.was_left_alone(&line);
             second.was_left_alone(&line);
         }
@@ -203,6 +217,15 @@ fn the_servers_of_a_file_are_told_and_several_are_a_warning() {
         let before = (target.counts().path("/healthz"), other.counts().path("/pick"));
         session.loadline(&format!("{line} --strict")).exits(4).complains("--strict allows one server, not 2");
         assert_eq!((target.counts().path("/healthz"), other.counts().path("/pick")), before, "{line}");
+    }
+    for line in [
+        "find own.yaml --slo 'p90 < 2s' --quick --budget 30s".to_owned(),
+        format!("compare own.yaml {} --pairs 1 -n 4 --cooldown 0s --force", base(&target)),
+        "compare own.yaml list.txt --pairs 1 -n 4 --cooldown 0s --force".to_owned(),
+    ] {
+        let before = (target.counts().received, other.counts().received);
+        session.loadline(&format!("{line} --strict")).exits(4).complains("--strict allows one server, not 2");
+        assert_eq!((target.counts().received, other.counts().received), before, "{line}");
     }
     let named = format!("load: {{also_target: '{}'}}\n{}", base(&other), session.read("own.yaml"));
     session = session.file("named.yaml", &named);
@@ -324,4 +347,151 @@ fn the_servers_of_a_list_of_urls_are_told_before_the_start() {
     session.loadline(&format!("run --urls urls.txt {target}")).exits(2).complains("give urls.txt in the place of the URL, without --urls");
     let quiet = session.loadline("run --urls one.txt -n 6 -c 1 --no-save");
     assert!(!quiet.stderr.contains("requests go to"), "{}", quiet.stderr);
+}
+
+#[test]
+fn a_row_of_data_that_is_a_url_stays_a_part_of_the_path() {
+    let (target, stranger) = (server(), Stranger::new());
+    let rows = format!("url,host\nhttp://{0}/x,@{0}\n//{0}/y,.{0}\n", stranger.at);
+    let yaml = format!(
+        "target: {}\ndata: [rows.csv]\nsteps: [{{get: '/{{{{rows.url}}}}'}}, {{get: '/a{{{{rows.host}}}}'}}, {{get: /healthz}}]\n",
+        base(&target)
+    );
+    let mut session =
+        Session::new().file("rows.csv", &rows).file("s.yaml", &yaml).file("list.txt", "/{{rows.url}}\n/healthz{{rows.host}}\n");
+    for line in [
+        "run s.yaml -n 4 -c 1".to_owned(),
+        format!("run s.yaml -n 4 -c 1 --target {}", base(&target)),
+        "try s.yaml".to_owned(),
+        "sweep s.yaml --levels 1 -n 4 --force".to_owned(),
+        format!("run {}/{{{{rows.url}}}} --data-file rows.csv -n 4 -c 1", base(&target)),
+        format!("run {}/a{{{{rows.host}}}} --data-file rows.csv -n 4 -c 1", base(&target)),
+        format!("run {} --urls list.txt --data-file rows.csv -n 4 -c 1", base(&target)),
+    ] {
+        let before = target.counts().received;
+        let ran = session.loadline(&line);
+        assert!(target.counts().received > before, "{line}: {ran:?}");
+        stranger.was_left_alone(&line);
+    }
+    // A server that a row would choose is refused before anything is sent.
+    for line in [
+        "run {{rows.url}} --data-file rows.csv -n 4 -c 1".to_owned(),
+        format!("run {}{{{{rows.host}}}} --data-file rows.csv -n 4 -c 1", base(&target)),
+    ] {
+        let ran = session.loadline(&line);
+        assert_eq!(ran.exit, 2, "{line}: {ran:?}");
+        stranger.was_left_alone(&line);
+    }
+}
+
+#[test]
+fn what_a_log_says_of_servers_is_not_where_it_is_sent() {
+    let (target, stranger) = (server(), Stranger::new());
+    let mut log: Vec<u8> = Vec::new();
+    let whole = format!("http://{}/healthz", stranger.at);
+    for second in 0..40 {
+        let path = ["/healthz", "//healthz", &whole, "/pick?next=http://a.test/"][second % 4];
+        let line = format!(
+            "192.0.2.{} - - [01/Jan/2026:10:00:{second:02} +0000] \"GET {path} HTTP/1.1\" 200 2 \"http://{}/from\" \"agent\"\n",
+            second % 7,
+            stranger.at
+        );
+        log.extend(line.as_bytes());
+    }
+    let log = String::from_utf8(log).unwrap();
+    let mut session = Session::new().file("access.log", &log);
+    session.loadline("traffic access.log --to shop.yaml").exits(0);
+    session.loadline("traffic access.log --out urls=urls.txt").exits(0);
+    for line in [
+        format!("run shop.yaml --target {} -r 20/s -d 1s", base(&target)),
+        format!("run {} --urls urls.txt -n 10 -c 1", base(&target)),
+        format!("replay access.log {} --speed 50x", base(&target)),
+    ] {
+        let before = target.counts().received;
+        let ran = session.loadline(&line);
+        assert!(matches!(ran.exit, 0 | 4), "{line}: {ran:?}");
+        assert!(target.counts().received > before, "{line}: {ran:?}");
+        stranger.was_left_alone(&line);
+    }
+}
+
+#[test]
+fn a_redirect_leads_no_command_to_a_server_that_was_not_named() {
+    let stranger = Stranger::new();
+    let (leading, asked) = counting("127.0.0.1", Some(format!("http://{}/x", stranger.at)));
+    let yaml = format!("target: http://{leading}\nsteps: [{{get: /a, redirects: 2}}]\n");
+    let curl = format!("curl -L 'http://{leading}/a'\n");
+    let hits = format!("http://{leading}/a\n");
+    let mut session = Session::new()
+        .file("s.yaml", &yaml)
+        .file("a.sh", &curl)
+        .file("hits.txt", &hits)
+        .file("targets.txt", &format!("GET http://{leading}/a\n"));
+    for line in [
+        format!("run http://{leading}/a --follow 2 -n 4 -c 1"),
+        "run a.sh -n 4 -c 1".to_owned(),
+        "run s.yaml -n 4 -c 1".to_owned(),
+        "try s.yaml".to_owned(),
+        format!("try http://{leading}/a --follow 2"),
+        format!("sweep http://{leading}/a --follow 2 --levels 1 -n 4 --force"),
+        format!("compare http://{leading}/a http://{leading}/b --follow 2 --pairs 1 -n 4 --cooldown 0s --force"),
+        format!("find http://{leading}/a --follow 2 --slo 'p90 < 2s' --rate-max 20/s --budget 30s --quick --force"),
+        format!("replay hits.log http://{leading} --follow 2"),
+        format!("hey -n 4 -c 1 http://{leading}/a"),
+        "siege -b -r 2 -c 1 -f hits.txt".to_owned(),
+        "vegeta attack -duration 1s -rate 4 -targets targets.txt -output out.bin".to_owned(),
+    ] {
+        let before = asked.load(Ordering::SeqCst);
+        let ran = session.loadline(&line);
+        stranger.was_left_alone(&line);
+        let refused = ran.exit == 2 && line.starts_with("replay");
+        assert!(refused || asked.load(Ordering::SeqCst) > before, "{line}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_server_that_is_named_besides_is_taken_by_every_command() {
+    let (target, login, stranger) = (server(), server(), Stranger::new());
+    let yaml = format!(
+        "target: {}\nsteps: [{{get: /healthz}}, {{get: '{}'}}, {{get: 'http://{}/pick'}}]\n",
+        base(&target),
+        login.url("/healthz"),
+        stranger.at
+    );
+    let mut session = Session::new().file("s.yaml", &yaml);
+    let named = format!("s.yaml --target {} --also-target {}", base(&target), base(&login));
+    for line in [
+        format!("try {named}"),
+        format!("sweep {named} --levels 1 -n 6 --force"),
+        format!("compare {named} {} --pairs 1 -n 6 -c 1 --cooldown 0s --force", base(&target)),
+        format!("find {named} --slo 'p90 < 2s' --rate-max 20/s --budget 30s --quick --force"),
+    ] {
+        let before = [&target, &login].map(|server| server.counts().path("/healthz"));
+        let ran = session.loadline(&line);
+        for (server, before) in [&target, &login].into_iter().zip(before) {
+            assert!(server.counts().path("/healthz") > before, "{line}: {ran:?}");
+        }
+        stranger.was_left_alone(&line);
+    }
+    session.loadline(&format!("check {named}")).exits(0).complains(&format!(
+        "and those for {} (1) and {} (1) go there",
+        base(&target),
+        base(&login)
+    ));
+}
+
+#[test]
+fn a_proxy_is_asked_for_the_target_alone_whatever_a_file_says() {
+    let (first, second) = (Stranger::new(), Stranger::new());
+    let files = files(&first.at.to_string(), &second.at.to_string());
+    for (name, content) in &files {
+        let mut session = Session::new().file(name, content);
+        let proxy = Recorder::start(Duration::ZERO, 200);
+        let ran = session.loadline(&format!("run {name} --target http://api.test --proxy {} -n 8 -c 1 --no-preflight --force", proxy.url));
+        let asked = proxy.requests();
+        assert!(!asked.is_empty(), "{name}: {ran:?}");
+        assert!(asked.iter().all(|request| request.starts_with("GET http://api.test/")), "{name}: {asked:?}");
+        first.was_left_alone(name);
+        second.was_left_alone(name);
+    }
 }

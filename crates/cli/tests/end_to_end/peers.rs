@@ -513,7 +513,7 @@ mod siege {
     #[test]
     fn a_page_s_parts_are_fetched_redirects_followed_and_cookies_sent_back() {
         let server = Recorder::start_page("<img src=/i.png><script src='s.js'></script><img src=http://other.test/no>");
-        let session = Session::new().file("rc", TEXT);
+        let session = Session::new().file("rc", &format!("{TEXT}parser = true\n"));
         assert!(shell(&session, &format!("loadline siege -R rc -c 1 -r 2 {}/page", server.url)).status.success());
         let mut lines: Vec<String> = server
             .requests()

@@ -215,13 +215,12 @@ impl Words {
         let path =
             rc.clone().or_else(|| here.siegerc.clone()).or_else(|| here.home.as_ref().map(|home| format!("{home}/.siege/siege.conf")));
         let named = rc.is_some() || here.siegerc.is_some();
-        let (settings, mut headers) = match path.as_ref().map(|path| inputs::text(path, inputs::TEXT_BYTES_MAX)) {
-            Some(Ok(text)) => conf(&text),
+        // What a file of settings does not say has other defaults than siege's own file, which holds where there is none.
+        let ((settings, mut headers), shipped) = match path.as_ref().map(|path| inputs::text(path, inputs::TEXT_BYTES_MAX)) {
+            Some(Ok(text)) => (conf(&text), false),
             Some(Err(why)) if named => return Err(failed(format!("'{}' cannot be read: {}", path.unwrap_or_default(), plainly(&why)))),
-            _ => (BTreeMap::new(), Vec::new()),
+            _ => ((BTreeMap::new(), Vec::new()), true),
         };
-        // The file that siege ships asks for JSON; one that says nothing of it gets text.
-        let shipped = settings.is_empty();
         let mut settings = Settings(settings);
         let mut set = |name: &str, value: &str| drop(settings.0.insert(name.to_owned(), value.to_owned()));
         let (mut operands, mut mark, mut reps, mut voice) = (Vec::new(), None, None, Voice::Talking);
@@ -299,7 +298,7 @@ impl Words {
         if entries.is_empty() {
             return Err(Refusal::Usage("the list of URLs is empty".to_owned()));
         }
-        let users = settings.whole("concurrent", USERS)?;
+        let users = settings.whole("concurrent", if shipped { USERS } else { 1 })?;
         let users =
             u32::try_from(users).ok().and_then(NonZeroU32::new).ok_or_else(|| failed(format!("-c {users} is no number of users")))?;
         let amount = match (reps.as_deref().or(settings.text("reps")), settings.text("time")) {
@@ -335,10 +334,10 @@ impl Words {
             amount,
             delay: if settings.is("benchmark", false) { Nanos::ZERO } else { Nanos((delay.max(0.0) * 1e9) as u64) },
             order: if settings.is("internet", false) { Sequence::Random } else { Sequence::InTurn },
-            parser: settings.is("parser", true),
+            parser: settings.is("parser", shipped),
             follow: settings.is("follow-location", true),
             cookies: settings.is("cookies", true),
-            verbose: settings.is("verbose", true),
+            verbose: settings.is("verbose", shipped),
             quiet: settings.is("quiet", false),
             json: settings.is("json_output", shipped),
             log: settings.is("logging", false).then(|| {
@@ -473,6 +472,9 @@ mod tests {
         );
         assert_eq!(words.lines.headers, [("A".to_owned(), "1".to_owned()), ("B".to_owned(), "2".to_owned())]);
         assert_eq!(words.log, Some(format!("{home}/x.log")));
+        // A file that says nothing takes the place of siege's own; `siege -C -R /dev/null` lists what holds then.
+        let words = read("-R|/dev/null|h", &home).unwrap();
+        assert_eq!((words.users.get(), words.verbose, words.json, words.parser, words.follow), (1, false, false, false, true));
         let words = read("-c3|-b|-v|-i|-lown.log|--no-follow|--no-parser|-r|once|h", &home).unwrap();
         assert_eq!((words.users.get(), words.amount, words.delay, words.verbose), (3, Amount::Once, Nanos::ZERO, true));
         assert_eq!((words.order, words.follow, words.parser, words.log.as_deref()), (Sequence::Random, false, false, Some("own.log")));

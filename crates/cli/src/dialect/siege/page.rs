@@ -24,7 +24,7 @@ pub fn parts(page: &plan::Target, html: &str) -> Vec<plan::Target> {
         let Some(target) = source.filter(|source| !source.trim().is_empty()).and_then(|source| page.join(source.trim()).ok()) else {
             continue;
         };
-        if target.host() == page.host() && !parts.contains(&target) && parts.len() < PARTS_MAX {
+        if target.same_server(page) && !parts.contains(&target) && parts.len() < PARTS_MAX {
             parts.push(target);
         }
     }

@@ -221,7 +221,7 @@ impl Program for Attack {
                 (user.ear.led, user.ear.hops) = (Some(led.target), user.ear.hops + 1);
                 After::Send(Choice { asked: led.asked, requests: 1 })
             }
-            Err(_) => After::Fail(Failure::RedirectTarget),
+            Err(failure) => After::Fail(failure),
         }
     }
 
