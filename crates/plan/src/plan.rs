@@ -1122,7 +1122,11 @@ fn fit_stages(r: &mut Reading, timetable: Timetable, duration: Option<Nanos>, co
         r.wrong("rate", format!("--rate stage {} takes no time", zero + 1), "give it a length, or leave it out");
     }
     if let Some(length) = timetable.length() {
-        if let Some(duration) = duration.filter(|duration| *duration != length) {
+        // A shorter time ends them earlier.
+        if let Some(duration) = duration.filter(|duration| *duration < length) {
+            return (timetable.until(duration), Some(duration));
+        }
+        if let Some(duration) = duration.filter(|duration| *duration > length) {
             r.wrong(
                 "duration",
                 format!("the stages of --rate take {length}, but --duration says {duration}"),

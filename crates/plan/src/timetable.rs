@@ -87,6 +87,22 @@ impl Timetable {
         self.stages.iter().try_fold(Nanos::ZERO, |sum, stage| stage.length.map(|length| sum.plus(length)))
     }
 
+    /// As much of it as lies before a moment.
+    #[must_use]
+    pub fn until(&self, end: Nanos) -> Self {
+        let mut left = end;
+        let mut stages = Vec::new();
+        for stage in &self.stages {
+            let length = stage.length.unwrap_or(Nanos::NEVER);
+            if left == Nanos::ZERO {
+                break;
+            }
+            stages.push(if length <= left { *stage } else { Stage { to: self.rate_at(end), length: Some(left), ..*stage } });
+            left = left.since(length);
+        }
+        Self { stages }
+    }
+
     /// The highest rate in it.
     #[must_use]
     pub fn peak(&self) -> Rate {

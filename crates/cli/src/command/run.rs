@@ -107,7 +107,14 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         manner,
     } = run;
     if debug {
-        return try_once::carry_out(Try::of_run(draft, importing, out, if force { Existing::Replace } else { Existing::Keep }));
+        let mut errors = PlanErrors::default();
+        let (saved, _) = again(from.map(|from| (from, keeping.at())), promises, &mut errors);
+        let existing = if force { Existing::Replace } else { Existing::Keep };
+        return if errors.is_empty() {
+            try_once::carry_out(Try::of_run(draft, saved, importing, out, existing))
+        } else {
+            Err(errors.into())
+        };
     }
     secrets::learn(&draft);
     inputs::warn_of(&draft, manner.voice());

@@ -38,24 +38,28 @@ pub struct Try {
     /// Replace files that exist
     #[arg(long, help_heading = "Output")]
     force: bool,
+
+    /// The plan of a saved run that is sent again.
+    #[arg(skip)]
+    saved: Option<Draft>,
 }
 
 impl Try {
     /// The same as a run that is to be looked through first.
-    pub fn of_run(draft: Draft, importing: Importing, out: Vec<Out>, existing: Existing) -> Self {
-        Self { draft, importing, journey: None, out, force: existing == Existing::Replace }
+    pub fn of_run(draft: Draft, saved: Option<Draft>, importing: Importing, out: Vec<Out>, existing: Existing) -> Self {
+        Self { draft, importing, journey: None, out, force: existing == Existing::Replace, saved }
     }
 }
 
 /// Sends it once, and shows everything.
 pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
-    let Try { draft, importing, journey, out, force } = asked;
+    let Try { draft, importing, journey, out, force, saved } = asked;
     secrets::learn(&draft);
     inputs::warn_of(&draft, Voice::Talking);
     let mut errors = PlanErrors::default();
     let outs =
         Renderings::check(&out, WALK_FORMATS, if force { Existing::Replace } else { Existing::Keep }, StandardOutput::Free, &mut errors);
-    let Imported { draft, scenarios, left_out } = importing.take(draft, None, Voice::Talking, &mut errors);
+    let Imported { draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), Voice::Talking, &mut errors);
     let scenario = scenarios.of(&draft);
     // Whatever load was asked for, this is one request. A journey is one user's, whatever load its file has.
     let mut draft = match scenario {
@@ -73,6 +77,9 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
     };
     inputs::read(&mut draft, &mut errors);
     let plan = inputs::decide(draft, &scenarios, &mut errors);
+    if let Some(plan) = plan.as_ref().filter(|_| saved.is_some()) {
+        inputs::look_for_redacted(plan, &mut errors);
+    }
     let names: Vec<&str> = scenario.iter().flat_map(|scenario| &scenario.journeys).map(|journey| journey.name.as_str()).collect();
     let place = match &journey {
         None => Some(0),

@@ -69,6 +69,10 @@ fn a_single_request_is_shown_whole() {
     let (before, after) = (served.counts().answered, 1);
     session.loadline(&format!("run {} --debug -d 5s", served.url("/healthz"))).exits(0).says("{\"status\":\"ok\"}");
     assert_eq!(served.counts().answered - before, after);
+    session.loadline(&format!("run {} -n 3 -c 1 --out json=r.json", served.url("/healthz"))).exits(0);
+    let before = served.counts().answered;
+    session.loadline("run --from r.json --debug").exits(0).says("> GET /healthz HTTP/1.1").says("The request succeeded.");
+    assert_eq!(served.counts().answered - before, 1);
 }
 
 #[test]

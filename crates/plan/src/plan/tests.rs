@@ -104,6 +104,13 @@ fn stages_give_the_duration_and_the_last_one_may_last_for_the_rest() {
     let ramp = plan("http://a/ ~ -r ~ 0/s to 10/s for 1m, 10/s ~ -d ~ 3m");
     assert_eq!(ramp.duration(), Some(Nanos::from_secs(180)));
     let staged = plan("http://a/ ~ -r ~ 0/s to 10/s for 1m, 10/s for 1m");
+    // A shorter time ends them earlier.
+    let ended = plan("http://a/ ~ -r ~ 0/s to 10/s for 1m, 10/s for 1m ~ -d ~ 30s");
+    assert_eq!(
+        (ended.load().clone(), ended.duration()),
+        (plan("http://a/ ~ -r ~ 0/s to 5/s for 30s").load().clone(), Some(Nanos::from_secs(30)))
+    );
+    assert!(plan("http://a/ ~ -r ~ 2/s for 1m, 10/s for 1m ~ -d ~ 90s").duration() == Some(Nanos::from_secs(90)));
     assert_eq!(staged.duration(), Some(Nanos::from_secs(120)));
     let warmed = plan("http://a/ ~ -r ~ 10/s ~ -d ~ 10s ~ --warmup ~ 5s");
     assert_eq!((warmed.end(), warmed.timetable().unwrap().length()), (Nanos::from_secs(15), Some(Nanos::from_secs(15))));
