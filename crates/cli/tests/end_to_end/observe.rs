@@ -113,11 +113,16 @@ fn what_was_seen_stands_wherever_a_result_is_read() {
 fn a_server_that_dies_in_the_middle_is_told_and_the_run_goes_on() {
     let mut session = Session::new();
     let (server, url) = demo(&mut session);
-    let files = format!("/proc/{}/fd", server.pid());
-    let open = || fs::read_dir(&files).map_or(0, Iterator::count);
-    let before = open();
-    let run = session.start(&format!("run {url}/healthz -c 4 -d 2s --timeout 1s --observe pid:{} --out json=r.json", server.pid()));
-    let run = run.once(|| open() >= before + 4);
+    let stat = format!("/proc/{}/stat", server.pid());
+    // Its processor time, in hundredths of a second: a server that has just accepted connections has answered nobody yet.
+    let busy = || -> u64 {
+        let text = fs::read_to_string(&stat).unwrap();
+        let fields: Vec<&str> = text.rsplit_once(") ").unwrap().1.split(' ').collect();
+        fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+    };
+    let before = busy();
+    let run = session.start(&format!("run {url}/healthz -c 4 -d 3s --timeout 1s --observe pid:{} --out json=r.json", server.pid()));
+    let run = run.once(|| busy() >= before + 10);
     let dead = server.pid();
     server.signal(Signal::KILL).end();
     run.end().exits_either(3, 4).says("server's side").says("stopped answering");
