@@ -73,6 +73,8 @@ enum Around {
     Files(u64),
     /// A link between it and loadline.
     Link,
+    /// The same, and it loses segments.
+    LossyLink,
     /// Not the server but loadline is kept short, of a core.
     StarvedLoadline,
     /// And by a quota of so many.
@@ -92,7 +94,7 @@ const fn case(short_of: &'static str, server: &'static str, wanted: &'static [&'
 }
 
 /// Those that are short of something, and those that are not.
-const CASES: [Case; 20] = [
+const CASES: [Case; 21] = [
     case("four workers that wait", "workers", &["worker_pool"]),
     case("a rate it lets through", "rate", &["rate_limit"]),
     case("one thread for all work", "thread", &["thread"]),
@@ -109,6 +111,7 @@ const CASES: [Case; 20] = [
     Case { around: Around::Behind("workers"), ..case("an upstream with four workers", "upstream", &["not_visible"]) },
     Case { around: Around::Files(FILES), ..case("files: it may open 24", "files", &["open_files"]) },
     Case { around: Around::Link, ..case("network: a link of 100 Mbit/s", "link", &["network"]) },
+    Case { around: Around::LossyLink, ..case("segments: the link loses one in 20", "nothing", &["lost_packets"]) },
     Case { around: Around::StarvedLoadline, ..case("a load generator: it gets a tenth of a core", "nothing", &["generator"]) },
     Case { around: Around::LimitedLoadline(0.1), ..case("a load generator: its quota is a tenth of a core", "room", &["generator"]) },
     Case { load: Load::Rate("100/s", "6s"), ..case("nothing, at 100 a second", "nothing", &["none"]) },
@@ -125,7 +128,7 @@ impl Experiment for Bottlenecks {
     type Seen = Named;
     const NAME: &'static str = "bottlenecks";
     const TITLE: &'static str = "What limits a server";
-    const ABOUT: &'static str = "`loadline sweep` (or `run`, at a fixed rate) against servers that are each short of one thing, in a process of their own on the same\nmachine; once it is the link between the two that is short, and twice loadline. The first Finding of the result must be the right one.";
+    const ABOUT: &'static str = "`loadline sweep` (or `run`, at a fixed rate) against servers that are each short of one thing, in a process of their own on the same\nmachine; twice it is the link between the two, which is short or loses segments, and twice loadline. The first Finding of the result must be the right one.";
 
     fn steps(lab: &Lab) -> Vec<String> {
         CASES.iter().take(lab.of(CASES.len(), 2)).map(|case| case.short_of.to_owned()).collect()
@@ -143,7 +146,12 @@ impl Experiment for Bottlenecks {
         };
         let loadline = Loadline::new(&lab.loadline)?;
         let behind = if let Around::Behind(name) = case.around { Some(Limited::start(name, None)?) } else { None };
-        let linked = match (case.around == Around::Link).then(Link::new).transpose() {
+        let linked = match case.around {
+            Around::Link => Link::new().map(Some),
+            Around::LossyLink => Link::lossy().map(Some),
+            _ => Ok(None),
+        };
+        let linked = match linked {
             Ok(linked) => linked,
             Err(why) => {
                 named.impossible = Some(format!("{why:#}"));
@@ -171,7 +179,7 @@ impl Experiment for Bottlenecks {
                 let fixed = ["sweep", &server.url, "--levels", users, "-d", each, "--all-levels", "--cooldown", "200ms"];
                 // In another network nobody is found to listen; and who is never accepted is not waited for half a minute.
                 let own: &[&str] = match case.around {
-                    Around::Link => &["--observe", &pid],
+                    Around::Link | Around::LossyLink => &["--observe", &pid],
                     Around::Files(_) => &["--timeout", "1s"],
                     _ => &[],
                 };

@@ -2,8 +2,8 @@
 //!
 //! Over loopback nothing is ever short of network, and a server that paces its own writes is a server that waits, not a link that is
 //! full. So both get a network of their own (a namespace), joined by a pair of virtual interfaces, one of which lets through what a
-//! link of that speed does: frames of the usual size, each with what Ethernet adds on the wire. It takes root, iproute2 and
-//! util-linux; where these are not there, the part says so and is left out.
+//! link of that speed does: frames of the usual size, each with what Ethernet adds on the wire. It takes root, iproute2, util-linux
+//! and, to lose segments, nftables; where these are not there, the part says so and is left out.
 //!
 //! Invariant: the machine's own network is not touched, and all of it is gone with this value.
 
@@ -50,6 +50,23 @@ impl Link {
         // Half a second of queue holds all that is asked for at once, so that nothing is lost and sent again.
         let shape = format!("qdisc add dev far root tbf rate {RATE} burst 16kb latency 500ms overhead {OVERHEAD}");
         run(link.server.within("tc"), &shape)?;
+        Ok(link)
+    }
+
+    /// The same, which loses one in twenty of the segments that carry answers.
+    ///
+    /// # Errors
+    /// As for [`Link::new`].
+    pub(crate) fn lossy() -> Result<Self> {
+        let link = Self::new()?;
+        for words in [
+            "add table ip lossy",
+            "add chain ip lossy arriving { type filter hook input priority 0 ; }",
+            // What carries nothing, an acknowledgement or the opening of a connection, is shorter.
+            "add rule ip lossy arriving ip saddr 10.213.0.2 meta length > 80 numgen random mod 20 0 drop",
+        ] {
+            run(link.loadline.within("nft"), words)?;
+        }
         Ok(link)
     }
 
