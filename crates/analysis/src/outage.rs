@@ -29,8 +29,7 @@ pub struct Outage {
 pub fn outage(run: &Summary) -> Option<Outage> {
     // One event has one moment, wherever it is told.
     if let Some(gone) = gone(run) {
-        let ended = gone.back_s.is_none().then(|| Outage { at: Nanos((gone.at_s * 1e9).round() as u64), qps_before: gone.before });
-        return ended;
+        return gone.back_s.is_none().then(|| Outage { at: Nanos((gone.at_s * 1e9).round() as u64), qps_before: gone.before });
     }
     let measured: Vec<&Tick> = run.timeline.iter().filter(|tick| !tick.warmup).collect();
     let last = measured.iter().rposition(|tick| tick.answered > 0)?;

@@ -182,7 +182,7 @@ fn tell(taken: &Taken) {
 }
 
 fn no_place() -> Failed {
-    Failed::new(Exit::Usage, NO_PLACE, "give a file with --db FILE")
+    Failed::new(Exit::Usage, NO_PLACE, "name a file in LOADLINE_DB, or with --db FILE")
 }
 
 const NO_PLACE: &str = "there is no place for a history: neither LOADLINE_DB, XDG_DATA_HOME nor HOME is set";
@@ -362,7 +362,10 @@ impl Keeper {
         let mut kept = match std::mem::replace(&mut self.0, Wish::Nothing) {
             Wish::Nothing => return Ok(String::new()),
             Wish::Nowhere => {
-                return Err((format!("the result is not saved: {NO_PLACE}"), "give a file with --db FILE, or --no-save".to_owned()));
+                return Err((
+                    format!("the result is not saved: {NO_PLACE}"),
+                    "name a file in LOADLINE_DB, or with --db FILE; or give --no-save".to_owned(),
+                ));
             }
             Wish::Somewhere(kept) => kept,
         };

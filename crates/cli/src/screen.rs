@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use analysis::quantity;
+use analysis::quantity::{self, count};
 use analysis::server_side::Now;
 use clap::{Args, ValueEnum};
 use engine::Stop;
@@ -380,7 +380,7 @@ impl Progress {
         match (self.end, self.requests) {
             (Some(end), _) if tick.to < end => parts.push(format!("{} left", clock(end.since(tick.to)))),
             (Some(_), _) => parts.push("waiting for the last answers".to_owned()),
-            (None, Some(requests)) => parts.push(format!("{} of {} requests", grouped(self.ended), grouped(requests))),
+            (None, Some(requests)) => parts.push(format!("{} of {} requests", count(self.ended), count(requests))),
             (None, None) => {}
         }
         if tick.to <= self.warmup {
@@ -388,10 +388,10 @@ impl Progress {
         }
         // After its end no load is offered, and a rate of answers would look like a collapse.
         if self.end.is_none_or(|end| tick.to <= end) {
-            parts.push(format!("{} req/s", grouped(tick.qps().round() as u64)));
+            parts.push(format!("{} req/s", count(tick.qps().round() as u64)));
         }
         // What a narrow terminal cuts off is not what went wrong.
-        parts.push(if self.failed == 0 { "none failed".to_owned() } else { format!("{} failed", grouped(self.failed)) });
+        parts.push(if self.failed == 0 { "none failed".to_owned() } else { format!("{} failed", count(self.failed)) });
         if self.end.is_none_or(|end| tick.to <= end) {
             parts.extend(tick.tps().map(|tps| format!("{} journeys/s", quantity::decimal(tps, 1))));
         }
@@ -420,19 +420,6 @@ fn clock(span: Nanos) -> String {
     let secs = Duration::from(span).as_secs_f64().round() as u64;
     let (hours, minutes, secs) = (secs / 3600, secs / 60 % 60, secs % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{secs:02}") } else { format!("{minutes}:{secs:02}") }
-}
-
-/// `1,234,567`.
-pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -496,10 +483,5 @@ mod tests {
         assert_eq!(lines(Voice::Talking, Telling::Plain), Lines::Written);
         assert_eq!(lines(Voice::Talking, Telling::None), Lines::Unwanted);
         assert_eq!(lines(Voice::Quiet, Telling::Plain), Lines::Unwanted);
-    }
-
-    #[test]
-    fn counts_are_grouped_by_thousands() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 }

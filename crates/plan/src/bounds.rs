@@ -43,7 +43,7 @@ impl Also {
                 }
                 Ok(target) => wrong.push(PlanError::new(
                     "also-target",
-                    format!("--also-target '{}' is more than a server", crate::secret::url_without_secrets(&target.to_string())),
+                    format!("--also-target '{target}' is more than a server"),
                     format!("write {}", target.origin()),
                 )),
                 Err(why) => wrong.push(PlanError::new(

@@ -62,7 +62,7 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Given<Warmup>>,
 
-    /// Generate load with N threads [default: the cores this process may use, never more than connections]
+    /// Generate load with N threads [default: the cores this process may use, never more than connections; with --requests, as many as these can be shared among evenly]
     #[arg(short = 't', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<Given<NonZeroU32>>,

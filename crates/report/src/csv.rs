@@ -84,7 +84,7 @@ mod tests {
             let text = String::from_utf8(bytes).unwrap();
             let mut lines = text.lines();
             assert_eq!(lines.next().unwrap().split(',').count(), HEADER.len());
-            let offered = summary.timeline.iter().filter(|tick| tick.from < summary.ended.load_until).count();
+            let offered = summary.load_ticks().count();
             assert_eq!(lines.clone().count(), offered, "{name}: what came after the load has no row");
             for line in lines {
                 let cells: Vec<&str> = line.split(',').collect();

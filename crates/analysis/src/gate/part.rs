@@ -66,8 +66,10 @@ impl Part {
 }
 
 fn path_of(url: &str) -> &str {
-    let after = url.find("://").map_or(0, |at| at + 3);
-    if after == 0 { url } else { url[after..].find('/').map_or("/", |at| &url[after + at..]) }
+    if !plan::has_scheme(url) {
+        return url;
+    }
+    Some(&url[plan::server_in(url).end..]).filter(|path| path.starts_with('/')).unwrap_or("/")
 }
 
 /// What stands before the comparison: the part it is about, if any, and the figure.

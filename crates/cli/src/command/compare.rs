@@ -658,7 +658,7 @@ impl Measuring<'_> {
         let mut broken = None;
         let mut order = Order::new(self.seed);
         let mut pairs = compared.pairs_planned as usize;
-        let mut wanted = Some(wanted).filter(|wanted| matches!(wanted, Wanted::ByNoise));
+        let mut need_known = matches!(wanted, Wanted::Given);
         for (number, plans) in self.plans.iter().enumerate() {
             match self.pair(&keeper, (number, pairs), order.draw(), plans) {
                 Ok(Some(pair)) => compared.pairs.push(pair),
@@ -676,10 +676,12 @@ impl Measuring<'_> {
                 told = told.and(said(&format!("{}\n", row(number + 1, pair, &style))));
             }
             let sound = compared.sound().count();
-            // Once: a pair that does not count leaves their number as it is.
-            if let Some(need) = wanted.take_if(|_| sound == PAIRS_MIN).and_then(|_| compared.need()) {
-                (pairs, compared.pairs_planned) = (need.pairs, need.pairs as u32);
-                self.screen.say(&needed(need));
+            if !need_known && sound == PAIRS_MIN {
+                need_known = true;
+                if let Some(need) = compared.need() {
+                    (pairs, compared.pairs_planned) = (need.pairs, need.pairs as u32);
+                    self.screen.say(&needed(need));
+                }
             }
             if sound >= pairs {
                 break;

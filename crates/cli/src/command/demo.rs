@@ -13,6 +13,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use analysis::quantity;
 use clap::Args;
 use engine::{Stop, machine};
 use export::Ready;
@@ -198,8 +199,8 @@ fn serve(at: &str, route: Option<&str>) -> Result<Exit, Failed> {
     let counts = server.stop();
     crate::screen::complain(&format!(
         "served {} requests on {} connections",
-        crate::screen::grouped(counts.answered),
-        crate::screen::grouped(counts.connections)
+        quantity::count(counts.answered),
+        quantity::count(counts.connections)
     ));
     Ok(Exit::Done)
 }

@@ -53,18 +53,18 @@ fn no_command(word: &str) -> String {
 /// Two URLs are a list, or two servers.
 fn second_url(word: &str, words: &[OsString]) -> Option<String> {
     let command = words.get(1)?.to_str().filter(|name| matches!(*name, "run" | "sweep" | "find"))?;
-    let file =
-        words.iter().skip(2).filter_map(|word| word.to_str()).find(|word| !word.starts_with('-') && !is_url(word) && word.contains('.'));
-    if let Some(file) = file.filter(|_| is_url(word)) {
-        return Some(format!(
-            "error: '{file}' says what to send, and '{word}' would be a second URL\n  help: to send it there, give --target {word}"
-        ));
+    if !is_url(word) {
+        return None;
     }
-    is_url(word).then(|| {
-        format!(
+    let is_file = |word: &&str| !word.starts_with('-') && !is_url(word) && word.contains('.');
+    Some(match words.iter().skip(2).filter_map(|word| word.to_str()).find(is_file) {
+        Some(file) => {
+            format!("error: '{file}' says what to send, and '{word}' would be a second URL\n  help: to send it there, give --target {word}")
+        }
+        None => format!(
             "error: '{word}' is a second URL, and {command} takes one\n  help: write the URLs into a file, one a line, and give --urls FILE; \
              to tell which of two servers is slower, loadline compare URL URL"
-        )
+        ),
     })
 }
 

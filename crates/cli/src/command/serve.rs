@@ -244,7 +244,7 @@ impl Desk for Cabinet {
     fn course(&self, result: &str) -> Result<Vec<f64>, String> {
         Ok(match Saved::read(result)? {
             // Of the drain there is no rate to show.
-            Saved::Run(run, _) => run.timeline.iter().filter(|tick| tick.from < run.ended.load_until).map(Tick::qps).collect(),
+            Saved::Run(run, _) => run.load_ticks().map(Tick::qps).collect(),
             Saved::Sweep(sweep) => sweep.rows().iter().map(|row| row.qps).collect(),
             Saved::Find(found) => found.trials.iter().map(|trial| trial.summary.qps).collect(),
             Saved::Compare(compared) => compared.pairs.iter().map(|pair| pair.b.qps).collect(),
@@ -373,14 +373,14 @@ impl Cabinet {
         }
     }
 
-    /// How a run of another program came out, as the history has it; `is_over` where loadline serve ends before it.
-    fn outcome(&self, id: &history::Id, is_over: bool) -> Ended {
+    /// How a run of another program came out, as the history has it; `goes_on` where loadline serve ends before it.
+    fn outcome(&self, id: &history::Id, goes_on: bool) -> Ended {
         let saved = self.store().ok().and_then(|store| store.result(id).ok());
         match saved.map(|result| self.shown(&result)) {
             Some(Ok(shown)) => Ended { page: Some(shown.json().to_owned()), saved: Some(id.to_string()), trouble: None },
             Some(Err(why)) => Ended { trouble: Some(why), ..Ended::default() },
             None => {
-                let trouble = match is_over {
+                let trouble = match goes_on {
                     true => "loadline serve ended while it went on; loadline runs shows it when it has come to its end",
                     false => "it ended without saving a result; if it was ended from outside, loadline runs takes in what it had measured",
                 };

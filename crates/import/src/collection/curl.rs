@@ -666,7 +666,7 @@ impl Asked {
 fn uploaded(url: Text, path: &str) -> Text {
     // Standard input has no name.
     let Some(text) = url.plain().filter(|text| path != "-" && !text.contains(['?', '#'])) else { return url };
-    let behind = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let behind = &text[plan::server_in(text).start..];
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     match behind.contains('/') {
         true if text.ends_with('/') => Text::literal(format!("{text}{}", percent_encoded(name))),
@@ -743,12 +743,12 @@ fn seconds(text: &str) -> Option<String> {
 /// User and password of a URL become those of the request.
 pub(super) fn credentials_apart(request: &mut Request) {
     let Some(text) = request.url.plain() else { return };
-    let Some((scheme, rest)) = text.split_once("://") else { return };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let Some((user, host)) = rest[..end].rsplit_once('@') else { return };
+    let server = plan::server_in(text);
+    let (scheme, behind) = (&text[..server.start], &text[server.end..]);
+    let Some((user, host)) = text[server.clone()].rsplit_once('@').filter(|_| !scheme.is_empty()) else { return };
     let (name, password) = user.split_once(':').unwrap_or((user, ""));
     let auth = Auth::Basic(Text::literal(percent_decoded(name)), Text::literal(percent_decoded(password)));
-    let url = format!("{scheme}://{host}{}", &rest[end..]);
+    let url = format!("{scheme}{host}{behind}");
     if request.auth == Auth::None {
         request.auth = auth;
     }

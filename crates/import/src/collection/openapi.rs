@@ -91,8 +91,8 @@ pub(super) fn operations(text: &str, server: Server<'_>) -> Result<(Collection, 
                 collection.leave_out(note.0, &made.place, note.1);
             }
             collection.requests.push(request);
-            let path_begins = base.find("://").and_then(|at| base[at + 3..].find('/').map(|slash| at + 3 + slash));
-            described.push((path_begins.map_or_else(String::new, |at| base[at..].to_owned()), path.clone()));
+            let base_path = if plan::has_scheme(&base) { &base[plan::server_in(&base).end..] } else { "" };
+            described.push((base_path.to_owned(), path.clone()));
         }
     }
     Ok((collection, described))

@@ -244,8 +244,7 @@ fn url_of(url: &Tree, place: &str, collection: &mut Collection) -> Text {
         let key = variable.at("key").text().or_else(|| variable.at("id").text()).unwrap_or_default();
         values.push((key.to_owned(), variable.at("value").words()));
     }
-    let authority = written.find("://").map_or(0, |at| at + 3);
-    let path = written[authority..].find('/').map_or(written.len(), |at| authority + at);
+    let path = plan::server_in(&written).end;
     let query = written[path..].find(['?', '#']).map_or(written.len(), |at| path + at);
     let mut whole = written[..path].to_owned();
     for (place_in_path, part) in written[path..query].split('/').enumerate() {

@@ -151,8 +151,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Collection, ReadError> {
 const NO_BODY: &str = "the body";
 
 fn host(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let authority = &url[plan::server_in(url)];
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
