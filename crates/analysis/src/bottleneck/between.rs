@@ -142,12 +142,17 @@ pub(super) fn delayed_ack(scene: &Scene<'_>) -> Option<Finding> {
     Some(finding)
 }
 
+/// Whether the server's queue of connections is named as too short.
+fn overflows(scene: &Scene<'_>) -> bool {
+    queues::accept_queue(scene).is_some_and(|finding| finding.is_named())
+}
+
 /// First packets that are lost, where connections are opened all the time.
 pub(super) fn lost_packets(scene: &Scene<'_>) -> Option<Finding> {
     /// Less than this of the requests waits for it.
     const WAITING_MIN: f64 = 0.05;
     // Where the queue was seen to overflow, that is why they were lost.
-    if queues::accept_queue(scene).is_some_and(|finding| finding.is_named()) {
+    if overflows(scene) {
         return None;
     }
     let waiting = |point: &Point| point.between.lost_connections as f64 / point.requests.max(1.0);
@@ -194,6 +199,10 @@ fn sent_again(scene: &Scene<'_>) -> Option<Finding> {
 
 /// A connection for each request.
 pub(super) fn closing(scene: &Scene<'_>) -> Option<Finding> {
+    // Where connections wait to be accepted, opening one takes long for that reason.
+    if overflows(scene) {
+        return None;
+    }
     let opens = |point: &Point| {
         let opening = point.between.opening_s;
         point.between.is_closing() && opening >= OPENING_SHARE_MIN * (opening + point.service_s.unwrap_or(0.0))

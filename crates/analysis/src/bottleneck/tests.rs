@@ -259,6 +259,9 @@ fn an_accept_queue_that_overflows_all_the_time_is_named() {
     let full = |queued: f64, overflowing: f64| Seen { accept_queue: Some(queued), overflows: 40.0 * overflowing, overflowing, ..idle() };
     let found = first(&[Point { connect_s: Some(1.02), ..closed(64.0, 95.0, 110.0, full(5.0, 0.9)) }], Kind::AcceptQueue);
     assert!(found.evidence.iter().any(|it| it.contains("1.02 s to open")), "{found:#?}");
+    // That opening takes long is not the doing of a server that closes, where connections wait to be accepted.
+    let between = Between { closed: 1.0, answers: 5_000.0, opening_s: 0.1, ..Between::default() };
+    first(&[Point { connect_s: Some(1.02), between, ..closed(64.0, 95.0, 110.0, full(5.0, 0.9)) }], Kind::AcceptQueue);
     // Counted for the whole machine: it was another server's queue.
     not_named(&[closed(64.0, 3_000.0, 20.0, full(0.0, 0.9))], Kind::AcceptQueue);
     // As all connections were opened at once, and never again.
