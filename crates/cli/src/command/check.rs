@@ -23,7 +23,7 @@ pub struct Check {
     #[command(flatten)]
     importing: Importing,
 
-    /// Requests may go to this server too, such as https://login.example.com; any: to every server (repeatable)
+    /// Requests may go to this server too, such as `https://login.example.com`; any: to every server (repeatable)
     #[arg(long, value_name = "ORIGIN", help_heading = "Requests of other tools")]
     also_target: Vec<String>,
 }
