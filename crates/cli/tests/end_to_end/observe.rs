@@ -121,7 +121,7 @@ fn a_server_that_dies_in_the_middle_is_told_and_the_run_goes_on() {
         fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum()
     };
     let before = busy();
-    let run = session.start(&format!("run {url}/healthz -c 4 -d 3s --timeout 1s --observe pid:{} --out json=r.json", server.pid()));
+    let run = session.start(&format!("run {url}/healthz -c 4 -d 3s --timeout 1s --full --observe pid:{} --out json=r.json", server.pid()));
     let run = run.once(|| busy() >= before + 10);
     let dead = server.pid();
     server.signal(Signal::KILL).end();
