@@ -327,9 +327,8 @@ impl Search {
     fn invalid_rest_s(&self) -> f64 {
         match self.invalid_in_a_row().len() {
             0 | 1 => 0.0,
-            many => (1 << (many - 2).min(8)) as f64,
+            many => 2f64.powi(many as i32 - 2).min(INVALID_REST_S_MAX),
         }
-        .min(INVALID_REST_S_MAX)
     }
 
     /// Whether waiting and trying again has not helped for long.

@@ -1122,18 +1122,18 @@ fn fit_stages(r: &mut Reading, timetable: Timetable, duration: Option<Nanos>, co
         r.wrong("rate", format!("--rate stage {} takes no time", zero + 1), "give it a length, or leave it out");
     }
     if let Some(length) = timetable.length() {
-        // A shorter time ends them earlier.
-        if let Some(duration) = duration.filter(|duration| *duration < length) {
-            return (timetable.until(duration), Some(duration));
-        }
-        if let Some(duration) = duration.filter(|duration| *duration > length) {
-            r.wrong(
-                "duration",
-                format!("the stages of --rate take {length}, but --duration says {duration}"),
-                "leave --duration out, or leave out the last stage's length to let it last for the rest",
-            );
-        }
-        return (timetable, Some(length));
+        return match duration {
+            Some(shorter) if shorter < length => (timetable.until(shorter), Some(shorter)),
+            Some(longer) if longer > length => {
+                r.wrong(
+                    "duration",
+                    format!("the stages of --rate take {length}, but --duration says {longer}"),
+                    "leave --duration out, or leave out the last stage's length to let it last for the rest",
+                );
+                (timetable, Some(length))
+            }
+            _ => (timetable, Some(length)),
+        };
     }
     let fixed = timetable.stages().iter().filter_map(|stage| stage.length).fold(Nanos::ZERO, Nanos::plus);
     let total = duration.or(if counted { None } else { Some(fixed.plus(DURATION)) });

@@ -59,12 +59,9 @@ impl Link {
     /// As for [`Link::new`].
     pub(crate) fn lossy() -> Result<Self> {
         let link = Self::new()?;
-        for words in [
-            "add table ip lossy",
-            "add chain ip lossy arriving { type filter hook input priority 0 ; }",
-            // What carries nothing, an acknowledgement or the opening of a connection, is shorter.
-            "add rule ip lossy arriving ip saddr 10.213.0.2 meta length > 80 numgen random mod 20 0 drop",
-        ] {
+        // What carries nothing, an acknowledgement or the opening of a connection, is shorter.
+        let rule = format!("add rule ip lossy arriving ip saddr {SERVER} meta length > 80 numgen random mod 20 0 drop");
+        for words in ["add table ip lossy", "add chain ip lossy arriving { type filter hook input priority 0 ; }", &rule] {
             run(link.loadline.within("nft"), words)?;
         }
         Ok(link)

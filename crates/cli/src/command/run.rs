@@ -106,21 +106,14 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         detail,
         manner,
     } = run;
-    if debug {
-        let mut errors = PlanErrors::default();
-        let (saved, _) = again(from.map(|from| (from, keeping.at())), promises, &mut errors);
-        let existing = if force { Existing::Replace } else { Existing::Keep };
-        return if errors.is_empty() {
-            try_once::carry_out(Try::of_run(draft, saved, importing, out, existing))
-        } else {
-            Err(errors.into())
-        };
-    }
-    secrets::learn(&draft);
-    inputs::warn_of(&draft, manner.voice());
     let mut errors = PlanErrors::default();
     let is_again = from.is_some();
     let (saved, promises) = again(from.map(|from| (from, keeping.at())), promises, &mut errors);
+    if debug {
+        return if errors.is_empty() { try_once::carry_out(Try::of_run(draft, saved, importing, out, force)) } else { Err(errors.into()) };
+    }
+    secrets::learn(&draft);
+    inputs::warn_of(&draft, manner.voice());
     let Imported { mut draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), manner.voice(), &mut errors);
     inputs::read(&mut draft, &mut errors);
     let scenario = scenarios.of(&draft);

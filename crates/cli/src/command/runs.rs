@@ -120,13 +120,12 @@ pub fn carry_out(runs: Runs) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
     let since = since.map(|age| age.before(Moment::now()));
-    let filter = Filter { text: None, name, tags: tag, target, kind, since, revision, limit: (!all).then_some(limit), offset: 0 };
+    let filter = Filter { text: None, name, tags: tag, target, kind, since, revision, limit: (!all && !trend).then_some(limit), offset: 0 };
     let store = at.open()?;
-    if trend {
-        let of_all = store.list(&Filter { limit: None, ..filter.clone() }).map_err(|error| refused(&error))?;
-        return super::print(over_time(of_all, if all { usize::MAX } else { limit as usize })?.as_bytes());
-    }
     let listed = store.list(&filter).map_err(|error| refused(&error))?;
+    if trend && !listed.is_empty() {
+        return super::print(over_time(listed, if all { usize::MAX } else { limit as usize })?.as_bytes());
+    }
     let total = store.count(&filter).map_err(|error| refused(&error))?;
     if json {
         let mut text = serde_json::to_string_pretty(&Listed { total, runs: &listed }).expect("an entry can be written");
@@ -137,7 +136,7 @@ pub fn carry_out(runs: Runs) -> Result<Exit, Failed> {
     if listed.is_empty() {
         text += match store.count(&Filter::default()) {
             Ok(0) => "\n  Nothing is saved yet: every run, sweep, find and compare saves its result on its own.\n\n",
-            _ => NONE_LIKE_THAT,
+            _ => "\n  None of the saved runs is like that.\n\n",
         };
     } else {
         text += &table(&store, &listed);
@@ -155,7 +154,6 @@ fn over_time(mut entries: Vec<Entry>, rows_max: usize) -> Result<String, Failed>
     of.sort_by_key(|(name, kind)| (name.clone(), kind.name()));
     of.dedup();
     let (name, kind) = match &of[..] {
-        [] => return Ok(NONE_LIKE_THAT.to_owned()),
         [one] => one,
         several => {
             let named: Vec<String> = several.iter().take(NAMES_MAX).map(|(name, kind)| format!("{} ({kind})", visible(name))).collect();
@@ -202,7 +200,6 @@ pub fn typed<T>(name: &'static str, given: Option<Given<T>>, help: &str, errors:
     }
 }
 
-const NONE_LIKE_THAT: &str = "\n  None of the saved runs is like that.\n\n";
 /// So many names are told of those that could be meant.
 const NAMES_MAX: usize = 5;
 

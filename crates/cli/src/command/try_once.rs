@@ -46,8 +46,8 @@ pub struct Try {
 
 impl Try {
     /// The same as a run that is to be looked through first.
-    pub fn of_run(draft: Draft, saved: Option<Draft>, importing: Importing, out: Vec<Out>, existing: Existing) -> Self {
-        Self { draft, importing, journey: None, out, force: existing == Existing::Replace, saved }
+    pub fn of_run(draft: Draft, saved: Option<Draft>, importing: Importing, out: Vec<Out>, force: bool) -> Self {
+        Self { draft, importing, journey: None, out, force, saved }
     }
 }
 

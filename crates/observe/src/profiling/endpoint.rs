@@ -75,11 +75,9 @@ impl Endpoint {
 
     /// The page of its locks, where this is Go's of the processors: beside what was worked on, what was waited for.
     pub(super) fn locks(&self) -> Option<Self> {
+        let folder = self.url.path().strip_suffix("/profile").filter(|folder| folder.ends_with("/debug/pprof"))?;
         let mut url = self.url.clone();
-        url.set_path(&format!(
-            "{}/mutex",
-            self.url.path().strip_suffix("/debug/pprof/profile").map(|before| format!("{before}/debug/pprof"))?
-        ));
+        url.set_path(&format!("{folder}/mutex"));
         Some(Self { url, span: self.span })
     }
 

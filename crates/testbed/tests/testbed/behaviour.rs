@@ -129,8 +129,9 @@ fn a_pool_is_never_faster_than_its_capacity_and_twice_the_workers_are_about_twic
     let two = behaving("/pool", "pool=2:4ms");
     let four = behaving("/pool", "pool=4:4ms");
     let (users, requests) = (16, 12);
-    let slow = closed_load(two.addr(), "/pool", users, requests);
-    let fast = closed_load(four.addr(), "/pool", users, requests);
+    // A pause of the machine only lengthens a load: the shortest of three is the servers' own.
+    let shortest = |server: &Testbed| (0..3).map(|_| closed_load(server.addr(), "/pool", users, requests)).min().unwrap();
+    let (slow, fast) = (shortest(&two), shortest(&four));
     // 192 requests: 96 rounds of two, 48 of four.
     assert!(slow >= Duration::from_millis(384), "{slow:?}");
     assert!(fast >= Duration::from_millis(192), "{fast:?}");
@@ -143,8 +144,11 @@ fn throughput_follows_the_scalability_law() {
     let law = Scalability { lambda_per_second: 200.0, sigma: 0.02, kappa: 0.01 };
     let behaviour = Behaviour { scalability: Some(law), ..Behaviour::default() };
     let testbed = Testbed::start(Config::new().route("/usl", behaviour)).unwrap();
-    let throughput =
-        |users: usize, requests: usize| (users * requests) as f64 / closed_load(testbed.addr(), "/usl", users, requests).as_secs_f64();
+    // A pause of the machine only lengthens a load: the shortest of three is the server's own.
+    let throughput = |users: usize, requests: usize| {
+        let shortest = (0..3).map(|_| closed_load(testbed.addr(), "/usl", users, requests)).min().unwrap();
+        (users * requests) as f64 / shortest.as_secs_f64()
+    };
     let (one, ten, forty) = (throughput(1, 60), throughput(10, 25), throughput(40, 6));
     // By the law 1 : 4.8 : 2.3.
     assert!((3.4..6.2).contains(&(ten / one)), "{}", ten / one);
