@@ -37,6 +37,8 @@ use crate::server_side::ServerSide;
 const CPU_SHARE_MAX: f64 = 0.85;
 /// What waking up costs on any Linux machine: a figure that moved by less is the server's (docs/measurement.md §1.9).
 const MOVED_MIN: Nanos = Nanos::from_micros(100);
+/// And one that moved by no more than this is not worth a word.
+const TOLD_MIN: Nanos = Nanos::from_micros(20);
 /// A figure that moved by less than this share of itself is about right all the same (docs/measurement.md §1.9).
 const MOVED_SHARE_MIN: f64 = 0.05;
 /// The quantiles that are asked whether they moved: those that every report shows.
@@ -504,7 +506,7 @@ impl fmt::Display for What {
             Self::Lag { p50_high, p99_high, quantile, quantile_high, .. } => {
                 write!(f, "loadline itself was late: ")?;
                 let high = |by: Nanos| {
-                    if by <= MOVED_MIN { "is not affected".to_owned() } else { format!("may be up to {} high", time(by.0 as f64)) }
+                    if by <= TOLD_MIN { "is not affected".to_owned() } else { format!("may be up to {} high", time(by.0 as f64)) }
                 };
                 write!(f, "p50 {}", high(*p50_high))?;
                 match (*quantile, p99_high) {
