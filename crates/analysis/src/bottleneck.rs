@@ -362,6 +362,7 @@ fn nothing(scene: &Scene<'_>, next: Option<&Finding>) -> Option<Finding> {
             ));
         }
     }
+    evidence.extend(next.filter(|next| next.kind == Kind::SharedMachine).map(|next| next.sentence.clone()));
     evidence.extend(next.and_then(|next| Some(format!("next would come {}: {}", next.kind.name(), next.law.as_ref()?.in_words()))));
     let busiest = seen.busiest.first().map_or(0.0, |(_, used)| *used);
     let share = seen.capacity().filter(|cores| *cores > 0.0).map_or(1.0, |cores| cpu / cores);

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use super::law::line;
 use super::scene::{FAILING_MIN, Flat, MACHINE_FULL_MIN, Scene, Shape};
-use super::{Finding, Kind, Seen};
+use super::{Finding, Kind, Point, Seen};
 use crate::curve::{Estimate, Model};
 use crate::quantity::{counted, decimal, figure, time};
 
@@ -21,6 +21,8 @@ const LOCKED_MIN: f64 = 2.0;
 const READY_MAX: f64 = 0.3;
 /// One at a time, with what measuring adds.
 const ONE_MAX: f64 = 1.5;
+/// How strongly throughput speaks whose course is not the server's own: not enough to be named.
+const DISTURBED: f64 = 0.45;
 /// Threads that serve one at a time together use about a core, wherever each of them runs.
 const ONE_CORE: RangeInclusive<f64> = 0.75..=1.3;
 const ONE_CORE_EXACTLY: RangeInclusive<f64> = 0.85..=1.15;
@@ -275,8 +277,12 @@ pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
         return None;
     }
     let (top, last) = (scene.top, *scene.points.last()?);
-    let fallen =
-        !top.open && last.level >= 1.8 * top.level && last.good <= FALLEN * top.good && last.errors.max(last.refused()) < FAILING_MIN;
+    // What the host took away meanwhile is not what users wait for.
+    let kept = |point: &Point| 1.0 - point.server.as_ref().and_then(|seen| seen.steal).unwrap_or(0.0);
+    let fallen = !top.open
+        && last.level >= 1.8 * top.level
+        && last.good <= FALLEN * top.good * (kept(last) / kept(top)).min(1.0)
+        && last.errors.max(last.refused()) < FAILING_MIN;
     // One that may as well be none is not named.
     let is_serial = |sigma: &Estimate| sigma.value >= SIGMA_MIN && sigma.low > 0.0;
     let (sigma, strength) = match scene.model {
@@ -285,6 +291,7 @@ pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
         None if fallen => (None, 0.6),
         _ => return None,
     };
+    let strength = if scene.is_disturbed() { DISTURBED } else { strength };
     let falls = || {
         format!(
             "throughput falls from {} requests a second at {} users to {} at {}",
@@ -353,6 +360,7 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
         Some(_) => 0.52,
         None => 0.6,
     };
+    let strength = if scene.is_disturbed() { DISTURBED } else { strength };
     let sentence = "it waits while nothing on its machine is busy, likely for what is behind it (a database, another service)".to_owned();
     let mut evidence = vec![waiting];
     evidence.extend(seen.and_then(|seen| Some(format!("it used {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))));

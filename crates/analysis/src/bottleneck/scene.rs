@@ -156,6 +156,14 @@ impl<'a> Scene<'a> {
         Some(used <= IDLE_MAX && thread <= 0.8 && (machine <= 0.9 || !self.wants_cores()))
     }
 
+    /// Whether the host gave more of the machine's processors to others at one load than at another, so that the course of throughput over
+    /// the loads is not the server's own.
+    pub(super) fn is_disturbed(&self) -> bool {
+        const APART_MAX: f64 = 0.1;
+        let steal = || self.points.iter().filter_map(|point| point.server.as_ref()?.steal);
+        steal().fold(0.0, f64::max) - steal().fold(1.0, f64::min) > APART_MAX
+    }
+
     /// Whether what the server's threads wait for is cores, at the highest load.
     pub(super) fn wants_cores(&self) -> bool {
         self.loaded().filter_map(Point::wants_cores).last().is_some_and(|wants| wants > WANTS_MAX)

@@ -200,8 +200,10 @@ fn a_machine_that_load_and_server_fill_together_is_named_before_the_server() {
     // The machine is full, and this server wants nothing of it.
     let unmoved = Seen { cpu: Some(0.02), waiting: Some(0.01), ..shared.clone() };
     not_named(&[Point { others_share: Some(0.9), ..offered(50.0, 2.0, unmoved) }], Kind::SharedMachine);
-    let stolen = Seen { steal: Some(0.2), cpu: Some(1.0), ..idle() };
-    first(&[closed(50.0, 500.0, 10.0, stolen)], Kind::SharedMachine);
+    let stolen = |machine_cpu| Seen { steal: Some(0.2), cpu: Some(1.0), machine_cpu: Some(machine_cpu), ..idle() };
+    first(&[closed(50.0, 500.0, 10.0, stolen(3.1))], Kind::SharedMachine);
+    // A core was free all the time.
+    not_named(&[closed(50.0, 500.0, 10.0, stolen(1.4))], Kind::SharedMachine);
 }
 
 #[test]
@@ -817,6 +819,22 @@ fn no_pool_is_named_where_a_law_was_accepted_or_throughput_falls() {
     // A straight line has no end here.
     let found = findings(&growing(|_| Seen { threads: Some(5.0), ..idle() }), Some(Model::Linear { lambda: at(50.0) }));
     assert!(found[0].kind == Kind::None && found[0].sentence.starts_with("no limit was reached up to a load of 64"), "{found:#?}");
+}
+
+#[test]
+fn throughput_that_falls_as_the_host_takes_processors_away_is_no_contention() {
+    let levels = [1.0, 4.0, 8.0, 16.0, 32.0, 64.0, 200.0];
+    let law = |n: f64| 1_000.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.001 * n * (n - 1.0));
+    let of = |usual: f64, last: f64| -> Vec<Point> {
+        let steal = |n: f64| Some(if n < 200.0 { usual } else { last });
+        levels.iter().map(|n| closed(*n, law(*n), n / law(*n) * 1e3, Seen { steal: steal(*n), threads: Some(10.0), ..idle() })).collect()
+    };
+    for (usual, last) in [(0.0, 0.02), (0.2, 0.22)] {
+        first(&of(usual, last), Kind::Contention);
+    }
+    let found = findings(&of(0.02, 0.38), None);
+    assert!(found.iter().all(|it| !it.is_named() || matches!(it.kind, Kind::None | Kind::NotVisible)), "{found:#?}");
+    assert!(found[0].sentence.contains("no figure"), "{found:#?}");
 }
 
 #[test]

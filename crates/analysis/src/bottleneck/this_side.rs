@@ -47,7 +47,12 @@ pub(super) fn shared_machine(scene: &Scene<'_>) -> Option<Finding> {
     let steal = seen.steal.unwrap_or(0.0);
     if steal >= STEAL_MIN && cpu + waiting >= WANTED_MIN {
         let sentence = format!("the host of the server's machine gave {:.0} % of its time to others", steal * 100.0);
-        let strength = if steal >= STEAL_LARGE { 0.93 } else { 0.6 };
+        // Where a core was free, another of its threads or none at all was what it waited for.
+        let strength = match machine + steal >= MACHINE_FULL_MIN {
+            true if steal >= STEAL_LARGE => 0.93,
+            true => 0.6,
+            false => 0.45,
+        };
         let finding = Finding::new(Kind::SharedMachine, strength, sentence)
             .evidence([format!("the server used {} of {} cores", decimal(cpu, 2), figure(cores))])
             .refuted_by("measure at another hour, without steal: if it ends at the same rate, this is wrong")

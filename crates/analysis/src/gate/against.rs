@@ -184,7 +184,8 @@ impl Regression {
                 format!("cannot tell whether it is worse than {name} by more than {allowed} %: {which} is INVALID")
             }
             Change::CannotTell if self.is_other_machine => format!(
-                "cannot tell whether it is worse than {name}: that ran on a machine with another processor or another number of cores"
+                "cannot tell whether it is worse than {name}: that ran on a machine with another processor or another number of cores; \
+                 hold it against one that was saved on this kind"
             ),
             Change::CannotTell if self.runs < RUNS_MIN => format!(
                 "cannot tell whether it is worse than {name}: {} of this load {} saved, and it takes {RUNS_MIN} to know how much runs differ; \
@@ -194,7 +195,9 @@ impl Regression {
                 RUNS_MIN - self.runs
             ),
             Change::CannotTell => {
-                format!("cannot tell whether it is worse than {name} by more than {allowed} %: runs of this load differ too much")
+                format!(
+                    "cannot tell whether it is worse than {name} by more than {allowed} %: runs of this load differ too much; longer ones differ less"
+                )
             }
         }
     }
