@@ -86,6 +86,12 @@ impl Importing {
             (named.scenario, named.url) = (Some(path.clone()), None);
         }
         named = under(named);
+        if let Some(target) = self.target.as_ref().filter(|_| named.scenario.is_none() && named.urls.is_some() && draft.url.is_none()) {
+            named.urls_at_url = true;
+            // A URL would take the place of a saved list.
+            let (urls, urls_sha256) = (named.urls.clone(), named.urls_sha256.clone());
+            draft = Draft { url: Some(target.clone()), urls_at_url: true, urls, urls_sha256, ..draft };
+        }
         let Some(path) = named.scenario.clone() else {
             self.complain_without_a_file(&named, errors);
             return Imported { draft: under(looked_at(draft, errors)), scenarios: Scenarios::default(), left_out: Vec::new() };
@@ -322,18 +328,19 @@ impl Importing {
 
     /// Whoever speaks of a file has to give one.
     pub fn complain_without_a_file(&self, draft: &Draft, errors: &mut PlanErrors) {
-        if let (Some(target), Some(urls)) = (&self.target, &draft.urls) {
-            errors.push(PlanError::new(
-                "target",
-                format!("--target {target} and --urls {urls} both say where requests go: whole URLs of the list go to their own servers"),
-                format!("write paths in the list, such as /a, and give {target} as the URL; or give {urls} in the place of the URL, without --urls"),
-            ));
-        } else if let Some(target) = &self.target {
-            errors.push(PlanError::new(
-                "target",
-                format!("--target {target} says where a file's requests go, and no file is given"),
-                "give the URL alone, or a scenario or a file of another tool before it",
-            ));
+        if let Some(target) = self.target.as_ref().filter(|_| !draft.urls_at_url) {
+            errors.push(match draft.url.as_ref().filter(|_| draft.urls.is_some()) {
+                Some(url) => PlanError::new(
+                    "target",
+                    format!("--target {target} and {url} both say where the requests of the list go"),
+                    "leave one of them out: with --target all of them go there, beside a URL whole URLs go to their own servers",
+                ),
+                None => PlanError::new(
+                    "target",
+                    format!("--target {target} says where a file's requests go, and no file is given"),
+                    "give the URL alone, or a scenario, a file of another tool or a list of URLs (--urls) before it",
+                ),
+            });
         }
         if self.environment.is_some() || !self.variable.is_empty() {
             errors.push(PlanError::new(

@@ -139,6 +139,11 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub urls_sha256: Option<String>,
 
+    /// Whether whole URLs of the list are sent to the server of `url` too, but for those that `also_target` names: `--target` beside `--urls`.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub urls_at_url: bool,
+
     /// The lines of the file of URLs, when it has been read. They are not saved: the file is read again.
     #[arg(skip)]
     #[serde(skip)]
@@ -380,6 +385,7 @@ impl Draft {
             script_arguments: list(self.script_arguments, over.script_arguments),
             // The same of a list of URLs and of data files.
             urls_sha256: if over.urls.is_some() { over.urls_sha256 } else { self.urls_sha256 },
+            urls_at_url: over.urls_at_url || over.urls.is_none() && self.urls_at_url,
             urls_lines: if over.urls.is_some() { over.urls_lines } else { self.urls_lines },
             data_text: if new_body { over.data_text } else { self.data_text },
             // A URL given anew takes the place of a list.

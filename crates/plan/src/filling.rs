@@ -116,6 +116,8 @@ pub struct Mix {
     pub path: String,
     /// What it held when the plan was made; `None` where nobody looked.
     pub sha256: Option<String>,
+    /// Whether its whole URLs go to the plan's own server too.
+    pub at_url: bool,
     /// Its lines; empty in a plan that was saved, until its file is read again.
     pub routes: Vec<Route>,
     /// How one of them is chosen.

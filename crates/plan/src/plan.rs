@@ -546,6 +546,7 @@ impl TryFrom<Draft> for Plan {
             script_sha256,
             urls,
             urls_sha256,
+            urls_at_url,
             urls_lines,
             data_text,
             data_file,
@@ -623,7 +624,10 @@ impl TryFrom<Draft> for Plan {
         let braces = if no_templates { Braces::Text } else { Braces::Template };
         let files = read_data_files(r, &data_file, data_file_sha256);
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        let list = urls.map(|path| UrlsWords { path, sha256: urls_sha256, lines: urls_lines });
+        let mut wrong = Vec::new();
+        let also = Also::read(&also_target, &mut wrong);
+        wrong.into_iter().for_each(|error| r.errors.push(error));
+        let list = urls.map(|path| UrlsWords { path, sha256: urls_sha256, lines: urls_lines, elsewhere: urls_at_url.then_some(&also) });
         let (target, mix) = read_targets(r, url.as_deref(), list, &names, braces);
         let seed = r.value("seed", seed, "give a whole number, such as --seed 1").unwrap_or(1);
 
@@ -665,9 +669,6 @@ impl TryFrom<Draft> for Plan {
             .into_iter()
             .filter_map(|ip| r.value("source-ip", Some(ip), "give an address of this machine, such as --source-ip 10.0.0.2"))
             .collect();
-        let mut wrong = Vec::new();
-        let also = Also::read(&also_target, &mut wrong);
-        wrong.into_iter().for_each(|error| r.errors.push(error));
         let follow = r.value("follow", follow, "give a whole number up to 255, such as --follow 5").unwrap_or(0);
         let order = r.value("data-order", data_order, "give --data-order in-order, random or per-user");
         let end = r.value("data-end", data_end, "give --data-end wrap, stop or error");
@@ -854,10 +855,12 @@ fn read_script(r: &mut Reading, words: ScriptWords) -> Option<ScriptFile> {
     Some(ScriptFile { path, arguments: script_arguments, confinement, sha256: script_sha256 })
 }
 
-struct UrlsWords {
+struct UrlsWords<'a> {
     path: String,
     sha256: Option<String>,
     lines: Option<Vec<String>>,
+    /// Where whole URLs may go if not to the URL's server; `None`: to their own.
+    elsewhere: Option<&'a Also>,
 }
 
 fn read_data_files(r: &mut Reading, data_file: &[String], sha256: Vec<String>) -> Vec<DataFile> {
@@ -882,7 +885,7 @@ fn read_data_files(r: &mut Reading, data_file: &[String], sha256: Vec<String>) -
 fn read_targets(
     r: &mut Reading,
     url: Option<&str>,
-    list: Option<UrlsWords>,
+    list: Option<UrlsWords<'_>>,
     files: &[&str],
     braces: Braces,
 ) -> (Option<Target>, Option<Mix>) {
@@ -901,13 +904,19 @@ fn read_targets(
             }
         },
     };
-    let Some(UrlsWords { path, sha256, lines }) = list else { return (base, None) };
+    let Some(UrlsWords { path, sha256, lines, elsewhere }) = list else { return (base, None) };
+    let at_url = elsewhere.is_some();
     // A plan that was saved has the path alone, until its list is read again.
-    let Some(lines) = lines else { return (base, Some(Mix { path, sha256, routes: Vec::new(), turns: Turns::InOrder })) };
+    let Some(lines) = lines else { return (base, Some(Mix { path, sha256, at_url, routes: Vec::new(), turns: Turns::InOrder })) };
     match filling::routes(&path, &lines, base.as_ref(), files, braces) {
-        Ok((routes, turns)) => {
+        Ok((mut routes, turns)) => {
+            if let (Some(also), Some(base)) = (elsewhere, &base) {
+                for route in routes.iter_mut().filter(|route| !also.holds(&route.target)) {
+                    route.target = base.clone().with_path_and_query(route.target.path_and_query().to_owned());
+                }
+            }
             let first = routes.first().map(|route| route.target.clone().with_path_and_query("/".to_owned()));
-            (base.or(first), Some(Mix { path, sha256, routes, turns }))
+            (base.or(first), Some(Mix { path, sha256, at_url, routes, turns }))
         }
         Err(mistakes) => {
             mistakes.into_iter().for_each(|mistake| r.errors.push(mistake));
@@ -1423,7 +1432,7 @@ impl From<Plan> for Draft {
             || filling.mix.is_some()
             || matches!(request.body, Body::File(_));
         let Filling { braces, files, order, end, mix, body: _, expects, environment: _, concealed: _ } = filling;
-        let (urls, urls_sha256) = mix.map_or((None, None), |mix| (Some(mix.path), mix.sha256));
+        let (urls, urls_sha256, urls_at_url) = mix.map_or((None, None, false), |mix| (Some(mix.path), mix.sha256, mix.at_url));
         let data_order = (!files.is_empty()).then_some(Given::Value(order));
         let data_end = (!files.is_empty()).then_some(Given::Value(end));
         let data_file_sha256 = files.iter().map(|file| file.sha256.clone()).collect::<Option<Vec<String>>>().unwrap_or_default();
@@ -1487,6 +1496,7 @@ impl From<Plan> for Draft {
             script_sha256,
             urls,
             urls_sha256,
+            urls_at_url,
             urls_lines: None,
             data_text: None,
             data_file,

@@ -494,7 +494,7 @@ fn sides(
 
 /// What is said of files where the sides are none.
 fn look_without_files(draft: &Draft, importing: &Importing, errors: &mut PlanErrors) {
-    match (&draft.scenario, importing.target()) {
+    match (draft.scenario.as_ref().or(draft.urls.as_ref()), importing.target()) {
         (None, _) => importing.complain_without_a_file(draft, errors),
         (Some(_), Some(target)) => errors.push(PlanError::new(
             "target",

@@ -151,6 +151,44 @@ fn with_a_target_every_request_of_every_kind_of_file_goes_there_in_every_command
 }
 
 #[test]
+fn with_a_target_every_request_of_a_list_of_urls_goes_there_in_every_command() {
+    let (first, second, named, target) = (Stranger::new(), Stranger::new(), server(), server());
+    let base = base(&target);
+    let list = format!(
+        "80 http://{0}/healthz?a={{{{uuid}}}}\n10 POST https://{0}/pick\n5 /healthz\n5 {1}\n3 http://{2}/pick\n",
+        first.at,
+        named.url("/healthz"),
+        second.at
+    );
+    let mut session = Session::new().file("urls.txt", &list);
+    let asked = |of: &Testbed| of.counts().path("/healthz") + of.counts().path("/pick");
+    for line in [
+        &format!("try --urls urls.txt --target {base}"),
+        &format!("run --urls urls.txt --target {base} -n 200 -c 1 --strict --force --out json=r.json"),
+        "run --from r.json",
+        &format!("sweep --urls urls.txt --target {base} --levels 1,2 -n 20 --cooldown 0s --force"),
+        &format!("find --urls urls.txt --target {base} --slo 'p90 < 2s' --rate-max 40/s --budget 30s --quick"),
+    ] {
+        let before = asked(&target);
+        let ran = session.loadline(line);
+        assert_ne!(ran.exit, 2, "{line}: {ran:?}");
+        assert!(asked(&target) > before, "{line}: {ran:?}");
+    }
+    assert_eq!(asked(&named), 0, "nobody named it yet");
+    // A saved plan goes where its list went, or where it is sent anew.
+    let other = server();
+    let before = asked(&target);
+    session.loadline(&format!("run --from r.json --target {}", self::base(&other))).exits(0);
+    assert_eq!((asked(&other), asked(&target)), (200, before));
+    session.loadline(&format!("run --urls urls.txt --target {base} --also-target {} -n 200 -c 1 --no-save", self::base(&named))).exits(0);
+    assert!(asked(&named) > 0);
+    let sides = session.loadline(&format!("compare {base} {base}/ --urls urls.txt --target {base} --pairs 1 -n 8"));
+    sides.exits(2).complains("here the sides say that");
+    first.was_left_alone("a list of URLs");
+    second.was_left_alone("a list of URLs");
+}
+
+#[test]
 fn a_search_sends_a_file_to_its_target_too() {
     let (first, second) = (Stranger::new(), Stranger::new());
     let target = server();
@@ -344,7 +382,10 @@ fn the_servers_of_a_list_of_urls_are_told_before_the_start() {
     let named = session.loadline(&format!("run --urls urls.txt -n 6 -c 1 --no-save --strict --also-target {}", base(&other))).exits(0);
     assert!(!named.stderr.contains("warning"), "{}", named.stderr);
     let target = format!("--target {}", base(&one));
-    session.loadline(&format!("run --urls urls.txt {target}")).exits(2).complains("give urls.txt in the place of the URL, without --urls");
+    session
+        .loadline(&format!("run {} --urls urls.txt {target}", base(&other)))
+        .exits(2)
+        .complains("both say where the requests of the list go");
     let quiet = session.loadline("run --urls one.txt -n 6 -c 1 --no-save");
     assert!(!quiet.stderr.contains("requests go to"), "{}", quiet.stderr);
 }
