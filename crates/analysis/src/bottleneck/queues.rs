@@ -360,7 +360,9 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
         Some(_) => 0.52,
         None => 0.6,
     };
-    let strength = if scene.is_disturbed() { DISTURBED } else { strength };
+    // Other programs may keep the machine busy.
+    let is_full = scene.most(Seen::machine_share).is_some_and(|(_, _, share)| share >= MACHINE_FULL_MIN);
+    let strength = if is_full || scene.is_disturbed() { DISTURBED } else { strength };
     let sentence = "it waits while nothing on its machine is busy, likely for what is behind it (a database, another service)".to_owned();
     let mut evidence = vec![waiting];
     evidence.extend(seen.and_then(|seen| Some(format!("it used {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))));

@@ -822,6 +822,16 @@ fn no_pool_is_named_where_a_law_was_accepted_or_throughput_falls() {
 }
 
 #[test]
+fn nothing_is_called_idle_on_a_machine_that_other_programs_fill() {
+    let pool = |machine_cpu| pooled(|_| Seen { threads: Some(40.0), machine_cpu: Some(machine_cpu), ..idle() });
+    let beside = |machine_cpu| -> Vec<Point> { pool(machine_cpu).into_iter().map(|it| Point { others_share: Some(0.9), ..it }).collect() };
+    first(&beside(0.5), Kind::NotVisible);
+    let found = findings(&beside(3.97), None);
+    assert!(found.iter().all(|it| !it.is_named() || !it.sentence.contains("nothing on its machine is busy")), "{found:#?}");
+    assert!(found[0].is_named() || found[0].kind == Kind::None, "{found:#?}");
+}
+
+#[test]
 fn throughput_that_falls_as_the_host_takes_processors_away_is_no_contention() {
     let levels = [1.0, 4.0, 8.0, 16.0, 32.0, 64.0, 200.0];
     let law = |n: f64| 1_000.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.001 * n * (n - 1.0));
