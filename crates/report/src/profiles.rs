@@ -244,14 +244,15 @@ impl Growth<'_> {
             }
             _ => String::new(),
         };
+        let of = of(self.profiles[1]);
         match self.changes.first().filter(|first| first.grown(Order::Cum) > 0.0) {
             Some(first) => format!(
-                "{cost}The share of {} grew most: from {} to {} with all it calls.",
+                "{cost}Of {of} the share of {} grew most: from {} to {} with all it calls.",
                 visible(&first.name),
                 percent(first.cum[0]),
                 percent(first.cum[1])
             ),
-            None => format!("{cost}No function's share grew by half a per cent: it does more of the same."),
+            None => format!("{cost}Of {of} no function's share grew by half a per cent: it does more of the same."),
         }
     }
 

@@ -184,7 +184,7 @@ fn a_sweep_tells_what_grew_up_to_the_knee() {
     let told = prose(&ran.stdout);
     for said in [
         "What grew from 4 users to 20 users: samples of its stacks.",
-        "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 % with all it calls.",
+        "the share of dump \\x1b[2J grew most: from 0.0 % to 50.0 % with all it calls.",
     ] {
         assert!(told.contains(said), "{said}: {}", ran.stdout);
     }
@@ -215,7 +215,7 @@ fn a_search_tells_what_grew_up_to_the_rate_that_it_found() {
     let told = prose(&ran.stdout);
     for said in [
         "What grew from 8/s to 40/s: samples of its stacks.",
-        "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 % with all it calls.",
+        "the share of dump \\x1b[2J grew most: from 0.0 % to 50.0 % with all it calls.",
     ] {
         assert!(told.contains(said), "{said}: {}", ran.stdout);
     }
@@ -256,7 +256,7 @@ fn a_comparison_tells_what_one_side_does_more_of() {
     for said in [
         "Profiles, after the pairs",
         "What grew from A to B: samples of its stacks.",
-        "The share of dump \\x1b[2J grew most: from 0.0 % to 50.0 %",
+        "the share of dump \\x1b[2J grew most: from 0.0 % to 50.0 %",
         "+50.0",
     ] {
         assert!(told.contains(said), "{said}: {}{}", ran.stdout, ran.stderr);
