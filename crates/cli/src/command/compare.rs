@@ -494,14 +494,14 @@ fn sides(
 
 /// What is said of files where the sides are none.
 fn look_without_files(draft: &Draft, importing: &Importing, errors: &mut PlanErrors) {
-    match (draft.scenario.as_ref().or(draft.urls.as_ref()), importing.target()) {
-        (None, _) => importing.complain_without_a_file(draft, errors),
-        (Some(_), Some(target)) => errors.push(PlanError::new(
+    match (&draft.scenario, importing.target()) {
+        (_, Some(target)) if draft.scenario.is_some() || draft.urls.is_some() => errors.push(PlanError::new(
             "target",
             format!("--target {target} says where a file's requests go, and here the sides say that"),
             "leave it out",
         )),
-        (Some(_), None) => {}
+        (None, _) => importing.complain_without_a_file(draft, errors),
+        (Some(_), _) => {}
     }
 }
 

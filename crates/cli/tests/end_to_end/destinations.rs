@@ -184,6 +184,8 @@ fn with_a_target_every_request_of_a_list_of_urls_goes_there_in_every_command() {
     assert!(asked(&named) > 0);
     let sides = session.loadline(&format!("compare {base} {base}/ --urls urls.txt --target {base} --pairs 1 -n 8"));
     sides.exits(2).complains("here the sides say that");
+    let variable = session.loadline(&format!("compare {base} {base}/ --urls urls.txt --variable a=1 --pairs 1 -n 8"));
+    variable.exits(2).complains("are about a file of another tool, and none is given");
     first.was_left_alone("a list of URLs");
     second.was_left_alone("a list of URLs");
 }
