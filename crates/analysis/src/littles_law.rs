@@ -4,10 +4,10 @@
 //! identity: N̄ = X·R̄ over any span, whatever the arrivals. With N̄ counted apart from the stamps that R̄ is made of, any such
 //! mistake breaks it. The span is that of the load: what a request was on the wire after its end, while draining, is on neither side.
 //! (With all of its time on one of them, a load whose requests wait in line long after its end would seem to have lost half of them.)
-//! Requests under way at the end of a warm-up are counted in part on one side only, which is an error of at most about 2·R̄/T; so the
-//! law holds if the two sides differ by no more than max(1 %, 3·R̄/T) (docs/measurement.md §2.7).
+//! Nor what requests of the warm-up took after its end: it belongs to what was under way, and is added to their times. The law holds if
+//! the two sides differ by no more than max(1 %, 3·R̄/T) (docs/measurement.md §2.7).
 
-use measure::{Failure, Histogram, Summary, Tick};
+use measure::{Failure, Histogram, Summary, Tick, WarmUp};
 use plan::Nanos;
 use serde::Serialize;
 
@@ -65,16 +65,18 @@ pub fn of_run(run: &Summary) -> Option<LittlesLaw> {
     }
     let drained = run.service_drained?.0 as f64;
     let mean = run.service_time.mean()? / 1e9;
-    let within = (run.service_time.sum() as f64 - drained) / 1e9;
+    let within = (run.service_time.sum() as f64 - drained + run.service_of_warmup.0 as f64) / 1e9;
     let mut law = littles_law(run.in_flight_mean, within / mean / run.duration_s, mean, run.duration_s)?;
     let timeouts: u64 = run.failures.iter().filter(|failure| failure.class.is_timeout()).map(|failure| failure.count).sum();
     let limit = run.plan.connection().timeout.as_secs_f64();
     let late = (limit * NOTICED_LATE).clamp(NOTICED_LATE_MIN_S, NOTICED_LATE_MAX_S);
     law.tolerance += timeouts as f64 * late / (run.in_flight_mean * run.duration_s);
     law.holds = law.error <= law.tolerance;
-    // A request of several parts is off the wire between them, but not in its service time.
-    let in_parts = run.redirects > 0 || run.plan.scenario().is_some();
-    (law.tolerance < TOLERANCE_MAX && (law.holds || !in_parts)).then_some(law)
+    // A request of several parts is off the wire between them, but not in its service time; and of those under way where a warm-up was found
+    // to end it is not known how much of their times lies before.
+    let was_cut = matches!(run.excluded.found, Some(WarmUp::Until { at, .. }) if at > Nanos::ZERO);
+    let is_exact = run.redirects == 0 && run.plan.scenario().is_none() && !was_cut;
+    (law.tolerance < TOLERANCE_MAX && (law.holds || is_exact)).then_some(law)
 }
 
 /// Whether a histogram's buckets and its exact sum agree, so that no time was clamped.
@@ -150,6 +152,11 @@ mod tests {
         assert!(of_run(&drained).unwrap().holds);
         drained.service_drained = None;
         assert_eq!(of_run(&drained), None, "older results do not tell");
+        // A burst of the warm-up that is answered after it is on both sides.
+        let of_warmup = Nanos((whole.in_flight_mean * 0.04 * whole.duration_s * 1e9) as u64);
+        assert_eq!(with(&|run| run.service_of_warmup = of_warmup), Some(true));
+        let cut = |at| Some(WarmUp::Until { at, series: measure::Series::Throughput });
+        assert_eq!([0, 2].map(|at| with(&|run| run.excluded.found = cut(Nanos::from_secs(at)))), [Some(false), None]);
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub struct CountedAtRest {
     in_flight_area: String,
     #[serde(default)]
     service_drained_ns: Nanos,
+    #[serde(default)]
+    service_of_warmup_ns: Nanos,
     #[serde(default, skip_serializing_if = "Gaps::is_empty")]
     gaps: Gaps,
     cpu_ns: Nanos,
@@ -99,6 +101,7 @@ impl From<&Counted> for CountedAtRest {
             examples,
             in_flight_area,
             service_drained,
+            service_of_warmup,
             gaps,
             cpu,
             worker_rates,
@@ -135,6 +138,7 @@ impl From<&Counted> for CountedAtRest {
             examples: examples.clone(),
             in_flight_area: in_flight_area.to_string(),
             service_drained_ns: *service_drained,
+            service_of_warmup_ns: *service_of_warmup,
             gaps: *gaps,
             cpu_ns: *cpu,
             worker_rates: worker_rates.clone(),
@@ -176,6 +180,7 @@ impl TryFrom<CountedAtRest> for Counted {
             examples: kept.examples,
             in_flight_area: kept.in_flight_area.parse().map_err(|why| format!("'{}' is no number: {why}", kept.in_flight_area))?,
             service_drained: kept.service_drained_ns,
+            service_of_warmup: kept.service_of_warmup_ns,
             gaps: kept.gaps,
             cpu: kept.cpu_ns,
             worker_rates: kept.worker_rates,

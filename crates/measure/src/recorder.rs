@@ -178,6 +178,9 @@ impl Recorder {
         }
         if outcome.due < self.span.from {
             counts.excluded += 1;
+            if !outcome.result.is_err_and(Failure::is_unsent) && outcome.done > self.span.from {
+                counts.service_of_warmup += outcome.done.min(self.span.until).since(outcome.sent.max(self.span.from));
+            }
             return;
         }
         let is_timed = outcome.result.map_or_else(Failure::is_timeout, |_| true);

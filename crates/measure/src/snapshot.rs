@@ -67,6 +67,8 @@ pub struct Snapshot {
     pub in_flight_area: u128,
     /// Of the service times, what lies after the end of the load: while draining.
     pub service_drained: Nanos,
+    /// Of the service times of requests of the warm-up, what lies after its end and before that of the load.
+    pub service_of_warmup: Nanos,
     /// When the worker did not run though it had to.
     pub gaps: Gaps,
     /// Processor time the worker's thread used.
@@ -139,6 +141,7 @@ impl Default for Snapshot {
             examples: BTreeMap::new(),
             in_flight_area: 0,
             service_drained: Nanos::ZERO,
+            service_of_warmup: Nanos::ZERO,
             gaps: Gaps::default(),
             cpu: Nanos::ZERO,
             worker_rates: Rates::default(),
@@ -184,6 +187,7 @@ impl Snapshot {
             examples,
             in_flight_area,
             service_drained,
+            service_of_warmup,
             gaps,
             cpu,
             worker_rates,
@@ -223,6 +227,7 @@ impl Snapshot {
         }
         self.in_flight_area += in_flight_area;
         self.service_drained += *service_drained;
+        self.service_of_warmup += *service_of_warmup;
         self.gaps.add(gaps);
         self.cpu += *cpu;
         self.worker_rates.add(worker_rates);

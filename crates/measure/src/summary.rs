@@ -45,6 +45,9 @@ pub struct Summary {
     /// Of the service times, what lies after the end of the load, all requests together; `None` in results that do not tell.
     #[serde(rename = "service_drained_ns", default, skip_serializing_if = "Option::is_none")]
     pub service_drained: Option<Nanos>,
+    /// Of the service times of requests of the warm-up, which are not among those below, what lies after its end; of all together.
+    #[serde(rename = "service_of_warmup_ns", default, skip_serializing_if = "Nanos::is_zero")]
+    pub service_of_warmup: Nanos,
     /// Requests by how they ended.
     pub requests: Requests,
     /// What the warm-up held, and nothing else here.
@@ -335,6 +338,7 @@ impl Summary {
             qps_offered,
             in_flight_mean: if measured > 0.0 { totals.in_flight_area as f64 / 1e9 / measured } else { 0.0 },
             service_drained: Some(totals.service_drained),
+            service_of_warmup: totals.service_of_warmup,
             requests: Requests { due: totals.due, succeeded: totals.succeeded, failed, unsent: totals.unsent },
             excluded: Excluded { duration_s: warm.as_secs_f64().min(end.load_until.as_secs_f64()), requests: totals.excluded, found: None },
             status: totals.statuses().collect(),
@@ -406,6 +410,7 @@ impl Summary {
         self.qps_offered = rest.qps_offered;
         self.in_flight_mean = rest.in_flight_mean;
         self.service_drained = rest.service_drained;
+        self.service_of_warmup = rest.service_of_warmup;
         self.requests = rest.requests;
         self.excluded = Excluded { requests: excluded, found: Some(found), ..rest.excluded };
         self.status = rest.status;

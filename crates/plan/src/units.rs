@@ -43,6 +43,12 @@ impl Nanos {
         Self(secs.saturating_mul(1_000_000_000))
     }
 
+    /// Whether it is no time at all.
+    #[must_use]
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+
     /// In seconds, with a fraction.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {

@@ -271,6 +271,20 @@ fn warm_up_is_excluded_and_shown_as_excluded() {
 }
 
 #[test]
+fn what_was_under_way_at_either_edge_is_counted_as_far_as_it_lies_within() {
+    let (server, _) = counting(Duration::from_millis(700));
+    let summary = server.run(&plan(|draft| {
+        draft.connections = given("3");
+        draft.duration = given("2s");
+        draft.warmup = given("1s");
+    }));
+    assert_eq!(summary.in_flight_mean, 3.0);
+    let of_warmup = summary.service_of_warmup.0;
+    let within = summary.service_time.sum() - u128::from(summary.service_drained.unwrap().0) + u128::from(of_warmup);
+    assert_eq!((of_warmup, within), (3 * 400_000_000, 3 * 2_000_000_000), "Little's law, to the nanosecond");
+}
+
+#[test]
 fn a_refused_connection_is_tried_again_for_the_whole_run_but_not_without_rest() {
     // Nobody listens for the first second and a half of attempts.
     let (server, served) = counting(Duration::from_millis(10));
