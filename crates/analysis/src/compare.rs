@@ -175,6 +175,24 @@ impl Scale {
     fn as_change(self, inner: f64) -> f64 {
         if self == Self::Ratio { inner.exp_m1() } else { inner }
     }
+
+    /// What the two sides have: apart by the estimated change, around what they have in the middle together (of ratios the geometric mean of
+    /// both medians, of differences the mean). Medians alone may lie the other way round than the pairs do, where runs vary much.
+    fn sides(self, a: &[f64], b: &[f64], estimate: f64) -> (f64, f64) {
+        let medians = (middle(a), middle(b));
+        match self {
+            Self::Ratio => {
+                let center = (medians.0 * medians.1).sqrt();
+                let half = (estimate / 2.0).exp();
+                if center.is_finite() && center > 0.0 && half.is_finite() && half > 0.0 { (center / half, center * half) } else { medians }
+            }
+            Self::Difference => {
+                let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+                let center = f64::midpoint(mean(a), mean(b));
+                ((center - estimate / 2.0).max(0.0), (center + estimate / 2.0).max(0.0))
+            }
+        }
+    }
 }
 
 /// The metrics of one run.
@@ -300,9 +318,10 @@ pub struct Change {
     pub metric: Metric,
     /// Pairs, or runs on the smaller side, in which both sides know it.
     pub pairs: usize,
-    /// The median over A's runs; infinite (in JSON: null) where the quantile lies among requests that failed.
+    /// What A has: `b` is as far from it as `estimate` says, and the two lie around the middle of both sides' medians. Infinite (in JSON: null)
+    /// where the quantile lies among requests that failed.
     pub a: f64,
-    /// The same over B's.
+    /// The same of B.
     pub b: f64,
     /// 0.05 is 5 % more in B; of the failure share, the difference.
     pub estimate: f64,
@@ -381,11 +400,12 @@ fn compare(design: Design, margins: &Margins, shift_of: impl Fn(Metric) -> Optio
         a.sort_by(f64::total_cmp);
         b.sort_by(f64::total_cmp);
         let change = |inner| metric.scale().as_change(inner);
+        let sides = metric.scale().sides(&a, &b, shift.estimate);
         changes.push(Change {
             metric,
             pairs: shift.pairs,
-            a: middle(&a),
-            b: middle(&b),
+            a: sides.0,
+            b: sides.1,
             estimate: change(shift.estimate),
             interval: shift.interval.map(|interval| Interval { low: change(interval.low), high: change(interval.high) }),
             p: shift.p,

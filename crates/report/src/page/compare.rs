@@ -178,7 +178,7 @@ fn tables(compared: &Compared) -> Vec<Table> {
         let rows = compare::shown_changes(comparison).map(|change| compare::cells(change).into()).collect();
         tables.push(
             Table::new("verdicts", "Verdicts", &["", "#A", "#B", "change", "verdict"], rows)
-                .noted("Change from A to B with its interval of at least 95 %. A and B are medians over the pairs that count."),
+                .noted("Change from A to B with its interval of at least 95 %. A and B lie as far apart as the change, around the middle of both sides' medians over the pairs that count."),
         );
     }
     if let Some(transactions) = compare::steps::transactions(compared) {
