@@ -107,6 +107,13 @@ impl<'a> ServerSide<'a> {
         Some(self.mean("cpu_user")? + self.mean("cpu_system")?)
     }
 
+    /// How many of its machine's cores the server may use, where they are not all (taskset, cpusets).
+    #[must_use]
+    pub fn cores_allowed(&self) -> Option<u32> {
+        let allowed = self.seen.whole("cpu_user")?.limit? as u32;
+        self.seen.cores.filter(|cores| allowed < *cores).map(|_| allowed)
+    }
+
     /// The thread that used most over the whole span, and how much of a core.
     #[must_use]
     pub fn busiest_thread(&self) -> Option<(&'a str, f64)> {
@@ -153,6 +160,9 @@ impl<'a> ServerSide<'a> {
         let cores = self.seen.cores.map_or_else(String::new, |cores| format!(" of {}", counted(cores.into(), "core")));
         let unit = if cores.is_empty() { " cores" } else { "" };
         let mut said = format!("it used {}{unit}{cores} ({} of that in the kernel)", decimal(user + system, 2), decimal(system, 2));
+        if let Some(allowed) = self.cores_allowed() {
+            said.push_str(&format!("; it may use {allowed} of them"));
+        }
         if let Some((name, used)) = self.busiest_thread() {
             said.push_str(&format!("; its busiest thread, {name}, {:.0} % of one", used * 100.0));
         }

@@ -6,7 +6,7 @@
 //!
 //! Pure: two samples in, values out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use measure::observed::{SERIES, Unit, Value};
 use plan::Nanos;
@@ -146,7 +146,7 @@ fn processes(before: &Sample, after: &Sample, found: &mut Found) {
         (ticks as f64 + of_ended as f64 * if user + system == 0 { 0.5 } else { ticks as f64 / living }) / TICKS_PER_SECOND / found.span
     };
     let (user, system) = (cores(user), cores(system));
-    let limit = Some(after.machine.cores.len() as f64).filter(|cores| *cores > 0.0);
+    let limit = Some(cores_allowed(after) as f64).filter(|cores| *cores > 0.0);
     found.put("cpu_user", None, user, limit);
     found.put("cpu_system", None, system, limit);
     if !by_thread.is_empty() {
@@ -181,6 +181,17 @@ fn processes(before: &Sample, after: &Sample, found: &mut Found) {
     for (name, sum) in ["io_read", "io_written"].into_iter().zip(storage) {
         found.now(name, sum.map(|sum| sum as f64 / found.span), None);
     }
+}
+
+/// How many of its machine's cores the processes may use together.
+fn cores_allowed(now: &Sample) -> usize {
+    let of_machine: BTreeSet<u32> = now.machine.cores.keys().copied().collect();
+    if now.processes.is_empty() || now.processes.values().any(|process| process.cores.is_empty()) {
+        return of_machine.len();
+    }
+    let allowed: BTreeSet<u32> = now.processes.values().flat_map(|process| &process.cores).copied().collect();
+    // A machine of more cores than are switched on lists them as allowed, too.
+    allowed.intersection(&of_machine).count()
 }
 
 fn cgroup(before: &CgroupSample, after: &CgroupSample, found: &mut Found) {
@@ -365,6 +376,21 @@ mod tests {
         assert_eq!((of(&values, "thread_cpu_busiest"), of(&values, "run_queue_wait")), (0.99, 0.5));
         let first = values.iter().find(|it| it.name == "thread_cpu").unwrap();
         assert_eq!((first.of.as_deref(), first.value), (Some("io 2"), 0.99));
+    }
+
+    #[test]
+    fn processors_are_limited_to_what_all_processes_together_may_use() {
+        let may = |cores: &[u32]| ProcessSample { cores: cores.iter().copied().collect(), ..process(0, 0, 0) };
+        let limit = |processes: &[&[u32]]| {
+            let processes: Vec<_> = processes.iter().zip(1..).map(|(cores, pid)| (pid, 5, may(cores))).collect();
+            let (mut before, mut after) = (sample(1, &processes), sample(2, &processes));
+            for sample in [&mut before, &mut after] {
+                sample.machine.cores = (0..4).map(|core| (core, CoreSample::default())).collect();
+            }
+            values(&before, &after).iter().find(|it| it.name == "cpu_user").unwrap().limit
+        };
+        assert_eq!([limit(&[&[1, 2]]), limit(&[&[0], &[3]]), limit(&[&[0, 1, 2, 3, 4, 5]])], [Some(2.0), Some(2.0), Some(4.0)]);
+        assert_eq!(limit(&[&[1], &[]]), Some(4.0), "of one it is not known");
     }
 
     #[test]

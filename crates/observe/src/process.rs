@@ -4,7 +4,7 @@
 //! that is there whatever cannot be read is left out. The number of a process is used again after it has ended: a process is only
 //! the same if it also began at the same time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use crate::files::Files;
@@ -33,6 +33,8 @@ pub struct ProcessSample {
     pub written_bytes: Option<u64>,
     /// Whether some of this is another user's, and not to be known.
     pub denied: bool,
+    /// The numbers of the cores that it may use (taskset, cpusets); empty where that is not told.
+    pub cores: BTreeSet<u32>,
     /// Its threads, as far as they were looked at.
     pub by_thread: BTreeMap<Pid, ThreadSample>,
 }
@@ -143,9 +145,21 @@ pub fn sample(files: &dyn Files, pid: Pid, threads_max: usize) -> io::Result<Pro
         read_bytes: keyed(&io, "read_bytes:"),
         written_bytes: keyed(&io, "write_bytes:"),
         denied,
+        cores: cores_of(&status),
         by_thread,
         stat,
     })
+}
+
+/// The cores of a `status`, such as `0-3,8` (proc_pid_status(5)).
+fn cores_of(status: &str) -> BTreeSet<u32> {
+    let Some(list) = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")) else { return BTreeSet::new() };
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        // No machine has more than a u16 counts, whatever stands there.
+        Some(first.parse::<u16>().ok()?..=last.parse().ok()?)
+    };
+    list.trim().split(',').filter_map(range).flatten().map(u32::from).collect()
 }
 
 /// How the threads that ran longest divided their time: it is one file more for each, but for one that is alone.
@@ -199,6 +213,15 @@ mod tests {
                 began_ticks: 2_804_958
             }
         );
+    }
+
+    #[test]
+    fn the_cores_that_a_process_may_use_are_a_list_of_ranges() {
+        let cores =
+            |list: &str| cores_of(&format!("Name:\ta\nCpus_allowed:\tff\nCpus_allowed_list:\t{list}\n")).into_iter().collect::<Vec<_>>();
+        assert_eq!((cores("0-2,8"), cores("3")), (vec![0, 1, 2, 8], vec![3]));
+        assert_eq!((cores("0-4294967295,5"), cores("x-3,,2-")), (vec![5], vec![]));
+        assert!(cores_of("Name:\ta\n").is_empty());
     }
 
     proptest! {

@@ -93,6 +93,8 @@ pub struct Point {
     pub generator_cores: f64,
     /// Why loadline was the limit, if it was.
     pub generator_limit: Option<String>,
+    /// Whether loadline itself stood still for so long that these figures are not the server's.
+    pub stood_still: bool,
     /// What neither loadline nor the server used of this machine, as a share of it; where that is known.
     pub others_share: Option<f64>,
     /// Whether the load went over a network, rather than staying on this machine.
@@ -112,6 +114,8 @@ pub struct Seen {
     pub shares_machine: bool,
     /// Cores of the machine.
     pub cores: Option<f64>,
+    /// Cores of it that the server may use, where they are not all (taskset, cpusets).
+    pub allowed: Option<f64>,
     /// Cores that the server used.
     pub cpu: Option<f64>,
     /// Its busiest threads and the share of a core each used, the busiest first.
@@ -253,6 +257,7 @@ impl Point {
             locked: locked(run),
             generator_cores: run.generator.cpu_share,
             generator_limit: limit(run),
+            stood_still: matches!(generator_limit(run), Some(GeneratorLimit::Stopped(_))),
             others_share: run.generator.others_share,
             over_network: !loopback && !run.resolution.addresses.is_empty(),
             received: a_second(run.bytes.received),
@@ -414,6 +419,7 @@ impl Seen {
         Some(Self {
             shares_machine: side.seen.place == Place::ThisMachine,
             cores: side.seen.cores.map(f64::from),
+            allowed: side.cores_allowed().map(f64::from),
             cpu: side.cpu(),
             collecting: collecting(&sides, &busiest, &run.profiles),
             busiest,
@@ -439,13 +445,10 @@ impl Seen {
         })
     }
 
-    /// Cores that the server may use: those of its quota, or of its machine.
+    /// Cores that the server may use: those of its quota, or of its machine as far as they are left to it.
     #[must_use]
     pub(super) fn capacity(&self) -> Option<f64> {
-        match (self.quota, self.cores) {
-            (Some(quota), Some(cores)) => Some(quota.min(cores)),
-            (quota, cores) => quota.or(cores),
-        }
+        [self.quota, self.allowed, self.cores].into_iter().flatten().reduce(f64::min)
     }
 
     /// How busy the whole machine was, from 0 to 1.

@@ -141,6 +141,7 @@ pub(super) fn lock(scene: &Scene<'_>) -> Option<Finding> {
     let asked = seen.machine_share().is_none_or(|share| share < MACHINE_FULL_MIN) || point.generator_cores < ASKING_MAX * cores;
     let strength = match (serial, asked) {
         _ if shown.is_some() => 0.95,
+        _ if scene.is_disturbed() => DISTURBED,
         (_, false) => 0.6,
         (true, true) => 0.88,
         (false, true) => 0.84,
@@ -249,9 +250,7 @@ pub(super) fn worker_pool(scene: &Scene<'_>) -> Option<Finding> {
             time(flat.idle_s * 1e9)
         ),
     ];
-    evidence.extend(
-        seen.and_then(|seen| Some(format!("its processors had little to do: {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))),
-    );
+    evidence.extend(seen.and_then(not_full));
     evidence.extend(seen.and_then(|seen| Some(format!("it has {} threads in {}", figure(seen.threads?), processes(seen.processes?)))));
     let queued = seen.and_then(|seen| seen.accept_queue).filter(|queued| *queued >= 1.0);
     evidence.extend(queued.map(|queued| format!("{} connections waited to be accepted, on average", figure(queued))));
@@ -266,6 +265,12 @@ fn processes(number: f64) -> String {
     if number <= 1.0 { "1 process".to_owned() } else { format!("{} processes", figure(number)) }
 }
 
+fn not_full(seen: &Seen) -> Option<String> {
+    let (cpu, cores) = (seen.cpu?, seen.cores?);
+    let much = if cpu <= 0.5 * cores { "had little to do" } else { "were not full" };
+    Some(format!("its processors {much}: {} of {} cores", decimal(cpu, 2), figure(cores)))
+}
+
 /// Each user more brings less than the one before, or takes something away, while processors are idle: requests wait for something that
 /// they share. Said only by a law that the levels follow, or by throughput that falls.
 pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
@@ -273,6 +278,8 @@ pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
     const SIGMA_MIN: f64 = 0.02;
     /// Throughput that has fallen by so much has fallen.
     const FALLEN: f64 = 0.8;
+    /// … and on its way there.
+    const FALLING: f64 = 0.9;
     if scene.is_idle() == Some(false) {
         return None;
     }
@@ -283,12 +290,14 @@ pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
         && last.level >= 1.8 * top.level
         && last.good <= FALLEN * top.good * (kept(last) / kept(top)).min(1.0)
         && last.errors.max(last.refused()) < FAILING_MIN;
+    // Of one load alone that carried less it is not known whether it would again.
+    let is_seen_twice = scene.points.iter().filter(|point| point.level > top.level && point.good <= FALLING * top.good).count() >= 2;
     // One that may as well be none is not named.
     let is_serial = |sigma: &Estimate| sigma.value >= SIGMA_MIN && sigma.low > 0.0;
     let (sigma, strength) = match scene.model {
         Some(Model::Universal { sigma, .. } | Model::Amdahl { sigma, .. }) if is_serial(&sigma) => (Some(sigma.value), 0.82),
         Some(Model::Universal { .. }) if fallen => (None, 0.82),
-        None if fallen => (None, 0.6),
+        None if fallen => (None, if is_seen_twice { 0.6 } else { DISTURBED }),
         _ => return None,
     };
     let strength = if scene.is_disturbed() { DISTURBED } else { strength };
@@ -310,9 +319,7 @@ pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
     let mut evidence: Vec<String> = serial.filter(|_| fallen).into_iter().collect();
     evidence.push("a pool of workers would grow in proportion and then stay level".to_owned());
     let seen = scene.points.last().and_then(|point| point.server.as_ref());
-    evidence.extend(
-        seen.and_then(|seen| Some(format!("its processors had little to do: {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))),
-    );
+    evidence.extend(seen.and_then(not_full));
     let finding = Finding::new(Kind::Contention, strength, sentence)
         .brief(match (fallen, sigma) {
             (true, Some(_)) => "More users make it slower: they wait for something shared",
@@ -329,6 +336,8 @@ pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
 pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
     /// Times that have grown by less may be anything.
     const SLOWER_MIN: f64 = 2.5;
+    /// Of a machine that does so much it is not said that nothing on it is busy.
+    const BUSY_MIN: f64 = 0.8;
     let idle = scene.is_idle();
     if idle == Some(false) {
         return None;
@@ -361,8 +370,8 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
         None => 0.6,
     };
     // Other programs may keep the machine busy.
-    let is_full = scene.most(Seen::machine_share).is_some_and(|(_, _, share)| share >= MACHINE_FULL_MIN);
-    let strength = if is_full || scene.is_disturbed() { DISTURBED } else { strength };
+    let is_busy = scene.most(Seen::machine_share).is_some_and(|(_, _, share)| share >= BUSY_MIN);
+    let strength = if is_busy || scene.is_disturbed() { DISTURBED } else { strength };
     let sentence = "it waits while nothing on its machine is busy, likely for what is behind it (a database, another service)".to_owned();
     let mut evidence = vec![waiting];
     evidence.extend(seen.and_then(|seen| Some(format!("it used {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))));

@@ -28,20 +28,19 @@ fn candidate(used: f64) -> f64 {
 
 /// Every core that the server may use is busy.
 pub(super) fn processor(scene: &Scene<'_>) -> Option<Finding> {
-    let (point, seen, used) = scene.most(|seen| Some(seen.cpu? / seen.cores.filter(|cores| *cores > 0.0)?))?;
-    let (cpu, cores) = (seen.cpu?, seen.cores?);
+    let (point, seen, used) = scene.most(|seen| Some(seen.cpu? / seen.allowed.or(seen.cores).filter(|cores| *cores > 0.0)?))?;
+    let (cpu, of_machine) = (seen.cpu?, seen.cores?);
+    let cores = seen.allowed.unwrap_or(of_machine);
     let machine = seen.machine_share().unwrap_or(used);
     let waiting = seen.waiting.unwrap_or(0.0);
     let law = scene.law(cores, |seen| seen.cpu);
-    // Threads that wait beside idle cores are kept to fewer of them; a quota keeps them in another way.
-    let wants = scene.wants_cores();
-    let kept = wants && waiting >= (0.5 * cpu).max(0.7) && machine <= 0.8 && seen.throttled.unwrap_or(0.0) < 0.05 && seen.busiest.len() > 1;
     // Of a full machine the larger part, by threads that have nothing else to wait for.
     let most = machine >= MACHINE_FULL_MIN && cpu >= 0.5 * seen.machine_cpu.unwrap_or(cpu);
-    let strength = if (most && wants) || used >= USED_MIN {
+    let strength = if used >= USED_MIN && seen.allowed.is_some() {
+        // One thread on the one core that it may use is no limit of the thread's.
+        0.93
+    } else if (most && scene.wants_cores()) || used >= USED_MIN {
         0.9
-    } else if kept {
-        0.83
     } else if most || used >= NEAR_MIN {
         0.6
     } else if used >= WORTH_SAYING {
@@ -49,24 +48,27 @@ pub(super) fn processor(scene: &Scene<'_>) -> Option<Finding> {
     } else {
         return None;
     };
-    let had = format!("the server used {} of {} cores at {} requests a second", decimal(cpu, 2), figure(cores), figure(point.answered));
-    let (sentence, mut evidence) = if kept && strength < 0.9 {
-        let sentence = format!(
-            "it is kept to fewer cores than there are (it used {} of {}), and its threads waited for one",
-            decimal(cpu, 2),
-            figure(cores)
-        );
-        (sentence, vec![had])
-    } else {
-        (had, Vec::new())
+    let had = format!("{} of {} at {} requests a second", decimal(cpu, 2), counted(cores as u64, "core"), figure(point.answered));
+    let sentence = match seen.allowed {
+        Some(_) => format!("the server used {had}, and it may use no more of its machine's {}", figure(of_machine)),
+        None => format!("the server used {had}"),
     };
-    evidence.extend(seen.machine_cpu.map(|busy| format!("{} of its machine's {} cores were busy", decimal(busy, 2), figure(cores))));
+    let mut evidence: Vec<String> = Vec::new();
+    evidence.extend(seen.machine_cpu.map(|busy| format!("{} of its machine's {} cores were busy", decimal(busy, 2), figure(of_machine))));
     evidence.extend((waiting >= 0.1).then(|| format!("{} of its threads were ready and got no core, on average", decimal(waiting, 1))));
     let finding = Finding::new(Kind::Processor, strength, sentence)
         .evidence(evidence)
         .law(law)
-        .refuted_by("give it half the cores (taskset): if it carries more than about half, this is wrong")
-        .remedy("make a request cheaper: take a profile under this load. Or add cores or machines; it scales with them while nothing else ends first");
+        .refuted_by(match seen.allowed {
+            Some(_) => "let it use more of the cores that there are (taskset, cpuset): if it carries no more, this is wrong",
+            None => "give it half the cores (taskset): if it carries more than about half, this is wrong",
+        })
+        .remedy(match seen.allowed {
+            Some(_) => "give it more cores, or make a request cheaper: take a profile under this load",
+            None => {
+                "make a request cheaper: take a profile under this load. Or add cores or machines; it scales with them while nothing else ends first"
+            }
+        });
     Some(finding)
 }
 
@@ -74,7 +76,7 @@ pub(super) fn processor(scene: &Scene<'_>) -> Option<Finding> {
 pub(super) fn thread(scene: &Scene<'_>) -> Option<Finding> {
     let (point, seen, first) = scene.hardest(|seen| Some(seen.busiest.first()?.1))?;
     let (name, cpu, cores) = (&seen.busiest.first()?.0, seen.cpu?, seen.cores?);
-    if cores < 2.0 || first < WORTH_SAYING {
+    if seen.allowed.unwrap_or(cores) < 2.0 || first < WORTH_SAYING {
         return None;
     }
     let alone = first >= ALONE_MIN * cpu;

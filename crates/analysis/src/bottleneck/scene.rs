@@ -77,6 +77,11 @@ impl<'a> Scene<'a> {
     /// `None` where nothing fell due.
     pub(super) fn new(points: &'a [Point], model: Option<Model>) -> Option<Self> {
         let mut points: Vec<&Point> = points.iter().filter(|point| point.requests > 0.0).collect();
+        // Throughput of a load in which loadline stood still is not the server's; that requests failed is.
+        let says_something = |point: &Point| !point.stood_still || point.errors.max(point.refused()) >= FAILING_MIN;
+        if points.iter().any(|point| !point.stood_still) {
+            points.retain(|point| says_something(point));
+        }
         points.sort_by(|a, b| a.level.total_cmp(&b.level));
         // Of equals the lowest.
         let top = points.iter().rev().copied().max_by(|a, b| a.good.total_cmp(&b.good))?;
@@ -156,10 +161,13 @@ impl<'a> Scene<'a> {
         Some(used <= IDLE_MAX && thread <= 0.8 && (machine <= 0.9 || !self.wants_cores()))
     }
 
-    /// Whether the host gave more of the machine's processors to others at one load than at another, so that the course of throughput over
-    /// the loads is not the server's own.
+    /// Whether the host gave more of the machine's processors to others at one load than at another, or loadline stood still, so that the
+    /// course of throughput over the loads is not the server's own.
     pub(super) fn is_disturbed(&self) -> bool {
         const APART_MAX: f64 = 0.1;
+        if self.points.iter().any(|point| point.stood_still) {
+            return true;
+        }
         let steal = || self.points.iter().filter_map(|point| point.server.as_ref()?.steal);
         steal().fold(0.0, f64::max) - steal().fold(1.0, f64::min) > APART_MAX
     }

@@ -120,16 +120,38 @@ fn all_cores_busy_is_the_processor() {
 }
 
 #[test]
-fn a_server_that_is_kept_to_fewer_cores_is_told_so() {
-    let kept = |rate: f64| Seen {
-        cpu: Some(rate * 0.001),
-        machine_cpu: Some(rate * 0.001 + 0.1),
-        busiest: vec![("app 11".to_owned(), rate * 0.000_25); 4],
-        waiting: Some(if rate > 900.0 { 3.0 } else { 0.1 }),
+fn a_server_that_may_use_fewer_cores_than_there_are_is_told_so() {
+    let kept = |allowed: f64| {
+        move |rate: f64| Seen {
+            allowed: Some(allowed),
+            cpu: Some(rate * 0.001 * allowed),
+            machine_cpu: Some(rate * 0.001 * allowed + 0.1),
+            busiest: vec![("app 11".to_owned(), rate * 0.001 * allowed / 4.0); 4],
+            waiting: Some(if rate > 900.0 { 3.0 } else { 0.1 }),
+            ..idle()
+        }
+    };
+    let rates = [600.0, 960.0, 990.0, 985.0];
+    let found = first(&ladder(rates, [1.6, 4.1, 16.0, 65.0], kept(2.0)), Kind::Processor);
+    assert_eq!(found.sentence, "the server used 1.98 of 2 cores at 990 requests a second, and it may use no more of its machine's 4");
+    assert!(found.refuted_by.contains("taskset"), "{found:#?}");
+    // One thread on one core: more processes would not carry more.
+    let alone = |rate: f64| Seen { busiest: vec![("app 11".to_owned(), rate * 0.001)], ..kept(1.0)(rate) };
+    first(&ladder(rates, [1.6, 4.1, 16.0, 65.0], alone), Kind::Processor);
+}
+
+#[test]
+fn threads_that_wait_for_cores_beside_idle_ones_tell_nothing_of_processors() {
+    // A Go program that writes to PostgreSQL: short turns on many cores, each of which waits for its turn.
+    let seen = Seen {
+        cpu: Some(1.3),
+        machine_cpu: Some(2.75),
+        busiest: vec![("app 11".to_owned(), 0.24), ("app 12".to_owned(), 0.22), ("app 13".to_owned(), 0.2)],
+        threads: Some(11.0),
+        waiting: Some(1.6),
         ..idle()
     };
-    let found = first(&ladder([600.0, 960.0, 990.0, 985.0], [1.6, 4.1, 16.0, 65.0], kept), Kind::Processor);
-    assert!(found.sentence.contains("kept to fewer cores"), "{found:#?}");
+    first(&[closed(10.0, 9_241.0, 1.07, seen)], Kind::None);
 }
 
 #[test]
@@ -845,6 +867,42 @@ fn throughput_that_falls_as_the_host_takes_processors_away_is_no_contention() {
     let found = findings(&of(0.02, 0.38), None);
     assert!(found.iter().all(|it| !it.is_named() || matches!(it.kind, Kind::None | Kind::NotVisible)), "{found:#?}");
     assert!(found[0].sentence.contains("no figure"), "{found:#?}");
+}
+
+#[test]
+fn throughput_that_fell_at_one_load_alone_is_no_contention() {
+    let points = [(10.0, 36_814.0), (20.0, 36_111.0), (50.0, 42_202.0), (100.0, 29_559.0)];
+    let busy = || Seen { cpu: Some(2.9), machine_cpu: Some(3.4), ..idle() };
+    let found = findings(&points.map(|(users, rate)| closed(users, rate, users / rate * 1e3, busy())), None);
+    assert!(found.iter().all(|it| !it.is_named() || it.sentence.ends_with("no figure of the server explains it alone")), "{found:#?}");
+    assert!(found.iter().flat_map(|it| &it.evidence).all(|it| !it.contains("little to do")), "{found:#?}");
+}
+
+#[test]
+fn loads_in_which_loadline_stood_still_tell_nothing_of_the_server() {
+    // A host that took two thirds of the processors away: 13 threads used one core together, and no lock was there.
+    let taken = |rate: f64| Seen {
+        cpu: Some(1.0),
+        machine_cpu: Some(1.2),
+        steal: Some(0.6),
+        busiest: vec![("app 11".to_owned(), 0.17); 6],
+        threads: Some(13.0),
+        waiting: Some(0.05 * rate / 1e4),
+        ..idle()
+    };
+    let still = |users: f64, rate: f64| Point { stood_still: true, ..closed(users, rate, users / rate * 1e3, taken(rate)) };
+    let all = [still(1.0, 10_700.0), still(10.0, 11_000.0), still(100.0, 11_279.0)];
+    let found = findings(&all, None);
+    assert!(found.iter().all(|it| it.kind != Kind::Lock || !it.is_named()), "{found:#?}");
+    // Levels that count are judged without the others.
+    let mut points = pooled(|_| Seen { threads: Some(8.0), ..idle() });
+    let expected = findings(&points, None);
+    points.push(still(300.0, 20.0));
+    assert_eq!(findings(&points, None), expected);
+    // That all requests failed is so all the same.
+    let failed = Point { stood_still: true, good: 0.0, errors: 1.0, ..closed(600.0, 500.0, 1.0, idle()) };
+    points.push(failed);
+    assert_ne!(findings(&points, None), expected);
 }
 
 #[test]
