@@ -395,7 +395,8 @@ mod tests {
         });
         let profiling = Profiling::start(&[address.parse().unwrap()], &plan("10s", "0s"));
         let origin = profiling.begun;
-        asked.recv().unwrap();
+        // That of processors, and that of locks beside it.
+        assert_eq!(asked.iter().take(2).count(), 2);
         let Outcome { had, warnings } = profiling.stop(origin);
         assert!(had.is_empty() && warnings[0].contains("it was not there yet when the run was over"), "{warnings:?}");
     }

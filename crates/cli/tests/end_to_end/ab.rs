@@ -325,13 +325,19 @@ fn figure(report: &str, label: &str) -> f64 {
     rest.split_whitespace().next().unwrap().parse().unwrap()
 }
 
+fn rate(report: &str) -> f64 {
+    figure(report, "Requests per second:")
+}
+
 #[test]
 fn numbers_agree_where_the_server_is_the_limit() {
     let server = Recorder::start(Duration::from_millis(20), 200);
     let mut session = Session::new();
     let words = ["-n", "600", "-c", "6", "-k", &format!("{}/", server.url)];
-    let theirs = text(&real(&session, &words).stdout);
-    let ours = ours(&mut session, &words).exits(0).stdout;
+    // A pause of this machine hits one of two: the fastest of three each.
+    let fastest = |reports: [String; 3]| reports.into_iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).unwrap();
+    let theirs = fastest([(); 3].map(|()| text(&real(&session, &words).stdout)));
+    let ours = fastest([(); 3].map(|()| ours(&mut session, &words).exits(0).stdout));
     // Not the slowest: it is the machine's at these loads, and another one in each of two runs.
     for label in ["Time taken for tests:", "Requests per second:", "Time per request:", "Transfer rate:", "  50%", "  75%"] {
         let ratio = figure(&ours, label) / figure(&theirs, label);

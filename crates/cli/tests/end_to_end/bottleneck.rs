@@ -55,7 +55,7 @@ fn missing_credentials_are_told_as_that_by_a_run_a_ladder_and_a_search() {
     assert!(!ran.stdout.contains("it fails from"), "{}", ran.stdout);
     assert_eq!(session.json("it.json")["bottleneck"][0]["kind"], "refused");
 
-    let ran = session.loadline(&format!("find '{url}' --slo 'failed < 1%' --quick --budget 30s --name it --dir .")).exits(1);
+    let ran = session.searched(&format!("find '{url}' --slo 'failed < 1%' --quick --budget 30s --name it --dir .")).exits(1);
     assert!(prose(&ran.stdout).contains(&format!("What was measured is not its capacity: {REFUSED}.")), "{}", ran.stdout);
     assert_eq!(session.json("it.find.json")["bottleneck"][0]["kind"], "refused");
 }
@@ -74,7 +74,7 @@ fn credentials_that_some_requests_lack_are_a_failure_of_these() {
 
 /// The first Finding of a run, and the report.
 fn first_of(session: &mut Session, line: &str) -> (serde_json::Value, String) {
-    let ran = session.loadline(&format!("run {line} --full --out json=r.json --force"));
+    let ran = session.undisturbed(&format!("run {line} --full --out json=r.json --force"));
     (session.json("r.json")["bottleneck"][0].clone(), prose(&ran.stdout))
 }
 
@@ -112,12 +112,15 @@ fn freezes_are_named_with_open_and_with_closed_load() {
     let server = server();
     let mut session = Session::alone();
     let url = server.url("/behave?stall=1s:400ms&delay=2ms");
+    // Where loadline stood still too, each time, nobody is blamed for it.
+    let nobody =
+        |first: &serde_json::Value, said: &str| said.contains("INVALID") && (first["kind"] == "none" || first["kind"] == "generator");
     let (first, said) = first_of(&mut session, &format!("-c 10 -d 6s '{url}'"));
-    assert!(first["kind"] == "freezes" || first["kind"] == "shared_machine", "{first} {said}");
-    assert!(said.contains("the server froze"), "{said}");
+    let is_named = (first["kind"] == "freezes" || first["kind"] == "shared_machine") && said.contains("the server froze");
+    assert!(is_named || nobody(&first, &said), "{first} {said}");
     let url = server.url("/behave?stall=2s:600ms&delay=2ms");
     let (first, said) = first_of(&mut session, &format!("-r 200/s -d 10s '{url}'"));
-    assert!(said.contains("the server froze") && !said.contains("--warmup"), "{first} {said}");
+    assert!(said.contains("the server froze") && !said.contains("--warmup") || nobody(&first, &said), "{first} {said}");
 }
 
 #[test]

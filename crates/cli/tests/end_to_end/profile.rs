@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use crate::session::{Session, prose, server};
+use crate::session::{Ran, Session, least_disturbed, prose, server};
 
 /// A place that hands out these profiles one after the other, the last one again and again, and tells what it was asked for. It knows nothing
 /// of locks.
@@ -166,21 +166,23 @@ fn a_process_is_sampled_by_perf_where_it_is_there_and_allowed() {
 }
 
 /// Whether a machine that others keep busy left nothing that counts: then no profile is taken, and that is said.
-fn nothing_counts(said: &str) -> bool {
-    said.contains("No profile was taken") && (said.contains("INVALID") || said.contains("does not count"))
+fn nothing_counts(ran: &Ran) -> bool {
+    ran.stdout.contains("No profile was taken") && ran.stdout.contains("does not count")
 }
 
 #[test]
 fn a_sweep_tells_what_grew_up_to_the_knee() {
     let server = server();
-    let (at, _asked) = pprof(&[QUIET, BUSY]);
     let mut session = Session::alone();
-    let line = format!("sweep {} --levels 2,20 -d 1300ms --cooldown 0s --name it --dir . --profile {at}", server.url("/behave?delay=10ms"));
-    let ran = session.loadline(&line);
-    if nothing_counts(&ran.stdout) {
-        return;
-    }
-    let ran = ran.exits(0).says("Profiles of the server at 4 users and 20 users").says("+50.0");
+    let swept = || {
+        let (at, _asked) = pprof(&[QUIET, BUSY]);
+        let url = server.url("/behave?delay=10ms");
+        session.loadline(&format!("sweep {url} --levels 2,20 -d 1300ms --cooldown 0s --name it --dir . --force --profile {at}"))
+    };
+    let ran = least_disturbed(swept, |ran| ran.stdout.contains("INVALID"))
+        .exits(0)
+        .says("Profiles of the server at 4 users and 20 users")
+        .says("+50.0");
     let told = prose(&ran.stdout);
     for said in [
         "What grew from 4 users to 20 users: samples of its stacks.",
@@ -206,11 +208,7 @@ fn a_search_tells_what_grew_up_to_the_rate_that_it_found() {
         "find {} --slo 'p90 < 2s' --rate-max 40/s --quick --budget 30s --name it --dir . --profile {at} --profile-out there",
         server.url("/healthz")
     );
-    let ran = session.loadline(&line);
-    if nothing_counts(&ran.stdout) {
-        return;
-    }
-    let ran = ran.exits(0).says("Profiles of the server at 8/s and 40/s").says("+50.0");
+    let ran = session.again_while(&line, nothing_counts).exits(0).says("Profiles of the server at 8/s and 40/s").says("+50.0");
     assert_eq!((asked.iter().take(2).count(), asked.try_recv().is_err()), (2, true), "one each, and none while it searched");
     let told = prose(&ran.stdout);
     for said in [

@@ -194,12 +194,30 @@ impl Session {
         self.again_while(line, |ran| ran.exit == 4)
     }
 
+    /// The same, again some times while a run, or a level of a sweep, is INVALID: this machine did not give loadline its processors.
+    pub fn undisturbed(&mut self, line: &str) -> Ran {
+        self.again_while(line, |ran| ran.stdout.contains("INVALID"))
+    }
+
+    /// The same for a search: again some times, with three times as long for it, while trials that do not count took so much of its 30
+    /// seconds that it has no answer.
+    pub fn searched(&mut self, line: &str) -> Ran {
+        let longer = line.replace("--budget 30s", "--budget 90s");
+        self.first_then(line, &longer, |ran| {
+            let said = prose(&ran.stdout);
+            said.contains("Cannot tell: trials were invalid") || said.contains("not count; the last one:") && said.contains("--budget ")
+        })
+    }
+
     /// The same, again some times while this machine was not there for what a test asks.
     pub fn again_while(&mut self, line: &str, was_busy: impl Fn(&Ran) -> bool) -> Ran {
-        const TIMES: usize = 6;
-        let again = if line.contains("--force") { line.to_owned() } else { format!("{line} --force") };
-        let ran = self.loadline(line);
-        (1..TIMES).fold(ran, |ran, _| if was_busy(&ran) { self.loadline(&again) } else { ran })
+        self.first_then(line, line, was_busy)
+    }
+
+    fn first_then(&mut self, line: &str, again: &str, was_busy: impl Fn(&Ran) -> bool) -> Ran {
+        let again = if again.contains("--force") { again.to_owned() } else { format!("{again} --force") };
+        let mut lines = std::iter::once(line).chain(std::iter::repeat(&*again));
+        least_disturbed(|| self.loadline(lines.next().unwrap_or(line)), was_busy)
     }
 
     /// Starts `loadline` with these words.
@@ -372,6 +390,21 @@ impl Ran {
         assert!(complaints.is_empty(), "{complaints:#?}");
         self
     }
+}
+
+/// What this brings about, again some times while this machine was not there for it. Its host takes processors away in bursts, so each rest
+/// is longer than the one before.
+pub fn least_disturbed<T>(mut measure: impl FnMut() -> T, was_disturbed: impl Fn(&T) -> bool) -> T {
+    const RESTS_S: [u64; 5] = [1, 2, 4, 8, 16];
+    let mut measured = measure();
+    for rest in RESTS_S {
+        if !was_disturbed(&measured) {
+            break;
+        }
+        std::thread::sleep(Duration::from_secs(rest));
+        measured = measure();
+    }
+    measured
 }
 
 /// Prose as one line, wherever it was broken.

