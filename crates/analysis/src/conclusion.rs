@@ -75,12 +75,12 @@ pub fn by_topic(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&Stopped>)
 fn peak(rows: &[LevelRow], best: &LevelRow, last: &LevelRow, stopped: Option<&Stopped>) -> Vec<String> {
     let took = |row: &LevelRow| row.ttlb_mean_ns.map_or_else(|| NONE.to_owned(), time);
     let tail = best.ttlb_p99.map_or_else(String::new, |p99| format!(" and {} (p99)", time(p99.0 as f64)));
-    let mut said = vec![format!(
-        "It carries {} requests a second, at {}, where latency is {} (mean){tail}.",
-        figure(best.qps),
-        best.level,
-        took(best)
-    )];
+    let (qps, level) = (figure(best.qps), best.level);
+    let mut said = vec![match best.standing {
+        // So many were answered, whatever held loadline back; how long they took is not the server's.
+        Standing::Invalid => format!("It carries at least {qps} requests a second, at {level}; that level is INVALID."),
+        _ => format!("It carries {qps} requests a second, at {level}, where latency is {} (mean){tail}.", took(best)),
+    }];
     if rows.len() == 1 {
         said.push("One level alone does not show the limit: measure more of them.".to_owned());
         return said;
@@ -295,6 +295,8 @@ mod tests {
             conclusion(&rows, None).last().unwrap(),
             "At the peak the load generator was the limit (its busiest thread used 97 % of a core), so the server may carry more."
         );
+        rows[1].standing = Standing::Invalid;
+        assert_eq!(conclusion(&rows, None)[0], "It carries at least 50,000 requests a second, at 100 users; that level is INVALID.");
     }
 
     #[test]

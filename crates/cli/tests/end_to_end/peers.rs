@@ -166,7 +166,12 @@ mod vegeta {
         let attack = "attack -targets=t -rate=50 -duration=1s";
         fs::write(session.path("t"), format!("GET {}\n", server.url("/healthz"))).unwrap();
         for pipe in [format!("loadline vegeta {attack} | vegeta report"), format!("vegeta {attack} | loadline vegeta report")] {
-            assert!(told(&session, &pipe).contains("200:50  "), "{pipe}");
+            let before = server.counts().path("/healthz");
+            let report = told(&session, &pipe);
+            // The real one sends less in its second where this machine stands still for a part of it.
+            let sent = server.counts().path("/healthz") - before;
+            assert!((1..=50).contains(&sent) && report.contains(&format!("200:{sent}  ")), "{pipe}: {sent} were sent\n{report}");
+            assert!(pipe.starts_with("vegeta") || sent == 50, "{sent}");
         }
     }
 
