@@ -225,7 +225,7 @@ fn crew(seen: Option<&Seen>, at_once: f64) -> Crew {
 /// Flat throughput, idle cores, rising times: all workers of a pool wait.
 pub(super) fn worker_pool(scene: &Scene<'_>) -> Option<Finding> {
     let flat = scene.flat?;
-    if scene.is_idle() == Some(false) || flat.at_once() < 0.7 || scene.shape() == Shape::Bent {
+    if scene.is_idle() == Some(false) || flat.at_once() < 0.7 || !scene.has_grown() || scene.shape() == Shape::Bent {
         return None;
     }
     let seen = scene.points.last().and_then(|point| point.server.as_ref());
@@ -363,7 +363,8 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
             );
         return Some(finding);
     }
-    let strength = match scene.flat.map(|flat| crew(seen, flat.at_once())) {
+    let grown = scene.flat.filter(|_| scene.has_grown());
+    let strength = match grown.map(|flat| crew(seen, flat.at_once())) {
         Some(Crew::Many) => 0.8,
         Some(Crew::Few) => 0.6,
         Some(_) => 0.52,
@@ -375,7 +376,7 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
     let sentence = "it waits while nothing on its machine is busy, likely for what is behind it (a database, another service)".to_owned();
     let mut evidence = vec![waiting];
     evidence.extend(seen.and_then(|seen| Some(format!("it used {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))));
-    if let (Some(flat), Some(threads)) = (scene.flat, seen.and_then(|seen| seen.threads))
+    if let (Some(flat), Some(threads)) = (grown, seen.and_then(|seen| seen.threads))
         && threads > flat.at_once()
     {
         evidence.push(format!("it has {} threads, and {} requests get on at a time", figure(threads), figure(flat.at_once())));

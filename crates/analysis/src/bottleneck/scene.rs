@@ -95,6 +95,12 @@ impl<'a> Scene<'a> {
         self.points.first().zip(self.points.last()).is_none_or(|(first, last)| last.level <= first.level)
     }
 
+    /// Whether a load below that at which throughput stops growing was measured, or there is none. Of the lowest of all the users that are worked
+    /// on at once are by Little's law as many as there are, which tells nothing of the server.
+    pub(super) fn has_grown(&self) -> bool {
+        self.top.open || self.flat.is_some_and(|flat| flat.from <= 1.0 || self.points.iter().any(|point| point.level < flat.from))
+    }
+
     /// What the course of throughput looks like: as the accepted model says, else held against a pool of the size that Little's law gives.
     pub(super) fn shape(&self) -> Shape {
         /// A pool carries this share of what its size and its idle time make, at least.

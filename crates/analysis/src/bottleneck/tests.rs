@@ -906,6 +906,21 @@ fn loads_in_which_loadline_stood_still_tell_nothing_of_the_server() {
 }
 
 #[test]
+fn no_pool_has_the_size_of_the_lowest_load() {
+    // Four workers, and a law that bends, from where both are flat: by Little's law ten and sixteen are worked on at once.
+    let workers = |users: f64| closed(users, 400.0, users / 0.4, Seen { threads: Some(10.0), ..idle() });
+    let bent = |users: f64, rate: f64| closed(users, rate, users / rate * 1e3, Seen { threads: Some(16.0), ..idle() });
+    for points in [[10.0, 20.0, 50.0].map(workers), [bent(16.0, 1_434.0), bent(32.0, 1_412.0), bent(40.0, 1_400.0)]] {
+        let found = findings(&points, None);
+        assert!(found.iter().all(|it| it.kind != Kind::WorkerPool), "{found:#?}");
+        assert!(found.iter().flat_map(|it| &it.evidence).all(|it| !it.contains("get on at a time")), "{found:#?}");
+    }
+    // One alone is worked on at once, where one is all that a single worker takes.
+    let single = [1.0, 4.0, 16.0].map(|users| closed(users, 100.0, users * 10.0, Seen { threads: Some(3.0), ..idle() }));
+    assert!(findings(&single, None).iter().any(|it| it.kind == Kind::WorkerPool || it.kind == Kind::Lock));
+}
+
+#[test]
 fn a_sentence_in_brief_ends_where_it_can() {
     assert_eq!(in_brief("a lock: one at a time").as_deref(), Some("A lock: one at a time"));
     let long = format!("a pool of workers: about 4 workers, all taken, let {} through", "9".repeat(60));
