@@ -1,6 +1,6 @@
 //! `loadline calibrate`: what is measured, kept, and used by later commands.
 
-use crate::session::{Session, server};
+use crate::session::{Session, least_disturbed, server};
 
 /// A session whose user's data directory is its own.
 fn at_home(session: Session) -> Session {
@@ -41,13 +41,21 @@ fn the_ceiling_is_kept_and_told_by_later_reports() {
 #[test]
 fn the_noise_of_a_target_is_kept_and_printed_by_comparisons() {
     let server = server();
-    let mut session = at_home(Session::new());
+    let mut at_rest = Some(Session::new());
     let (url, other) = (server.url("/behave?delay=5ms"), server.url("/behave?delay=6ms"));
     let shape = "-c 2 -n 60 --cooldown 0s";
-    session.loadline(&format!("calibrate --aa '{url}' {shape} --pairs 6")).exits(0).says("differs from itself").says("false alarm");
+    let calibrate = || {
+        let mut session = at_home(at_rest.take().unwrap());
+        let ran = session.loadline(&format!("calibrate --aa '{url}' {shape} --pairs 6"));
+        at_rest = Some(session);
+        ran
+    };
+    least_disturbed(calibrate, |ran| ran.exit != 0).exits(0).says("differs from itself").says("false alarm");
+    let mut session = at_home(at_rest.unwrap());
     let kept = session.json("loadline/calibration.json");
-    assert_eq!(kept["noise"][0]["noise"]["pairs"], 6);
-    session = at_home(session);
+    // Pairs that do not count are left out.
+    let pairs = kept["noise"][0]["noise"]["pairs"].as_u64().unwrap();
+    assert!((5..=6).contains(&pairs), "{pairs}");
     session.loadline(&format!("compare '{url}' '{other}' {shape} --pairs 1 --name known")).exits(4).says("noise of this setup (A/A): ±");
     session = at_home(session);
     session.loadline(&format!("compare '{url}' '{other}' -c 3 -n 60 --pairs 1 --name unknown")).exits(4).says("is not known");
