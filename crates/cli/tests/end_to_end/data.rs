@@ -269,9 +269,10 @@ fn a_list_has_a_row_for_each_url() {
     let list = "3 GET /healthz\n1 GET /nothing\n2 GET /users/{{random 1 9}}\n";
     let mut session = Session::new().file("urls.txt", list);
     let line = format!("run {} --urls urls.txt -n 60 -c 2 --full --no-save", served.url("/"));
-    let ran = session
-        .judged(&format!("{line} --check 'url /nothing failed == 0' --out json=r.json --out markdown=r.md --out html=r.html"))
-        .exits(1);
+    let ran = or_return!(
+        session.judged(&format!("{line} --check 'url /nothing failed == 0' --out json=r.json --out markdown=r.md --out html=r.html"))
+    )
+    .exits(1);
     ran.says("GET /healthz").says("GET /nothing").says("GET /users/{{random 1 9}}");
     let result = session.json("r.json");
     let rows = result["urls"].as_array().unwrap();

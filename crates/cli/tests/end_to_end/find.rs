@@ -33,8 +33,7 @@ fn the_capacity_of_a_pool_of_workers_is_found_with_every_trial_behind_it() {
     let server = server();
     let mut session = Session::new();
     let url = server.url("/behave?pool=4:10ms");
-    let ran = session
-        .searched(&format!("find '{url}' --slo 'p99 < 300ms' --slo 'failed < 1%' {SHORT} --progress none"))
+    let ran = or_return!(session.searched(&format!("find '{url}' --slo 'p99 < 300ms' --slo 'failed < 1%' {SHORT} --progress none")))
         .exits(0)
         .complains_of_nothing();
     // 4 / 10 ms.
@@ -71,7 +70,7 @@ fn what_a_rate_limiter_lets_pass_is_found_and_its_refusals_are_named() {
     let server = server();
     let mut session = Session::new();
     let url = server.url("/behave?limit=200");
-    let ran = session.searched(&format!("find '{url}' --slo 'failed < 5%' --name limited --dir out {SHORT}")).exits(0);
+    let ran = or_return!(session.searched(&format!("find '{url}' --slo 'failed < 5%' --name limited --dir out {SHORT}"))).exits(0);
     close_to(200.0, &session.json("out/limited.find.json"));
     assert!(prose(&ran.stdout).contains("of them with status 429."), "{}", ran.stdout);
     ran.says("breaks failed: ").says("with failed < 5%; breaks at ");
@@ -82,7 +81,7 @@ fn a_server_that_carries_all_that_is_allowed_is_not_loaded_beyond_it() {
     let server = server();
     let mut session = Session::new();
     let url = server.url("/healthz");
-    let ran = session.searched(&format!("find {url} --slo 'p90 < 2s' --rate-max 40/s {SHORT} --quiet")).exits(0);
+    let ran = or_return!(session.searched(&format!("find {url} --slo 'p90 < 2s' --rate-max 40/s {SHORT} --quiet"))).exits(0);
     for part in ["It carries 40 req/s with p90 < 2s, and no more was tried: it is the highest rate allowed.", "It held 40 req/s for "] {
         assert!(prose(&ran.stdout).contains(part), "{part}:\n{}", ran.stdout);
     }
@@ -112,7 +111,7 @@ fn what_this_machine_can_send_is_not_exceeded_and_bounds_the_answer_from_below_o
         (ceiling["qps_reached"], ceiling["cpu_share_busiest"]) = (50.into(), 1.into());
     }
     fs::write(&kept, calibration.to_string()).unwrap();
-    let ran = session.searched(&format!("find {} --slo 'p90 < 2s' {SHORT}", server.url("/healthz"))).exits(4);
+    let ran = or_return!(session.searched(&format!("find {} --slo 'p90 < 2s' {SHORT}", server.url("/healthz")))).exits(4);
     for part in [
         "At most 35/s, 70 % of what this machine was seen to send (loadline calibrate).",
         "It carries at least 35 req/s with p90 < 2s; the load generator is the limit.",
@@ -129,9 +128,9 @@ fn a_check_that_breaks_at_the_rate_found_ends_with_one_and_one_that_holds_does_n
     let server = server();
     let mut session = Session::new();
     let line = format!("find {} --slo 'p90 < 2s' --rate-max 40/s {SHORT} --quiet --check 'service_time p95 < 10s'", server.url("/healthz"));
-    let ran = session.searched(&line).exits_either(0, 4);
+    let ran = or_return!(session.searched(&line)).exits_either(0, 4);
     assert!(prose(&ran.stdout).contains("Check 'service_time p95 < 10s' held (at 40 req/s): "), "{}", ran.stdout);
-    let ran = session.searched(&format!("{line} --check 'mean < 1us' --force")).exits(1);
+    let ran = or_return!(session.searched(&format!("{line} --check 'mean < 1us' --force"))).exits(1);
     for part in ["Check 'service_time p95 < 10s' held (at 40 req/s): ", "Check 'mean < 1us' failed (at 40 req/s): "] {
         assert!(prose(&ran.stdout).contains(part), "{part}:\n{}", ran.stdout);
     }
@@ -144,7 +143,7 @@ fn a_promise_that_no_rate_keeps_is_broken() {
     let server = server();
     let mut session = Session::new();
     let url = server.url("/behave?status=503");
-    let ran = session.searched(&format!("find '{url}' --slo 'failed < 1%' {SHORT}")).exits(1);
+    let ran = or_return!(session.searched(&format!("find '{url}' --slo 'failed < 1%' {SHORT}"))).exits(1);
     for part in ["It does not keep failed < 1% even at ", "failed 100 %.", "requests failed (100 %), ", " of them with status 503."] {
         assert!(prose(&ran.stdout).contains(part), "{part}:\n{}", ran.stdout);
     }

@@ -271,7 +271,7 @@ fn the_list_has_the_load_and_what_failed() {
     let server = server();
     let mut session = Session::new();
     let failing = server.url("/behave?status=404");
-    session.judged(&format!("run '{failing}' -n 30 -c 3 --check 'failed < 1%'")).exits(1);
+    or_return!(session.judged(&format!("run '{failing}' -n 30 -c 3 --check 'failed < 1%'"))).exits(1);
     session.loadline(&format!("run {} -r 50/s -d 500ms", server.url("/healthz")));
     session.loadline(&format!("run '{}' -c 1 -d 300ms", server.url("/behave?delay=1500ms")));
     let listed = session.loadline("runs").exits(0).says("-c 3").says("-r 50/s").says("no answer within the run").stdout;

@@ -179,7 +179,7 @@ fn a_sweep_tells_what_grew_up_to_the_knee() {
         let url = server.url("/behave?delay=10ms");
         session.loadline(&format!("sweep {url} --levels 2,20 -d 1300ms --cooldown 0s --name it --dir . --force --profile {at}"))
     };
-    let ran = least_disturbed(swept, |ran| ran.stdout.contains("INVALID"))
+    let ran = or_return!(least_disturbed(swept, |ran| ran.stdout.contains("INVALID")))
         .exits(0)
         .says("Profiles of the server at 4 users and 20 users")
         .says("+50.0");
@@ -208,7 +208,7 @@ fn a_search_tells_what_grew_up_to_the_rate_that_it_found() {
         "find {} --slo 'p90 < 2s' --rate-max 40/s --quick --budget 30s --name it --dir . --profile {at} --profile-out there",
         server.url("/healthz")
     );
-    let ran = session.again_while(&line, nothing_counts).exits(0).says("Profiles of the server at 8/s and 40/s").says("+50.0");
+    let ran = or_return!(session.again_while(&line, nothing_counts)).exits(0).says("Profiles of the server at 8/s and 40/s").says("+50.0");
     assert_eq!((asked.iter().take(2).count(), asked.try_recv().is_err()), (2, true), "one each, and none while it searched");
     let told = prose(&ran.stdout);
     for said in [

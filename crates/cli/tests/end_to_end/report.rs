@@ -40,7 +40,7 @@ fn two_runs_become_a_page_and_figures_for_scripts() {
     let server = server();
     let mut session = Session::alone();
     for name in ["a", "b"] {
-        session.undisturbed(&format!("run {} -c 2 -n 200 --name {name}", server.url("/healthz"))).exits(0);
+        or_return!(session.undisturbed(&format!("run {} -c 2 -n 200 --name {name}", server.url("/healthz")))).exits(0);
     }
     session.loadline("diff @a @b --out json=d.json --out html=d.html --out text=d.txt").exits(0).says("may be chance");
     let told = session.json("d.json");

@@ -461,7 +461,7 @@ fn a_search_finds_the_highest_rate_of_journeys() {
         server.url("").trim_end_matches('/')
     );
     let mut session = Session::new().file("s.yaml", &text);
-    let ran = session.searched("find s.yaml --slo 'p90 < 2s' --rate-max 20/s --quick --budget 30s --quiet").exits(0);
+    let ran = or_return!(session.searched("find s.yaml --slo 'p90 < 2s' --rate-max 20/s --quick --budget 30s --quiet")).exits(0);
     let prose = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "begun/s",

@@ -76,7 +76,7 @@ fn what_a_sweep_says_of_its_curve_stands_in_every_place() {
     let mut session = Session::alone();
     let url = server.url("/behave?pool=4:20ms");
     let line = format!("sweep '{url}' --levels 1,2,3,4,8,16,32 --repeat 2 -d 300ms --cooldown 0s --name pool");
-    let ran = session.judged(&line).exits(0).says("best concurrency");
+    let ran = or_return!(session.judged(&line)).exits(0).says("best concurrency");
     let (result, page) = (session.json("_output/loadline/pool.json"), session.read("_output/loadline/pool.md"));
     let words = result["model"]["words"].as_array().unwrap();
     assert!(!words.is_empty(), "{}", result["model"]);
@@ -108,8 +108,10 @@ fn a_promise_decides_which_concurrency_is_the_best() {
     let mut session = Session::new();
     let url = server.url("/behave?pool=2:20ms");
     let line = format!("sweep '{url}' --levels 1,2,16 -d 500ms --cooldown 0s --name pool --force");
-    session.undisturbed(&format!("{line} --slo 'mean < 10s' --slo 'failed < 1%'")).exits(0).says("keeps mean < 10s and failed < 1% is");
-    session.undisturbed(&format!("{line} --slo 'mean < 1us'")).exits(0).says("No level keeps mean < 1us");
+    or_return!(session.undisturbed(&format!("{line} --slo 'mean < 10s' --slo 'failed < 1%'")))
+        .exits(0)
+        .says("keeps mean < 10s and failed < 1% is");
+    or_return!(session.undisturbed(&format!("{line} --slo 'mean < 1us'"))).exits(0).says("No level keeps mean < 1us");
     let result = session.json("_output/loadline/pool.json");
     assert_eq!((&result["slo"][0], &result["best"]["best"]), (&"mean < 1us".into(), &"promise_never_kept".into()));
 }
@@ -215,7 +217,8 @@ fn sweeps_that_repeat_their_levels_are_judged_level_by_level() {
     let mut session = Session::alone();
     for (name, delay, repeat) in [("quick", 5, 5), ("slow", 20, 5), ("once", 5, 1)] {
         let url = server.url(&format!("/behave?delay={delay}ms"));
-        session.undisturbed(&format!("sweep '{url}' --levels 1,2 -n 40 --repeat {repeat} --cooldown 0s --name {name} --dir .")).exits(0);
+        or_return!(session.undisturbed(&format!("sweep '{url}' --levels 1,2 -n 40 --repeat {repeat} --cooldown 0s --name {name} --dir .")))
+            .exits(0);
     }
     let ran = session.loadline("diff quick.json slow.json").exits(0);
     assert_eq!(ran.stdout.matches("WORSE").count(), 2, "{}", ran.stdout);
