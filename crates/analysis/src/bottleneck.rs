@@ -332,7 +332,12 @@ pub fn findings(points: &[Point], model: Option<Model>) -> Vec<Finding> {
     found.sort_by(|a, b| b.strength.total_cmp(&a.strength));
     if !found.first().is_some_and(Finding::is_named) {
         match queues::unexplained(&scene).or_else(|| nothing(&scene, found.first())) {
-            Some(none) => found.insert(0, none),
+            Some(none) => {
+                // What one load says not to be it is no candidate. Of several it is told when it would come.
+                let has_room = scene.is_single() && scene.top.server.as_ref().and_then(room).is_some_and(|(cores, _)| cores);
+                found.retain(|it| it.kind != Kind::Processor || !has_room);
+                found.insert(0, none);
+            }
             None => found.clear(),
         }
     }
@@ -340,11 +345,18 @@ pub fn findings(points: &[Point], model: Option<Model>) -> Vec<Finding> {
     found
 }
 
+/// Whether all its cores together, and its busiest thread, have room; `None` where that is not known.
+fn room(seen: &Seen) -> Option<(bool, bool)> {
+    /// A server that uses less than this of its cores, and no thread more, is not limited by them.
+    const FREE_MAX: f64 = 0.75;
+    let busiest = seen.busiest.first().map_or(0.0, |(_, used)| *used);
+    let share = seen.capacity().filter(|cores| *cores > 0.0).map_or(1.0, |cores| seen.cpu.map_or(1.0, |cpu| cpu / cores));
+    seen.cpu.map(|_| (share <= FREE_MAX, busiest <= FREE_MAX))
+}
+
 /// What can be known where no cause stands out; `None` of a server that was not watched.
 fn nothing(scene: &Scene<'_>, next: Option<&Finding>) -> Option<Finding> {
     use crate::quantity::{decimal, figure, time};
-    /// A server that uses less than this of its cores, and no thread more, is not limited by them.
-    const FREE_MAX: f64 = 0.75;
     let seen = scene.top.server.as_ref()?;
     let cpu = seen.cpu?;
     let strength = 1.0 - next.map_or(0.0, |next| next.strength);
@@ -365,8 +377,7 @@ fn nothing(scene: &Scene<'_>, next: Option<&Finding>) -> Option<Finding> {
     evidence.extend(next.filter(|next| next.kind == Kind::SharedMachine).map(|next| next.sentence.clone()));
     evidence.extend(next.and_then(|next| Some(format!("next would come {}: {}", next.kind.name(), next.law.as_ref()?.in_words()))));
     let busiest = seen.busiest.first().map_or(0.0, |(_, used)| *used);
-    let share = seen.capacity().filter(|cores| *cores > 0.0).map_or(1.0, |cores| cpu / cores);
-    let processors = match (share <= FREE_MAX, busiest <= FREE_MAX) {
+    let processors = match room(seen)? {
         (true, true) => format!("its processors are not it ({}{cores})", decimal(cpu, 2)),
         (false, _) => format!("its processors may be near it ({}{cores})", decimal(cpu, 2)),
         (true, false) => format!("its busiest thread may be near it ({:.0} % of a core)", busiest * 100.0),

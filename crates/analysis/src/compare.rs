@@ -24,7 +24,7 @@ use plan::Random;
 use serde::{Deserialize, Serialize};
 
 use crate::distribution::{student_below, student_quantile};
-use crate::interval::{CONFIDENCE, Interval, Pool, Slice, expanded_tail, percentiles};
+use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
 use crate::quantity::count;
 use shift::middle;
@@ -648,69 +648,32 @@ pub struct QuantileShift {
     pub interval: Interval,
 }
 
-/// A pair of runs, sliced ([`crate::interval::slices`]).
-#[derive(Debug, Clone)]
-pub struct SlicedPair {
-    /// The run of A.
-    pub a: Vec<Slice>,
-    /// The run of B.
-    pub b: Vec<Slice>,
-}
-
 /// Where in the distribution the change is: the same everywhere is slower code, only the tail is waiting or collecting garbage.
-/// Pairs are drawn again, and in each the blocks of both its runs (docs/measurement.md §3.5). Quantiles that too few samples know are
-/// left out; nothing is given for fewer than two pairs.
+/// At each quantile the estimate and interval of the table's figures ([`paired`]; docs/measurement.md §3.5), so that the two agree where
+/// both have one. Left out are quantiles that too few requests of a run know, or that lie among requests that failed; nothing is given
+/// for fewer than two pairs.
 #[must_use]
-pub fn shift_by_quantile(pairs: &[SlicedPair], replicates: usize, random: &mut Random) -> Vec<QuantileShift> {
-    let from: Vec<&[Slice]> = pairs.iter().map(|pair| pair.a.as_slice()).collect();
-    let to: Vec<&[Slice]> = pairs.iter().map(|pair| pair.b.as_slice()).collect();
-    let (mut a, mut b) = (Pool::new(&from), Pool::new(&to));
-    let known: Vec<f64> =
-        SHIFT_QUANTILES.into_iter().filter(|q| quantile_is_known(a.samples, *q) && quantile_is_known(b.samples, *q)).collect();
-    if pairs.len() < 2 || replicates == 0 || known.is_empty() {
-        return Vec::new();
-    }
-    let near: Vec<(usize, usize)> = known.iter().map(|q| (a.quantile_of_all(*q), b.quantile_of_all(*q))).collect();
-    let mut found: Vec<Vec<f64>> = vec![Vec::with_capacity(replicates); known.len()];
-    let (mut starts_a, mut starts_b) = (Vec::new(), Vec::new());
-    for _ in 0..replicates {
-        starts_a.clear();
-        starts_b.clear();
-        for _ in 0..pairs.len() {
-            let pair = random.between(0, pairs.len() as u64 - 1) as usize;
-            draw_blocks(&a, pair, random, &mut starts_a);
-            draw_blocks(&b, pair, random, &mut starts_b);
-        }
-        for ((q, near), found) in known.iter().zip(&near).zip(&mut found) {
-            let (from, to) = (a.quantile(&starts_a, *q, near.0), b.quantile(&starts_b, *q, near.1));
-            found.push(b.value(to) / a.value(from).max(1.0) - 1.0);
-        }
-    }
-    let tail = expanded_tail(pairs.len() as f64, 1.0);
-    known
-        .into_iter()
-        .zip(near)
-        .zip(found)
-        .map(|((q, near), mut found)| {
-            let change = b.value(near.1) / a.value(near.0).max(1.0) - 1.0;
-            let drawn = percentiles(&mut found, tail);
-            QuantileShift { q, change, interval: Interval { low: drawn.low.min(change), high: drawn.high.max(change) } }
+pub fn shift_by_quantile(pairs: &[(&Summary, &Summary)]) -> Vec<QuantileShift> {
+    let of = |run: &Summary, q| quantile(&run.response_time_succeeded, run.requests.due, q);
+    let shift = |q: f64| {
+        let differences: Vec<f64> = pairs.iter().filter_map(|(a, b)| Some(Scale::Ratio.between(of(a, q)?, of(b, q)?))).collect();
+        let is_known = differences.len() >= 2 && differences.iter().all(|difference| difference.is_finite());
+        let shift = is_known.then(|| pair_shift(&differences))?;
+        let interval = shift.interval.or_else(|| student(&differences).interval)?;
+        let change = |inner| Scale::Ratio.as_change(inner);
+        Some(QuantileShift {
+            q,
+            change: change(shift.estimate),
+            interval: Interval { low: change(interval.low), high: change(interval.high) },
         })
-        .collect()
-}
-
-fn draw_blocks(pool: &Pool, run: usize, random: &mut Random, starts: &mut Vec<u32>) {
-    let run = &pool.runs[run];
-    if run.count > 0 {
-        let blocks = run.count.div_ceil(run.block);
-        starts.extend((0..blocks).map(|_| (run.first as u64 + random.between(0, run.count as u64 - 1)) as u32));
-    }
+    };
+    SHIFT_QUANTILES.into_iter().filter_map(shift).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::{Pairs, Wandering, normal};
+    use crate::simulated::{Pairs, normal};
     use measure::fixtures;
 
     #[test]
@@ -971,34 +934,36 @@ mod tests {
 
     #[test]
     fn the_shift_says_where_in_the_distribution_the_change_is() {
-        let shape = Wandering { seconds: 20, per_second: 120, correlation: 0.3, wander: 0.03, spread: 0.4 };
-        let mut covered = 0;
-        for run in 0..20 {
-            let mut random = Random::new(85, run);
-            let pairs: Vec<_> = (0..8)
-                .map(|_| {
-                    let level = (0.02 * normal(&mut random)).exp();
-                    let mut b = shape.draw(level * (0.02 * normal(&mut random)).exp(), &mut random);
-                    // One request in fifty takes ten times as long in B.
-                    for slice in &mut b {
-                        let mut times = Histogram::new();
-                        let slow = |random: &mut Random| if random.unit() < 0.02 { 10 } else { 1 };
-                        for (time, count) in slice.times.buckets() {
-                            (0..*count).for_each(|_| times.record(plan::Nanos(time.0 * slow(&mut random))));
-                        }
-                        slice.times = (&times).into();
-                    }
-                    SlicedPair { a: shape.draw(level, &mut random), b }
-                })
-                .collect();
-            let shifts = shift_by_quantile(&pairs, 300, &mut random);
-            assert_eq!(shifts.iter().map(|shift| shift.q).collect::<Vec<_>>(), SHIFT_QUANTILES);
-            assert!(shifts[4].interval.low > 0.5, "p99 is much slower: {:?}", shifts[4]);
-            assert!(shifts.iter().all(|shift| shift.interval.contains(shift.change)));
-            // Two percent more beyond moves the median from z = 0 to z = 0.0256 or so: 1 %.
-            covered += u32::from(shifts[0].interval.contains(0.0103));
+        let mut random = Random::new(85, 0);
+        let mut run = |one_in_fifty: u64| {
+            let mut summary = fixtures::summaries().remove(0).1;
+            summary.response_time_succeeded = Histogram::new();
+            for _ in 0..2_000 {
+                let time = 1e6 * (0.2 * normal(&mut random)).exp();
+                let slower = if random.unit() < 0.02 { one_in_fifty } else { 1 };
+                summary.response_time_succeeded.record(plan::Nanos(time as u64 * slower));
+            }
+            summary.requests.due = 2_000;
+            summary
+        };
+        // One request in fifty takes ten times as long in B.
+        let runs: Vec<(Summary, Summary)> = (0..8).map(|_| (run(1), run(10))).collect();
+        let pairs: Vec<(&Summary, &Summary)> = runs.iter().map(|(a, b)| (a, b)).collect();
+        let shifts = shift_by_quantile(&pairs);
+        assert_eq!(shifts.iter().map(|shift| shift.q).collect::<Vec<_>>(), SHIFT_QUANTILES[..5], "2,000 requests do not know p99.9");
+        assert!(shifts[4].interval.low > 0.5, "p99 is much slower: {:?}", shifts[4]);
+        assert!(shifts[0].interval.high < 0.1, "and the median is not: {:?}", shifts[0]);
+        // They are the table's.
+        let table = paired(&runs.iter().map(|(a, b)| (values(a), values(b))).collect::<Vec<_>>(), &Margins::default());
+        for (metric, at) in [(Metric::P50, 0), (Metric::P95, 3), (Metric::P99, 4)] {
+            let row = of(&table, metric);
+            assert_eq!((row.estimate, row.interval), (shifts[at].change, Some(shifts[at].interval)));
         }
-        assert!(covered >= 16, "{covered} of 20");
-        assert!(shift_by_quantile(&[], 300, &mut Random::new(1, 0)).is_empty());
+        assert_eq!(shift_by_quantile(&pairs[..2]).len(), 5);
+        assert!(shift_by_quantile(&pairs[..1]).is_empty());
+        // Never answered has no size.
+        let mut failing = runs[0].1.clone();
+        failing.requests.due = 2_100;
+        assert_eq!(shift_by_quantile(&[pairs[0], pairs[1], (pairs[2].0, &failing)]).last().unwrap().q, 0.95);
     }
 }

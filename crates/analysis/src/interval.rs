@@ -449,14 +449,14 @@ fn lost_at_seams(block: usize, correlation: f64) -> f64 {
 
 /// The share to cut off at either end so that drawing from so few blocks covers 95 %: Φ(−t·√(f·m/(m−1))) with Student's t
 /// of m − 1 degrees for m blocks (Hesterberg 2015, §4.3), when the truth varies by `factor` f more than blocks show.
-pub(crate) fn expanded_tail(blocks: f64, factor: f64) -> f64 {
+fn expanded_tail(blocks: f64, factor: f64) -> f64 {
     let freedom = (blocks - 1.0).max(1.0);
     let t = student_quantile(0.5 + CONFIDENCE / 2.0, freedom);
     normal_below(-t * (blocks / freedom * factor).sqrt())
 }
 
 /// What lies between the lowest and the highest `tail` of `found`.
-pub(crate) fn percentiles(found: &mut [f64], tail: f64) -> Interval {
+fn percentiles(found: &mut [f64], tail: f64) -> Interval {
     let cut = ((tail * found.len() as f64).floor() as usize).min((found.len() - 1) / 2);
     let last = found.len() - 1 - cut;
     let low = *found.select_nth_unstable_by(cut, f64::total_cmp).1;
@@ -469,14 +469,14 @@ pub(crate) fn percentiles(found: &mut [f64], tail: f64) -> Interval {
 /// Adding thousands of histograms two thousand times over would take minutes. But a quantile needs only the number of
 /// samples up to some bucket, so for each bucket asked about, the sums over all blocks are computed once, and a replicate's
 /// quantile is a search over buckets with one look-up for each of its blocks.
-pub(crate) struct Pool {
+struct Pool {
     /// Every bucket that holds anything, ascending.
     values: Vec<u64>,
     greatest: u64,
-    pub(crate) samples: u64,
+    samples: u64,
     /// Of each slice, for each bucket it uses: the bucket, and how many samples up to it.
     cumulative: Vec<Vec<(u32, u64)>>,
-    pub(crate) runs: Vec<PooledRun>,
+    runs: Vec<PooledRun>,
     /// How many samples each block holds.
     whole: Vec<u64>,
     /// For each bucket asked about: how many samples up to it each block holds.
@@ -484,16 +484,16 @@ pub(crate) struct Pool {
 }
 
 /// Where a run's slices are in the pool, and how long its blocks.
-pub(crate) struct PooledRun {
-    pub(crate) first: usize,
-    pub(crate) count: usize,
-    pub(crate) block: usize,
+struct PooledRun {
+    first: usize,
+    count: usize,
+    block: usize,
     /// How much an interval resembles the one before it, from 0 to 0.95.
     correlation: f64,
 }
 
 impl Pool {
-    pub(crate) fn new(runs: &[&[Slice]]) -> Self {
+    fn new(runs: &[&[Slice]]) -> Self {
         let all = || runs.iter().flat_map(|run| run.iter());
         let mut values: Vec<u64> = all().flat_map(|slice| slice.times.buckets()).map(|(value, _)| value.0).collect();
         values.sort_unstable();
@@ -561,7 +561,7 @@ impl Pool {
     }
 
     /// The bucket of the `q`-quantile of the blocks that begin at `starts`, searched from `near` outwards.
-    pub(crate) fn quantile(&mut self, starts: &[u32], q: f64, near: usize) -> usize {
+    fn quantile(&mut self, starts: &[u32], q: f64, near: usize) -> usize {
         let total: u64 = starts.iter().map(|start| self.whole[*start as usize]).sum();
         if total == 0 {
             // Only intervals without an answer were drawn; they say nothing against what all say.
@@ -610,7 +610,7 @@ impl Pool {
         starts.iter().map(|start| column[*start as usize]).sum()
     }
 
-    pub(crate) fn quantile_of_all(&self, q: f64) -> usize {
+    fn quantile_of_all(&self, q: f64) -> usize {
         self.at_rank(rank_of(q, self.samples))
     }
 
@@ -626,7 +626,7 @@ impl Pool {
     }
 
     /// In nanoseconds.
-    pub(crate) fn value(&self, bucket: usize) -> f64 {
+    fn value(&self, bucket: usize) -> f64 {
         self.values[bucket].min(self.greatest) as f64
     }
 }

@@ -14,11 +14,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use analysis::compare::{
-    Answered, Calibration, Change, Comparison, Distance, Margins, Metric, Need, PAIRS_MIN, QuantileShift, SlicedPair, Values, Verdict,
-    paired, shift_by_quantile, values,
+    Answered, Calibration, Change, Comparison, Distance, Margins, Metric, Need, PAIRS_MIN, QuantileShift, Values, Verdict, paired,
+    shift_by_quantile, values,
 };
 use analysis::gate::{self, Check, Judgement, Why};
-use analysis::interval::slices;
 use analysis::quantity::{self, NONE, counted, figure, length, percent, time};
 use analysis::{Cause, Standing, Validity, What, generator_limit};
 use measure::Summary;
@@ -41,10 +40,6 @@ pub use words::{apart, reading};
 pub const COMPARE_SCHEMA: &str = "loadline.compare/1";
 /// The endings of a comparison's files.
 pub const ENDINGS: &[&str] = &[".compare.json", ".compare.md", "_shift.png", "_shift.svg"];
-/// How often pairs are drawn again for the shift by percentile (docs/measurement.md §3.5).
-const REPLICATES: usize = 2_000;
-/// The stream of chance of those draws.
-const SHIFT_STREAM: u64 = 0x5417;
 /// That of the exchanges of sides that tell how wide a gap is by chance.
 const DISTANCE_STREAM: u64 = 0xD157;
 
@@ -181,19 +176,13 @@ impl Compared {
     }
 
     /// Compares what was measured so far.
-    ///
-    /// # Errors
-    /// In words, if a run's timeline cannot be read.
-    pub fn judge(&mut self) -> Result<(), String> {
+    pub fn judge(&mut self) {
         let sound: Vec<&Pair> = self.sound().collect();
         let both = self.values();
-        let sliced = sound
-            .iter()
-            .map(|pair| Ok(SlicedPair { a: slices(&pair.a)?, b: slices(&pair.b)? }))
-            .collect::<Result<Vec<SlicedPair>, String>>()?;
         let all_of_b = gate::together(&sound.iter().map(|pair| &pair.b).collect::<Vec<&Summary>>());
         let seed = sound.first().map_or(0, |pair| pair.a.plan.seed());
         let answered: Vec<_> = sound.iter().map(|pair| (Answered::from(&pair.a), Answered::from(&pair.b))).collect();
+        let shifts = shift_by_quantile(&sound.iter().map(|pair| (&pair.a, &pair.b)).collect::<Vec<_>>());
         self.comparison = (!both.is_empty()).then(|| paired(&both, &self.margins));
         self.checks = match all_of_b {
             Some(all) => gate::judge(&self.promises, &all),
@@ -207,10 +196,9 @@ impl Compared {
                 self.promises.iter().map(unknown).collect()
             }
         };
-        self.shifts = shift_by_quantile(&sliced, REPLICATES, &mut Random::new(seed, SHIFT_STREAM));
+        self.shifts = shifts;
         self.distance = Distance::of(&answered, &mut Random::new(seed, DISTANCE_STREAM));
         self.reading = reading(self);
-        Ok(())
     }
 
     /// The figures of the pairs that count.
@@ -285,7 +273,7 @@ pub fn read(text: &str) -> Result<Compared, ReadError> {
         profiled,
         ..Compared::new(name, a, b, pairs_planned, Margins::default(), calibration)
     };
-    compared.judge().map_err(|why| ReadError::Schema(format!("it is damaged: {why}")))?;
+    compared.judge();
     Ok(compared)
 }
 

@@ -22,7 +22,7 @@ fn compared(pairs: usize, factor: f64) -> Compared {
         let first = if number % 2 == 0 { Side::A } else { Side::B };
         compared.pairs.push(Pair::new(first, run(base), run(base * (factor + 0.001 * (number % 3) as f64))));
     }
-    compared.judge().unwrap();
+    compared.judge();
     compared
 }
 
@@ -41,7 +41,7 @@ fn fewer_answers_are_worse_and_stand_in_capitals() {
 fn a_check_that_b_broke_opens_the_page_and_its_table() {
     let mut compared = compared(10, 1.0);
     compared.promises = ["p50 < 1h", "p50 < 1ns"].map(|text| text.parse().unwrap()).to_vec();
-    compared.judge().unwrap();
+    compared.judge();
     let page: serde_json::Value = serde_json::from_str(page::compare(&compared).json()).unwrap();
     let asked: Vec<&str> = page["answers"].as_array().unwrap().iter().map(|answer| answer["question"].as_str().unwrap()).collect();
     assert_eq!(asked, ["checks", "carries", "knee", "changed", "limits"]);
@@ -79,7 +79,7 @@ fn four_pairs_give_no_verdict_and_eight_of_nothing_but_limits_neither() {
         pair.b.generator.cpu_share_busiest = 0.97;
         *pair = Pair::new(pair.first, pair.a.clone(), pair.b.clone());
     }
-    limited.judge().unwrap();
+    limited.judge();
     let text = conclusion(&limited, &Style::PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(limited.verdict().is_none() && text.contains("because the load generator was the limit of B"), "{text}");
     assert!(row(1, &limited.pairs[0], &Style::PLAIN).contains("left out"));
@@ -91,7 +91,7 @@ fn sides_that_do_not_answer_alike_are_told() {
     for pair in &mut unlike.pairs {
         pair.b.bytes.received *= 2;
     }
-    unlike.judge().unwrap();
+    unlike.judge();
     assert!(conclusion(&unlike, &Style::PLAIN).contains("The two do not answer alike: an answer of A has"));
     assert!(!conclusion(&compared(6, 1.0), &Style::PLAIN).contains("alike"));
 }
@@ -143,7 +143,7 @@ fn a_comparison_fits_every_terminal_from_sixty_columns() {
         pair.a.scenario.clone_from(&shop);
         pair.b.scenario.clone_from(&shop);
     }
-    compared.judge().unwrap();
+    compared.judge();
     for width in [60, 70, 80, 100, 120] {
         let style = Style { width, ..Style::PLAIN };
         let text = text(&compared, &style);
@@ -163,7 +163,7 @@ fn the_steps_of_both_sides_stand_beside_each_other() {
         pair.b.scenario.clone_from(&shop);
         pair.b.scenario.as_mut().unwrap().steps[1].failed += 5;
     }
-    compared.judge().unwrap();
+    compared.judge();
     let text = conclusion(&compared, &Style::PLAIN);
     let line = text.lines().find(|line| line.contains("buy · order")).unwrap_or_else(|| panic!("{text}"));
     let failed = shop.as_ref().unwrap().steps[1].failed * 6;

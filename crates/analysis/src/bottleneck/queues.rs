@@ -336,10 +336,14 @@ pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
 pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
     /// Times that have grown by less may be anything.
     const SLOWER_MIN: f64 = 2.5;
-    /// Of a machine that does so much it is not said that nothing on it is busy.
+    /// Of a machine that does so much, with other programs, it is not said that nothing on it is busy.
     const BUSY_MIN: f64 = 0.8;
+    /// A server whose processors work for so much of what an answer takes waits for nothing behind it.
+    const WORKING_MIN: f64 = 0.8;
     let idle = scene.is_idle();
-    if idle == Some(false) {
+    let is_busy = scene.most(Seen::machine_share).is_some_and(|(_, _, share)| share >= BUSY_MIN);
+    let works = |point: &Point| Some(point.server.as_ref()?.cpu? / point.answered / point.service_s?);
+    if idle == Some(false) || is_busy || scene.points.first().and_then(|first| works(first)).is_some_and(|share| share >= WORKING_MIN) {
         return None;
     }
     let seen = scene.points.last().and_then(|point| point.server.as_ref());
@@ -370,9 +374,7 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
         Some(_) => 0.52,
         None => 0.6,
     };
-    // Other programs may keep the machine busy.
-    let is_busy = scene.most(Seen::machine_share).is_some_and(|(_, _, share)| share >= BUSY_MIN);
-    let strength = if is_busy || scene.is_disturbed() { DISTURBED } else { strength };
+    let strength = if scene.is_disturbed() { DISTURBED } else { strength };
     let sentence = "it waits while nothing on its machine is busy, likely for what is behind it (a database, another service)".to_owned();
     let mut evidence = vec![waiting];
     evidence.extend(seen.and_then(|seen| Some(format!("it used {} of {} cores", decimal(seen.cpu?, 2), figure(seen.cores?)))));

@@ -611,6 +611,21 @@ fn many_threads_that_wait_beside_idle_cores_wait_for_something_elsewhere() {
 }
 
 #[test]
+fn a_server_that_works_all_the_time_waits_for_nothing_behind_it() {
+    // An interpreter with one lock: each request is work, and a core's worth of work is done, whoever does it.
+    let one_core = |rate: f64| Seen {
+        cpu: Some(1.0),
+        busiest: vec![("app 11".to_owned(), 0.2); 5],
+        threads: Some(68.0),
+        machine_cpu: Some(1.1 + rate / 1e6),
+        ..idle()
+    };
+    let points = ladder([155.0, 162.0, 160.0, 163.0], [6.4, 24.7, 100.0, 392.0], one_core);
+    let found = findings(&points, None);
+    assert!(found.iter().all(|it| it.kind != Kind::NotVisible || !it.sentence.contains("behind it")), "{found:#?}");
+}
+
+#[test]
 fn of_a_server_that_was_not_watched_only_its_end_is_said() {
     let unseen = |points: Vec<Point>| points.into_iter().map(|point| Point { server: None, ..point }).collect::<Vec<_>>();
     let found = first(&unseen(pooled(|_| idle())), Kind::NotVisible);
@@ -649,6 +664,9 @@ fn one_load_names_no_pool_and_no_lock() {
     let found = first(&[closed(10.0, 1_597.0, 6.2, Seen { cpu: Some(0.09), ..idle() })], Kind::None);
     assert_eq!(found.sentence, "one load cannot show a limit; its processors are not it (0.09 of 4 cores)");
     assert!(found.remedy.contains("loadline sweep"), "{found:#?}");
+    // What is said not to be it is no candidate either.
+    let found = findings(&[closed(10.0, 10_357.0, 0.96, Seen { cpu: Some(1.36), machine_cpu: Some(2.84), ..idle() })], None);
+    assert!(found[0].sentence.contains("processors are not it") && found.iter().all(|it| it.kind != Kind::Processor), "{found:#?}");
     // However long everybody waits.
     let waiting = Point { quickest_s: Some(0.02), ..closed(50.0, 200.0, 250.0, Seen { threads: Some(5.0), ..idle() }) };
     first(&[waiting], Kind::None);

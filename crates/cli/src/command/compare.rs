@@ -690,7 +690,7 @@ impl Measuring<'_> {
                 compared.stopped = Some(format!("none of the first {HOPELESS} pairs says anything about the server"));
                 break;
             }
-            lost = write(&mut compared, files)?;
+            lost = write(&mut compared, files);
             keeper.result_so_far(|| report::compare::json(&compared).expect("memory takes every byte"));
             self.screen.show_result(|| report::page::compare(&compared));
         }
@@ -700,7 +700,7 @@ impl Measuring<'_> {
         keeper.load_is_over();
         self.screen.clear();
         if !compared.pairs.is_empty() {
-            lost = write(&mut compared, files)?;
+            lost = write(&mut compared, files);
             outs.write(&compared, &mut lost);
             step_summary::append(without_charts(&compared).as_bytes(), &mut lost);
             told = told.and(said(&conclusion(&compared, &style)));
@@ -864,21 +864,15 @@ impl Order {
 }
 
 /// Judges what is measured so far and writes all files; says which could not be written.
-fn write(compared: &mut Compared, files: &Files) -> Result<PlanErrors, Failed> {
-    compared.judge().map_err(|why| {
-        Failed::new(
-            Exit::NotCarriedOut,
-            format_args!("what was measured cannot be read back: {why}"),
-            "please report this with the command line",
-        )
-    })?;
+fn write(compared: &mut Compared, files: &Files) -> PlanErrors {
+    compared.judge();
     let mut lost = PlanErrors::default();
     for file in report::compare::files(compared).expect("memory takes every byte") {
         if let Err(error) = files.write(file.ending, &file.bytes) {
             lost.push(error);
         }
     }
-    Ok(lost)
+    lost
 }
 
 #[cfg(test)]

@@ -195,15 +195,25 @@ pub(super) fn place(shifts: &[QuantileShift]) -> Option<String> {
     };
     let way = |change: f64| if change > 0.0 { "slower" } else { "faster" };
     let tail_known = shifts.iter().any(|shift| shift.q >= 0.95);
+    // Where others may have moved as much, it is not known that they did not.
+    let may_be = |change: f64, is_of: fn(f64) -> bool| shifts.iter().any(|shift| is_of(shift.q) && shift.interval.contains(change));
     match (bulk.is_empty(), tail.is_empty()) {
         (true, true) => None,
+        (true, false) if may_be(most(&tail), |q| q < 0.9) => {
+            Some(format!("The tail is {}, from the {} on; whether typical requests are is not known.", way(most(&tail)), name(tail[0].q)))
+        }
         (true, false) => Some(format!(
-            "Only the tail is {}: from the {} on, by up to {} %. Medians are the same: think of garbage collection, queues, locks or a \
-             slow dependency, not of {} code.",
+            "Only the tail is {}: from the {} on, by up to {} %; think of garbage collection, queues, locks or a slow dependency, not of \
+             {} code.",
             way(most(&tail)),
             name(tail[0].q),
             percent((most(&tail) * 100.0).abs().round()),
             way(most(&tail))
+        )),
+        (false, true) if tail_known && may_be(most(&bulk), |q| q >= 0.9) => Some(format!(
+            "Typical requests are {}, by {} %; whether the slowest ones are is not known.",
+            way(most(&bulk)),
+            percent((most(&bulk) * 100.0).abs().round())
         )),
         (false, true) if tail_known => Some(format!(
             "Typical requests are {}, by {} %, and the slowest ones are as they were: think of the code that most requests run, not of \
@@ -263,14 +273,28 @@ mod tests {
     use super::*;
     use plan::Nanos;
 
-    /// Changes at 50, 90, 95 and 99 %, each sure to a point.
-    fn said(changes: [f64; 4]) -> String {
+    /// Changes at 50, 90, 95 and 99 %, each sure to so much.
+    fn said_within(changes: [f64; 4], sure: [f64; 4]) -> String {
         let shifts: Vec<QuantileShift> = [0.5, 0.9, 0.95, 0.99]
             .into_iter()
             .zip(changes)
-            .map(|(q, change)| QuantileShift { q, change, interval: Interval { low: change - 0.01, high: change + 0.01 } })
+            .zip(sure)
+            .map(|((q, change), sure)| QuantileShift { q, change, interval: Interval { low: change - sure, high: change + sure } })
             .collect();
         place(&shifts).unwrap_or_default()
+    }
+
+    /// Each sure to a point.
+    fn said(changes: [f64; 4]) -> String {
+        said_within(changes, [0.01; 4])
+    }
+
+    #[test]
+    fn what_may_have_moved_as_much_is_not_said_to_be_as_it_was() {
+        let text = said_within([0.16, 0.15, 0.3, 0.35], [0.2, 0.2, 0.1, 0.1]);
+        assert_eq!(text, "The tail is slower, from the 95th percentile on; whether typical requests are is not known.");
+        let text = said_within([-0.1, -0.1, 0.0, -0.05], [0.01, 0.2, 0.2, 0.2]);
+        assert_eq!(text, "Typical requests are faster, by 10 %; whether the slowest ones are is not known.");
     }
 
     #[test]
