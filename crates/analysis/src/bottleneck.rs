@@ -331,13 +331,11 @@ pub fn findings(points: &[Point], model: Option<Model>) -> Vec<Finding> {
     found.extend(unnamed);
     found.sort_by(|a, b| b.strength.total_cmp(&a.strength));
     if !found.first().is_some_and(Finding::is_named) {
+        // What is said not to be it is no candidate; where nothing has ended yet, it is what would come.
+        let has_room = scene.top.server.as_ref().and_then(room).is_some_and(|(cores, _)| cores);
+        found.retain(|it| it.kind != Kind::Processor || !has_room || has_no_end(&scene));
         match queues::unexplained(&scene).or_else(|| nothing(&scene, found.first())) {
-            Some(none) => {
-                // What one load says not to be it is no candidate. Of several it is told when it would come.
-                let has_room = scene.is_single() && scene.top.server.as_ref().and_then(room).is_some_and(|(cores, _)| cores);
-                found.retain(|it| it.kind != Kind::Processor || !has_room);
-                found.insert(0, none);
-            }
+            Some(none) => found.insert(0, none),
             None => found.clear(),
         }
     }
@@ -352,6 +350,11 @@ fn room(seen: &Seen) -> Option<(bool, bool)> {
     let busiest = seen.busiest.first().map_or(0.0, |(_, used)| *used);
     let share = seen.capacity().filter(|cores| *cores > 0.0).map_or(1.0, |cores| seen.cpu.map_or(1.0, |cpu| cpu / cores));
     seen.cpu.map(|_| (share <= FREE_MAX, busiest <= FREE_MAX))
+}
+
+/// Whether several loads were measured and the highest was carried best.
+fn has_no_end(scene: &Scene<'_>) -> bool {
+    scene.points.last().is_some_and(|last| !scene.is_single() && !last.is_behind() && scene.top.level >= last.level)
 }
 
 /// What can be known where no cause stands out; `None` of a server that was not watched.
@@ -378,6 +381,7 @@ fn nothing(scene: &Scene<'_>, next: Option<&Finding>) -> Option<Finding> {
     evidence.extend(next.and_then(|next| Some(format!("next would come {}: {}", next.kind.name(), next.law.as_ref()?.in_words()))));
     let busiest = seen.busiest.first().map_or(0.0, |(_, used)| *used);
     let processors = match room(seen)? {
+        (true, true) if has_no_end(scene) => format!("its processors have room ({}{cores})", decimal(cpu, 2)),
         (true, true) => format!("its processors are not it ({}{cores})", decimal(cpu, 2)),
         (false, _) => format!("its processors may be near it ({}{cores})", decimal(cpu, 2)),
         (true, false) => format!("its busiest thread may be near it ({:.0} % of a core)", busiest * 100.0),
@@ -391,7 +395,7 @@ fn nothing(scene: &Scene<'_>, next: Option<&Finding>) -> Option<Finding> {
         (false, true) => {
             format!("it answered at most {at} requests a second, and no figure shows why; {processors}")
         }
-        (false, false) if scene.top.level >= last.level => {
+        (false, false) if has_no_end(scene) => {
             format!("no limit was reached up to a load of {}, at {at} requests a second; {processors}", figure(last.level))
         }
         (false, false) => {

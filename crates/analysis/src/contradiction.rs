@@ -35,6 +35,7 @@ const PAIRS: &[(&str, &str)] = &[
     ("no request was answered", "one load cannot show"),
     ("the server froze", "--warmup"),
     ("a rate limit", "overload protection"),
+    ("processors are not it", "candidate is its processors"),
 ];
 
 /// Openings after which the same figure may not stand twice.
