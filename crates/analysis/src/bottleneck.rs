@@ -331,13 +331,18 @@ pub fn findings(points: &[Point], model: Option<Model>) -> Vec<Finding> {
     found.extend(unnamed);
     found.sort_by(|a, b| b.strength.total_cmp(&a.strength));
     if !found.first().is_some_and(Finding::is_named) {
+        let unexplained = queues::unexplained(&scene);
         // What is said not to be it is no candidate; where nothing has ended yet, it is what would come.
         let has_room = scene.top.server.as_ref().and_then(room).is_some_and(|(cores, _)| cores);
-        found.retain(|it| it.kind != Kind::Processor || !has_room || has_no_end(&scene));
-        match queues::unexplained(&scene).or_else(|| nothing(&scene, found.first())) {
+        found.retain(|it| it.kind != Kind::Processor || !has_room || unexplained.is_some() || has_no_end(&scene));
+        match unexplained.or_else(|| nothing(&scene, found.first())) {
             Some(none) => found.insert(0, none),
             None => found.clear(),
         }
+    }
+    // Where loadline was held back, that throughput does not grow tells nothing of the server.
+    if found.first().is_some_and(|it| it.kind == Kind::Generator) {
+        found.retain(|it| !matches!(it.kind, Kind::WorkerPool | Kind::Lock | Kind::Contention | Kind::NotVisible));
     }
     found.truncate(SHOWN_MAX);
     found

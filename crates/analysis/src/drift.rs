@@ -33,11 +33,12 @@ const CHANGE_MIN: f64 = 0.02;
 /// A slope over a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Drift {
-    /// On the fitted line, at the first point.
+    /// On the fitted line, at the first point; of a course so steep that the line would begin or end below nothing, the median of the
+    /// first third.
     pub from: f64,
-    /// On the fitted line, at the last point.
+    /// The same at the last point, or of the last third.
     pub to: f64,
-    /// The difference as a share of the median: 0.12 is "grew 12 % over the run".
+    /// The difference as a share of where it began: 0.12 is "grew 12 % over the run".
     pub change: f64,
     /// How likely so clear a trend is by chance (Mann and Kendall, two-sided).
     pub p: f64,
@@ -128,8 +129,12 @@ pub fn drift(points: &[f64]) -> Option<Drift> {
     let slope = theil_sen(&points);
     let span = slope * (points.len() - 1) as f64;
     // The line passes through the medians of both.
-    let (from, to) = (centre - span / 2.0, centre + span / 2.0);
-    let change = span / centre;
+    let (mut from, mut to) = (centre - span / 2.0, centre + span / 2.0);
+    if from.min(to) <= 0.0 {
+        let third = points.len() / 3;
+        (from, to) = (median(&points[..third]), median(&points[points.len() - third..]));
+    }
+    let change = if from > 0.0 { to / from - 1.0 } else { (to - from) / centre };
     let p = mann_kendall(&points);
     Some(Drift { from, to, change, p, drifting: change.abs() > DRIFT_MIN && p < DRIFT_CHANCE_MAX })
 }
@@ -233,6 +238,18 @@ fn noise(points: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_steep_course_begins_at_what_was_measured_and_its_change_is_from_there() {
+        // A queue that breaks out late: a straight line through its median would begin below zero.
+        let steep: Vec<f64> = (0..30).map(|at| if at < 12 { 10.0 + f64::from(at) } else { 500.0 * f64::from(at - 11) }).collect();
+        let found = drift(&steep).unwrap();
+        assert!(found.drifting && found.from > 9.0 && found.from < 22.0 && found.to > 5_000.0, "{found:?}");
+        assert!((found.change - (found.to / found.from - 1.0)).abs() < 1e-9, "{found:?}");
+        let doubled: Vec<f64> = (0..30).map(|at| 100.0 + 100.0 / 29.0 * f64::from(at)).collect();
+        let found = drift(&doubled).unwrap();
+        assert!((found.from - 100.0).abs() < 1.0 && (found.to - 200.0).abs() < 1.0 && (found.change - 1.0).abs() < 0.02, "{found:?}");
+    }
     use crate::interval::from_moment;
     use crate::simulated::{normal, sliced};
     use plan::Random;
@@ -256,7 +273,7 @@ mod tests {
         line[19] = 10_000.0;
         assert!((theil_sen(&line) - 2.0).abs() < 0.1);
         let drift = drift(&line).unwrap();
-        assert!((drift.change - 38.0 / 119.0).abs() < 0.02 && drift.drifting, "{drift:?}");
+        assert!((drift.change - 0.38).abs() < 0.02 && drift.drifting, "{drift:?}");
     }
 
     #[test]

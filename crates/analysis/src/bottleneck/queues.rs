@@ -395,7 +395,7 @@ pub(super) fn unexplained(scene: &Scene<'_>) -> Option<Finding> {
     let flat = scene.flat?;
     scene.is_idle()?;
     let sentence = format!("throughput ends at {} requests a second, and no figure of the server explains it alone", figure(flat.capacity));
-    let finding = Finding::new(Kind::NotVisible, super::NAMED_MIN, sentence)
+    let finding = Finding::new(Kind::None, super::NAMED_MIN, sentence)
         .evidence([stops(&flat)])
         .refuted_by("look at the figures of the server's side for one that is at its limit after all")
         .remedy("take a profile under this load, and watch what is behind the server");

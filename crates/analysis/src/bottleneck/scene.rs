@@ -22,6 +22,8 @@ const IDLE_MAX: f64 = 0.75;
 /// Threads with requests that are on a core or ready for one for no more of their time wait for something else: waking up on a busy
 /// machine takes as much.
 pub(super) const WANTS_MAX: f64 = 0.3;
+/// A machine busier than this may keep cores from threads that are ready, though not all of the time.
+const MACHINE_FREE_MAX: f64 = 0.8;
 /// A machine this busy has no core left, not even for a burst.
 pub(super) const MACHINE_FULL_MIN: f64 = 0.92;
 /// A thread that does this share of a server's work is its only one, for all purposes.
@@ -164,7 +166,7 @@ impl<'a> Scene<'a> {
         let (_, _, used) = self.most(|seen| Some(seen.cpu? / seen.capacity().filter(|cores| *cores > 0.0)?))?;
         let machine = self.most(Seen::machine_share).map_or(0.0, |(_, _, share)| share);
         let thread = self.most(|seen| seen.busiest.first().map(|(_, used)| *used)).map_or(0.0, |(_, _, used)| used);
-        Some(used <= IDLE_MAX && thread <= 0.8 && (machine <= 0.9 || !self.wants_cores()))
+        Some(used <= IDLE_MAX && thread <= 0.8 && (machine <= MACHINE_FREE_MAX || !self.wants_cores()))
     }
 
     /// Whether the host gave more of the machine's processors to others at one load than at another, or loadline stood still, so that the

@@ -270,6 +270,30 @@ fn others_that_fill_the_machine_are_not_to_blame_for_what_a_server_could_not_use
 }
 
 #[test]
+fn a_machine_that_is_nearly_full_with_threads_that_wait_for_it_is_no_pool() {
+    // Go's net/http on four cores, loadline beside it: 98,000 a second, and the machine is 89 % busy.
+    let rates = [21_373.0, 45_256.0, 75_335.0, 98_540.0, 96_037.0, 98_196.0, 89_679.0];
+    let points: Vec<Point> = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
+        .into_iter()
+        .zip(rates)
+        .map(|(users, rate): (f64, f64)| {
+            let seen = Seen {
+                shares_machine: true,
+                cpu: Some((0.4 + rate * 2.2e-5_f64).min(2.55)),
+                machine_cpu: Some((0.6 + rate * 3.1e-5_f64).min(3.58)),
+                busiest: vec![("gin 11".to_owned(), 0.46), ("gin 12".to_owned(), 0.44), ("gin 13".to_owned(), 0.42)],
+                threads: Some(9.0),
+                waiting: Some(1.4),
+                ..idle()
+            };
+            Point { generator_cores: 0.9, ..closed(users, rate, users / rate * 980.0, seen) }
+        })
+        .collect();
+    not_named(&points, Kind::WorkerPool);
+    not_named(&points, Kind::Lock);
+}
+
+#[test]
 fn loadline_at_its_own_limit_is_named_before_the_server() {
     let at_its_end =
         Point { generator_limit: Some("its busiest thread used 97 % of a core".to_owned()), ..closed(100.0, 90_000.0, 1.1, idle()) };
