@@ -90,7 +90,7 @@ bench: build ## measure beside wrk, ab and h2load on this machine and write docs
 	$(CARGO) run --quiet --locked -p loadline-bench -- full $(BIN) docs/benchmarks.md
 
 validate: build ## put every claim to the test and write docs/validation.md (40 minutes; PARTS="searches hung", RESUME=1)
-	scripts/tools.sh nft
+	scripts/tools.sh nft nginx go node python3 java initdb
 	$(CARGO) run --quiet --locked -p loadline-validate -- full $(BIN) $(BUILT)/validate docs/validation.md $(if $(RESUME),resume) $(PARTS)
 
 # The tests hold the statistics and the hard cases in short; this is the command itself, and the page.

@@ -32,6 +32,7 @@ package_of() {
         prometheus) echo prometheus ;;
         python3) echo python3-venv ;;
         node) echo nodejs ;;
+        java) echo default-jdk-headless ;;
         npm) echo npm ;;
         initdb) echo postgresql ;;
         psql) echo postgresql-client ;;

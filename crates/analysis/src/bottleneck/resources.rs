@@ -96,8 +96,7 @@ pub(super) fn thread(scene: &Scene<'_>) -> Option<Finding> {
     let share = format!("{:.0} %", first * 100.0);
     let sentence = if full > 1 && few && !alone {
         format!(
-            "{} do all the work, each with a core of its own used up, while {} of {} cores are idle",
-            counted(full as u64, "thread"),
+            "each of its {full} busy threads does all that one core can, while {} of {} cores are idle",
             decimal(idle, 1),
             figure(cores)
         )

@@ -179,7 +179,7 @@ fn one_busy_thread_beside_idle_cores_is_named() {
     // Two of them on eight are two threads, and six idle cores.
     let two = Seen { cores: Some(8.0), cpu: Some(1.97), machine_cpu: Some(2.1), busiest: vec![("worker 1".to_owned(), 0.98); 2], ..idle() };
     let found = first(&[closed(8.0, 700.0, 11.0, two)], Kind::Thread);
-    assert!(found.sentence.contains("2 threads do all the work"), "{found:#?}");
+    assert!(found.sentence.contains("each of its 2 busy threads does all that one core can"), "{found:#?}");
 }
 
 #[test]
