@@ -53,12 +53,8 @@ pub fn open(ready: Ready, run: Option<String>, name: &str, command: &str, plan: 
         }
     }
     let target = plan.map_or_else(String::new, |plan| Secrets::of_plan(plan).conceal(&secrets::without(&plan.target().to_string())));
-    ready.open(Identity {
-        run: run.unwrap_or_else(|| history::Id::fresh().to_string()),
-        name: name.to_owned(),
-        command: command.to_owned(),
-        target,
-    })
+    let run = run.unwrap_or_else(|| history::Id::fresh().to_string());
+    ready.open(Identity { run, name: name.to_owned(), command: command.to_owned(), target }, &|name| std::env::var(name).ok())
 }
 
 /// Delivers the last, and says what did not arrive.

@@ -121,9 +121,10 @@ impl Ready {
         self.scraped.iter().filter_map(|(_, listener)| listener.local_addr().ok())
     }
 
-    /// Opens the outlets: each gets its thread.
+    /// Opens the outlets: each gets its thread. `variable` gives the value of a variable of the environment, since tokens and headers
+    /// stand where the receivers' own clients read them (`OTEL_EXPORTER_OTLP_HEADERS`, `INFLUX_TOKEN`).
     #[must_use]
-    pub fn open(self, identity: Identity) -> Exports {
+    pub fn open(self, identity: Identity, variable: &dyn Fn(&str) -> Option<String>) -> Exports {
         let Self { pushed, scraped } = self;
         if pushed.is_empty() && scraped.is_empty() {
             return Exports::default();
@@ -136,7 +137,7 @@ impl Ready {
             outlets.push(Outlet { destination, told });
         }
         for destination in pushed {
-            let told = push::start(&destination, Arc::clone(&shared));
+            let told = push::start(&destination, Arc::clone(&shared), variable);
             outlets.push(Outlet { destination, told });
         }
         Exports { shared: Some(shared), outlets }

@@ -7,9 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use plan::percent_decoded;
+use plan::{base64, percent_decoded};
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use url::Url;
@@ -36,17 +34,18 @@ enum Protocol {
 }
 
 /// Sends until the run is over, and then tells what became of it.
-pub(crate) fn start(destination: &Destination, shared: Arc<Shared>) -> Receiver<Delivered> {
+pub(crate) fn start(destination: &Destination, shared: Arc<Shared>, variable: &dyn Fn(&str) -> Option<String>) -> Receiver<Delivered> {
     let (tell, told) = channel();
-    let (protocol, url) = match destination {
+    let (protocol, mut url) = match destination {
         Destination::Influx(url) => (Protocol::Influx, url.clone()),
         Destination::Otlp(url) => (Protocol::Otlp, url.clone()),
         // Scrapes are answered, not sent.
         Destination::Prometheus(_) => return told,
     };
+    let headers = headers(protocol, &mut url, variable);
     let failing = tell.clone();
     let started = thread::Builder::new().name("export".to_owned()).spawn(move || {
-        let sender = Sender::new(protocol, url);
+        let sender = Sender::new(protocol, url, headers);
         // Nobody listens any more if the receiver took too long.
         let _ = tell.send(sender.run(&shared));
     });
@@ -64,8 +63,7 @@ struct Sender {
 }
 
 impl Sender {
-    fn new(protocol: Protocol, mut url: Url) -> Self {
-        let headers = headers(protocol, &mut url);
+    fn new(protocol: Protocol, url: Url, headers: Vec<(String, String)>) -> Self {
         let mut config = Agent::config_builder()
             .timeout_global(Some(PATIENCE))
             .max_redirects(0)
@@ -155,16 +153,16 @@ impl Sender {
 }
 
 /// Who we are, to the receiver. Taken out of the URL, which is shown; and from the variables that these systems' own clients read.
-fn headers(protocol: Protocol, url: &mut Url) -> Vec<(String, String)> {
+fn headers(protocol: Protocol, url: &mut Url, variable: &dyn Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     let mut headers = Vec::new();
     if !url.username().is_empty() || url.password().is_some() {
         let user = format!("{}:{}", percent_decoded(url.username()), percent_decoded(url.password().unwrap_or_default()));
-        headers.push(("Authorization".to_owned(), format!("Basic {}", BASE64_STANDARD.encode(user))));
+        headers.push(("Authorization".to_owned(), format!("Basic {}", base64(user.as_bytes()))));
         // Both only fail for URLs that have no host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
     }
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     match protocol {
         Protocol::Influx => {
             if let (true, Some(token)) = (headers.is_empty(), set("INFLUX_TOKEN")) {

@@ -37,7 +37,6 @@ pub use draft::Unfit;
 pub use environment::Environment;
 pub use guess::{Unread, guess};
 pub use scenario::{printed, printed_body};
-pub(crate) use text::percent_encoded;
 pub use text::{Part, Text, variable_name};
 
 /// What a file is.

@@ -13,7 +13,6 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::collection::percent_encoded;
 use crate::entry::{Entry, Reason, is_method, path};
 use crate::layout::status;
 use crate::multipart::{self, Part};
@@ -206,7 +205,7 @@ impl HarBody {
         }
         // Parts of another kind than a form's are not told by names and values.
         if !params.is_empty() && !media.starts_with("multipart/") {
-            let encoded = |text: &str| percent_encoded(&plan::percent_decoded(&text.replace('+', " ")));
+            let encoded = |text: &str| plan::percent_encoded(&plan::percent_decoded(&text.replace('+', " ")));
             let fields: Vec<String> =
                 pairs(&posted["params"]).map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
             return whole(fields.join("&").into_bytes());

@@ -11,11 +11,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::filling::{self, MISTAKES_MAX, told};
-use crate::secret::{self, REDACTED, Secrets, is_secret};
+use crate::secret::{self, REDACTED, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
     Also, Body, Bounds, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors,
-    Rate, Replay, Request, RowOrder, Scheme, Spacing, Stage, Target, Timetable, Turns, Warmup,
+    Rate, Replay, Request, RowOrder, Scheme, Secrets, Spacing, Stage, Target, Timetable, Turns, Warmup, base64,
 };
 
 /// One load, decided in full.
@@ -1352,20 +1352,6 @@ fn basic(user: &str, braces: Braces) -> String {
         };
     }
     format!("Basic {}", base64(user.as_bytes()))
-}
-
-/// RFC 4648 §4, with padding: eleven lines, for which this crate would otherwise need another.
-pub(crate) fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let bits = chunk.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let sextet = (bits >> (18 - 6 * place)) & 63;
-            text.push(if place <= chunk.len() { char::from(ALPHABET[sextet as usize]) } else { '=' });
-        }
-    }
-    text
 }
 
 fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use url::Url;
 
-use crate::secret;
+use crate::{percent_decoded, secret};
 
 /// Plain or over TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,24 +144,6 @@ impl Target {
             .then(|| (percent_decoded(url.username()), percent_decoded(url.password().unwrap_or_default())));
         Ok(Self { scheme, host, port: url.port().unwrap_or(scheme.default_port()), path_and_query, credentials })
     }
-}
-
-/// What was percent-encoded (RFC 3986 §2.1), as text; a percent sign that encodes nothing stays as it is.
-#[must_use]
-pub fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let hex = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
-        if let (b'%', Some(high), Some(low)) = (byte, hex(0), hex(1)) {
-            bytes.push((high * 16 + low) as u8);
-            rest = &after[2..];
-        } else {
-            bytes.push(byte);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl FromStr for Target {

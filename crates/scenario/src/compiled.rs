@@ -10,7 +10,7 @@ use std::sync::Arc;
 use engine::protocol::http1::Asked;
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::template::{Piece, Template, is_templated};
-use plan::{Mark, Nanos, Plan, PlanError, PlanErrors, Random, Target};
+use plan::{Mark, Nanos, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
 use step::pick::{Think, Weights};
@@ -698,12 +698,6 @@ fn form_encoded(value: &Template) -> Template {
 /// The fixed text of a value as queries are encoded.
 fn query_encoded(value: &Template) -> Template {
     encoded(value, percent_encoded)
-}
-
-fn percent_encoded(text: &str) -> String {
-    let mut bytes = Vec::new();
-    step::body::write_percent_encoded(text, &mut bytes);
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn encoded(value: &Template, encode: impl Fn(&str) -> String) -> Template {

@@ -8,10 +8,7 @@
 mod aws;
 mod digest;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
-use crate::body::write_percent_encoded;
+use plan::{base64, write_percent_encoded};
 
 pub use aws::{Aws, Payload, Signable, Signature};
 pub use digest::{Account, Challenge, Digest, Unanswerable};
@@ -24,7 +21,7 @@ pub fn basic(user: &str, password: &str) -> Result<String, String> {
     if user.contains(':') {
         return Err("a user's name with a colon cannot be sent by Basic authentication: what follows it would be the password".to_owned());
     }
-    Ok(format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
+    Ok(format!("Basic {}", base64(format!("{user}:{password}").as_bytes())))
 }
 
 /// The value of `Authorization` for a token (RFC 6750): `Bearer …`.
@@ -61,9 +58,9 @@ pub fn with_parameter(path_and_query: &str, name: &str, value: &str) -> String {
         Some(at) if at + 1 < out.len() && !out.ends_with(b"&") => out.push(b'&'),
         Some(_) => {}
     }
-    write_percent_encoded(name, &mut out);
+    write_percent_encoded(name.as_bytes(), &mut out);
     out.push(b'=');
-    write_percent_encoded(value, &mut out);
+    write_percent_encoded(value.as_bytes(), &mut out);
     // Only ASCII was added to a text.
     String::from_utf8(out).unwrap_or_default()
 }

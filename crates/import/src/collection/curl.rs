@@ -5,9 +5,9 @@
 //! over. All others are told, since a request without its client certificate is another request.
 
 use base64::Engine as _;
-use plan::percent_decoded;
+use plan::{percent_decoded, percent_encoded};
 
-use super::text::{percent_encoded, ready_for_a_parameter};
+use super::text::ready_for_a_parameter;
 use super::words::{Command, commands};
 use super::{Auth, Aws, Body, Collection, Connection, Field, FieldValue, Kind, ReadError, Request, Text, is_method, shortened};
 

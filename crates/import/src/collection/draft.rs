@@ -3,9 +3,8 @@
 //! Invariant: what is sent is what stands in the file. What a run cannot say is refused, not left out: a load without its signature
 //! measures refusals.
 
-use plan::Draft;
+use plan::{Draft, percent_encoded};
 
-use super::text::percent_encoded;
 use super::{Auth, Body, Collection, FieldValue, Request, Text};
 
 /// Why a request cannot be run by itself.

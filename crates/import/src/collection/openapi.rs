@@ -344,7 +344,7 @@ impl<'a> Made<'a> {
                         Some("matrix") => Text::literal(format!(";{name}=")),
                         _ => Text::default(),
                     };
-                    text.append(value.plain().map_literals(super::text::percent_encoded));
+                    text.append(value.plain().map_literals(plan::percent_encoded));
                     parts.push((name, text));
                 }
                 "query" => query(parameter, &name, &value, &mut queries),

@@ -6,7 +6,7 @@
 //!
 //! Invariant: a literal is sent as it stands, whatever is in it.
 
-use plan::Target;
+use plan::{Target, percent_encoded};
 
 use super::Variable;
 
@@ -358,19 +358,6 @@ fn encoded(text: &str) -> String {
             encoded.push(letter);
         } else {
             letter.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| encoded += &format!("%{byte:02X}"));
-        }
-    }
-    encoded
-}
-
-/// A value as it stands in a query or a form in URL encoding.
-pub(crate) fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded += &format!("%{byte:02X}");
         }
     }
     encoded

@@ -116,15 +116,6 @@ fn stages_give_the_duration_and_the_last_one_may_last_for_the_rest() {
     assert_eq!((warmed.end(), warmed.timetable().unwrap().length()), (Nanos::from_secs(15), Some(Nanos::from_secs(15))));
 }
 
-#[test]
-fn base64_is_that_of_the_standard() {
-    for (plain, coded) in
-        [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy")]
-    {
-        assert_eq!(base64(plain.as_bytes()), coded);
-    }
-}
-
 proptest! {
     #[test]
     fn a_saved_plan_is_the_same_plan(

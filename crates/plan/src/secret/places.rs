@@ -18,22 +18,22 @@ const CODE_LETTERS_MIN: usize = 16;
 
 /// A value in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// The bytes from and to.
-    pub(super) range: (usize, usize),
+    pub(crate) range: (usize, usize),
     /// What it is without the escapes around it.
-    pub(super) value: String,
+    pub(crate) value: String,
 }
 
 /// Every value in a body that is a secret by its name, or by the name of what it stands in.
-pub(super) fn in_body(text: &str) -> Vec<Place> {
+pub(crate) fn in_body(text: &str) -> Vec<Place> {
     let mut found = Vec::new();
     Layer::outermost(text).body(&mut found);
     in_order(found)
 }
 
 /// The same in a URL, or a path with its query: parameters of the query, of the path (`;name=value`) and of what follows `#`.
-pub(super) fn in_url(text: &str) -> Vec<Place> {
+pub(crate) fn in_url(text: &str) -> Vec<Place> {
     let mut found = Vec::new();
     let layer = Layer::outermost(text);
     let path = text.find(['?', '#']).unwrap_or(text.len());

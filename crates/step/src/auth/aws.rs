@@ -10,9 +10,10 @@
 use std::cell::RefCell;
 use std::fmt;
 
+use percent_encoding::percent_decode_str;
+use plan::write_percent_encoded;
 use ring::{digest, hmac};
 
-use crate::body::write_percent_encoded;
 use crate::date::UnixSeconds;
 
 use super::hex;
@@ -223,30 +224,13 @@ fn canonical_query(query: &str) -> String {
 
 fn encoded(bytes: &[u8]) -> String {
     let mut out = Vec::with_capacity(bytes.len());
-    write_percent_encoded_bytes(bytes, &mut out);
+    write_percent_encoded(bytes, &mut out);
     out.into_iter().map(char::from).collect()
-}
-
-fn write_percent_encoded_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    for chunk in bytes.utf8_chunks() {
-        write_percent_encoded(chunk.valid(), out);
-        chunk.invalid().iter().for_each(|byte| out.extend_from_slice(format!("%{byte:02X}").as_bytes()));
-    }
 }
 
 /// `%41` is `A`; what is no code stays as it is, and so does `+`.
 fn decoded(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let code = (first == b'%').then(|| after.get(..2)).flatten().and_then(|digits| {
-            let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-            Some(digit(digits[0])? << 4 | digit(digits[1])?)
-        });
-        bytes.push(code.unwrap_or(first));
-        rest = if code.is_some() { &after[2..] } else { after };
-    }
-    bytes
+    percent_decode_str(text).collect()
 }
 
 #[cfg(test)]

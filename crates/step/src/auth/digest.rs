@@ -10,10 +10,10 @@ use std::fmt;
 use std::fmt::Write as _;
 
 use md5::Digest as _;
+use plan::percent_encoded;
 use ring::digest;
 
 use crate::answer::Headers;
-use crate::body::write_percent_encoded;
 
 use super::hex;
 
@@ -256,9 +256,7 @@ impl Digest {
             format!("username=\"{}\"", escaped(user))
         } else {
             // RFC 8187; servers that do not know it know no such names.
-            let mut encoded = Vec::new();
-            write_percent_encoded(user, &mut encoded);
-            format!("username*=UTF-8''{}", String::from_utf8_lossy(&encoded))
+            format!("username*=UTF-8''{}", percent_encoded(user))
         };
         Self { challenge, user, own_nonce, secret, count: 0 }
     }
