@@ -228,7 +228,7 @@ pub(super) fn worker_pool(scene: &Scene<'_>) -> Option<Finding> {
     if scene.is_idle() == Some(false) || flat.at_once() < 0.7 || !scene.has_grown() || scene.shape() == Shape::Bent {
         return None;
     }
-    let seen = scene.points.last().and_then(|point| point.server.as_ref());
+    let seen = scene.answering();
     let at_once = flat.at_once();
     let strength: f64 = match crew(seen, at_once) {
         Crew::Fits => 0.85,
@@ -318,7 +318,7 @@ pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
     };
     let mut evidence: Vec<String> = serial.filter(|_| fallen).into_iter().collect();
     evidence.push("a pool of workers would grow in proportion and then stay level".to_owned());
-    let seen = scene.points.last().and_then(|point| point.server.as_ref());
+    let seen = scene.answering();
     evidence.extend(seen.and_then(not_full));
     let finding = Finding::new(Kind::Contention, strength, sentence)
         .brief(match (fallen, sigma) {
@@ -346,7 +346,7 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
     if idle == Some(false) || is_busy || scene.points.first().and_then(|first| works(first)).is_some_and(|share| share >= WORKING_MIN) {
         return None;
     }
-    let seen = scene.points.last().and_then(|point| point.server.as_ref());
+    let seen = scene.answering();
     let slower = scene.points.first().zip(scene.points.last()).filter(|(first, last)| last.level > first.level);
     let slower = slower.and_then(|(first, last)| Some((first, last, last.service_s? / first.service_s?)));
     let waiting = match (scene.flat, slower) {

@@ -180,6 +180,12 @@ impl<'a> Scene<'a> {
         steal().fold(0.0, f64::max) - steal().fold(1.0, f64::min) > APART_MAX
     }
 
+    /// The server at the highest load that it answered: beyond that it may be busy with refusing.
+    pub(super) fn answering(&self) -> Option<&'a Seen> {
+        let sound = self.points.iter().rfind(|point| point.errors.max(point.refused()) < FAILING_MIN);
+        sound.or(self.points.last())?.server.as_ref()
+    }
+
     /// Whether what the server's threads wait for is cores, at the highest load.
     pub(super) fn wants_cores(&self) -> bool {
         self.loaded().filter_map(Point::wants_cores).last().is_some_and(|wants| wants > WANTS_MAX)

@@ -594,6 +594,8 @@ fn who_breaks_down_beyond_a_full_pool_is_limited_by_the_pool() {
         let loads: Vec<Point> = carried.iter().cloned().chain([broken.clone()]).collect();
         let found = first(&loads, Kind::WorkerPool);
         assert!(found.sentence.contains("1,596 requests a second"), "{found:#?}");
+        // What it used while the pool was full, and not while it refused.
+        assert!(found.evidence.iter().any(|it| it.contains("0.20 of 4 cores")), "{found:#?}");
         not_named(&loads, Kind::RateLimit);
         // Where nothing was flat before, breaking down is what ends it, and no rate that it lets through.
         let loads = [carried[0].clone(), carried[1].clone(), broken];
