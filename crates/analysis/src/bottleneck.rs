@@ -35,11 +35,8 @@ mod this_side;
 use measure::Summary;
 use serde::Serialize;
 
-use crate::Sweep;
-use crate::conclusion::capitalised;
-use crate::curve::{self, Model};
-use crate::found::Found;
-use crate::scaling;
+use crate::curve::Model;
+use crate::quantity::capitalised;
 pub use between::Between;
 pub use gone::{Departure, Gone, gone};
 pub use law::UtilisationLaw;
@@ -247,30 +244,6 @@ fn in_brief(sentence: &str) -> Option<String> {
 #[must_use]
 pub fn of_run(run: &Summary) -> Vec<Finding> {
     findings(&[Point::of(run)], None)
-}
-
-/// Those of a sweep, judged together with the law that its levels follow.
-#[must_use]
-pub fn of_sweep(sweep: &Sweep) -> Vec<Finding> {
-    let levels = scaling::points(sweep, &sweep.rows());
-    let plan = sweep.trials.first().filter(|_| scaling::is_curve(sweep)).map(|trial| &trial.summary.plan);
-    let model = plan.and_then(|plan| match curve::shape(&levels)? {
-        // What is said of them depends on their intervals, which are those of the curve's own words.
-        Model::Universal { .. } | Model::Amdahl { .. } => curve::read(&levels, plan.seed()).model,
-        other => Some(other),
-    });
-    let mut points = Point::of_all(sweep.trials.iter().map(|trial| &trial.summary));
-    // Runs with a profile are no part of the ladder, and what they show of a load is true of it.
-    for (trial, profiled) in sweep.profiled.iter().zip(Point::of_all(sweep.profiled.iter().map(|trial| &trial.summary))) {
-        points.iter_mut().filter(|point| point.level == trial.level.value()).for_each(|point| point.learn(&profiled));
-    }
-    findings(&points, model)
-}
-
-/// Those of a capacity search: trials beyond the rate found show most.
-#[must_use]
-pub fn of_search(found: &Found) -> Vec<Finding> {
-    findings(&Point::of_all(found.trials.iter().map(|trial| &trial.summary)), None)
 }
 
 /// A rule: what a cause makes of the loads.

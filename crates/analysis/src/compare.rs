@@ -73,6 +73,20 @@ impl Metric {
     /// Those that decide, fixed in advance (docs/measurement.md §3.6).
     pub const PRIMARY: [Self; 4] = [Self::Goodput, Self::P50, Self::P99, Self::FailureShare];
 
+    /// The metric whose margin the quantile `q` (0 to 1) is held against.
+    #[must_use]
+    pub fn of_quantile(q: f64) -> Self {
+        if q < 0.95 {
+            Self::P50
+        } else if q < 0.99 {
+            Self::P95
+        } else if q < 0.999 {
+            Self::P99
+        } else {
+            Self::P999
+        }
+    }
+
     /// Its name in JSON and tables.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -5,7 +5,7 @@
 //! level it is about.
 
 use crate::knee::{Best, Kept};
-use crate::quantity::{NONE, count, figure, share, time};
+use crate::quantity::{NONE, capitalised, count, figure, share, time};
 use crate::{LevelRow, Scaling, Standing, Stopped};
 
 /// A level that reaches this share of the highest QPS reaches it for all purposes: noise between runs is about as large.
@@ -186,13 +186,6 @@ fn generator(rows: &[LevelRow], best: &LevelRow) -> String {
             format!("The load generator was not the limit{at}: its busiest thread used at most {:.0} % of a core.", busiest * 100.0)
         }
     }
-}
-
-/// With a capital at its beginning.
-#[must_use]
-pub fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

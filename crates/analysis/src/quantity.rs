@@ -190,6 +190,29 @@ fn trimmed(written: &str) -> String {
     if written.contains('.') { written.trim_end_matches('0').trim_end_matches('.').to_owned() } else { written.to_owned() }
 }
 
+/// A share as a percentage with its sign.
+#[must_use]
+pub fn signed(share: f64) -> String {
+    if share.is_infinite() {
+        return if share > 0.0 { "+∞" } else { "−∞" }.to_owned();
+    }
+    let size = share.abs() * 100.0;
+    let text = if size >= 9.95 { decimal(size, 0) } else { decimal(size, if size < 0.1 { 2 } else { 1 }) };
+    let zero = text.bytes().all(|byte| byte == b'0' || byte == b'.');
+    match (zero, share < 0.0) {
+        (true, _) => "0".to_owned(),
+        (false, true) => format!("−{text}"),
+        (false, false) => format!("+{text}"),
+    }
+}
+
+/// A sentence with a capital at its beginning.
+#[must_use]
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,9 +11,9 @@ use measure::{Ending, Summary};
 use plan::{Given, Plan, PlanError, PlanErrors};
 use report::unlike;
 
-use crate::command::Margin;
 use crate::exit::Exit;
 use crate::keeping::{At, ReadError};
+use crate::margin::Margin;
 use crate::saved::Saved;
 
 /// What a run must not be worse than.

@@ -303,7 +303,7 @@ impl Saved {
                 for sentence in said
                     .into_iter()
                     .chain(promises_kept(&sweep.checks, &rows))
-                    .chain(report::limits::sentences(&analysis::bottleneck::of_sweep(sweep)))
+                    .chain(report::limits::sentences(&analysis::limits::of_sweep(sweep)))
                 {
                     text += &prose(&sentence, style.width);
                 }
@@ -316,7 +316,7 @@ impl Saved {
                     text += &format!("{}\n", table::row(found, trial, style));
                 }
                 text.push('\n');
-                for sentence in found.sentences().into_iter().chain(report::limits::sentences(&analysis::bottleneck::of_search(found))) {
+                for sentence in found.sentences().into_iter().chain(report::limits::sentences(&analysis::limits::of_search(found))) {
                     text += &prose(&sentence, style.width);
                 }
                 text + &format!("\n{}", prose(&table::legend(found), style.width))
@@ -488,9 +488,9 @@ pub fn load(plan: &Plan) -> String {
 /// What its URL suggests to call a plan.
 pub fn suggested(plan: &Plan) -> String {
     if let Some(file) = plan.scenario() {
-        return crate::scenarios::name_of(file.name.as_deref(), &file.path);
+        return crate::name::of_scenario(file.name.as_deref(), &file.path);
     }
-    crate::command::name_of(&plan.target().to_string())
+    crate::name::of_url(&plan.target().to_string())
 }
 
 #[cfg(test)]

@@ -65,16 +65,6 @@ pub fn file_of(draft: &Draft) -> Option<&str> {
     draft.url.as_deref().filter(|url| is_file(url)).or(draft.scenario.as_deref())
 }
 
-/// What the history calls what is done with a scenario: as it calls itself, or else as its file is called.
-pub fn name_of(name: Option<&str>, path: &str) -> String {
-    name.map_or_else(|| stem(path), str::to_owned)
-}
-
-fn stem(path: &str) -> String {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
-}
-
 /// The files that say what users do, as one command reads them: each is read once, and what was read is what all of its loads are
 /// made of, whatever becomes of the file meanwhile.
 #[derive(Debug, Clone, Default)]

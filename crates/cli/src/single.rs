@@ -11,12 +11,12 @@ use measure::{Counted, Ending, Summary, Tick};
 use plan::Plan;
 
 use crate::calibration::note_ceiling;
-use crate::command::Manner;
 use crate::detail::Detail;
 use crate::drive::Drive;
 use crate::exit::{self, Exit, Failed};
 use crate::keeping::Keeper;
 use crate::observing::Eyes;
+use crate::output_args::OutputArgs;
 use crate::outputs::Outputs;
 use crate::profiling::Probes;
 use crate::promises::Guard;
@@ -42,7 +42,7 @@ pub struct Single<'a> {
     pub exports: Ready,
     pub sight: Sight,
     pub detail: Detail,
-    pub manner: Manner,
+    pub output_args: OutputArgs,
 }
 
 impl Single<'_> {
@@ -51,15 +51,16 @@ impl Single<'_> {
     /// # Errors
     /// If it cannot be carried out, or not to its end, or an output cannot be written.
     pub fn carry_out<'d>(self, drive: impl FnOnce(&Stop) -> Result<Drive<'d>, RunError>) -> Result<Exit, Failed> {
-        let Self { word, plan, name, checks, before, mut guard, outputs, mut keeper, eyes, probes, exports, sight, detail, manner } = self;
+        let Self { word, plan, name, checks, before, mut guard, outputs, mut keeper, eyes, probes, exports, sight, detail, output_args } =
+            self;
         probes.check(plan)?;
         let mut server = eyes.open(plan)?;
         let stop = Stop::new();
-        let screen = manner.screen_with_view(sight, word, &stop);
+        let screen = output_args.screen_with_view(sight, word, &stop);
         interrupt::raise_on_signal(&stop, &screen)?;
         let mut progress = screen.follow(plan, "");
         keeper.begin(&stop);
-        let mut exports = exporting::open(exports, keeper.id(), &name, word, Some(plan), manner.voice());
+        let mut exports = exporting::open(exports, keeper.id(), &name, word, Some(plan), output_args.voice());
         exports.load(plan, &name);
         keeper.load(plan, name);
         let probing = probes.open(plan);
@@ -77,7 +78,7 @@ impl Single<'_> {
         let mut ended = drive(&stop).and_then(|drive| drive.run(watch, &stop));
         keeper.load_is_over();
         screen.clear();
-        exporting::close(&mut exports, manner.voice());
+        exporting::close(&mut exports, output_args.voice());
         let measured = match &mut ended {
             Ok(driven) => Some(&mut driven.summary),
             Err(error) => error.measured.as_deref_mut(),
@@ -96,13 +97,13 @@ impl Single<'_> {
             let ruling = before.as_ref().map(|before| before.judge(summary));
             let reading = Reading::new(summary, &checks).aborted_by(aborted_by).against(ruling);
             let written = outputs
-                .write(&reading, detail, &manner.styles(), manner.voice())
+                .write(&reading, detail, &output_args.styles(), output_args.voice())
                 .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() });
             // The report comes first, and what could not be written is saved all the same.
             let id = keeper.id();
             let kept = keeper.save(&saved::json(&reading));
             screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
-            outputs.close(kept.as_deref().unwrap_or_default(), &reading, &manner.styles(), manner.voice());
+            outputs.close(kept.as_deref().unwrap_or_default(), &reading, &output_args.styles(), output_args.voice());
             Failed::both(written, kept.map(drop))?;
             if let Some(why) = exit::nothing_finished(summary) {
                 let why = why.replacen("No", "no", 1);

@@ -1,7 +1,7 @@
 //! Figures in columns, and prose broken into lines.
 
 use crate::Style;
-use crate::format::Tone;
+use crate::style::Tone;
 
 /// Two blanks between columns.
 const GAP: usize = 2;

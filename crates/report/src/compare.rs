@@ -4,278 +4,38 @@
 //! its interval, each change one verdict out of four, and below stands in words where in the distribution the change is. Pairs
 //! in which the load generator was the limit say nothing about the server: they are shown, marked and left out, because a
 //! table without them would hide that they were there.
-//!
-//! Invariant: the JSON holds every run whole, so that another judgement needs no other measurement.
 
+pub(crate) mod compared;
 pub(crate) mod steps;
 mod words;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use analysis::compare::{
-    Answered, Calibration, Change, Comparison, Distance, Margins, Metric, Need, PAIRS_MIN, QuantileShift, Values, Verdict, paired,
-    shift_by_quantile, values,
-};
-use analysis::gate::{self, Check, Judgement, Why};
-use analysis::quantity::{self, NONE, counted, figure, length, percent, time};
-use analysis::{Cause, Standing, Validity, What, generator_limit};
+use analysis::compare::{Change, Comparison, Metric, Verdict};
+use analysis::gate::Judgement;
+use analysis::quantity::{self, NONE, counted, figure, length, percent, signed, time};
+use analysis::{Cause, Validity, What};
 use measure::Summary;
-use plan::{Load, Random};
-use serde::{Deserialize, Serialize};
+use plan::Load;
 
 use crate::chart::shift::shift;
 use crate::columns::{Column, grown, remarked, wrapped};
-use crate::format::Tone;
-use crate::json::{Label, ReadError, write_json};
+use crate::json::write_json;
 use crate::png::Density;
 use crate::server_side::{self, Rows};
+use crate::style::Tone;
 use crate::sweep::SweepFile;
 use crate::text::verdict_tone;
 use crate::{Style, profiles, story, visible};
 
+pub use compared::{COMPARE_SCHEMA, Compared, Pair, ProfiledSide, Side, Subject, read};
 pub use words::{apart, reading};
 
-/// The version of the comparison file.
-pub const COMPARE_SCHEMA: &str = "loadline.compare/1";
 /// The endings of a comparison's files.
 pub const ENDINGS: &[&str] = &[".compare.json", ".compare.md", "_shift.png", "_shift.svg"];
-/// That of the exchanges of sides that tell how wide a gap is by chance.
-const DISTANCE_STREAM: u64 = 0xD157;
-
 /// The metrics of the table, in its order.
 const SHOWN: [Metric; 6] = [Metric::Qps, Metric::Goodput, Metric::P50, Metric::P95, Metric::P99, Metric::FailureShare];
-
-/// Which side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Side {
-    /// The one compared with.
-    A,
-    /// The one in question.
-    B,
-}
-
-/// What was run as one side.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subject {
-    /// What the user calls it: an address, a file, a command.
-    pub name: String,
-    /// The command that was started for each of its runs.
-    pub command: Option<String>,
-}
-
-/// One run of each side, one after the other.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Pair {
-    /// The side that was run first.
-    pub first: Side,
-    /// The run of A.
-    pub a: Summary,
-    /// The run of B.
-    pub b: Summary,
-    /// Why the pair is left out of the comparison.
-    pub left_out: Option<String>,
-}
-
-impl Pair {
-    /// A pair; left out if the generator was the limit in either run, either is INVALID, or nothing fell due.
-    #[must_use]
-    pub fn new(first: Side, a: Summary, b: Summary) -> Self {
-        let limit = |name: &str, run: &Summary| {
-            generator_limit(run)
-                .map(|limit| format!("the load generator was the limit of {name}: {limit}"))
-                .or_else(|| {
-                    let validity = Validity::of(run);
-                    (validity.standing == Standing::Invalid).then(|| format!("the run of {name} is INVALID: {}", validity.why()))
-                })
-                .or_else(|| (run.requests.due == 0).then(|| format!("no request of {name} fell due")))
-        };
-        let left_out = limit("A", &a).or_else(|| limit("B", &b));
-        Self { first, a, b, left_out }
-    }
-}
-
-/// A run of one side with profiles of its server, after the pairs.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct ProfiledSide {
-    /// Which.
-    pub side: Side,
-    /// The whole run.
-    pub summary: Summary,
-}
-
-/// A comparison and everything it was made from.
-#[derive(Debug, Clone, Serialize)]
-pub struct Compared {
-    /// Always [`COMPARE_SCHEMA`].
-    pub schema: &'static str,
-    /// What its files are named after.
-    pub name: String,
-    /// What A is.
-    pub a: Subject,
-    /// What B is.
-    pub b: Subject,
-    /// How many pairs were asked for; where that was left open, how many their noise asks for.
-    pub pairs_planned: u32,
-    /// The changes that do not matter.
-    pub margins: Margins,
-    /// What the target differs from itself by, if that was measured before.
-    pub calibration: Option<Calibration>,
-    /// What the plans differ in besides the target, where that was let pass.
-    pub differences: Vec<String>,
-    /// Verdict by verdict; `None` without a single pair that counts.
-    pub comparison: Option<Comparison>,
-    /// What B has to keep to.
-    #[serde(skip)]
-    pub promises: Vec<Check>,
-    /// Whether it did, by all its runs that count together.
-    pub checks: Vec<Judgement>,
-    /// How each percentile changed.
-    pub shifts: Vec<QuantileShift>,
-    /// How far apart the whole distributions are; `None` if nothing was answered.
-    pub distance: Option<Distance>,
-    /// What that looks like, in sentences.
-    pub reading: Vec<String>,
-    /// Why it ended before its last pair.
-    pub stopped: Option<String>,
-    /// Every pair that was measured, in order.
-    pub pairs: Vec<Pair>,
-    /// A run more of each side with profiles of its server; they are no part of the comparison.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub profiled: Vec<ProfiledSide>,
-}
-
-impl Compared {
-    /// Nothing measured yet. The margins are made no narrower than what the target differs from itself by.
-    #[must_use]
-    pub fn new(name: String, a: Subject, b: Subject, pairs_planned: u32, margins: Margins, calibration: Option<Calibration>) -> Self {
-        let margins = match &calibration {
-            Some(calibration) => margins.widened(calibration),
-            None => margins,
-        };
-        Self {
-            schema: COMPARE_SCHEMA,
-            name,
-            a,
-            b,
-            pairs_planned,
-            margins,
-            calibration,
-            differences: Vec::new(),
-            comparison: None,
-            promises: Vec::new(),
-            checks: Vec::new(),
-            shifts: Vec::new(),
-            distance: None,
-            reading: Vec::new(),
-            stopped: None,
-            pairs: Vec::new(),
-            profiled: Vec::new(),
-        }
-    }
-
-    /// Compares what was measured so far.
-    pub fn judge(&mut self) {
-        let sound: Vec<&Pair> = self.sound().collect();
-        let both = self.values();
-        let all_of_b = gate::together(&sound.iter().map(|pair| &pair.b).collect::<Vec<&Summary>>());
-        let seed = sound.first().map_or(0, |pair| pair.a.plan.seed());
-        let answered: Vec<_> = sound.iter().map(|pair| (Answered::from(&pair.a), Answered::from(&pair.b))).collect();
-        let shifts = shift_by_quantile(&sound.iter().map(|pair| (&pair.a, &pair.b)).collect::<Vec<_>>());
-        self.comparison = (!both.is_empty()).then(|| paired(&both, &self.margins));
-        self.checks = match all_of_b {
-            Some(all) => gate::judge(&self.promises, &all),
-            None => {
-                let unknown = |check: &Check| Judgement {
-                    check: check.clone(),
-                    measured: None,
-                    interval: None,
-                    verdict: gate::Verdict::NotJudgeable { why: Why::Nothing },
-                };
-                self.promises.iter().map(unknown).collect()
-            }
-        };
-        self.shifts = shifts;
-        self.distance = Distance::of(&answered, &mut Random::new(seed, DISTANCE_STREAM));
-        self.reading = reading(self);
-    }
-
-    /// The figures of the pairs that count.
-    fn values(&self) -> Vec<(Values, Values)> {
-        self.sound().map(|pair| (values(&pair.a), values(&pair.b))).collect()
-    }
-
-    /// How many pairs it takes, by the noise of those that count so far.
-    #[must_use]
-    pub fn need(&self) -> Option<Need> {
-        Need::of(&self.values(), &self.margins)
-    }
-
-    /// The pairs that count.
-    pub fn sound(&self) -> impl Iterator<Item = &Pair> {
-        self.pairs.iter().filter(|pair| pair.left_out.is_none())
-    }
-
-    /// The verdict on the whole; `None` where too few pairs count for any.
-    #[must_use]
-    pub fn verdict(&self) -> Option<Verdict> {
-        let enough = self.sound().count() >= PAIRS_MIN;
-        self.comparison.as_ref().filter(|_| enough).map(|comparison| comparison.verdict)
-    }
-}
-
-/// Reads the JSON of a comparison. What follows from its pairs is found anew.
-///
-/// # Errors
-/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
-pub fn read(text: &str) -> Result<Compared, ReadError> {
-    /// What was measured and asked for.
-    #[derive(Deserialize)]
-    struct Saved {
-        name: String,
-        a: Subject,
-        b: Subject,
-        pairs_planned: u32,
-        margins: Margins,
-        calibration: Option<Calibration>,
-        #[serde(default)]
-        differences: Vec<String>,
-        #[serde(default)]
-        checks: Vec<Promised>,
-        stopped: Option<String>,
-        pairs: Vec<Pair>,
-        #[serde(default)]
-        profiled: Vec<ProfiledSide>,
-    }
-    /// What was promised; whether it was kept is found anew.
-    #[derive(Deserialize)]
-    struct Promised {
-        check: Check,
-    }
-    let label: Label = serde_json::from_str(text)?;
-    match label.schema.as_deref() {
-        Some(COMPARE_SCHEMA) => {}
-        Some(other) => {
-            return Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{COMPARE_SCHEMA}'", visible(other))));
-        }
-        None => return Err(ReadError::Schema("it is not a comparison of loadline".to_owned())),
-    }
-    let Saved { name, a, b, pairs_planned, margins, calibration, differences, checks, stopped, pairs, profiled } =
-        serde_json::from_str(text)?;
-    let promises = checks.into_iter().map(|promised| promised.check).collect();
-    let mut compared = Compared {
-        margins,
-        differences,
-        promises,
-        stopped,
-        pairs,
-        profiled,
-        ..Compared::new(name, a, b, pairs_planned, Margins::default(), calibration)
-    };
-    compared.judge();
-    Ok(compared)
-}
 
 /// Heads and widths of the table that grows.
 const COLUMNS: [Column; 9] = [
@@ -493,21 +253,6 @@ pub(crate) fn said(change: &Change) -> String {
     }
 }
 
-/// A share as a percentage with its sign.
-pub(crate) fn signed(share: f64) -> String {
-    if share.is_infinite() {
-        return if share > 0.0 { "+∞" } else { "−∞" }.to_owned();
-    }
-    let size = share.abs() * 100.0;
-    let text = if size >= 9.95 { quantity::decimal(size, 0) } else { quantity::decimal(size, if size < 0.1 { 2 } else { 1 }) };
-    let zero = text.bytes().all(|byte| byte == b'0' || byte == b'.');
-    match (zero, share < 0.0) {
-        (true, _) => "0".to_owned(),
-        (false, true) => format!("−{text}"),
-        (false, false) => format!("+{text}"),
-    }
-}
-
 /// A verdict as the last column says it. What matters most stands in capitals, because colour must not carry it.
 fn verdict(change: &Change) -> String {
     match change.verdict {
@@ -518,19 +263,6 @@ fn verdict(change: &Change) -> String {
         }
         Verdict::SameWithin { margin } => format!("same within {} %", percent(margin * 100.0)),
         unsure @ Verdict::CannotTell { .. } => unsure.to_string(),
-    }
-}
-
-/// The metric whose margin a percentile is held against.
-pub(crate) fn metric_of(q: f64) -> Metric {
-    if q < 0.95 {
-        Metric::P50
-    } else if q < 0.99 {
-        Metric::P95
-    } else if q < 0.999 {
-        Metric::P99
-    } else {
-        Metric::P999
     }
 }
 

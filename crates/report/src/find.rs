@@ -5,9 +5,10 @@ pub mod table;
 
 use std::io;
 
-use analysis::bottleneck::{self, Finding};
+use analysis::bottleneck::Finding;
 use analysis::found::{FIND_SCHEMA, Found};
 use analysis::gate::Judgement;
+use analysis::limits;
 use analysis::search::LimitedBy;
 use serde::Serialize;
 
@@ -48,7 +49,7 @@ pub fn files(found: &Found) -> io::Result<Vec<FindFile>> {
 /// Only where writing to memory fails.
 pub fn json(found: &Found) -> io::Result<FindFile> {
     let mut bytes = Vec::new();
-    write_json(&Written { found, judged: found.judged(), bottleneck: bottleneck::of_search(found) }, &mut bytes)?;
+    write_json(&Written { found, judged: found.judged(), bottleneck: limits::of_search(found) }, &mut bytes)?;
     Ok(FindFile { ending: ".find.json", about: "every figure", bytes })
 }
 

@@ -11,7 +11,7 @@ use measure::profiled::{CPU, Frame, Function, Unit};
 use measure::{Profiled, Summary};
 use profile::{Change, Order, changes};
 
-use crate::compare::{Compared, Side};
+use crate::compare::compared::{Compared, Side};
 use crate::visible;
 use crate::visible::shortened;
 

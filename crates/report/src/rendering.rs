@@ -1,7 +1,8 @@
-//! The formats of what is more than one run, as tables: a sweep, a capacity search, a comparison, two sweeps side by side.
+//! The tables of formats: of a run, a sweep, a capacity search, a comparison, and two of them side by side.
 //!
-//! A run has its own table, [`crate::FORMATS`], since it is rendered from a reading and in a style. These are rendered from the
-//! result alone, so a saved one is rendered again as it was. As there, a row is a function and nothing is configured.
+//! Help, completions, documentation and golden tests iterate them, so a format that is not in its table does not exist and one that is
+//! cannot be forgotten. A run is rendered from a reading and in a style, everything else from the result alone, so that a saved one is
+//! rendered again as it was.
 
 use std::io;
 
@@ -12,7 +13,16 @@ use measure::Summary;
 use crate::chart::sweep::SweepCurve;
 use crate::compare::{self, Compared};
 use crate::traffic::Surveyed;
-use crate::{Style, dat, diff, find, page, sweep, traffic};
+use crate::{Format, Style, csv, dat, diff, find, hdr, json, junit, markdown, page, sweep, text, traffic};
+
+/// Every format of a run.
+pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, csv::FORMAT, hdr::FORMAT, markdown::FORMAT, junit::FORMAT, page::FORMAT];
+
+/// The format of that name, if there is one.
+#[must_use]
+pub fn format(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
 
 /// One way to write down a result.
 #[derive(Debug)]
@@ -77,7 +87,7 @@ pub const COMPARE_FORMATS: &[Rendering<Compared>] = &[
         extension: "json",
         render: |it| {
             let mut bytes = Vec::new();
-            crate::json::write_json(it, &mut bytes)?;
+            json::write_json(it, &mut bytes)?;
             Ok(bytes)
         },
     },

@@ -4,13 +4,12 @@
 
 use analysis::Sweep;
 use analysis::found::Found;
-use analysis::quantity::{NONE, bytes, count, decimal, time};
+use analysis::quantity::{NONE, bytes, count, decimal, four_digits, time};
 use analysis::server_side::{LevelSide, ServerSide, server_of};
 use measure::Summary;
 
 use crate::columns::{Columns, wrapped};
-use crate::compare::{Compared, Pair};
-use crate::find::table::rate;
+use crate::compare::compared::{Compared, Pair};
 use crate::visible;
 
 /// Runs under the name of what they have in common: a load, or a side.
@@ -37,7 +36,7 @@ pub(crate) fn levels(sweep: &Sweep) -> Loads<'_> {
 
 /// The trials of a search, each by itself: it may have measured the same rate twice, with a minute between.
 pub(crate) fn trials(found: &Found) -> Loads<'_> {
-    found.trials.iter().map(|trial| (format!("{}/s", rate(trial.rate)), vec![&trial.summary])).collect()
+    found.trials.iter().map(|trial| (format!("{}/s", four_digits(trial.rate)), vec![&trial.summary])).collect()
 }
 
 /// The server's side of a ladder as text; nothing where no server was seen.

@@ -18,8 +18,8 @@ use measure::{FailureCount, Histogram, Summary, WarmUp};
 use plan::{Load, Nanos};
 
 use crate::columns::{Columns, wrapped};
-use crate::format::Tone;
 use crate::reason::reason;
+use crate::style::Tone;
 use crate::visible::{shortened, visible};
 use crate::{Style, journeys, profiles, story, text};
 

@@ -5,9 +5,10 @@ pub mod table;
 
 use std::io;
 
-use analysis::bottleneck::{self, Finding};
+use analysis::bottleneck::Finding;
 use analysis::gate::{Check, Judgement};
 use analysis::knee::Best;
+use analysis::limits;
 use analysis::scaling::Curve;
 use analysis::{Level, LevelRow, SWEEP_SCHEMA, Scaling, Stopped, Sweep, Trial, Validity, scaling};
 use serde::Serialize;
@@ -102,7 +103,7 @@ struct Written<'a> {
 fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) -> io::Result<()> {
     let Sweep { schema, name, started, levels, slo, checks, trials, stopped, set_aside, profiled } = sweep;
     let (best, model) = (&scaling.best, &scaling.curve);
-    let (judged, bottleneck) = (judged(sweep), bottleneck::of_sweep(sweep));
+    let (judged, bottleneck) = (judged(sweep), limits::of_sweep(sweep));
     let written =
         Written { schema, name, started, levels, slo, checks, best, model, bottleneck, trials, stopped, judged, set_aside, profiled };
     write_json(&written, out)

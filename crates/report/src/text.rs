@@ -19,8 +19,8 @@ use measure::{FailureCount, Histogram, QUANTILES, Replayed, Summary, WarmUp, qua
 use plan::{Load, Nanos, Scheme};
 
 use crate::columns::{Columns, wrapped};
-use crate::format::Tone;
 use crate::reason::reason;
+use crate::style::Tone;
 use crate::visible::{excerpt, shortened, visible};
 use crate::{Format, Style, journeys, profiles, story};
 

@@ -125,7 +125,7 @@ fn no_sweep_is_told_in_sentences_that_contradict_each_other() {
                 let told = files.iter().find(|file| file.ending == ".md").unwrap();
                 let text = String::from_utf8_lossy(&told.bytes);
                 assert_eq!(contradictions(&text), [], "{name} with {threads} threads at {levels:?}:\n{text}");
-                let findings = analysis::bottleneck::of_sweep(&sweep);
+                let findings = analysis::limits::of_sweep(&sweep);
                 let pool = findings.iter().any(|finding| finding.kind == analysis::bottleneck::Kind::WorkerPool);
                 assert!(!pool || ["a pool", "one at a time"].contains(&name), "{name} with {threads} threads at {levels:?}: {findings:#?}");
             }

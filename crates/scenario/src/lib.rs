@@ -16,6 +16,7 @@ mod json;
 pub mod keys;
 mod mistake;
 mod model;
+mod position;
 mod program;
 mod read;
 mod ready;

@@ -1,7 +1,7 @@
 //! A scenario as it was read: valid, and nothing of YAML left in it.
 
 use analysis::gate;
-use plan::template::{Piece, Template, Value};
+use plan::template::{Piece, Template, Value, nearest};
 use plan::{Draft, Nanos, Target};
 use step::pick::{Think, Weights};
 use step::{Check, Extractor, Kind};
@@ -326,7 +326,7 @@ impl Scenario {
     /// What is wrong with a check on a part that this scenario does not have, and what to do.
     #[must_use]
     pub fn unknown_part(&self, check: &gate::Check) -> Option<(String, String)> {
-        check.part().and_then(|part| crate::read::unknown_part(part, &self.journeys))
+        check.part().and_then(|part| unknown_part(part, &self.journeys))
     }
 
     /// The variables of the environment that its templates name.
@@ -498,4 +498,26 @@ pub(crate) fn each_step<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Step)) {
             Item::Pick { choices, .. } => choices.iter().for_each(|items| each_step(items, seen)),
         }
     }
+}
+
+/// What is wrong with a part that the journeys do not have, and what to do.
+pub(crate) fn unknown_part(part: &gate::LoadPart, journeys: &[Journey]) -> Option<(String, String)> {
+    let mut names: Vec<&str> = Vec::new();
+    for journey in journeys {
+        match part {
+            gate::LoadPart::Journey(_) => names.push(&journey.name),
+            gate::LoadPart::Step(_) => each_step(&journey.items, &mut |step| names.push(&step.name)),
+            gate::LoadPart::Url(_) => {}
+        }
+    }
+    if names.iter().any(|name| part.is_called(name)) {
+        return None;
+    }
+    let (kind, name) = (part.kind(), part.name().escape_debug().to_string());
+    let help = match nearest(part.name(), names.iter().copied()) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None if names.is_empty() => "a scenario has steps and journeys: write step NAME or journey NAME".to_owned(),
+        None => format!("there are {}", names.join(", ")),
+    };
+    Some((format!("there is no {kind} '{name}'"), help))
 }

@@ -19,7 +19,7 @@ use template::{AllAnswers, Ear, Rows, Taken, Text, Writing};
 
 use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof, Request};
 use crate::model::{Auth, Extraction, Operator};
-use crate::series::{Far, Progress};
+use crate::position::{Position, SharedPosition};
 use crate::user::{Led, Turns, User};
 
 mod redirect;
@@ -115,8 +115,8 @@ pub(crate) struct Journeys<const WANDERS: bool> {
     answers: AllAnswers,
     scratch: RefCell<Vec<u8>>,
     /// How far the loads before this one came.
-    far: Arc<Far>,
-    progress: Progress,
+    position: Arc<Position>,
+    shared_position: SharedPosition,
     /// Of this worker's users; told to all when the worker ends.
     farewells: RefCell<Farewells>,
     all_farewells: Arc<Mutex<Farewells>>,
@@ -129,7 +129,7 @@ impl<const W: bool> Journeys<W> {
         rows: Rows,
         seed: u64,
         share: Share,
-        (far, progress): (Arc<Far>, Progress),
+        (position, shared_position): (Arc<Position>, SharedPosition),
         all_farewells: Arc<Mutex<Farewells>>,
     ) -> Self {
         let tools = compiled.steps.iter().map(|request| Tools {
@@ -138,7 +138,8 @@ impl<const W: bool> Journeys<W> {
             aws: if let Proof::Aws(words) = &request.proof { Some(words.signer()) } else { None },
             request_bytes: Cell::new(0),
         });
-        let left = compiled.steps.iter().enumerate().map(|(place, request)| Cell::new(part_left(request, &far, place, share))).collect();
+        let left =
+            compiled.steps.iter().enumerate().map(|(place, request)| Cell::new(part_left(request, &position, place, share))).collect();
         Self {
             tools: tools.collect(),
             left,
@@ -153,8 +154,8 @@ impl<const W: bool> Journeys<W> {
             lent: Lent::default(),
             answers: AllAnswers::default(),
             scratch: RefCell::default(),
-            far,
-            progress,
+            position,
+            shared_position,
             farewells: RefCell::default(),
             all_farewells,
         }
@@ -179,7 +180,7 @@ impl<const W: bool> Journeys<W> {
         match self.rows.borrow_mut().take(number, user.number, &mut user.rows) {
             Taken::Rows => {}
             Taken::Over => {
-                self.progress.run_out();
+                self.shared_position.run_out();
                 self.stopped.set(true);
                 return Ok(());
             }
@@ -214,7 +215,7 @@ impl<const W: bool> Journeys<W> {
     /// Writes a text as the user has it.
     fn write(&self, text: &Text, user: &mut User, out: &mut Vec<u8>) {
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
-        let number = self.far.requests + self.sent.get() * u64::from(self.share.of()) + u64::from(self.share.index());
+        let number = self.position.requests + self.sent.get() * u64::from(self.share.of()) + u64::from(self.share.index());
         let User { random, rows, variables, .. } = user;
         text.write(out, &mut Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe));
     }
@@ -348,7 +349,7 @@ impl<const W: bool> Journeys<W> {
     fn compose(&self, user: &mut User) -> Result<Choice, Broken> {
         let compiled = &*self.compiled;
         let request = &compiled.steps[user.step];
-        let number = self.far.requests + self.number(&self.sent);
+        let number = self.position.requests + self.number(&self.sent);
         let longest = &self.tools[user.step].request_bytes;
         let mut out = lend(&self.lent.texts);
         out.reserve_exact(longest.get().min(ROOM_BYTES_MAX));
@@ -574,22 +575,22 @@ impl<const W: bool> Journeys<W> {
 }
 
 /// What a worker may still send of a step, after what was sent before.
-fn part_left(request: &Request, far: &Far, place: usize, share: Share) -> u64 {
-    let sent = far.sent.get(place).copied().unwrap_or(0);
+fn part_left(request: &Request, position: &Position, place: usize, share: Share) -> u64 {
+    let sent = position.sent.get(place).copied().unwrap_or(0);
     request.step.requests_max.map_or(u64::MAX, |most| share.part(most.saturating_sub(sent)))
 }
 
 /// The last thing a worker does with its journeys: telling how far they came, for the load after this one, and how its users left.
 impl<const W: bool> Drop for Journeys<W> {
     fn drop(&mut self) {
-        let Self { compiled, far, left, share, .. } = self;
+        let Self { compiled, position, left, share, .. } = self;
         // Numbers are dealt to the workers in turn: the next load begins behind the one who was given most.
         let beyond = |counter: &Cell<u64>| counter.get() * u64::from(share.of());
         let sent = compiled.steps.iter().enumerate().zip(left).map(|((place, request), left)| {
-            let granted = part_left(request, far, place, *share);
+            let granted = part_left(request, position, place, *share);
             if request.step.requests_max.is_some() { granted - left.get() } else { 0 }
         });
-        self.progress.came(far.journeys + beyond(&self.begun), far.requests + beyond(&self.sent), sent);
+        self.shared_position.advance(position.journeys + beyond(&self.begun), position.requests + beyond(&self.sent), sent);
         let own = self.farewells.take();
         let mut all = self.all_farewells.lock().unwrap_or_else(PoisonError::into_inner);
         all.users += own.users;

@@ -17,7 +17,7 @@ use step::pick::{Think, Weights};
 
 use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
 use crate::mistake::Mistake;
-use crate::model::{Auth, Item, Journey, List, Scenario, Variable, each_step};
+use crate::model::{Auth, Item, Journey, List, Scenario, Variable, each_step, unknown_part};
 use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
 
 pub use surroundings::Surroundings;
@@ -810,28 +810,6 @@ impl<'a> Reading<'a> {
             _ => path.to_owned(),
         }
     }
-}
-
-/// What is wrong with a part that the journeys do not have, and what to do.
-pub(crate) fn unknown_part(part: &gate::LoadPart, journeys: &[Journey]) -> Option<(String, String)> {
-    let mut names: Vec<&str> = Vec::new();
-    for journey in journeys {
-        match part {
-            gate::LoadPart::Journey(_) => names.push(&journey.name),
-            gate::LoadPart::Step(_) => each_step(&journey.items, &mut |step| names.push(&step.name)),
-            gate::LoadPart::Url(_) => {}
-        }
-    }
-    if names.iter().any(|name| part.is_called(name)) {
-        return None;
-    }
-    let (kind, name) = (part.kind(), part.name().escape_debug().to_string());
-    let help = match nearest(part.name(), names.iter().copied()) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None if names.is_empty() => "a scenario has steps and journeys: write step NAME or journey NAME".to_owned(),
-        None => format!("there are {}", names.join(", ")),
-    };
-    Some((format!("there is no {kind} '{name}'"), help))
 }
 
 /// A key and its value that stand together as one text: `get /a`, or `get:/a`, which YAML takes for one word.

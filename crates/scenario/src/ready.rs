@@ -13,8 +13,9 @@ use template::{Data, Exchange, Rows, Witness, too_few_rows};
 
 use crate::compiled::{Compiled, compile};
 use crate::model::{Item, Scenario};
+use crate::position::SharedPosition;
 use crate::program::{Coming, Farewells, Journeys, Passed};
-use crate::series::{Progress, Series};
+use crate::series::Series;
 
 /// A scenario, compiled for a plan.
 pub struct Ready {
@@ -173,11 +174,11 @@ impl Ready {
         let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
         let limited: Vec<(Arc<str>, Option<u64>)> =
             journeys.steps.iter().map(|request| (request.name.clone(), request.step.requests_max)).collect();
-        let before = series.progress.far().sent;
+        let before = series.position.now().sent;
         let mut farewells = Farewells::default();
-        let mut measured = carry_out(prepared, &plan, &files, journeys, (&coming, &series.progress, &mut farewells), watch, stop);
+        let mut measured = carry_out(prepared, &plan, &files, journeys, (&coming, &series.position, &mut farewells), watch, stop);
         if let Ok(summary) = &mut measured {
-            let after = series.progress.far().sent;
+            let after = series.position.now().sent;
             summary.warnings.extend(left_out(&limited, &before, &after));
             summary.warnings.extend(said(&farewells));
         }
@@ -204,7 +205,7 @@ pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], fence: &Fence, compiled: 
     let passed = Arc::new(Mutex::new(Passed::default()));
     let coming = Coming::Single(passed.clone());
     let prepared = engine::prepare_within(&plan, fence)?;
-    carry_out(prepared, &plan, files, compiled, (&coming, &Progress::default(), &mut Farewells::default()), &mut |_, _| {}, stop)?;
+    carry_out(prepared, &plan, files, compiled, (&coming, &SharedPosition::default(), &mut Farewells::default()), &mut |_, _| {}, stop)?;
     let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut passed))
 }
@@ -221,21 +222,21 @@ fn carry_out(
     plan: &Plan,
     files: &[Arc<Data>],
     compiled: Compiled,
-    (coming, progress, farewells): (&Coming, &Progress, &mut Farewells),
+    (coming, shared_position, farewells): (&Coming, &SharedPosition, &mut Farewells),
     watch: &mut dyn FnMut(&Tick, Counted),
     stop: &Stop,
 ) -> Result<Summary, RunError> {
     let filling = plan.filling();
     let (order, seed, opened) = ((filling.order, filling.end), plan.seed(), files.to_vec());
-    let (coming, progress) = (coming.clone(), progress.clone());
+    let (coming, shared_position) = (coming.clone(), shared_position.clone());
     // A worker that begins late must not go on from what another of this load has ended with.
-    let far = Arc::new(progress.far());
+    let position = Arc::new(shared_position.now());
     let wanders = compiled.wanders;
     let compiled = Arc::new(compiled);
-    let taken = far.journeys;
+    let taken = position.journeys;
     let all = Arc::new(Mutex::new(Farewells::default()));
     let told = all.clone();
-    let going_on = move || (far.clone(), progress.clone());
+    let going_on = move || (position.clone(), shared_position.clone());
     let users = plan.connections_max().get().into();
     let rows = move |share| Rows::new(&opened, order, seed, share, users, taken);
     let measured = if wanders {

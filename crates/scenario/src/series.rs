@@ -9,60 +9,15 @@
 //! Invariant: while a load goes on nothing here is touched; a worker takes what it needs when it begins, and tells how far it came when
 //! it ends.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use engine::{Fence, RunError, Stop};
 use plan::Plan;
 use template::Data;
 
 use crate::compiled::Compiled;
+use crate::position::SharedPosition;
 use crate::ready::single;
-
-/// How far the loads so far have come.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Far {
-    /// As many journeys have had a row.
-    pub(crate) journeys: u64,
-    /// As many requests have had a number.
-    pub(crate) requests: u64,
-    /// Sent of each step that has a most, by its place.
-    pub(crate) sent: Vec<u64>,
-    /// Whether there are no more rows.
-    has_run_out: bool,
-}
-
-/// The same, shared by the workers of one load after the other.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Progress(Arc<Mutex<Far>>);
-
-impl Progress {
-    fn lock(&self) -> MutexGuard<'_, Far> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// How far it is now.
-    pub(crate) fn far(&self) -> Far {
-        self.lock().clone()
-    }
-
-    /// There is no row for the next journey.
-    pub(crate) fn run_out(&self) {
-        self.lock().has_run_out = true;
-    }
-
-    /// A worker has ended.
-    pub(crate) fn came(&self, journeys: u64, requests: u64, sent: impl Iterator<Item = u64>) {
-        let mut far = self.lock();
-        far.journeys = far.journeys.max(journeys);
-        far.requests = far.requests.max(requests);
-        for (place, more) in sent.enumerate() {
-            if far.sent.len() == place {
-                far.sent.push(0);
-            }
-            far.sent[place] += more;
-        }
-    }
-}
 
 /// Several loads of one scenario, from its setup to its teardown.
 pub struct Series {
@@ -72,7 +27,7 @@ pub struct Series {
     teardown: Option<Compiled>,
     /// What the setup left.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
-    pub(crate) progress: Progress,
+    pub(crate) position: SharedPosition,
 }
 
 impl Series {
@@ -87,7 +42,7 @@ impl Series {
         (setup, teardown): (Option<Compiled>, Option<Compiled>),
         stop: &Stop,
     ) -> Result<Self, RunError> {
-        let mut series = Self { plan, files, fence, teardown, inherited: Vec::new(), progress: Progress::default() };
+        let mut series = Self { plan, files, fence, teardown, inherited: Vec::new(), position: SharedPosition::default() };
         if let Some(setup) = setup {
             let passed = single(&series.plan, &series.files, &series.fence, setup, stop)?;
             if let Some(why) = passed.wrong.or_else(|| (!passed.is_whole).then(|| "it was interrupted".to_owned())) {
@@ -104,7 +59,7 @@ impl Series {
     /// Whether a data file that ends the load has come to its end: nothing more can be sent.
     #[must_use]
     pub fn has_run_out(&self) -> bool {
-        self.progress.far().has_run_out
+        self.position.now().has_run_out
     }
 
     /// Goes through the teardown, whatever ended the loads; what failed of it, in words.
@@ -118,22 +73,5 @@ impl Series {
             Err(error) => Some(error.message),
         };
         failed.map(|why| format!("the teardown of the scenario failed: {why}"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_next_load_begins_behind_the_worker_who_came_furthest() {
-        let progress = Progress::default();
-        assert_eq!(progress.far(), Far::default());
-        progress.came(40, 100, [0, 3].into_iter());
-        progress.came(38, 120, [0, 2].into_iter());
-        let far = progress.far();
-        assert_eq!((far.journeys, far.requests, &far.sent[..], far.has_run_out), (40, 120, &[0, 5][..], false));
-        progress.run_out();
-        assert!(progress.far().has_run_out);
     }
 }

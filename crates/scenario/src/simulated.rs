@@ -15,8 +15,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
 use crate::compiled::compile;
+use crate::position::SharedPosition;
 use crate::program::{Coming, Farewells, Journeys};
-use crate::series::Progress;
 
 mod words;
 
@@ -117,12 +117,12 @@ fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&s
         if compiled.wanders {
             server.carry_out(&plan, |share| {
                 let (compiled, coming, rows, seed, share, all) = made(share);
-                Journeys::<true>::new(compiled, coming, rows, seed, share, (Arc::default(), Progress::default()), all)
+                Journeys::<true>::new(compiled, coming, rows, seed, share, (Arc::default(), SharedPosition::default()), all)
             })
         } else {
             server.carry_out(&plan, |share| {
                 let (compiled, coming, rows, seed, share, all) = made(share);
-                Journeys::<false>::new(compiled, coming, rows, seed, share, (Arc::default(), Progress::default()), all)
+                Journeys::<false>::new(compiled, coming, rows, seed, share, (Arc::default(), SharedPosition::default()), all)
             })
         }
     };

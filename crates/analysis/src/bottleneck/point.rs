@@ -295,7 +295,7 @@ impl Point {
     }
 
     /// Takes over what a profile of the same load shows.
-    pub(super) fn learn(&mut self, profiled: &Self) {
+    pub(crate) fn learn(&mut self, profiled: &Self) {
         self.locked = self.locked.take().or_else(|| profiled.locked.clone());
         if let (Some(seen), Some(other)) = (&mut self.server, &profiled.server)
             && seen.collecting.as_ref().map_or(0.0, |it| it.0) < other.collecting.as_ref().map_or(0.0, |it| it.0)

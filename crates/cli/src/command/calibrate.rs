@@ -16,11 +16,12 @@ use measure::{Ending, Summary};
 use plan::{Draft, Given, Nanos, PlanError, PlanErrors, Random, Rate, Spacing, Stage, Timetable};
 use testbed::{Config, Testbed, Tls};
 
-use super::{Manner, compare, print};
+use super::{compare, print};
 use crate::calibration::{Calibration, Ceiling, LagAt};
 use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
+use crate::output_args::OutputArgs;
 use crate::outputs::to_stdout;
 use crate::scenarios::Scenarios;
 use crate::screen::Screen;
@@ -49,7 +50,7 @@ pub struct Calibrate {
     cooldown: Option<Given<Nanos>>,
 
     #[command(flatten)]
-    manner: Manner,
+    output_args: OutputArgs,
 }
 
 const DURATION: Nanos = Nanos::SECOND;
@@ -66,10 +67,10 @@ const AA_STREAM: u64 = 0xAA;
 
 /// Measures, prints and remembers.
 pub fn carry_out(calibrate: Calibrate) -> Result<Exit, Failed> {
-    let Calibrate { draft, aa, pairs, cooldown, manner } = calibrate;
+    let Calibrate { draft, aa, pairs, cooldown, output_args } = calibrate;
     crate::secrets::learn(&Draft { url: aa.clone(), ..draft.clone() });
     match aa {
-        Some(url) => differ(Draft { url: Some(url), ..draft }, pairs, cooldown, manner),
+        Some(url) => differ(Draft { url: Some(url), ..draft }, pairs, cooldown, output_args),
         None => {
             let mut errors = PlanErrors::default();
             let duration = compare::given("duration", draft.duration.clone(), DURATION, "give a time, such as --duration 1s", &mut errors);
@@ -86,14 +87,14 @@ pub fn carry_out(calibrate: Calibrate) -> Result<Exit, Failed> {
             if !errors.is_empty() {
                 return Err(errors.into());
             }
-            climb(duration, manner)
+            climb(duration, output_args)
         }
     }
 }
 
 /// The ceiling and the lag by rate.
-fn climb(duration: Nanos, manner: Manner) -> Result<Exit, Failed> {
-    let screen = manner.screen();
+fn climb(duration: Nanos, output_args: OutputArgs) -> Result<Exit, Failed> {
+    let screen = output_args.screen();
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, &screen)?;
     let all = machine::cores().get();
@@ -183,7 +184,7 @@ fn climb(duration: Nanos, manner: Manner) -> Result<Exit, Failed> {
 }
 
 /// Pairs of runs of one target, and what they differ by.
-fn differ(draft: Draft, pairs: Option<Given<NonZeroU32>>, cooldown: Option<Given<Nanos>>, manner: Manner) -> Result<Exit, Failed> {
+fn differ(draft: Draft, pairs: Option<Given<NonZeroU32>>, cooldown: Option<Given<Nanos>>, output_args: OutputArgs) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let pairs = compare::given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
     let cooldown = compare::given("cooldown", cooldown, compare::COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
@@ -195,7 +196,7 @@ fn differ(draft: Draft, pairs: Option<Given<NonZeroU32>>, cooldown: Option<Given
         ));
     }
     let url = draft.url.clone().unwrap_or_default();
-    let Some(measured) = compare::with_itself(draft, pairs, cooldown, manner, &mut errors)? else { return Err(errors.into()) };
+    let Some(measured) = compare::with_itself(draft, pairs, cooldown, output_args, &mut errors)? else { return Err(errors.into()) };
     if measured.interrupted {
         return Ok(Exit::Interrupted);
     }

@@ -11,7 +11,6 @@ mod server;
 
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::str::FromStr;
 
 use analysis::compare::{Margins, Need, PAIRS_MIN, PAIRS_MOST, Verdict};
 use analysis::gate::{self, Judgement};
@@ -27,8 +26,7 @@ use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conc
 use report::unlike;
 
 use self::server::{Place, Server};
-use super::Manner;
-use super::sweep::{name_of, rest};
+use super::sweep::rest;
 use crate::calibration::{Calibration, note_ceiling};
 use crate::drive;
 use crate::exit::{Exit, Failed};
@@ -36,13 +34,15 @@ use crate::files::{Files, Filing};
 use crate::imported::{Imported, Importing};
 use crate::inputs::{self, Again};
 use crate::keeping::{At, Keeper, Keeping};
+use crate::margin::Margin;
 use crate::observing::{Eyes, Observing};
+use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Renderings, out_help};
 use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
 use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Sight, Voice, complain};
-use crate::{imported, interrupt, other_tools, secrets, step_summary};
+use crate::{imported, interrupt, name, other_tools, secrets, step_summary};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -113,36 +113,7 @@ pub struct Compare {
     promises: Promises,
 
     #[command(flatten)]
-    manner: Manner,
-}
-
-/// A share that does not matter: `3%`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Margin(f64);
-
-impl FromStr for Margin {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let share = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-        share
-            .filter(|share| *share >= 0.0 && *share < 100.0)
-            .map(|share| Self(share / 100.0))
-            .ok_or_else(|| "is not a share from 0% to below 100%".to_owned())
-    }
-}
-
-impl Margin {
-    /// From 0 to below 1.
-    pub const fn share(self) -> f64 {
-        self.0
-    }
-}
-
-impl std::fmt::Display for Margin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}%", self.0 * 100.0)
-    }
+    output_args: OutputArgs,
 }
 
 /// As many pairs as are measured before their noise says how many it takes.
@@ -179,13 +150,13 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         observing,
         profiling,
         sight,
-        manner,
+        output_args,
     } = compare;
     secrets::learn(&draft);
     for url in [&other, &served_at].into_iter().flatten() {
         secrets::learn(&Draft { url: Some(url.clone()), ..Draft::default() });
     }
-    inputs::warn_of(&draft, manner.voice());
+    inputs::warn_of(&draft, output_args.voice());
     let mut errors = PlanErrors::default();
     let fixed = pairs.map(|pairs| given("pairs", Some(pairs), PAIRS_FIRST, "give a whole number, such as --pairs 10", &mut errors));
     let pairs = fixed.unwrap_or(PAIRS_FIRST);
@@ -193,7 +164,8 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
     let margin = margin.map(|margin| given("margin", Some(margin), Margin(0.0), "give a share, such as --margin 3%", &mut errors));
     importing.look_at_target(&mut errors);
-    let (mut draft, [a_at, b_at, served_at], mut left_out) = pasted(draft, [other, served_at], &importing, manner.voice(), &mut errors);
+    let (mut draft, [a_at, b_at, served_at], mut left_out) =
+        pasted(draft, [other, served_at], &importing, output_args.voice(), &mut errors);
     inputs::read(&mut draft, &mut errors);
     if [&a_at, &b_at, &served_at].iter().all(|address| address.is_none()) && !errors.is_empty() {
         return Err(errors.into());
@@ -208,7 +180,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         if told.contains(&path) {
             continue;
         }
-        importing.tell(&format!("'{path}'"), &side.left_out, manner.voice());
+        importing.tell(&format!("'{path}'"), &side.left_out, output_args.voice());
         left_out.append(&mut side.left_out);
         told.push(path);
     }
@@ -240,9 +212,9 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let outs = filing.renderings(COMPARE_FORMATS, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     let both = [first_a, first_b].into_iter().zip(&sides).map(|(plan, side)| (plan, &side.scenarios));
-    importing.look(both, &left_out, manner.voice())?;
+    importing.look(both, &left_out, output_args.voice())?;
 
-    let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.0));
+    let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.share()));
     let known = Calibration::kept();
     let noise = known.as_ref().and_then(|known| known.noise_of(first_a).or_else(|| known.noise_of(first_b)));
     let [a, b] = sides.each_ref().map(|side| side.subject.clone());
@@ -261,7 +233,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         return Err(Failed { exit: first.exit, text: texts.join("\n") });
     }
     let stop = Stop::new();
-    let screen = manner.screen_with_view(sight, "compare", &stop);
+    let screen = output_args.screen_with_view(sight, "compare", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
     let doubted = sides.iter().zip(&probes).filter(|(side, _)| side.subject.command.is_none());
     let mut doubts: Vec<String> = doubted.flat_map(|(_, probes)| probes.doubts()).collect();
@@ -282,7 +254,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         stop: &stop,
     };
     let wanted = if fixed.is_some() { Wanted::Given } else { Wanted::ByNoise };
-    measuring.carry_out(compared, wanted, (&files, &outs), keeper, manner)
+    measuring.carry_out(compared, wanted, (&files, &outs), keeper, output_args)
 }
 
 /// How many pairs are measured.
@@ -311,7 +283,7 @@ pub fn with_itself(
     mut draft: Draft,
     wanted: NonZeroU32,
     cooldown: Nanos,
-    manner: Manner,
+    output_args: OutputArgs,
     errors: &mut PlanErrors,
 ) -> Result<Option<WithItself>, Failed> {
     inputs::read(&mut draft, errors);
@@ -330,7 +302,7 @@ pub fn with_itself(
     let plans = plans(&sides, wanted, seed, errors);
     let Some([plan, _]) = plans.first().filter(|_| errors.is_empty()) else { return Ok(None) };
     look(&sides[0], plan)?;
-    let screen = manner.screen();
+    let screen = output_args.screen();
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, &screen)?;
     let measuring = Measuring {
@@ -602,11 +574,12 @@ fn suggested(sides: &[Prepared; 2]) -> String {
     };
     let file = |side: &Prepared| Path::new(&side.subject.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let is_named = |side: &Prepared| side.from_file || side.draft.scenario.as_ref() == Some(&side.subject.name);
-    let path = |side: &Prepared| if is_named(side) { file(side) } else { url(side).map(|url| name_of(&url)) };
-    let host = |side: &Prepared| url(side)?.parse::<plan::Target>().ok().map(|target| name_of(&format!("http://a/{}", target.authority())));
+    let path = |side: &Prepared| if is_named(side) { file(side) } else { url(side).map(|url| name::of_url(&url)) };
+    let host =
+        |side: &Prepared| url(side)?.parse::<plan::Target>().ok().map(|target| name::of_url(&format!("http://a/{}", target.authority())));
     let query = |side: &Prepared| {
         let target = url(side)?.parse::<plan::Target>().ok()?;
-        Some(name_of(&format!("http://a{}", target.path_and_query().replace('?', "/"))))
+        Some(name::of_url(&format!("http://a{}", target.path_and_query().replace('?', "/"))))
     };
     let apart = |[a, b]: [Option<String>; 2]| a.zip(b).filter(|(a, b)| a != b).map(|(a, b)| format!("{a}_{b}"));
     let told_apart =
@@ -648,9 +621,9 @@ impl Measuring<'_> {
         wanted: Wanted,
         (files, outs): (&Files, &Renderings<Compared>),
         mut keeper: Keeper,
-        manner: Manner,
+        output_args: OutputArgs,
     ) -> Result<Exit, Failed> {
-        let style = manner.styles().stdout;
+        let style = output_args.styles().stdout;
         let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
         keeper.begin(self.stop);
@@ -894,13 +867,5 @@ mod tests {
             })
             .collect();
         assert!(orders.iter().any(|order| *order != orders[0]), "another seed gives another order");
-    }
-
-    #[test]
-    fn a_margin_is_a_share() {
-        assert_eq!(
-            ["3%", "2.5 %", "0%", "3", "100%", "-1%"].map(|text| text.parse().ok()),
-            [Some(Margin(0.03)), Some(Margin(0.025)), Some(Margin(0.0)), None, None, None]
-        );
     }
 }

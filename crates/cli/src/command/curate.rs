@@ -248,7 +248,7 @@ fn read(file: &Path, name: Option<&str>) -> Result<Exported, String> {
     let saved = Saved::read(&text)?;
     let plan: serde_json::Value = serde_json::from_str(&saved.plan()).unwrap_or_default();
     let url = plan.get("url").and_then(serde_json::Value::as_str).unwrap_or_default();
-    let name = name.or(saved.name()).map_or_else(|| super::name_of(url), str::to_owned);
+    let name = name.or(saved.name()).map_or_else(|| crate::name::of_url(url), str::to_owned);
     let kept = saved.kept(name, None, Vec::new(), String::new()).ok_or("nothing was measured")?;
     let schema = history::EXPORT_SCHEMA.to_owned();
     Ok(Exported { schema, id: Id::fresh(), kept, origin: Origin::Imported, saved: Moment::now(), plan, result: value })

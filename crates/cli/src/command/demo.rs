@@ -21,13 +21,14 @@ use plan::{Draft, LadderDraft, PlanErrors};
 use testbed::{Behaviour, Config, Testbed};
 
 use super::sweep::{Asked, Climb, ENDINGS};
-use super::{Manner, given, print};
+use super::{given, print};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::inputs::plainly;
 use crate::interrupt;
 use crate::keeping::Keeper;
 use crate::observing::Eyes;
+use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, to_stdout};
 use crate::scenarios::Scenarios;
 
@@ -47,7 +48,7 @@ pub struct Demo {
     dir: PathBuf,
 
     #[command(flatten)]
-    manner: Manner,
+    output_args: OutputArgs,
 }
 
 /// One endpoint of the demonstration.
@@ -84,11 +85,11 @@ const COOLDOWN: &str = "200ms";
 pub fn carry_out(demo: Demo) -> Result<Exit, Failed> {
     match demo.serve {
         Some(at) => serve(&at, demo.route.as_deref()),
-        None => show(&demo.dir, demo.manner),
+        None => show(&demo.dir, demo.output_args),
     }
 }
 
-fn show(dir: &std::path::Path, manner: Manner) -> Result<Exit, Failed> {
+fn show(dir: &std::path::Path, output_args: OutputArgs) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let files = ACTS.map(|act| Files::new(dir.to_owned(), act.name, ENDINGS));
     if let Some(files) = files.first() {
@@ -98,7 +99,7 @@ fn show(dir: &std::path::Path, manner: Manner) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
     let server = Own::start(&format!("{POOLED}={POOL}"))?;
-    let screen = manner.screen();
+    let screen = output_args.screen();
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, &screen)?;
 
@@ -109,7 +110,7 @@ fn show(dir: &std::path::Path, manner: Manner) -> Result<Exit, Failed> {
         let ladder = LadderDraft { levels: given(LEVELS), cooldown: given(COOLDOWN), ..LadderDraft::default() };
         let Some(climb) = Climb::decide(draft, ladder, Scenarios::default(), &mut errors) else { return Err(errors.into()) };
         let climb = climb.fitted(Asked::Nothing)?.watched_by(Eyes::auto())?;
-        let exit = climb.carry_out(files, (Keeper::NOTHING, Ready::default()), manner, &screen, &stop)?;
+        let exit = climb.carry_out(files, (Keeper::NOTHING, Ready::default()), output_args, &screen, &stop)?;
         // What a busy machine did to a demonstration is said in it, and no reason to end it.
         if !matches!(exit, Exit::Done | Exit::NotTrustworthy) {
             return Ok(exit);

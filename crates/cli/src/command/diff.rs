@@ -50,7 +50,7 @@ const ENDINGS: &[&str] = &[".qps.ttlb.diff.png", ".qps.ttlb.diff.svg", ".success
 /// Reads both, draws, and prints the table.
 pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     let Diff { a, b, dir, out, force, at } = diff;
-    let style = Style { width: super::columns(), ..Style::PLAIN };
+    let style = Style { width: crate::output_args::columns(), ..Style::PLAIN };
     let mut errors = PlanErrors::default();
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let sources = at.read_both(&a, &b);

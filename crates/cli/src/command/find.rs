@@ -28,8 +28,7 @@ use report::find::table;
 use report::sweep::table::Counted as Counts;
 use report::{FIND_FORMATS, Style, prose, server_side};
 
-use super::Manner;
-use super::sweep::{below, limits, name_for, profiled};
+use super::sweep::{below, limits, profiled};
 use crate::calibration::{Calibration, note_ceiling};
 use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
@@ -38,12 +37,13 @@ use crate::files::{Files, Filing};
 use crate::imported::{Imported, Importing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
+use crate::output_args::OutputArgs;
 use crate::outputs::{Renderings, out_help};
 use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
 use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Sight, complain};
-use crate::{inputs, interrupt, scenarios, secrets, step_summary};
+use crate::{inputs, interrupt, name, scenarios, secrets, step_summary};
 
 /// A promise to keep, and where the results go.
 #[derive(Debug, Args)]
@@ -97,7 +97,7 @@ pub struct Find {
     sight: Sight,
 
     #[command(flatten)]
-    manner: Manner,
+    output_args: OutputArgs,
 }
 
 /// The endings of a search's files.
@@ -148,14 +148,14 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         observing,
         profiling,
         sight,
-        manner,
+        output_args,
     } = find;
     secrets::learn(&draft);
-    inputs::warn_of(&draft, manner.voice());
+    inputs::warn_of(&draft, output_args.voice());
     let mut errors = PlanErrors::default();
-    let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
+    let Imported { draft, scenarios, left_out } = importing.take(draft, None, output_args.voice(), &mut errors);
     let scenario = scenarios.of(&draft);
-    let name = filing.name_or(|| name_for(&draft, scenario.as_deref(), "find"));
+    let name = filing.name_or(|| name::of_draft(&draft, scenario.as_deref(), "find"));
     let slos = promised(&slo, &mut errors);
     let preset = match (quick, publish) {
         (true, _) => Preset::Quick,
@@ -181,12 +181,12 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     if !errors.is_empty() {
         return Err(errors.into());
     }
-    importing.look(load.first.as_ref().map(|plan| (plan, &load.scenarios)), &left_out, manner.voice())?;
+    importing.look(load.first.as_ref().map(|plan| (plan, &load.scenarios)), &left_out, output_args.voice())?;
     load.check_machine()?;
     load.first.as_ref().map_or(Ok(()), |plan| eyes.check(plan).and_then(|()| probes.check(plan)))?;
 
     let stop = Stop::new();
-    let screen = manner.screen_with_view(sight, "find", &stop);
+    let screen = output_args.screen_with_view(sight, "find", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
     probes.doubts().iter().for_each(|doubt| screen.say(doubt));
     let found = Found { checks, rated: load.rated(), ..Found::new(files.name().to_owned(), &slos, settings, search.answer()) };
@@ -211,7 +211,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         lost: PlanErrors::default(),
         untold: None,
     };
-    course.carry_out(ready, manner)
+    course.carry_out(ready, output_args)
 }
 
 /// The promises that can be read and searched with. Every mistake goes to `errors`.
@@ -504,8 +504,8 @@ struct Course {
 }
 
 impl Course {
-    fn carry_out(mut self, ready: Ready, manner: Manner) -> Result<Exit, Failed> {
-        let style = manner.styles().stdout;
+    fn carry_out(mut self, ready: Ready, output_args: OutputArgs) -> Result<Exit, Failed> {
+        let style = output_args.styles().stdout;
         if let Some(first) = &self.load.first {
             self.series = Series::begin(first, &self.load.scenarios, &self.stop).map_err(|error| Failed::from(&error))?;
         }
@@ -522,7 +522,7 @@ impl Course {
         }
         self.unloaded = Some(unloaded);
         self.keeper.begin(&self.stop);
-        self.exports = exporting::open(ready, self.keeper.id(), self.files.name(), "find", self.load.first.as_ref(), manner.voice());
+        self.exports = exporting::open(ready, self.keeper.id(), self.files.name(), "find", self.load.first.as_ref(), output_args.voice());
         self.say(&format!("\n{}\n", table::header(&self.found, &style)));
         let mut broken_by = None;
         loop {
@@ -570,13 +570,13 @@ impl Course {
         }
         text += &format!("\n{}", prose(&table::legend(&self.found), style.width));
         text += &server_side::of_search(&self.found, style.width.into());
-        text += &limits(&analysis::bottleneck::of_search(&self.found), style.width);
+        text += &limits(&analysis::limits::of_search(&self.found), style.width);
         text += &profiled(&report::profiles::of_search(&self.found), style.width);
         self.say(&text);
         if !self.found.trials.is_empty() && self.lost.is_empty() {
             self.say(&self.files.listed());
         }
-        exporting::close(&mut self.exports, manner.voice());
+        exporting::close(&mut self.exports, output_args.voice());
         let kept = if self.found.trials.is_empty() {
             self.keeper.discard();
             Ok(String::new())

@@ -11,12 +11,13 @@ use clap::{ArgAction, Args, ValueEnum};
 use import::collection::{Collection, FILE_BYTES_MAX, KINDS, Kind, Wishes, guess, printed};
 use plan::{Also, PlanError, PlanErrors, Target};
 
-use super::{Manner, curate};
+use super::curate;
 use crate::destinations::{Choice, Destinations, Said};
 use crate::exit::{Exit, Failed};
 use crate::imported::{self, pair};
 use crate::inputs::plainly;
 use crate::keeping::At;
+use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, look, to_stdout, whole};
 use crate::secrets;
 
@@ -83,7 +84,7 @@ pub struct Import {
     at: At,
 
     #[command(flatten)]
-    manner: Manner,
+    output_args: OutputArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -136,7 +137,7 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
         force,
         name: _,
         at: _,
-        manner,
+        output_args,
     } = import;
     let shown = files.first().map(|file| shown(file)).unwrap_or_default();
     let mut errors = PlanErrors::default();
@@ -197,7 +198,7 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
         })?,
     }
     let left = written.all_left_out();
-    let screen = manner.screen();
+    let screen = output_args.screen();
     let requests = written.requests.len();
     let guessed = if from.is_some() { "" } else { " (a guess; --from says otherwise)" };
     screen.say(&format!("{shown}: {}{guessed}: {requests} {}", kind.about(), if requests == 1 { "request" } else { "requests" }));

@@ -12,7 +12,6 @@ use import::{Asked, KNOWN, Named};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Speed, Stage, Target, Timetable};
 use report::FORMATS;
 
-use super::Manner;
 use crate::detail::Detail;
 use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
@@ -20,6 +19,7 @@ use crate::exporting::Exporting;
 use crate::inputs::plainly;
 use crate::keeping::Keeping;
 use crate::observing::Observing;
+use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
@@ -121,7 +121,7 @@ pub struct Replay {
     detail: Detail,
 
     #[command(flatten)]
-    manner: Manner,
+    output_args: OutputArgs,
 }
 
 /// Settings of other loads, which a log takes the place of.
@@ -169,7 +169,7 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
     secrets::learn(&replay.draft);
     let mut errors = PlanErrors::default();
     let decided = decide(&replay, &mut errors);
-    let Replay { promises, aborts, name, keeping, exporting, observing, out, force, sight, detail, manner, dry_run, .. } = replay;
+    let Replay { promises, aborts, name, keeping, exporting, observing, out, force, sight, detail, output_args, dry_run, .. } = replay;
     let checks = promises.read(None, &mut errors);
     let guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
@@ -180,11 +180,11 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
     let Some((draft, options, names)) = decided.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
     let (found, plan) = look(draft, options, &names)?;
-    let told = telling::told(&found, &plan, manner.styles().stdout.width);
+    let told = telling::told(&found, &plan, output_args.styles().stdout.width);
     if dry_run {
         return super::print(told.as_bytes());
     }
-    if manner.voice() == Voice::Talking {
+    if output_args.voice() == Voice::Talking {
         complain(told.trim_end());
     }
     let name = name.unwrap_or_else(|| saved::suggested(&plan));
@@ -207,7 +207,7 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
         exports: ready,
         sight,
         detail,
-        manner,
+        output_args,
     };
     single.carry_out(|_| Drive::replay(&plan, found))
 }

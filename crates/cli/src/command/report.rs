@@ -7,11 +7,11 @@ use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
 use report::{COMPARE_FORMATS, FIND_FORMATS, FORMATS, Rendering, SWEEP_FORMATS};
 
-use super::Manner;
 use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
 use crate::inputs;
 use crate::keeping::At;
+use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs, Renderings, StandardOutput, to_stdout};
 use crate::saved::Saved;
 
@@ -34,12 +34,12 @@ pub struct Report {
     at: At,
 
     #[command(flatten)]
-    manner: Manner,
+    output_args: OutputArgs,
 }
 
 /// Reads, and writes what was asked for; without that, the report in words.
 pub fn carry_out(report: Report) -> Result<Exit, Failed> {
-    let Report { result, out, force, at, manner } = report;
+    let Report { result, out, force, at, output_args } = report;
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let mut errors = PlanErrors::default();
     match inputs::result(&result, &at).map_err(|error| Failed::from(PlanErrors(vec![error])))? {
@@ -50,7 +50,7 @@ pub fn carry_out(report: Report) -> Result<Exit, Failed> {
             }
             let reading = terms.reading(&run);
             outputs
-                .write(&reading, Detail::WHOLE, &manner.styles(), manner.voice())
+                .write(&reading, Detail::WHOLE, &output_args.styles(), output_args.voice())
                 .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })?;
             Ok(Exit::Done)
         }

@@ -8,7 +8,6 @@ use history::Kind;
 use plan::{Draft, PlanErrors};
 use report::FORMATS;
 
-use super::Manner;
 use super::try_once::{self, Try};
 use crate::detail::Detail;
 use crate::drive::Drive;
@@ -17,6 +16,7 @@ use crate::exporting::Exporting;
 use crate::imported::{self, Imported, Importing};
 use crate::keeping::{At, Keeping};
 use crate::observing::Observing;
+use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
@@ -82,7 +82,7 @@ pub struct Run {
     detail: Detail,
 
     #[command(flatten)]
-    manner: Manner,
+    output_args: OutputArgs,
 }
 
 /// Measures and reports.
@@ -104,7 +104,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         debug,
         sight,
         detail,
-        manner,
+        output_args,
     } = run;
     let mut errors = PlanErrors::default();
     let is_again = from.is_some();
@@ -113,8 +113,8 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         return if errors.is_empty() { try_once::carry_out(Try::of_run(draft, saved, importing, out, force)) } else { Err(errors.into()) };
     }
     secrets::learn(&draft);
-    inputs::warn_of(&draft, manner.voice());
-    let Imported { mut draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), manner.voice(), &mut errors);
+    inputs::warn_of(&draft, output_args.voice());
+    let Imported { mut draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), output_args.voice(), &mut errors);
     inputs::read(&mut draft, &mut errors);
     let scenario = scenarios.of(&draft);
     let plan = inputs::decide(draft, &scenarios, &mut errors);
@@ -132,7 +132,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     sight.check(&mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look([(&plan, &scenarios)], &left_out, manner.voice())?;
+    importing.look([(&plan, &scenarios)], &left_out, output_args.voice())?;
 
     let single = Single {
         word: "run",
@@ -148,7 +148,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         exports: ready,
         sight,
         detail,
-        manner,
+        output_args,
     };
     single.carry_out(|stop| Drive::new(&plan, &scenarios, stop))
 }

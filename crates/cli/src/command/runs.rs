@@ -176,12 +176,12 @@ fn over_time(mut entries: Vec<Entry>, rows_max: usize) -> Result<String, Failed>
         failed_share: entry.kept.figures.failed_share,
     };
     let InText { sentences, courses, mut table } = trend_in_text(name, kind.name(), &entries.iter().map(point).collect::<Vec<_>>());
-    let said = sentences.iter().map(|sentence| prose(sentence, super::columns()));
+    let said = sentences.iter().map(|sentence| prose(sentence, crate::output_args::columns()));
     let width = courses.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let courses = courses.iter().map(|(name, course)| format!("  {name:<width$}  {course}\n"));
     let more = (table.len() - 1).saturating_sub(rows_max);
     table.truncate(table.len() - more);
-    let table = laid_out(table, super::terminal_columns().map_or(usize::MAX, usize::from));
+    let table = laid_out(table, crate::output_args::terminal_columns().map_or(usize::MAX, usize::from));
     let mut text = format!("\n{}\n{}{table}", said.collect::<String>(), courses.collect::<String>());
     if more > 0 {
         let _ = writeln!(text, "  and {more} before these: --all shows them\n");
@@ -213,7 +213,7 @@ const LEAST: [&str; 3] = ["revision", "kind", "began (UTC)"];
 pub fn table(store: &Store, entries: &[Entry]) -> String {
     let mut rows = vec![HEADS.map(str::to_owned).to_vec()];
     rows.extend(entries.iter().map(|entry| cells(store, entry)));
-    laid_out(rows, super::terminal_columns().map_or(usize::MAX, usize::from))
+    laid_out(rows, crate::output_args::terminal_columns().map_or(usize::MAX, usize::from))
 }
 
 fn cells(store: &Store, entry: &Entry) -> Vec<String> {

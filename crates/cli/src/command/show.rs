@@ -3,10 +3,10 @@
 use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
 
-use super::Manner;
 use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
 use crate::keeping::{At, refused};
+use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs};
 use crate::saved::{Saved, head};
 
@@ -33,12 +33,12 @@ pub struct Show {
     at: At,
 
     #[command(flatten)]
-    manner: Manner,
+    output_args: OutputArgs,
 }
 
 /// Shows.
 pub fn carry_out(show: Show) -> Result<Exit, Failed> {
-    let Show { reference, out, json, force, at, manner } = show;
+    let Show { reference, out, json, force, at, output_args } = show;
     let mut errors = PlanErrors::default();
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     if !errors.is_empty() {
@@ -52,7 +52,7 @@ pub fn carry_out(show: Show) -> Result<Exit, Failed> {
     let damaged = |why: String| refused(&history::HistoryError::Damaged { id: entry.short.clone(), why });
     let saved = Saved::read(&text).map_err(damaged)?;
     if out.is_empty() {
-        let styles = manner.styles();
+        let styles = output_args.styles();
         return super::print(format!("\n  {}\n{}{}", entry.short, head(&entry.kept), saved.text(&styles.stdout)).as_bytes());
     }
     let Saved::Run(run, terms) = saved else {
@@ -63,6 +63,6 @@ pub fn carry_out(show: Show) -> Result<Exit, Failed> {
         )])
         .into());
     };
-    let written = outputs.write(&terms.reading(&run), Detail::WHOLE, &manner.styles(), manner.voice());
+    let written = outputs.write(&terms.reading(&run), Detail::WHOLE, &output_args.styles(), output_args.voice());
     written.map(|()| Exit::Done).map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })
 }

@@ -20,13 +20,11 @@ use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
 use export::{Exports, Ready};
 use history::Kind;
 use measure::{Counted, Ending, Tick};
-use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Random, Rung, Stage, Target, Timetable};
+use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Random, Rung, Stage, Timetable};
 use report::server_side;
 use report::sweep::table;
 use report::{SWEEP_FORMATS, Style, prose};
-use scenario::Scenario;
 
-use super::Manner;
 use crate::calibration::note_ceiling;
 use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
@@ -35,12 +33,13 @@ use crate::files::{Files, Filing};
 use crate::imported::{Imported, Importing};
 use crate::keeping::{Keeper, Keeping};
 use crate::observing::{Eyes, Observing};
+use crate::output_args::OutputArgs;
 use crate::outputs::{Renderings, out_help};
 use crate::profiling::{Probes, Profiling};
 use crate::promises::Promises;
 use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Sight, complain};
-use crate::{inputs, interrupt, saved, scenarios, secrets, step_summary};
+use crate::{inputs, interrupt, name, saved, secrets, step_summary};
 
 /// A ladder of loads, and where its results go.
 #[derive(Debug, Args)]
@@ -81,7 +80,7 @@ pub struct Sweep {
     sight: Sight,
 
     #[command(flatten)]
-    manner: Manner,
+    output_args: OutputArgs,
 }
 
 /// The endings of a sweep's files.
@@ -89,14 +88,14 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, importing, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, manner } = sweep;
+    let Sweep { draft, importing, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, output_args } = sweep;
     secrets::learn(&draft);
-    inputs::warn_of(&draft, manner.voice());
+    inputs::warn_of(&draft, output_args.voice());
     let mut errors = PlanErrors::default();
-    let Imported { draft, scenarios, left_out } = importing.take(draft, None, manner.voice(), &mut errors);
+    let Imported { draft, scenarios, left_out } = importing.take(draft, None, output_args.voice(), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let scenario = scenarios.of(&draft);
-    let name = filing.name_or(|| name_for(&draft, scenario.as_deref(), "sweep"));
+    let name = filing.name_or(|| name::of_draft(&draft, scenario.as_deref(), "sweep"));
     let slo = wished(slo, &mut errors);
     let outs = filing.renderings(SWEEP_FORMATS, &mut errors);
     let climb = Climb::decide(draft, ladder, scenarios, &mut errors);
@@ -109,13 +108,13 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let files = filing.files(&name, ENDINGS, &mut errors);
     let ready = exporting.decide(&mut errors);
     let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(climb.plans.first().map(|plan| (plan, &climb.scenarios)), &left_out, manner.voice())?;
+    importing.look(climb.plans.first().map(|plan| (plan, &climb.scenarios)), &left_out, output_args.voice())?;
 
     let stop = Stop::new();
-    let screen = manner.screen_with_view(sight, "sweep", &stop);
+    let screen = output_args.screen_with_view(sight, "sweep", &stop);
     interrupt::raise_on_signal(&stop, &screen)?;
     probes.doubts().iter().for_each(|doubt| screen.say(doubt));
-    climb.fitted(asked)?.watched_by(eyes)?.profiled_by(probes)?.carry_out(&files, (keeper, ready), manner, &screen, &stop)
+    climb.fitted(asked)?.watched_by(eyes)?.profiled_by(probes)?.carry_out(&files, (keeper, ready), output_args, &screen, &stop)
 }
 
 /// What the best level is to keep.
@@ -255,11 +254,11 @@ impl Climb {
         &self,
         files: &Files,
         (mut keeper, ready): (Keeper, Ready),
-        manner: Manner,
+        output_args: OutputArgs,
         screen: &Screen,
         stop: &Stop,
     ) -> Result<Exit, Failed> {
-        let style = manner.styles().stdout;
+        let style = output_args.styles().stdout;
         let planned = match self.ladder.choice {
             Choice::Listed => self.ladder.levels.iter().zip(&self.plans).map(|(level, plan)| Level::of(*level, plan)).collect(),
             Choice::Adaptive { .. } => Vec::new(),
@@ -272,10 +271,10 @@ impl Climb {
         sweep.slo.clone_from(&self.slo);
         sweep.checks.clone_from(&self.checks);
         keeper.begin(stop);
-        let exports = exporting::open(ready, keeper.id(), files.name(), "sweep", self.plans.first(), manner.voice());
+        let exports = exporting::open(ready, keeper.id(), files.name(), "sweep", self.plans.first(), output_args.voice());
         let (told, lost) = (Ok(()), PlanErrors::default());
         let mut ascent =
-            Ascent { climb: self, series, files, keeper, exports, manner, style, screen, stop, sweep, told, lost, broken: None };
+            Ascent { climb: self, series, files, keeper, exports, output_args, style, screen, stop, sweep, told, lost, broken: None };
         ascent.header("");
         match self.ladder.choice {
             Choice::Listed => ascent.climb(),
@@ -294,7 +293,7 @@ struct Ascent<'a> {
     files: &'a Files,
     keeper: Keeper,
     exports: Exports,
-    manner: Manner,
+    output_args: OutputArgs,
     style: Style,
     screen: &'a Screen,
     stop: &'a Stop,
@@ -545,7 +544,7 @@ impl Ascent<'_> {
         }
         self.keeper.load_is_over();
         self.screen.clear();
-        exporting::close(&mut self.exports, self.manner.voice());
+        exporting::close(&mut self.exports, self.output_args.voice());
         if !self.sweep.trials.is_empty() {
             self.lost = write(&self.sweep, self.files);
             self.climb.outs.write(&self.sweep, &mut self.lost);
@@ -686,7 +685,7 @@ fn ending(sweep: &analysis::Sweep, width: u16) -> String {
         text += &prose(&format!("At its highest, loadline {}.", used.in_words()), width);
     }
     text += &server_side::of_sweep(sweep, width.into());
-    text += &limits(&analysis::bottleneck::of_sweep(sweep), width);
+    text += &limits(&analysis::limits::of_sweep(sweep), width);
     text + &profiled(&report::profiles::of_sweep(sweep), width)
 }
 
@@ -728,33 +727,6 @@ pub fn limits(findings: &[Finding], width: u16) -> String {
     let said: String = report::limits::sentences(findings).iter().map(|sentence| prose(sentence, width)).collect();
     if said.is_empty() { said } else { format!("\n{said}") }
 }
-
-/// The name that a draft suggests: its scenario's, or its URL's, or this one.
-pub fn name_for(draft: &Draft, scenario: Option<&Scenario>, otherwise: &str) -> String {
-    match (scenarios::file_of(draft), &draft.url) {
-        (Some(path), _) => scenarios::name_of(scenario.and_then(|scenario| scenario.name.as_deref()), path),
-        (None, Some(url)) => name_of(url),
-        (None, None) => otherwise.to_owned(),
-    }
-}
-
-/// The name a URL suggests: its path's words, or its host.
-pub fn name_of(url: &str) -> String {
-    let Ok(target) = plan::template::around(url).concat().parse::<Target>() else { return "sweep".to_owned() };
-    let path = target.path_and_query().split('?').next().unwrap_or_default();
-    let words = |text: &str| {
-        let plain: String =
-            text.chars().map(|letter| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { ' ' }).collect();
-        plain.split([' ']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
-    };
-    let name = words(path);
-    let name = if name.is_empty() { words(target.host()) } else { name };
-    // Long enough to tell apart, short enough for every file system with an ending.
-    let name: String = name.trim_start_matches(['.', '-']).chars().take(NAME_LETTERS_MAX).collect();
-    if name.is_empty() { "sweep".to_owned() } else { name }
-}
-
-const NAME_LETTERS_MAX: usize = 100;
 
 #[cfg(test)]
 mod tests {
@@ -857,22 +829,5 @@ mod tests {
         assert_eq!(below(users(1)), None);
         let rate = |rate| Level::Offered(plan::Rate::per_second(rate).unwrap());
         assert_eq!(below(rate(500.0)), Some(rate(100.0)));
-    }
-
-    #[test]
-    fn a_url_suggests_a_name_for_files() {
-        for (url, name) in [
-            ("http://127.0.0.1:8080/healthz", "healthz"),
-            ("http://api.test/v1/users/?page=2", "v1-users"),
-            ("http://api.test:8080/", "api.test"),
-            ("http://api.test", "api.test"),
-            ("http://[::1]:80/", "1"),
-            ("http://api.test/..%2f..%2fetc", "2f..-2fetc"),
-            ("http://api.test/.hidden", "hidden"),
-            ("nonsense", "sweep"),
-        ] {
-            assert_eq!(name_of(url), name, "{url}");
-        }
-        assert_eq!(name_of(&format!("http://a.test/{}", "x".repeat(500))).len(), NAME_LETTERS_MAX);
     }
 }

@@ -15,10 +15,10 @@ use plan::{Given, Nanos, PlanError, PlanErrors};
 use report::TRAFFIC_FORMATS;
 use report::traffic::{Beside, Made, Surveyed, made};
 
-use super::Manner;
 use super::replay::{MOMENT, PATTERN, value};
 use crate::exit::{Exit, Failed};
 use crate::inputs::{plainly, whole};
+use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help, to_stdout};
 
 /// Logs, and what becomes of them.
@@ -73,12 +73,12 @@ pub struct Traffic {
     force: bool,
 
     #[command(flatten)]
-    manner: Manner,
+    output_args: OutputArgs,
 }
 
 /// Reads all of them, and says what they say.
 pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
-    let Traffic { logs, log_format, field, only, except, from, until, keep_personal, to, openapi, out, force, manner } = traffic;
+    let Traffic { logs, log_format, field, only, except, from, until, keep_personal, to, openapi, out, force, output_args } = traffic;
     let mut out: Vec<Out> = out.into_iter().map(|out| out.with_format(TRAFFIC_FORMATS)).collect();
     out.extend(to.iter().flat_map(|file| format!("scenario={file}").parse()));
     let scenario = out.iter().find_map(|out| out.file_of("scenario")).map(str::to_owned);
@@ -170,7 +170,7 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
     outs.write(&surveyed, &mut lost);
     let Surveyed { traffic, made } = surveyed;
     if !outs.to_stdout()
-        && let Err(why) = to_stdout(report::traffic::text(&traffic, &manner.styles().stdout).as_bytes())
+        && let Err(why) = to_stdout(report::traffic::text(&traffic, &output_args.styles().stdout).as_bytes())
     {
         lost.push(PlanError::new(
             "out",

@@ -6,10 +6,10 @@
 
 use super::ticks::{Scale, Tick};
 use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start};
-use analysis::compare::QuantileShift;
-use analysis::quantity::{self, counted, decimal};
+use analysis::compare::{Metric, QuantileShift};
+use analysis::quantity::{self, counted, decimal, signed};
 
-use crate::compare::{Compared, signed};
+use crate::compare::compared::Compared;
 use crate::visible;
 
 /// Beyond this the axis ends: a bar that goes on tells no more.
@@ -23,7 +23,7 @@ pub fn shift(compared: &Compared) -> Chart {
     let at = |index: usize| index as f64 + 1.0;
     let ends = 0.5..=shifts.len().max(1) as f64 + 0.5;
     let (first, last) = (*ends.start(), *ends.end());
-    let margin = |q: f64| compared.margins.of(crate::compare::metric_of(q));
+    let margin = |q: f64| compared.margins.of(Metric::of_quantile(q));
     let lowest = shifts.iter().map(|shift| held(shift.interval.low)).fold(-5.0, f64::min);
     let highest = shifts.iter().map(|shift| held(shift.interval.high)).fold(5.0, f64::max);
     let (scale, ticks) = around_zero(lowest, highest);

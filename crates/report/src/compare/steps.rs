@@ -10,7 +10,7 @@ use measure::{Histogram, Scenario, StepRow, Summary};
 
 use super::Compared;
 use crate::columns::{Column, grown, wrapped};
-use crate::format::Tone;
+use crate::style::Tone;
 use crate::visible::{shortened, visible};
 use crate::{Style, story};
 

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use analysis::compare::{Direction, Distance, Metric, PAIRS_MIN, QuantileShift, Verdict};
 use analysis::interval::Interval;
-use analysis::quantity::{bytes, counted, percent, time};
+use analysis::quantity::{bytes, counted, percent, signed, time};
 
-use super::{Compared, signed};
+use super::compared::Compared;
 
 /// Percentiles whose changes lie within this factor of each other (as logarithms) moved alike.
 const ALIKE: f64 = 2.0;

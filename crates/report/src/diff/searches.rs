@@ -6,11 +6,10 @@
 use analysis::Validity;
 use analysis::compare::{CapacityChange, CapacityVerdict, capacity_change};
 use analysis::found::Found;
-use analysis::quantity::{NONE, figure, percent, time};
+use analysis::quantity::{NONE, figure, percent, signed, time};
 
 use super::{paragraph, side_line};
 use crate::columns::{Columns, wrapped};
-use crate::compare::signed;
 use crate::{Style, story, unlike, visible};
 
 /// The table of two searches, each with what the user calls it, and whether the capacity changed.

@@ -29,7 +29,7 @@ fn page(found: &Found, charts: Charts) -> String {
     for sentence in found.sentences() {
         say(&format!("- {}", visible::markdown(&sentence)));
     }
-    for sentence in crate::limits::markdown(&analysis::bottleneck::of_search(found)) {
+    for sentence in crate::limits::markdown(&analysis::limits::of_search(found)) {
         say(&format!("- {sentence}"));
     }
     say("");

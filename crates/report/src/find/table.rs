@@ -8,7 +8,7 @@ use analysis::quantity::{count, decimal, four_digits, percent, time};
 use analysis::search::{Early, Purpose, Standing, Unit};
 
 use crate::columns::{Column, grown, remarked};
-use crate::format::Tone;
+use crate::style::Tone;
 use crate::{Style, story};
 
 /// The line over the rows.

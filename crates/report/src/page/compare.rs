@@ -97,7 +97,7 @@ fn view(compared: &Compared) -> View<Data> {
                     change: shift.change,
                     low: shift.interval.low,
                     high: shift.interval.high,
-                    margin: compared.margins.of(compare::metric_of(shift.q)),
+                    margin: compared.margins.of(Metric::of_quantile(shift.q)),
                 })
                 .collect(),
             pairs: compared

@@ -1,14 +1,13 @@
 //! The page of two sweeps side by side.
 
 use analysis::Sweep;
-use analysis::quantity::{counted, figure, percent};
+use analysis::quantity::{counted, figure, percent, signed};
 use serde::Serialize;
 
 use super::sweep::{Point, top};
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
 use crate::Style;
 use crate::chart::sweep::{Ladder, SweepCurve, times_count};
-use crate::compare::signed;
 use crate::diff::{Judged, heads, judged, legend, level_cells, table};
 use crate::visible::visible;
 

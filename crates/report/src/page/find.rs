@@ -62,7 +62,7 @@ pub fn find(found: &Found) -> Shown {
 
 fn view(found: &Found) -> View<Data> {
     let sentences = found.sentences();
-    let findings = analysis::bottleneck::of_search(found);
+    let findings = analysis::limits::of_search(found);
     let taken = profiles::of_search(found);
     let judged = found.judged();
     let first = found.trials.first().map(|trial| &trial.summary);
@@ -134,7 +134,7 @@ fn judged_at(found: &Found) -> String {
 fn observed(found: &Found) -> Vec<Climb> {
     let runs = |rate: f64| found.trials.iter().filter(|trial| trial.rate == rate).map(|trial| &trial.summary).collect();
     let loads: Vec<(f64, Vec<&Summary>)> = found.rows().into_iter().map(|row| (row.rate, runs(row.rate))).collect();
-    watched::climbs(&loads, &analysis::bottleneck::of_search(found))
+    watched::climbs(&loads, &analysis::limits::of_search(found))
 }
 
 /// What every rate came to.
@@ -156,7 +156,7 @@ pub(crate) fn text(found: &Found) -> String {
     text += "\n";
     found.sentences().iter().for_each(|sentence| text += &format!("{sentence}\n"));
     text += &server_side::of_search(found, usize::from(Style::PLAIN.width));
-    crate::limits::sentences(&analysis::bottleneck::of_search(found)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
+    crate::limits::sentences(&analysis::limits::of_search(found)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
     profiles::told_of(&profiles::of_search(found)).iter().for_each(|(sentence, table)| text += &format!("\n{sentence}\n\n{table}"));
     text
 }

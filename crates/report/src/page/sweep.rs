@@ -61,7 +61,7 @@ pub fn sweep(sweep: &Sweep) -> Shown {
 
 fn view(sweep: &Sweep) -> View<Data> {
     let (rows, scaling) = (sweep.rows(), scaling(sweep));
-    let findings = analysis::bottleneck::of_sweep(sweep);
+    let findings = analysis::limits::of_sweep(sweep);
     let taken = profiles::of_sweep(sweep);
     let ladder = Ladder::of(sweep.levels.first().or(rows.first().map(|row| &row.level)).copied());
     let open = ladder != Ladder::Users;
@@ -250,7 +250,7 @@ pub(crate) fn text(sweep: &Sweep) -> String {
     let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows));
     said.for_each(|sentence| text += &format!("{sentence}\n"));
     text += &server_side::of_sweep(sweep, usize::from(Style::PLAIN.width));
-    crate::limits::sentences(&analysis::bottleneck::of_sweep(sweep)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
+    crate::limits::sentences(&analysis::limits::of_sweep(sweep)).iter().for_each(|sentence| text += &format!("{sentence}\n"));
     profiles::told_of(&profiles::of_sweep(sweep)).iter().for_each(|(sentence, table)| text += &format!("\n{sentence}\n\n{table}"));
     text
 }

@@ -5,12 +5,11 @@
 //! from each other: the same rule by which changes within a run are found.
 
 use analysis::drift::{Shift, change_points};
-use analysis::quantity::{counted, figure, nanos, percent};
+use analysis::quantity::{counted, figure, nanos, percent, signed};
 use plan::Nanos;
 use serde::Serialize;
 
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, written};
-use crate::compare::signed;
 use crate::visible::visible;
 
 /// One run of the name.

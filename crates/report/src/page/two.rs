@@ -3,7 +3,7 @@
 //! Two runs are what people have and what they want to compare, and two runs cannot tell a change from chance. So everything is
 //! shown, no verdict is given, and the first answer says why.
 
-use analysis::quantity::{NONE, figure, nanos};
+use analysis::quantity::{NONE, figure, nanos, signed};
 use analysis::{Standing, Validity};
 use measure::{QUANTILES, Summary};
 use serde::Serialize;
@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::run::Timeline;
 use super::times::{Times, times};
 use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, finished, watched, written};
-use crate::compare::signed;
 use crate::server_side::{self, Rows};
 use crate::visible::visible;
 use crate::{Style, story, unlike};

@@ -42,7 +42,7 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
     for sentence in conclusion(&rows, scaling, sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows)) {
         say(&format!("- {}", visible::markdown(&sentence)));
     }
-    for sentence in crate::limits::markdown(&analysis::bottleneck::of_sweep(sweep)) {
+    for sentence in crate::limits::markdown(&analysis::limits::of_sweep(sweep)) {
         say(&format!("- {sentence}"));
     }
     say("");

@@ -10,7 +10,7 @@ use analysis::{Level, LevelRow, LevelStep, Standing};
 
 use crate::chart::sweep::Ladder;
 use crate::columns::{Column, grown, remarked};
-use crate::format::Tone;
+use crate::style::Tone;
 use crate::visible::{shortened, visible};
 use crate::{Style, story};
 
