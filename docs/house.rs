@@ -402,7 +402,7 @@ fn file_of(path: &[String], modules: &BTreeSet<&Vec<String>>, front: &Source) ->
 }
 
 fn root() -> PathBuf {
-    Path::new(option_env!("HOUSE_DOCS").unwrap_or(env!("CARGO_MANIFEST_DIR"))).parent().expect("docs/ is below the root").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("docs/ is below the root").to_owned()
 }
 
 fn read(path: &str) -> String {

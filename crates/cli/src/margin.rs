@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A share that does not matter: `3%`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Margin(pub f64);
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Margin(f64);
 
 impl FromStr for Margin {
     type Err = String;

@@ -1,9 +1,8 @@
-//! What must not be written down: passwords, tokens and keys, by their names and by their values.
+//! What must not be written down: passwords, tokens and keys, by their names. By their values: [`crate::Secrets`].
 //!
 //! Results are kept, sent to colleagues and shown on pages, and a token in one of them is a token that has leaked. Where a
-//! setting has a name, the name tells that its value is a secret, and the value is left out. But a server may send back what
-//! it was sent, in an error page that is kept as an example, and a message may quote what was typed; there only the
-//! value itself can be looked for. Asking users to mark their secrets was rejected: the one who forgets is the one who leaks.
+//! setting has a name, the name tells that its value is a secret, and the value is left out. Asking users to mark their secrets was
+//! rejected: the one who forgets is the one who leaks.
 //!
 //! Invariant: what stands here instead of a secret tells nothing about it, not even its length.
 

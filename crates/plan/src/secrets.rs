@@ -1,6 +1,7 @@
 //! The secrets of one load by their values: collected from what was typed, decided or sent, and left out of any text.
 //!
-//! A server may send back what it was sent, and a message may quote it, where no name tells that it is a secret.
+//! A server may send back what it was sent, in an error page that is kept as an example, and a message may quote what was typed. There
+//! no name tells that it is a secret, and only the value itself can be looked for.
 
 use std::fmt;
 

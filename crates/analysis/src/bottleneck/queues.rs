@@ -8,7 +8,7 @@
 use std::ops::RangeInclusive;
 
 use super::law::line;
-use super::scene::{FAILING_MIN, Flat, MACHINE_FULL_MIN, Scene, Shape};
+use super::scene::{Flat, MACHINE_FULL_MIN, Scene, Shape};
 use super::{Finding, Kind, Point, Seen};
 use crate::curve::{Estimate, Model};
 use crate::quantity::{counted, decimal, figure, time};
@@ -289,7 +289,7 @@ pub(super) fn contention(scene: &Scene<'_>) -> Option<Finding> {
     let fallen = !top.open
         && last.level >= 1.8 * top.level
         && last.good <= FALLEN * top.good * (kept(last) / kept(top)).min(1.0)
-        && last.errors.max(last.refused()) < FAILING_MIN;
+        && !last.is_failing();
     // Of one load alone that carried less it is not known whether it would again.
     let is_seen_twice = scene.points.iter().filter(|point| point.level > top.level && point.good <= FALLING * top.good).count() >= 2;
     // One that may as well be none is not named.

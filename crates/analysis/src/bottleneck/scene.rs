@@ -75,12 +75,19 @@ impl Flat {
     }
 }
 
+impl Point {
+    /// Whether requests failed or were turned away.
+    pub(super) fn is_failing(&self) -> bool {
+        self.errors.max(self.refused()) >= FAILING_MIN
+    }
+}
+
 impl<'a> Scene<'a> {
     /// `None` where nothing fell due.
     pub(super) fn new(points: &'a [Point], model: Option<Model>) -> Option<Self> {
         let mut points: Vec<&Point> = points.iter().filter(|point| point.requests > 0.0).collect();
         // Throughput of a load in which loadline stood still is not the server's; that requests failed is.
-        let says_something = |point: &Point| !point.stood_still || point.errors.max(point.refused()) >= FAILING_MIN;
+        let says_something = |point: &Point| !point.stood_still || point.is_failing();
         if points.iter().any(|point| !point.stood_still) {
             points.retain(|point| says_something(point));
         }
@@ -118,7 +125,7 @@ impl<'a> Scene<'a> {
             None => {}
         }
         let Some(flat) = self.flat.filter(|_| !self.top.open) else { return Shape::Unknown };
-        let sound = self.points.iter().filter(|point| point.errors.max(point.refused()) < FAILING_MIN && point.level <= flat.to);
+        let sound = self.points.iter().filter(|point| !point.is_failing() && point.level <= flat.to);
         for point in sound {
             let expected = (point.level / flat.idle_s).min(flat.capacity);
             let near = NEAR_KNEE.contains(&(point.level / flat.at_once()));
@@ -182,7 +189,7 @@ impl<'a> Scene<'a> {
 
     /// The server at the highest load that it answered: beyond that it may be busy with refusing.
     pub(super) fn answering(&self) -> Option<&'a Seen> {
-        let sound = self.points.iter().rfind(|point| point.errors.max(point.refused()) < FAILING_MIN);
+        let sound = self.points.iter().rfind(|point| !point.is_failing());
         sound.or(self.points.last())?.server.as_ref()
     }
 
@@ -213,7 +220,7 @@ fn flat(points: &[&Point], top: &Point) -> Option<Flat> {
         return Some(Flat { capacity, from, to, idle_s, response_s: last.service_s? });
     }
     // Where requests fail, times are those of failures, which are quick.
-    let sound: Vec<&Point> = points.iter().copied().filter(|point| point.errors.max(point.refused()) < FAILING_MIN).collect();
+    let sound: Vec<&Point> = points.iter().copied().filter(|point| !point.is_failing()).collect();
     let points = if sound.len() > 1 { &sound } else { points };
     let (first, last) = (points.iter().find(|point| point.good >= top.good * NEARLY)?, points.last()?);
     if last.level <= points[0].level {

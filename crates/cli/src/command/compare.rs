@@ -162,7 +162,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let pairs = fixed.unwrap_or(PAIRS_FIRST);
     let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
     let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
-    let margin = margin.map(|margin| given("margin", Some(margin), Margin(0.0), "give a share, such as --margin 3%", &mut errors));
+    let margin = margin.map(|margin| given("margin", Some(margin), Margin::default(), "give a share, such as --margin 3%", &mut errors));
     importing.look_at_target(&mut errors);
     let (mut draft, [a_at, b_at, served_at], mut left_out) =
         pasted(draft, [other, served_at], &importing, output_args.voice(), &mut errors);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use analysis::ceiling::SHARE_MAX;
 use analysis::found::{Found, FoundTrial, Rated, learnt, lost};
 use analysis::gate::{Check, Slo};
-use analysis::quantity::percent;
+use analysis::quantity::{four_digits, percent};
 use analysis::search::{Cap, Early, LimitedBy, Mistake, Purpose, Rested, Search, Settings, Step};
 use analysis::search_words;
 use analysis::{Level, LevelRow, Stopped, Trial};
@@ -659,7 +659,7 @@ impl Course {
         self.search = Search::new(settings.clone()).ok()?;
         Some(format!(
             "\n  At most {}/s, {} % of what this machine was seen to send (loadline calibrate).\n",
-            table::rate(rate_max.round()),
+            four_digits(rate_max.round()),
             SHARE_MAX * 100.0
         ))
     }
@@ -672,7 +672,7 @@ impl Course {
             return Err(RunError::run(errors.to_string(), "repeat the search"));
         };
         let counted = if self.found.rated == Rated::Journeys { " journeys" } else { "" };
-        let what = format!("{}{counted}/s, {}", table::rate(rate), table::purpose(purpose));
+        let what = format!("{}{counted}/s, {}", four_digits(rate), table::purpose(purpose));
         let expected = self.requests_expected(rate * seconds);
         let mut seen: Vec<Tick> = Vec::new();
         let mut early = None;
@@ -762,7 +762,7 @@ impl Course {
             return Ok(());
         };
         let levels: Vec<Level> = below(found).into_iter().chain([found]).collect();
-        let named: Vec<String> = levels.iter().map(|level| format!("{}/s", table::rate(level.value()))).collect();
+        let named: Vec<String> = levels.iter().map(|level| format!("{}/s", four_digits(level.value()))).collect();
         let heads = report::sweep::table::header(found, counted, style);
         self.say(&format!("\n  Profiles of the server at {}\n{heads}\n", named.join(" and ")));
         let settings = self.found.settings.clone();
@@ -777,7 +777,7 @@ impl Course {
             let Some(plan) = self.load.plan(level.value(), seconds, Purpose::Soak, &settings, seed, &mut errors) else {
                 return Err(RunError::run(errors.to_string(), "repeat the search"));
             };
-            let what = format!("{}/s, with a profile", table::rate(level.value()));
+            let what = format!("{}/s, with a profile", four_digits(level.value()));
             let mut server = self.eyes.open_again(&plan);
             let probing = self.probes.open(&plan);
             let mut summary = self.run(&plan, &what, None, &mut |tick| {
@@ -787,7 +787,7 @@ impl Course {
             })?;
             let began = server.origin();
             server.close(&mut summary);
-            probing.close(began, &format!("at {} a second ", table::rate(level.value())), &mut summary);
+            probing.close(began, &format!("at {} a second ", four_digits(level.value())), &mut summary);
             note_ceiling(&mut summary);
             if summary.requests.due > 0 {
                 let row = LevelRow::new(level, &[&summary], &[]);

@@ -74,12 +74,6 @@ pub fn legend(found: &Found) -> String {
     format!("{good}{times}{rates} In brackets: where the capacity lies; on simulated servers 19 such intervals in 20 held it.")
 }
 
-/// A rate as the search chose it.
-#[must_use]
-pub fn rate(rate: f64) -> String {
-    four_digits(rate)
-}
-
 /// What a trial was for, in a word or two.
 #[must_use]
 pub const fn purpose(purpose: Purpose) -> &'static str {
@@ -97,7 +91,7 @@ pub const fn purpose(purpose: Purpose) -> &'static str {
 pub(crate) fn cells(found: &Found, trial: &FoundTrial) -> Vec<String> {
     let run = &trial.summary;
     let due = run.requests.due;
-    let mut cells = vec![rate(trial.rate)];
+    let mut cells = vec![four_digits(trial.rate)];
     if found.rated == Rated::Journeys {
         let tps = run.scenario.as_ref().map_or(0.0, |scenario| scenario.tps);
         cells.extend([story::rate(run.qps), story::rate(tps)]);

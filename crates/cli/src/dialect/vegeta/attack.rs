@@ -10,7 +10,7 @@ use report::go;
 
 use super::super::goflag::{self, Flag, Mistake, invalid, switch, valued};
 use super::super::{Support, Use};
-use super::shot::{Body, OutputArgs};
+use super::shot::{Body, Manner};
 use super::targets::{Common, Format};
 use super::{shown, usage_of};
 use crate::inputs::{BODY_BYTES_MAX, plainly, whole};
@@ -55,7 +55,7 @@ pub const FLAGS: &[Flag] = &[
 /// What the flags ask for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
-    pub output_args: OutputArgs,
+    pub manner: Manner,
     pub targets: String,
     pub format: Format,
     pub lazy: bool,
@@ -172,7 +172,7 @@ impl Asked {
         let requests_at_once = limits.into_iter().flatten().min().map(|max| u32::try_from(max).unwrap_or(u32::MAX));
         let cert = text("cert");
         Ok(Self {
-            output_args: OutputArgs {
+            manner: Manner {
                 name: text("name").unwrap_or_default(),
                 body: if on("chunked") { Body::Chunked } else { Body::Whole },
                 keepalive: if given("keepalive") == Some("false") { Keepalive::CloseEach } else { Keepalive::Reuse },
@@ -226,7 +226,7 @@ impl Asked {
                 Redirects::Answers => None,
                 Redirects::Follow(count) => Some(Given::Value(count)),
             },
-            no_keepalive: self.output_args.keepalive == Keepalive::CloseEach,
+            no_keepalive: self.manner.keepalive == Keepalive::CloseEach,
             no_preflight: true,
             source_ip: self.source_ip.map(Given::Value).into_iter().collect(),
             unix_socket: self.unix_socket.clone(),
@@ -400,8 +400,8 @@ mod tests {
     fn flags_are_read_as_vegeta_reads_them() {
         let asked =
             read("-rate=100/1m|-duration|5s|-header=A: 1|-header|A:2|--name=x|-lazy|-keepalive=false|-workers=3|-timeout=0").unwrap();
-        assert_eq!((asked.duration, asked.lazy, asked.output_args.name.as_str()), (Some(Nanos::from_secs(5)), true, "x"));
-        assert_eq!((asked.output_args.keepalive, asked.timeout), (Keepalive::CloseEach, NEVER));
+        assert_eq!((asked.duration, asked.lazy, asked.manner.name.as_str()), (Some(Nanos::from_secs(5)), true, "x"));
+        assert_eq!((asked.manner.keepalive, asked.timeout), (Keepalive::CloseEach, NEVER));
         assert_eq!(asked.headers["A"], ["1", "2"]);
         let asked = read("").unwrap();
         assert_eq!(

@@ -320,7 +320,7 @@ pub fn attack(asked: &Asked, cpus: Option<NonZeroU32>) -> Result<(), String> {
         source,
         next: AtomicU64::new(0),
         began: OnceLock::new(),
-        name: asked.output_args.name.clone(),
+        name: asked.manner.name.clone(),
         redirects: asked.redirects,
         own: asked.source_ip.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
         body_bytes_max: asked.body_bytes_max,
@@ -349,7 +349,7 @@ impl List {
     fn next(&mut self) -> Result<Option<Shot>, String> {
         let at = |line: u64, what: &str| format!("{}, line {line}: {what}", self.asked.targets);
         let Some(target) = self.targets.next().map_err(|mistake| at(mistake.line, &mistake.what))? else { return Ok(None) };
-        let mut shot = Shot::new(&target, &self.asked.output_args).map_err(|why| at(self.targets.line(), &why))?;
+        let mut shot = Shot::new(&target, &self.asked.manner).map_err(|why| at(self.targets.line(), &why))?;
         shot.connect_to(&self.asked.connect_to).map_err(|why| at(self.targets.line(), &why))?;
         Ok(Some(shot))
     }

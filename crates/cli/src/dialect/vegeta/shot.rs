@@ -31,7 +31,7 @@ pub struct Shot {
 
 /// How every request of an attack is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputArgs {
+pub struct Manner {
     /// The attack's name; sent if there is one.
     pub name: String,
     pub body: Body,
@@ -55,7 +55,7 @@ impl Shot {
     ///
     /// # Errors
     /// If it would not be valid on the wire, in words.
-    pub fn new(target: &Target, output_args: &OutputArgs) -> Result<Self, String> {
+    pub fn new(target: &Target, manner: &Manner) -> Result<Self, String> {
         let leads = address(&target.url).ok_or_else(|| format!("bad URL: {}", target.url))?;
         let given =
             |name: &str| target.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).and_then(|(_, values)| values.first());
@@ -73,17 +73,17 @@ impl Shot {
         {
             own.insert("Authorization", vec![format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))]);
         }
-        if !output_args.name.is_empty() {
-            own.insert("X-Vegeta-Attack", vec![output_args.name.clone()]);
+        if !manner.name.is_empty() {
+            own.insert("X-Vegeta-Attack", vec![manner.name.clone()]);
         }
         headers.extend(own.into_iter().flat_map(|(name, values)| values.into_iter().map(move |value| (name, value))));
         if given("Accept-Encoding").is_none() && given("Range").is_none() && target.method != "HEAD" {
             headers.push(("Accept-Encoding", "gzip".to_owned()));
         }
-        if output_args.keepalive == Keepalive::CloseEach && given("Connection").is_none() {
+        if manner.keepalive == Keepalive::CloseEach && given("Connection").is_none() {
             headers.push(("Connection", "close".to_owned()));
         }
-        let chunked = output_args.body == Body::Chunked && !target.body.is_empty();
+        let chunked = manner.body == Body::Chunked && !target.body.is_empty();
         let sent: &[u8] = if chunked { &[] } else { &target.body };
         let bytes = request::serialise(&target.method, leads.path_and_query(), &headers, sent).map_err(|why| why.to_string())?;
         let begin = bytes.windows(2).position(|pair| pair == b"\r\n").map_or(bytes.len(), |at| at + 2);
@@ -147,13 +147,13 @@ mod tests {
         Target { method: method.to_owned(), url: url.to_owned(), headers: all, body: body.as_bytes().to_vec() }
     }
 
-    fn sent(target: &Target, output_args: &OutputArgs) -> String {
+    fn sent(target: &Target, manner: &Manner) -> String {
         let mut bytes = Vec::new();
-        Shot::new(target, output_args).unwrap().numbered(7, &mut bytes);
+        Shot::new(target, manner).unwrap().numbered(7, &mut bytes);
         String::from_utf8(bytes).unwrap()
     }
 
-    const PLAIN: OutputArgs = OutputArgs { name: String::new(), body: Body::Whole, keepalive: Keepalive::Reuse };
+    const PLAIN: Manner = Manner { name: String::new(), body: Body::Whole, keepalive: Keepalive::Reuse };
 
     #[test]
     fn a_request_is_what_go_s_client_would_write() {
@@ -161,7 +161,7 @@ mod tests {
             sent(&target("GET", "http://h:80/a?b", &[], ""), &PLAIN),
             "GET /a?b HTTP/1.1\r\nX-Vegeta-Seq: 7\r\nHost: h:80\r\nUser-Agent: Go-http-client/1.1\r\nAccept-Encoding: gzip\r\n\r\n"
         );
-        let output_args = OutputArgs { name: "mine".to_owned(), keepalive: Keepalive::CloseEach, ..PLAIN };
+        let manner = Manner { name: "mine".to_owned(), keepalive: Keepalive::CloseEach, ..PLAIN };
         assert_eq!(
             sent(
                 &target(
@@ -170,12 +170,12 @@ mod tests {
                     &[("x-b", "1"), ("x-b", "2"), ("Host", "other"), ("Content-Length", "99"), ("user-agent", "me")],
                     "hi"
                 ),
-                &output_args
+                &manner
             ),
             "POST / HTTP/1.1\r\nX-Vegeta-Seq: 7\r\nHost: other\r\nAuthorization: Basic dTpw\r\nX-Vegeta-Attack: mine\r\nuser-agent: me\r\nx-b: 1\r\n\
              x-b: 2\r\nAccept-Encoding: gzip\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"
         );
-        let chunked = OutputArgs { body: Body::Chunked, ..PLAIN };
+        let chunked = Manner { body: Body::Chunked, ..PLAIN };
         let text = sent(&target("POST", "http://h/", &[], "hello"), &chunked);
         assert!(text.contains("\r\nTransfer-Encoding: chunked\r\n") && text.ends_with("\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), "{text}");
         assert!(!text.contains("Content-Length"), "{text}");
