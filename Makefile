@@ -6,7 +6,7 @@ BUILT  := $(or $(CARGO_TARGET_DIR),target)
 BIN    := $(BUILT)/release/loadline
 
 .DEFAULT_GOAL := help
-.PHONY: help web web-test api-test screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
+.PHONY: help web web-test api-test counts screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -47,7 +47,7 @@ man: build ## write the man pages to target/man
 test: fmt licences web ## everything that must hold: formatting, licences, lints, documentation, every test
 	scripts/tools.sh nginx wrk ab openssl tmux gnuplot siege prometheus go
 	scripts/peers.sh hey vegeta
-	$(MAKE) --no-print-directory lint doc beside
+	$(MAKE) --no-print-directory lint doc counts beside
 	$(CARGO) test --workspace --locked
 	$(MAKE) --no-print-directory web-test api-test
 	$(MAKE) --no-print-directory targets-test TARGETS=nethttp
@@ -69,6 +69,11 @@ screenshots: ## take pictures of every kind of page, for the guide
 beside: ## run the benchmark's parts for a moment against nginx: do counts agree with the server's?
 	$(CARGO) test --workspace --locked --no-run --quiet
 	$(BUILT)/debug/loadline-bench short $(BUILT)/debug/loadline
+
+# Code as in the release binary, of a program with the engine and the kinds of work alone.
+counts: ## count instructions per request and bytes per idle user; 2 % above the record fails (WRITE=1 makes a new record)
+	scripts/tools.sh valgrind
+	$(CARGO) run --quiet --profile counts --locked -p loadline-counts -- $(if $(WRITE),write,check) counts/record.json
 
 fmt: ## check the formatting (cargo fmt puts it right)
 	$(CARGO) fmt --all --check

@@ -36,6 +36,7 @@ package_of() {
         npm) echo npm ;;
         initdb) echo postgresql ;;
         psql) echo postgresql-client ;;
+        valgrind) echo valgrind ;;
         nft) echo nftables ;;
         *) echo "tools.sh: no package is known for '$1'" >&2; exit 2 ;;
     esac

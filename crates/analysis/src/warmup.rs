@@ -273,7 +273,7 @@ mod tests {
             while collector.tick().is_some() {}
         }
         let end = Nanos::from_secs(30);
-        collector.finish(End { how: Ending::Finished, load_until: end, drained_at: end })
+        collector.finish(End { how: Ending::Finished, load_until: end, drained_at: end }).0
     }
 
     #[test]

@@ -121,7 +121,7 @@ pub fn decide(draft: Draft) -> Result<Plan, Failed> {
 /// If the run could not begin, or not go on.
 pub fn measure(plan: &Plan, manners: Manners, watch: &mut dyn FnMut(&Tick)) -> Result<Summary, RunError> {
     let stop = stop_on_signals(manners.voice)?;
-    measure_by(plan, manners, &stop, watch, |watch| engine::run_counted(plan, watch, &stop))
+    measure_by(plan, manners, &stop, watch, |watch| engine::prepare(plan)?.run(watch, &stop))
 }
 
 /// A Stop that Ctrl-C raises.

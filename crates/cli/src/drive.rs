@@ -5,8 +5,7 @@
 
 use ::replay::Found;
 use analysis::warmup::leave_out;
-use engine::net::Network;
-use engine::{Fence, Prepared, RunError, Stop};
+use engine::{Prepared, RunError, Runner, Stop};
 use measure::{Counted, Summary, Tick};
 use plan::Plan;
 use script::{DoneArguments, Globals, Script, Source};
@@ -64,7 +63,7 @@ impl Series {
     /// # Errors
     /// If it fails, or a file has gone.
     pub fn begin(plan: &Plan, scenarios: &Scenarios, stop: &Stop) -> Result<Self, RunError> {
-        let begun = scenarios.ready(plan)?.map(|ready| ready.begin(stop)).transpose()?;
+        let begun = scenarios.ready(plan)?.map(|mut ready| ready.begin(stop)).transpose()?;
         Ok(Self { begun, scenarios: scenarios.clone() })
     }
 
@@ -130,19 +129,19 @@ impl<'a> Drive<'a> {
     ///
     /// # Errors
     /// As the engine's; and if the target, or a server that a step names, is outside.
-    pub fn within(plan: &'a Plan, fence: &Fence) -> Result<Self, RunError> {
+    pub fn on(plan: &'a Plan, runner: &Runner) -> Result<Self, RunError> {
         refuse_replay(plan)?;
         debug_assert!(plan.script().is_none(), "a script chooses addresses that no fence sees");
         // What comes from a browser names no files.
         let by = match Scenarios::default().ready(plan)? {
             Some(journeys) => {
                 // Every server that a step names is looked at before anything is sent, not only when its turn has come.
-                journeys.elsewhere().into_iter().try_for_each(|other| Network::look_at(plan, other, fence))?;
-                By::Journeys(Box::new(journeys.within(fence)), None)
+                journeys.elsewhere().into_iter().try_for_each(|other| runner.look_at(plan, other))?;
+                By::Journeys(Box::new(journeys.on(runner)), None)
             }
             None => By::filled(plan)?,
         };
-        let prepared = Some(engine::prepare_within(plan, fence)?);
+        let prepared = Some(runner.prepare(plan)?);
         Ok(Self { plan, by, prepared })
     }
 
@@ -188,11 +187,11 @@ impl<'a> Drive<'a> {
         let prepared = || prepared.map_or_else(|| engine::prepare(plan), Ok);
         let measured = match by {
             By::Script(mut script) => {
-                let measured = script.run(plan, &mut || (), watch, stop)?;
-                let with = DoneArguments::of(&measured);
-                return Ok(Driven { summary: measured.summary, last: Some((*script, with)) });
+                let summary = script.run(plan, &Runner::threads(), &mut || (), watch, stop)?;
+                let with = DoneArguments::of(&summary);
+                return Ok(Driven { summary, last: Some((*script, with)) });
             }
-            By::Plan => prepared()?.run_counted(watch, stop),
+            By::Plan => prepared()?.run(watch, stop),
             By::Filling(ready) => ready.run(prepared()?, watch, stop),
             By::Journeys(ready, None) => ready.run(prepared()?, watch, stop),
             By::Journeys(ready, Some(series)) => ready.load(series, prepared()?, watch, stop),

@@ -215,7 +215,7 @@ mod tests {
         }
         assert!(found.len() > 10);
         // When the run began, for people.
-        assert_eq!(asked, ["launch.rs"]);
+        assert_eq!(asked, ["threads.rs"]);
     }
 }
 

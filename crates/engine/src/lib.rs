@@ -12,21 +12,29 @@ mod exchange;
 mod fence;
 mod launch;
 pub mod machine;
+mod message;
 mod neighbours;
 pub mod net;
 mod program;
 pub mod protocol;
+mod runner;
 #[cfg(any(test, feature = "simulated"))]
 pub mod simulation;
 mod slot;
+#[cfg(any(test, feature = "simulated"))]
+pub mod split;
 mod stop;
 mod task;
+mod threads;
 mod worker;
 
+pub use collect::{Collected, collect};
 pub use error::{RunError, RunErrorKind};
 pub use fence::Fence;
-pub use launch::{Prepared, prepare, prepare_within, run, run_counted, run_with};
+pub use launch::{Messages, Prepared, conclude, prepare, run};
+pub use message::{Finished, MESSAGE_SCHEMA, Message};
 pub use net::{Naming, Spoken, Wire};
 pub use program::{After, Broken, Choice, Program};
+pub use runner::Runner;
 pub use stop::{Stop, Urgency};
 pub use task::head;

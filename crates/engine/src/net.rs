@@ -193,6 +193,11 @@ impl Network {
         self.prepared.resolution.clone()
     }
 
+    /// The addresses connections go to; none for a Unix socket.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.prepared.resolution.addresses.iter().filter_map(|address| address.parse().ok()).collect()
+    }
+
     /// The same with other sockets.
     #[must_use]
     pub(crate) fn wired(mut self, wire: Wire) -> Self {

@@ -11,8 +11,9 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use measure::{Failure, Outcome, Recorder, Tally};
+use measure::{Failure, Leftovers, Outcome, Recorder, Tally};
 use plan::{Nanos, Target};
+use serde::{Deserialize, Serialize};
 
 use crate::net::Spoken;
 use crate::protocol::http1::{Asked, Observer};
@@ -182,6 +183,11 @@ pub trait Program: 'static {
     /// A user that [leaves](Self::leaves) could not send everything: why, or else its time was over.
     fn left_behind(&self, _user: &mut Self::User, _why: Option<Broken>) {}
 
+    /// What this worker leaves behind when its users are gone: its last call.
+    fn leftovers(&self) -> Leftovers {
+        Leftovers::default()
+    }
+
     /// What follows an answer, or its failure to come. All that is sent until nothing follows is one request, and only then
     /// [`ended`](Self::ended) is called.
     #[inline]
@@ -222,7 +228,7 @@ pub enum After {
 }
 
 /// Why a program cannot go on. It ends the run; what was measured is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Broken {
     /// What happened, and where.
     pub message: String,

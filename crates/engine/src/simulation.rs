@@ -17,22 +17,30 @@ mod load;
 mod program;
 
 use std::cell::Cell;
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use measure::{SourceId, Summary, Tick};
+#[cfg(test)]
+use measure::Summary;
+use measure::{SourceId, Tick};
 use plan::{Nanos, Plan, Share, Target};
 use tokio::io::{AsyncReadExt, DuplexStream};
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::{JoinSet, LocalSet};
+use tokio::time::Instant;
 
 use crate::clock::Simulated;
-use crate::collect::{Message, collect};
+use crate::collect::{Collected, collect};
+use crate::message::Message;
 use crate::net::{Dial, DialFailed, Dialed};
-use crate::program::{Broken, Program};
+#[cfg(test)]
+use crate::program::Broken;
+use crate::program::Program;
 use crate::task::Task;
 use crate::worker::{self, Worker};
 use crate::{Stop, body};
@@ -75,10 +83,11 @@ impl Dial for InMemory {
 }
 
 /// A load against a simulated server.
+#[derive(Clone)]
 pub struct Simulation {
     dial: InMemory,
     stop: Stop,
-    took: Cell<Duration>,
+    took: Rc<Cell<Duration>>,
 }
 
 impl Simulation {
@@ -90,7 +99,7 @@ impl Simulation {
     {
         let serve = Rc::new(move |stream, number| -> Serving { Box::pin(serve(stream, number)) });
         let dial = InMemory { serve, refuse: Rc::new(|_| None), takes: Rc::new(|_| Duration::ZERO), dials: Rc::default() };
-        Self { dial, stop: Stop::new(), took: Cell::default() }
+        Self { dial, stop: Stop::new(), took: Rc::default() }
     }
 
     /// Some of the connections cannot be opened: the k-th dial (from 1) fails as told.
@@ -125,12 +134,12 @@ impl Simulation {
         self
     }
 
-    /// Runs the plan with a program for each worker, and tells why it broke off if it did.
+    /// Runs the plan with a program for each worker.
     ///
     /// # Panics
     /// If the run does not end within a simulated day, or a task of it panics.
-    pub fn carry_out<P: Program>(&self, plan: &Plan, program: impl Fn(Share) -> P) -> (Summary, Option<Broken>) {
-        self.with(plan, |_, share| program(share), &mut |_| ())
+    pub fn carry_out<P: Program>(&self, plan: &Plan, program: impl Fn(Share) -> P) -> Collected {
+        self.collect(plan, |_, share| program(share), &mut |_| ())
     }
 
     /// Runs the plan to its end.
@@ -146,46 +155,106 @@ impl Simulation {
     }
 
     /// The same where a program is made of the task, and every tick is shown.
+    #[cfg(test)]
     pub(crate) fn with<P: Program>(
         &self,
         plan: &Plan,
         program: impl Fn(&Arc<Task>, Share) -> P,
         watch: &mut dyn FnMut(&Tick),
     ) -> (Summary, Option<Broken>) {
+        let Collected { summary, broken, .. } = self.collect(plan, program, watch);
+        (summary, broken)
+    }
+
+    fn collect<P: Program>(&self, plan: &Plan, program: impl Fn(&Arc<Task>, Share) -> P, watch: &mut dyn FnMut(&Tick)) -> Collected {
+        let task = Task::new(plan, &body::read(&plan.request().body).expect("bodies in tests can be read")).expect("a valid request");
+        let shares: Vec<Share> = Share::all(plan.threads()).collect();
+        let workers = self.start(&task, program, &shares, &self.stop);
+        collect(plan, plan.threads().get(), workers, &mut |tick, _| watch(tick))
+    }
+
+    /// Starts a worker for each share; they go on while their messages are asked for.
+    pub(crate) fn start<P: Program>(
+        &self,
+        task: &Arc<Task>,
+        program: impl Fn(&Arc<Task>, Share) -> P,
+        shares: &[Share],
+        stop: &Stop,
+    ) -> Workers {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
-        let (sender, messages) = channel();
-        let threads = plan.threads();
-        LocalSet::new().block_on(&runtime, async {
-            let begun = tokio::time::Instant::now();
-            let task = Task::new(plan, &body::read(&plan.request().body).expect("bodies in tests can be read")).expect("a valid request");
+        let local = LocalSet::new();
+        let (sender, messages) = unbounded_channel();
+        let mut running = JoinSet::new();
+        let began = local.block_on(&runtime, async {
+            let began = Instant::now();
             let mut ready = Vec::new();
-            for share in Share::all(threads) {
-                ready.push((share, worker::ready(&task, share, &self.dial, &self.stop).await));
+            for share in shares {
+                let opened = if P::OPENS_FIRST { worker::ready(task, *share, &self.dial, stop).await } else { worker::Ready::none() };
+                ready.push((*share, opened));
             }
             let clock = Simulated::starting_now();
-            let mut workers = JoinSet::new();
             for (share, ready) in ready {
-                let (counts, last) = (sender.clone(), sender.clone());
+                let (source, counts, last) = (SourceId(share.index()), sender.clone(), sender.clone());
                 let hand_over = Box::new(move |snapshot| {
-                    counts.send(Message::Counts(SourceId(share.index()), Box::new(snapshot))).expect("a listener");
+                    // Nobody listens any more where a test has seen enough.
+                    let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
                 });
-                let worker =
-                    Worker::new(task.clone(), program(&task, share), share, self.dial.clone(), clock, self.stop.clone(), hand_over);
-                workers.spawn_local(async move {
+                let worker = Worker::new(task.clone(), program(task, share), share, self.dial.clone(), clock, stop.clone(), hand_over);
+                running.spawn_local(async move {
                     let finished = worker.clone().work(ready).await;
-                    last.send(Message::Finished(SourceId(share.index()), finished)).expect("a listener");
-                    worker.part().await;
+                    let _ = last.send(Message::Finished(source, finished));
+                    let left = worker.part().await;
+                    let _ = last.send(Message::Left(source, Box::new(left)));
                 });
             }
-            while let Some(worker) = tokio::time::timeout(HANGS, workers.join_next()).await.expect("a run that ends") {
-                if let Err(error) = worker {
-                    std::panic::resume_unwind(error.into_panic());
-                }
-            }
-            self.took.set(begun.elapsed());
+            began
         });
-        drop(sender);
-        collect(plan, threads.get(), messages, &mut |tick, _| watch(tick))
+        Workers { local, runtime, running, messages, began, took: self.took.clone() }
+    }
+}
+
+impl fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulation").finish_non_exhaustive()
+    }
+}
+
+/// The workers of a simulated run, and their messages: time passes while the next one is waited for.
+pub(crate) struct Workers {
+    // What runs is dropped before what it runs on.
+    local: LocalSet,
+    running: JoinSet<()>,
+    runtime: Runtime,
+    messages: UnboundedReceiver<Message>,
+    began: Instant,
+    took: Rc<Cell<Duration>>,
+}
+
+impl Iterator for Workers {
+    type Item = Message;
+
+    fn next(&mut self) -> Option<Message> {
+        let Self { local, running, runtime, messages, began, took } = self;
+        local.block_on(runtime, async {
+            let message = tokio::time::timeout(HANGS, async {
+                loop {
+                    tokio::select! {
+                        biased;
+                        Some(message) = messages.recv() => return Some(message),
+                        Some(ended) = running.join_next() => {
+                            if let Err(error) = ended {
+                                std::panic::resume_unwind(error.into_panic());
+                            }
+                            if running.is_empty() {
+                                took.set(began.elapsed());
+                            }
+                        }
+                        else => return None,
+                    }
+                }
+            });
+            message.await.expect("a run that ends")
+        })
     }
 }
 
@@ -206,7 +275,7 @@ pub(crate) fn plan(settings: impl FnOnce(&mut plan::Draft)) -> Plan {
 #[cfg(test)]
 pub(crate) fn given<T: std::str::FromStr>(text: &str) -> Option<plan::Given<T>>
 where
-    T::Err: std::fmt::Display,
+    T::Err: fmt::Display,
 {
     text.parse().ok()
 }

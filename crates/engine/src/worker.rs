@@ -17,13 +17,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use measure::{Closer, Failure, Outcome, Quirks, Recorder, Snapshot, Span};
+use measure::{Closer, Failure, Leftovers, Outcome, Quirks, Recorder, Snapshot, Span};
 use plan::{Arrivals, Load, Nanos, Share};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use crate::clock::Clock;
 use crate::exchange::{READ_BUFFER_BYTES, Surroundings};
+use crate::message::Finished;
 use crate::net::Dial;
 use crate::program::{Broken, Program};
 use crate::slot::Slot;
@@ -38,21 +39,6 @@ pub(crate) const INTERVAL: Nanos = Nanos::SECOND;
 /// How long past its deadline a request may go unnoticed at most, and the least pause between two looks.
 const LOOK_MAX: Nanos = Nanos::from_millis(50);
 const LOOK_MIN: Nanos = Nanos::from_millis(1);
-
-/// What a worker says when it is done.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Finished {
-    /// When the load ended: the plan's end, the last answer of a counted run, or the interruption.
-    pub(crate) load_until: Nanos,
-    /// When its last request was done.
-    pub(crate) drained_at: Nanos,
-    /// Whether it was stopped from outside.
-    pub(crate) interrupted: bool,
-    /// How long it was ready to run and got no core; `None` where the system does not tell.
-    pub(crate) run_queue_wait: Option<Nanos>,
-    /// Why its program could not go on.
-    pub(crate) broken: Option<Broken>,
-}
 
 /// One thread's part of the load.
 pub(crate) struct Worker<D: Dial, C: Clock, P: Program> {
@@ -235,11 +221,12 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         }
     }
 
-    /// Lets the users go that are still there: everything is counted and handed over. Must run in a `LocalSet`.
-    pub(crate) async fn part(self: Rc<Self>) {
+    /// Lets the users go that are still there, and gives what the program leaves behind: everything is counted and handed over.
+    /// Must run in a `LocalSet`.
+    pub(crate) async fn part(self: Rc<Self>) -> Leftovers {
         let leaving = self.leaving.take();
         if leaving.is_empty() {
-            return;
+            return self.program.leftovers();
         }
         // Nothing is handed over any more.
         self.interval_end.set(Nanos::NEVER);
@@ -252,6 +239,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
             users.spawn_local(user.go(self.clone(), until));
         }
         all_over(&mut users, &mut background).await;
+        self.program.leftovers()
     }
 
     /// Ends requests whose time is over, and hands counts over when no request does.

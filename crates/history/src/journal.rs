@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use flate2::Crc;
 use flate2::read::ZlibDecoder;
-use measure::{Counted, CountedAtRest, Ending, Machine, Summary, cut_short};
+use measure::{Counted, Ending, Machine, SnapshotRecord, Summary, cut_short};
 use plan::{Nanos, Plan, Secrets};
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +71,7 @@ pub(crate) enum Line {
     /// A load begins.
     Load { plan: serde_json::Value, what: String },
     /// A second of it.
-    Second(Box<CountedAtRest>),
+    Second(Box<SnapshotRecord>),
     /// Everything up to here is in the result of this number, which stands in a file beside.
     Result { number: u32 },
 }
@@ -223,7 +223,7 @@ impl Place {
                 }
                 Message::Second(mut counted) => {
                     counted.counts.examples.values_mut().for_each(|example| example.text = secrets.conceal(&example.text));
-                    Line::Second(Box::new(CountedAtRest::from(&*counted)))
+                    Line::Second(Box::new(SnapshotRecord::from(&*counted)))
                 }
                 Message::Result(json) => {
                     self.results += 1;

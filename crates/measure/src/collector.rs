@@ -9,12 +9,14 @@
 use std::collections::BTreeMap;
 
 use plan::{Nanos, Plan};
+use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
-use crate::{Counted, End, Failure, Snapshot, Summary, Tick};
+use crate::{Counted, End, Failure, Leftovers, Site, Snapshot, Summary, Tick};
 
 /// Who sent a Snapshot: a thread or a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct SourceId(pub u32);
 
 /// An hour in seconds.
@@ -42,6 +44,10 @@ pub struct Collector {
     in_flight: u64,
     /// What may turn out to be warm-up, where that is to be found.
     early: Option<Early>,
+    site: Site,
+    left: Leftovers,
+    /// The longest that a source was ready to run and got no core.
+    run_queue_wait: Option<Nanos>,
 }
 
 impl Collector {
@@ -61,6 +67,9 @@ impl Collector {
             stride: 1,
             connections_peak: 0,
             in_flight: 0,
+            site: Site::default(),
+            left: Leftovers::default(),
+            run_queue_wait: None,
         }
     }
 
@@ -71,6 +80,21 @@ impl Collector {
         *self.cpu.entry(source).or_default() += snapshot.cpu;
         self.totals.add(snapshot);
         self.open.entry(snapshot.interval).or_insert_with(|| Snapshot::empty(snapshot.interval)).add(snapshot);
+    }
+
+    /// Takes what a source leaves behind.
+    pub fn absorb_leftovers(&mut self, left: Leftovers) {
+        self.left.add(left);
+    }
+
+    /// Takes what a process tells of itself and its machine.
+    pub fn absorb_site(&mut self, site: Site) {
+        self.site.add(site);
+    }
+
+    /// A source was ready to run for so long and got no core; `None` where its system does not tell.
+    pub fn waited_for_core(&mut self, wait: Option<Nanos>) {
+        self.run_queue_wait = self.run_queue_wait.max(wait);
     }
 
     /// A source that will send no more: the others are not waited for in vain.
@@ -152,12 +176,12 @@ impl Collector {
         &self.totals
     }
 
-    /// The finished run. Machine, start, name resolution and warnings are the caller's to add.
+    /// The finished run, and what its sources left behind for the load after it.
     ///
     /// # Panics
     /// If a request is unaccounted for: that is our mistake, never the server's.
     #[must_use]
-    pub fn finish(mut self, end: End) -> Summary {
+    pub fn finish(mut self, end: End) -> (Summary, Leftovers) {
         while let Some(interval) = self.open.keys().next().copied() {
             self.close(interval);
         }
@@ -171,9 +195,16 @@ impl Collector {
         let mut summary = Summary::new(self.plan, &self.totals, self.timeline, end, self.connections_peak, warm);
         summary.early = self.early.map(Box::new);
         if drained_at > Nanos::ZERO {
-            summary.generator.cpu_share_busiest = busiest.as_secs_f64() / drained_at.as_secs_f64();
+            let lasted = drained_at.as_secs_f64();
+            summary.generator.cpu_share_busiest = busiest.as_secs_f64() / lasted;
+            summary.generator.run_queue_share = self.run_queue_wait.map(|waited| waited.as_secs_f64() / lasted);
         }
-        summary
+        let Self { site, left, .. } = self;
+        site.complete(&mut summary.generator);
+        (summary.started, summary.machine, summary.resolution) = (site.started, site.machine, site.resolution);
+        summary.warnings = site.warnings;
+        summary.warnings.extend(left.warnings());
+        (summary, left)
     }
 }
 
@@ -230,7 +261,7 @@ mod tests {
             collector.absorb(*source, snapshot);
             while collector.tick().is_some() {}
         }
-        collector.finish(end(10))
+        collector.finish(end(10)).0
     }
 
     fn outcomes() -> impl Strategy<Value = Vec<Outcome>> {
@@ -317,7 +348,7 @@ mod tests {
             collector.absorb(SourceId(0), &Snapshot { due: 1, succeeded: 1, answered: 1, ..Snapshot::empty(second) });
             while collector.tick().is_some() {}
         }
-        let summary = collector.finish(end(36_000));
+        let (summary, _) = collector.finish(end(36_000));
         let cut = |secs| {
             let mut run = summary.clone();
             run.leave_out(WarmUp::Until { at: Nanos::from_secs(secs), series: Series::P50 });
@@ -391,7 +422,7 @@ mod tests {
         assert!(sizes.iter().all(|(ticks, open)| *ticks <= TICKS_MAX && *open <= 1));
         let ticks: u64 = collector.timeline.iter().map(|tick| tick.answered).sum();
         assert_eq!(ticks, 100_008_000, "putting ticks together loses nothing");
-        let summary = collector.finish(end(36_000));
+        let (summary, _) = collector.finish(end(36_000));
         assert_eq!(summary.response_time.count(), 100_008_000);
         // 50 µs and half a millisecond on average; the mean is of all of them.
         let mean = summary.response_time.mean().unwrap();

@@ -10,11 +10,11 @@
 use std::collections::BTreeMap;
 
 use plan::{Nanos, Plan};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
     Collector, Connections, End, Ending, Example, Failure, Gaps, Histogram, OwnDelay, Packed, Quirk, Rates, Snapshot, SourceId, Summary,
-    TallyAtRest,
+    TallyRecord,
 };
 
 /// What one interval of the whole run counted.
@@ -26,9 +26,10 @@ pub struct Counted {
     pub cpu_busiest: Nanos,
 }
 
-/// [`Counted`] as it stands in a file. Classes and oddities are named, because their numbers change from version to version.
+/// A [`Snapshot`], or a [`Counted`], as it stands in a file or goes over a wire. Classes and oddities are named, because their numbers change
+/// from version to version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CountedAtRest {
+pub struct SnapshotRecord {
     interval: u32,
     due: u64,
     succeeded: u64,
@@ -63,17 +64,24 @@ pub struct CountedAtRest {
     #[serde(default, skip_serializing_if = "Gaps::is_empty")]
     gaps: Gaps,
     cpu_ns: Nanos,
+    #[serde(default)]
     cpu_busiest_ns: Nanos,
     #[serde(default, skip_serializing_if = "Rates::is_empty")]
     worker_rates: Rates,
-    #[serde(default, skip_serializing_if = "TallyAtRest::is_empty")]
-    scenario: TallyAtRest,
+    #[serde(default, skip_serializing_if = "TallyRecord::is_empty")]
+    scenario: TallyRecord,
 }
 
-impl From<&Counted> for CountedAtRest {
+impl From<&Counted> for SnapshotRecord {
     fn from(counted: &Counted) -> Self {
-        // Taken apart without `..`, so that a count nobody keeps does not compile.
         let Counted { counts, cpu_busiest } = counted;
+        Self { cpu_busiest_ns: *cpu_busiest, ..Self::from(counts) }
+    }
+}
+
+impl From<&Snapshot> for SnapshotRecord {
+    fn from(counts: &Snapshot) -> Self {
+        // Taken apart without `..`, so that a count nobody keeps does not compile.
         let Snapshot {
             interval,
             due,
@@ -143,16 +151,26 @@ impl From<&Counted> for CountedAtRest {
             cpu_ns: *cpu,
             worker_rates: worker_rates.clone(),
             scenario: tally.into(),
-            cpu_busiest_ns: *cpu_busiest,
+            cpu_busiest_ns: Nanos::ZERO,
         }
     }
 }
 
-impl TryFrom<CountedAtRest> for Counted {
+impl TryFrom<SnapshotRecord> for Counted {
+    type Error = String;
+
+    /// As of a [`Snapshot`].
+    fn try_from(kept: SnapshotRecord) -> Result<Self, String> {
+        let cpu_busiest = kept.cpu_busiest_ns;
+        Ok(Self { counts: kept.try_into()?, cpu_busiest })
+    }
+}
+
+impl TryFrom<SnapshotRecord> for Snapshot {
     type Error = String;
 
     /// The counts again; in words, if a histogram or a number is none. An oddity this version does not know is left out.
-    fn try_from(kept: CountedAtRest) -> Result<Self, String> {
+    fn try_from(kept: SnapshotRecord) -> Result<Self, String> {
         let times = |packed: &Packed| -> Result<Histogram, String> { packed.unpack() };
         let mut counts = Snapshot {
             due: kept.due,
@@ -196,7 +214,19 @@ impl TryFrom<CountedAtRest> for Counted {
         for quirk in Quirk::ALL {
             counts.quirks[quirk.index()] = kept.quirks.get(quirk.code()).copied().unwrap_or(0);
         }
-        Ok(Self { counts, cpu_busiest: kept.cpu_busiest_ns })
+        Ok(counts)
+    }
+}
+
+impl Serialize for Snapshot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        SnapshotRecord::from(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Snapshot {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        SnapshotRecord::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
     }
 }
 
@@ -222,7 +252,7 @@ pub fn cut_short(plan: Plan, interval: Nanos, mut intervals: Vec<Counted>) -> Op
         collector.absorb(SourceId(0), &each.counts);
         while collector.tick().is_some() {}
     }
-    let mut summary = collector.finish(End { how: Ending::Killed, load_until, drained_at: until });
+    let (mut summary, _) = collector.finish(End { how: Ending::Killed, load_until, drained_at: until });
     summary.generator.cpu_share_busiest = cpu_busiest.as_secs_f64() / until.as_secs_f64();
     summary.warnings.push(match under_way {
         0 => "loadline was ended from outside: what it had counted by its last whole second is here".to_owned(),
@@ -268,8 +298,8 @@ mod tests {
     #[test]
     fn what_is_written_reads_back() {
         for counted in intervals(3, 1) {
-            let text = serde_json::to_string(&CountedAtRest::from(&counted)).unwrap();
-            let read: CountedAtRest = serde_json::from_str(&text).unwrap();
+            let text = serde_json::to_string(&SnapshotRecord::from(&counted)).unwrap();
+            let read: SnapshotRecord = serde_json::from_str(&text).unwrap();
             assert_eq!(Counted::try_from(read).unwrap(), counted);
         }
     }
@@ -285,7 +315,7 @@ mod tests {
             kept.push(counted);
         }
         let end = End { how: Ending::Killed, load_until: Nanos::from_secs(10), drained_at: Nanos::from_secs(10) };
-        let whole = collector.finish(end);
+        let (whole, _) = collector.finish(end);
         let again = cut_short(plan, Nanos::SECOND, kept).unwrap();
         assert_eq!(Summary { warnings: Vec::new(), ..again }, whole);
     }

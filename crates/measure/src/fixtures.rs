@@ -115,7 +115,7 @@ impl Making {
         self.wire_until(Nanos::NEVER);
         self.until(drained_at.plus(Nanos::SECOND));
         let target = self.plan.target().clone();
-        let mut summary = self.collector.finish(End { how, load_until, drained_at });
+        let (mut summary, _) = self.collector.finish(End { how, load_until, drained_at });
         summary.machine = Machine {
             loadline: "loadline 0.0.0".to_owned(),
             system: "Linux 6.1.0".to_owned(),

@@ -204,7 +204,7 @@ impl Tally {
 
 /// [`Tally`] as it stands in a file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct TallyAtRest {
+pub struct TallyRecord {
     journeys: Vec<JourneyAtRest>,
     steps: Vec<StepAtRest>,
 }
@@ -243,14 +243,14 @@ struct CheckAtRest {
     example: Option<Example>,
 }
 
-impl TallyAtRest {
+impl TallyRecord {
     /// Whether there are no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.journeys.is_empty() && self.steps.is_empty()
     }
 }
 
-impl From<&Tally> for TallyAtRest {
+impl From<&Tally> for TallyRecord {
     fn from(tally: &Tally) -> Self {
         let journeys = tally.journeys.iter().map(|row| {
             let JourneyCounts { name, started, completed, succeeded, broke_off, ended, ended_well, lasted } = row;
@@ -293,11 +293,11 @@ impl From<&Tally> for TallyAtRest {
     }
 }
 
-impl TryFrom<TallyAtRest> for Tally {
+impl TryFrom<TallyRecord> for Tally {
     type Error = String;
 
     /// The counts again; in words, if a histogram is none.
-    fn try_from(kept: TallyAtRest) -> Result<Self, String> {
+    fn try_from(kept: TallyRecord) -> Result<Self, String> {
         let journeys = kept.journeys.into_iter().map(|row| {
             Ok(JourneyCounts {
                 name: row.name.into(),
@@ -600,8 +600,8 @@ mod tests {
             let mut backward = second.clone();
             backward.add(&first);
             prop_assert_eq!(&forward, &backward);
-            let text = serde_json::to_string(&TallyAtRest::from(&forward)).unwrap();
-            let read: TallyAtRest = serde_json::from_str(&text).unwrap();
+            let text = serde_json::to_string(&TallyRecord::from(&forward)).unwrap();
+            let read: TallyRecord = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(Tally::try_from(read).unwrap(), forward);
         }
     }

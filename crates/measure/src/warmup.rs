@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Connections, Example, Failure, Gaps, OwnDelay, Packed, Quirk, Snapshot, TallyAtRest};
+use crate::{Connections, Example, Failure, Gaps, OwnDelay, Packed, Quirk, Snapshot, TallyRecord};
 
 /// Ten minutes of seconds: some 10 kB each, so at most 6 MB.
 pub(crate) const INTERVALS_MAX: usize = 600;
@@ -124,7 +124,7 @@ struct PackedSnapshot {
     service_of_warmup: Nanos,
     gaps: Gaps,
     cpu: Nanos,
-    tally: TallyAtRest,
+    tally: TallyRecord,
 }
 
 impl PackedSnapshot {

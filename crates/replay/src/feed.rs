@@ -36,6 +36,7 @@ pub(crate) struct Row {
     pub(crate) client: u64,
     pub(crate) logged: u16,
     pub(crate) is_head: bool,
+    pub(crate) is_late: bool,
 }
 
 /// A request that was taken.
@@ -133,6 +134,7 @@ fn read_ahead(score: Arc<Score>, begins_ns: i64, share: Share, sender: &SyncSend
             client: shot.client,
             logged: shot.logged,
             is_head: shot.is_head,
+            is_late: shot.is_late,
         });
         if block.bytes.len() >= BLOCK_BYTES && sender.send(Ok(std::mem::take(&mut block))).is_err() {
             return;

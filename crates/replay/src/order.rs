@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::hash::Hasher as _;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use import::{Entries, Entry, Routed, Told};
 use plan::{Random, Share, Spacing};
@@ -48,6 +47,8 @@ pub(crate) struct Shot {
     pub(crate) route: u32,
     pub(crate) logged: u16,
     pub(crate) is_head: bool,
+    /// Whether it is sent after its time, since more lines than may be held back lay between its place and its time.
+    pub(crate) is_late: bool,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -106,8 +107,6 @@ pub(crate) struct Score {
     pub(crate) writer: Writer,
     /// So many lines of each log are held back at most.
     pub(crate) held_most: usize,
-    /// Requests that are sent after their time, since more lines than that lay between their place and their time.
-    pub(crate) late: AtomicU64,
 }
 
 /// The requests of one log that are of one share, in order.
@@ -161,9 +160,7 @@ impl Ordered {
             if is_first || self.ended || self.heap.len() > self.score.held_most {
                 let mut shot = self.heap.pop()?.0;
                 if shot.at_ns < self.last_ns {
-                    // A count that is read when all is over; whoever reads a log is no worker.
-                    self.score.late.fetch_add(1, Ordering::Relaxed);
-                    shot.at_ns = self.last_ns;
+                    (shot.at_ns, shot.is_late) = (self.last_ns, true);
                 }
                 self.last_ns = shot.at_ns;
                 return Some(shot);
@@ -207,6 +204,7 @@ impl Ordered {
                 route: score.routed.number(entry.method, entry.path),
                 logged: entry.status,
                 is_head: entry.method == b"HEAD",
+                is_late: false,
                 bytes: score.writer.write(&entry, rewritten.as_deref().unwrap_or(target)),
             }
         });

@@ -8,13 +8,12 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use engine::protocol::http1::{Asked, Header, Observer};
-use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
+use engine::{Broken, Choice, Messages, Prepared, Program, RunError, Stop, conclude};
 use import::Personal;
-use measure::{Compared, Counted, Ending, Example, Failure, Judged, Outcome, Recorder, Replayed, Summary, Tick};
+use measure::{Counted, Ending, Example, Failure, Judged, Leftovers, Outcome, Recorder, ReplayCounts, Replayed, Summary, Tick};
 use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;
 
@@ -33,14 +32,6 @@ pub struct Ready {
     partial_first: Examples,
 }
 
-/// What workers leave behind.
-#[derive(Debug, Default)]
-struct Left {
-    compared: Compared,
-    taken: u64,
-    failed: Option<String>,
-}
-
 impl Ready {
     /// To be sent as this plan says, whose rate and duration are those of what was found.
     ///
@@ -49,7 +40,7 @@ impl Ready {
     pub fn new(plan: &Plan, found: Found) -> Result<Self, RunError> {
         let writer = Writer::new(plan)?;
         let Found { files, logs, pick, routed, span_ns, sent, partial, partial_first, .. } = found;
-        let score = Score { logs, files, pick, routed, writer, held_most: HELD_MOST, late: AtomicU64::new(0) };
+        let score = Score { logs, files, pick, routed, writer, held_most: HELD_MOST };
         Ok(Self { score: Arc::new(score), begins_ns: span_ns.0, sent, partial, partial_first })
     }
 
@@ -58,27 +49,25 @@ impl Ready {
     /// # Errors
     /// If the run cannot go on, with what was measured until then.
     pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-        let Self { score, begins_ns, sent, partial, partial_first } = self;
-        let left: Arc<Mutex<Left>> = Arc::default();
-        let made = (score.clone(), left.clone());
+        let plan = prepared.plan().clone();
+        let messages = self.start(prepared, Share::all(plan.threads()), stop)?;
+        let Self { score, sent, partial, partial_first, .. } = self;
         let mut watch = |tick: &Tick, mut counted: Counted| {
             // What is written down while the load is on may be all that is left of it.
             counted.counts.examples.values_mut().for_each(scrub);
             watch(tick, counted);
         };
-        let ended = prepared.run_with(move |share| Played::new(&made.0, begins_ns, share, made.1.clone()), &mut watch, stop);
-        let left = std::mem::take(&mut *left.lock().unwrap_or_else(PoisonError::into_inner));
-        let complete = |summary: &mut Summary| {
-            summary.replayed = Some(Box::new(Replayed::new(&left.compared, &score.routed.names())));
+        let mut complete = |summary: &mut Summary, left: Leftovers| {
+            let ReplayCounts { taken, late, compared, failed } = left.replay;
+            summary.replayed = Some(Box::new(Replayed::new(&compared, &score.routed.names())));
             summary.failures.iter_mut().filter_map(|failure| failure.example.as_mut()).for_each(scrub);
-            summary.warnings.extend(left.failed.clone());
+            summary.warnings.extend(failed.clone());
             if let Some(first) = partial_first.first() {
                 let (requests, bodies) = if partial == 1 { ("request was", "its body") } else { ("requests were", "their bodies") };
                 summary.warnings.push(format!(
                     "{partial} {requests} sent without something of {bodies}, which the recording does not hold; the first is {first}"
                 ));
             }
-            let late = score.late.load(Ordering::Relaxed);
             if late > 0 {
                 summary.warnings.push(format!(
                     "{late} requests were sent later than the log says: more than {} lines stood between their places in it and their times; \
@@ -86,25 +75,22 @@ impl Ready {
                     score.held_most
                 ));
             }
-            if left.taken < sent && left.failed.is_none() && summary.ended.how == Ending::Finished {
+            if taken < sent && failed.is_none() && summary.ended.how == Ending::Finished {
                 summary.warnings.push(format!(
-                    "the log held {sent} requests when it was looked at, and {} when it was sent: it was changed meanwhile",
-                    left.taken
+                    "the log held {sent} requests when it was looked at, and {taken} when it was sent: it was changed meanwhile"
                 ));
             }
         };
-        match ended {
-            Ok(mut summary) => {
-                complete(&mut summary);
-                Ok(summary)
-            }
-            Err(mut error) => {
-                if let Some(summary) = error.measured.as_deref_mut() {
-                    complete(summary);
-                }
-                Err(error)
-            }
-        }
+        conclude(&plan, messages, &mut complete, &mut watch)
+    }
+
+    /// Starts these shares of a prepared plan with these requests.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn start(&self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
+        let (score, begins_ns) = (self.score.clone(), self.begins_ns);
+        prepared.start_with(move |share| Played::new(&score, begins_ns, share), shares, stop)
     }
 
     /// The first requests of a share, with their times, as they will be sent.
@@ -129,7 +115,6 @@ fn scrub(example: &mut Example) {
 struct Played {
     state: RefCell<State>,
     compared: RefCell<FxHashMap<(u32, u16, u16), u64>>,
-    left: Arc<Mutex<Left>>,
 }
 
 struct State {
@@ -137,6 +122,7 @@ struct State {
     /// Taken, and given to no Lane yet.
     taken: VecDeque<Taken>,
     taken_count: u64,
+    late_count: u64,
     /// Where clients keep their order: those whose answer is awaited, with what waits for it.
     busy: Option<FxHashMap<u64, VecDeque<Taken>>>,
     waiting: usize,
@@ -158,9 +144,10 @@ impl State {
             Some(released) => released,
             None => self.take_from_feed(now)?,
         };
-        let due = taken.row().due;
+        let (due, is_late) = (taken.row().due, taken.row().is_late);
         self.taken.push_back(taken);
         self.taken_count += 1;
+        self.late_count += u64::from(is_late);
         Some(due)
     }
 
@@ -211,31 +198,18 @@ impl State {
 }
 
 impl Played {
-    fn new(score: &Arc<Score>, begins_ns: i64, share: Share, left: Arc<Mutex<Left>>) -> Self {
+    fn new(score: &Arc<Score>, begins_ns: i64, share: Share) -> Self {
         let in_order = score.pick.options.clients == Clients::InOrder;
         let state = State {
             feed: Feed::start(score.clone(), begins_ns, share),
             taken: VecDeque::new(),
             taken_count: 0,
+            late_count: 0,
             busy: in_order.then(FxHashMap::default),
             waiting: 0,
             released: VecDeque::new(),
         };
-        Self { state: RefCell::new(state), compared: RefCell::default(), left }
-    }
-}
-
-impl Drop for Played {
-    fn drop(&mut self) {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        for (key, count) in self.compared.borrow_mut().drain() {
-            *left.compared.entry(key).or_default() += count;
-        }
-        let mut state = self.state.borrow_mut();
-        left.taken += state.taken_count;
-        if let Some(why) = state.feed.failed.take() {
-            left.failed.get_or_insert(why);
-        }
+        Self { state: RefCell::new(state), compared: RefCell::default() }
     }
 }
 
@@ -262,6 +236,13 @@ impl Program for Played {
     type Ear = Ear;
 
     const ARRIVES: bool = true;
+
+    fn leftovers(&self) -> Leftovers {
+        let state = self.state.borrow();
+        let compared = self.compared.borrow().iter().map(|(key, count)| (*key, *count)).collect();
+        let replay = ReplayCounts { taken: state.taken_count, late: state.late_count, compared, failed: state.feed.failed.clone() };
+        Leftovers { replay, ..Leftovers::default() }
+    }
 
     fn user(&self, _number: u64) -> User {
         User { taken: None, ear: Ear::default() }
@@ -354,15 +335,14 @@ mod tests {
     use plan::Draft;
     use std::io::Write as _;
 
-    fn played(text: &str, clients: Clients) -> (Played, Arc<Mutex<Left>>) {
+    fn played(text: &str, clients: Clients) -> Played {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
         let log = Log::open(file.path().to_str().unwrap()).unwrap();
         let found = look(vec![log], Options { clients, ..Options::default() }).unwrap();
         let plan = Plan::try_from(Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() }).unwrap();
         let ready = Ready::new(&plan, found).unwrap();
-        let left = Arc::default();
-        (Played::new(&ready.score, ready.begins_ns, Share::WHOLE, Arc::clone(&left)), left)
+        Played::new(&ready.score, ready.begins_ns, Share::WHOLE)
     }
 
     /// Three of one client within a millisecond, and one of another.
@@ -397,7 +377,9 @@ mod tests {
         let mut ready = Ready::new(&plan, found).unwrap();
         Arc::get_mut(&mut ready.score).unwrap().held_most = held_most;
         let seconds = ready.preview(Share::WHOLE, usize::MAX).iter().map(|(due, _)| due.0 / 1_000_000_000).collect();
-        (seconds, ready.score.late.load(Ordering::Relaxed))
+        let played = Played::new(&ready.score, ready.begins_ns, Share::WHOLE);
+        while played.take_due(Nanos::NEVER).is_some() {}
+        (seconds, played.leftovers().replay.late)
     }
 
     #[test]
@@ -420,19 +402,18 @@ mod tests {
 
     #[test]
     fn requests_are_taken_when_they_are_due() {
-        let (played, left) = played(&log(), Clients::Free);
+        let played = played(&log(), Clients::Free);
         assert_eq!(played.next_due(), Some(Nanos::ZERO));
         for (now_ms, path) in [(0, "/a1"), (1, "/a2"), (3, "/b1"), (3, "/a3")] {
             assert_eq!(taken(&played, now_ms).map(|it| it.1).as_deref(), Some(path));
         }
         assert!(taken(&played, 1000).is_none() && played.next_due().is_none());
-        drop(played);
-        assert_eq!(left.lock().unwrap().taken, 4);
+        assert_eq!(played.leftovers().replay.taken, 4);
     }
 
     #[test]
     fn a_client_waits_for_its_answer_and_others_do_not() {
-        let (played, left) = played(&log(), Clients::InOrder);
+        let played = played(&log(), Clients::InOrder);
         let (_, first, mut user) = taken(&played, 5).unwrap();
         let (_, other, _) = taken(&played, 5).unwrap();
         assert_eq!((first.as_str(), other.as_str()), ("/a1", "/b1"));
@@ -447,8 +428,7 @@ mod tests {
         let due = played.take_due(Nanos::from_millis(5)).unwrap();
         played.unsent(due);
         assert!(played.next_due().is_none(), "nothing waits any more");
-        drop(played);
-        let left = left.lock().unwrap();
+        let left = played.leftovers().replay;
         let mut answers: Vec<(u16, u16, u64)> = left.compared.iter().map(|(key, count)| (key.1, key.2, *count)).collect();
         answers.sort_unstable();
         assert_eq!(answers, [(200, 0, 1), (200, 500, 1)]);
@@ -456,7 +436,7 @@ mod tests {
 
     #[test]
     fn all_that_waits_can_be_taken_when_the_load_is_stopped() {
-        let (played, _) = played(&log(), Clients::InOrder);
+        let played = played(&log(), Clients::InOrder);
         let _ = taken(&played, 5).unwrap();
         let _ = taken(&played, 5).unwrap();
         assert!(played.take_due(Nanos::from_millis(5)).is_none());

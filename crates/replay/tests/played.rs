@@ -224,6 +224,25 @@ fn a_clients_requests_are_all_of_one_share() {
     assert!(seen.values().any(|share| *share != seen["GET /0 HTTP/1.1"]), "one share has all clients");
 }
 
+/// Clients that wait for their answers, and answers that are not those of the log.
+#[test]
+fn a_replay_is_the_same_however_it_is_split() {
+    let text: String = (0..2_000u64).map(|at| timed(at * 3, 1, &format!("/{at}"), &format!("c{}", at % 97))).collect();
+    let logs = Logs::of(&[&text]);
+    for clients in [Clients::Free, Clients::InOrder] {
+        let found = || logs.found(&Options { clients, ..Options::default() });
+        let draft =
+            Draft { url: Some("http://a.test/".to_owned()), threads: "4".parse().ok(), timeout: "300ms".parse().ok(), ..Draft::default() };
+        let plan = Plan::try_from(Draft { rate: "300/s".parse().ok(), duration: "7s".parse().ok(), ..draft }).unwrap();
+        let whole = engine::split::same_however_split(&plan, &|runner, shares| {
+            Ready::new(&plan, found()).unwrap().start(runner.prepare(&plan).unwrap(), shares, &engine::Stop::new()).unwrap()
+        });
+        let compared: u64 = whole.left.replay.compared.values().sum();
+        assert_eq!((whole.left.replay.taken, compared), (2_000, 2_000));
+        assert!(whole.summary.requests.failed > 50, "{:?}", whole.summary.requests);
+    }
+}
+
 /// A block of the feed holds some thousand requests: this takes several.
 #[test]
 fn no_request_is_lost_between_blocks() {

@@ -148,7 +148,7 @@ fn a_run_that_was_killed_is_not_blamed_on_an_error() {
 fn a_run_that_ended_in_its_warmup_claims_nothing() {
     let plan = fixtures::plan("http://a.test/");
     let end = End { how: Ending::Interrupted, load_until: Nanos::from_millis(300), drained_at: Nanos::from_millis(300) };
-    let mut summary = Collector::new(plan, 1, Nanos::SECOND).finish(end);
+    let (mut summary, _) = Collector::new(plan, 1, Nanos::SECOND).finish(end);
     let other = fixture("a_single_request");
     (summary.machine, summary.started) = (other.machine, other.started);
     for name in ["text", "markdown"] {

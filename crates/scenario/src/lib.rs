@@ -16,7 +16,6 @@ mod json;
 pub mod keys;
 mod mistake;
 mod model;
-mod position;
 mod program;
 mod read;
 mod ready;

@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::protocol::http1::Asked;
 use engine::{After, Broken, Choice, Program};
-use measure::{Failure, JourneyEnd, Judged, Outcome, Recorder, Tally};
+use measure::{Failure, JourneyEnd, Judged, Leftovers, Outcome, Position, Recorder, Tally, Teardowns};
 use plan::{Nanos, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
@@ -19,7 +19,6 @@ use template::{AllAnswers, Ear, Rows, Taken, Text, Writing};
 
 use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof, Request};
 use crate::model::{Auth, Extraction, Operator};
-use crate::position::{Position, SharedPosition};
 use crate::user::{Led, Turns, User};
 
 mod redirect;
@@ -51,17 +50,6 @@ pub(crate) struct Passed {
     pub(crate) wrong: Option<String>,
     /// Every variable that has a value.
     pub(crate) variables: Vec<(usize, Vec<u8>)>,
-}
-
-/// What came of users before they went.
-#[derive(Default)]
-pub(crate) struct Farewells {
-    /// Of so many.
-    pub(crate) users: u64,
-    /// Of these, could not send all that they send then, or were refused it.
-    pub(crate) failed: u64,
-    /// What failed first, in words.
-    pub(crate) wrong: Option<String>,
 }
 
 /// What one worker reads answers with: expressions keep scratch memory of their own.
@@ -116,22 +104,13 @@ pub(crate) struct Journeys<const WANDERS: bool> {
     scratch: RefCell<Vec<u8>>,
     /// How far the loads before this one came.
     position: Arc<Position>,
-    shared_position: SharedPosition,
-    /// Of this worker's users; told to all when the worker ends.
-    farewells: RefCell<Farewells>,
-    all_farewells: Arc<Mutex<Farewells>>,
+    /// Whether there is no row for the next journey.
+    has_run_out: Cell<bool>,
+    teardowns: RefCell<Teardowns>,
 }
 
 impl<const W: bool> Journeys<W> {
-    pub(crate) fn new(
-        compiled: Arc<Compiled>,
-        coming: Coming,
-        rows: Rows,
-        seed: u64,
-        share: Share,
-        (position, shared_position): (Arc<Position>, SharedPosition),
-        all_farewells: Arc<Mutex<Farewells>>,
-    ) -> Self {
+    pub(crate) fn new(compiled: Arc<Compiled>, coming: Coming, rows: Rows, seed: u64, share: Share, position: Arc<Position>) -> Self {
         let tools = compiled.steps.iter().map(|request| Tools {
             checks: request.checks.iter().map(|promised| promised.check.clone()).collect(),
             extractions: RefCell::new(request.step.extractions.clone()),
@@ -155,9 +134,8 @@ impl<const W: bool> Journeys<W> {
             answers: AllAnswers::default(),
             scratch: RefCell::default(),
             position,
-            shared_position,
-            farewells: RefCell::default(),
-            all_farewells,
+            has_run_out: Cell::new(false),
+            teardowns: RefCell::default(),
         }
     }
 
@@ -180,7 +158,7 @@ impl<const W: bool> Journeys<W> {
         match self.rows.borrow_mut().take(number, user.number, &mut user.rows) {
             Taken::Rows => {}
             Taken::Over => {
-                self.shared_position.run_out();
+                self.has_run_out.set(true);
                 self.stopped.set(true);
                 return Ok(());
             }
@@ -487,7 +465,7 @@ impl<const W: bool> Journeys<W> {
         if let Coming::Single(passed) = &self.coming {
             passed.lock().unwrap_or_else(PoisonError::into_inner).wrong.get_or_insert_with(told);
         } else if self.is_leaving(user) {
-            self.farewells.borrow_mut().wrong.get_or_insert_with(told);
+            self.teardowns.borrow_mut().why.get_or_insert_with(told);
         }
     }
 
@@ -510,7 +488,7 @@ impl<const W: bool> Journeys<W> {
     fn over(&self, user: &mut User, outcome: &Outcome, how: JourneyEnd, recorder: &mut Recorder) {
         user.travels = false;
         if self.is_leaving(user) {
-            self.farewells.borrow_mut().failed += u64::from(how != JourneyEnd::Succeeded);
+            self.teardowns.borrow_mut().failed += u64::from(how != JourneyEnd::Succeeded);
             return;
         }
         if let Some(began) = user.began.take() {
@@ -578,25 +556,6 @@ impl<const W: bool> Journeys<W> {
 fn part_left(request: &Request, position: &Position, place: usize, share: Share) -> u64 {
     let sent = position.sent.get(place).copied().unwrap_or(0);
     request.step.requests_max.map_or(u64::MAX, |most| share.part(most.saturating_sub(sent)))
-}
-
-/// The last thing a worker does with its journeys: telling how far they came, for the load after this one, and how its users left.
-impl<const W: bool> Drop for Journeys<W> {
-    fn drop(&mut self) {
-        let Self { compiled, position, left, share, .. } = self;
-        // Numbers are dealt to the workers in turn: the next load begins behind the one who was given most.
-        let beyond = |counter: &Cell<u64>| counter.get() * u64::from(share.of());
-        let sent = compiled.steps.iter().enumerate().zip(left).map(|((place, request), left)| {
-            let granted = part_left(request, position, place, *share);
-            if request.step.requests_max.is_some() { granted - left.get() } else { 0 }
-        });
-        self.shared_position.advance(position.journeys + beyond(&self.begun), position.requests + beyond(&self.sent), sent);
-        let own = self.farewells.take();
-        let mut all = self.all_farewells.lock().unwrap_or_else(PoisonError::into_inner);
-        all.users += own.users;
-        all.failed += own.failed;
-        all.wrong = all.wrong.take().or(own.wrong);
-    }
 }
 
 impl<const W: bool> Program for Journeys<W> {
@@ -747,10 +706,28 @@ impl<const W: bool> Program for Journeys<W> {
         self.compiled.steps.iter().filter_map(|request| request.step.timeout).min()
     }
 
+    fn leftovers(&self) -> Leftovers {
+        let Self { compiled, position, left, share, .. } = self;
+        // Numbers are dealt to the workers in turn: the next load begins behind the one who was given most.
+        let beyond = |counter: &Cell<u64>| counter.get() * u64::from(share.of());
+        let sent = compiled.steps.iter().enumerate().zip(left).map(|((place, request), left)| {
+            let granted = part_left(request, position, place, *share);
+            if request.step.requests_max.is_some() { granted - left.get() } else { 0 }
+        });
+        let position = Position {
+            journeys: position.journeys + beyond(&self.begun),
+            requests: position.requests + beyond(&self.sent),
+            sent: sent.collect(),
+            has_run_out: self.has_run_out.get(),
+        };
+        let data_waits = self.rows.borrow().waits();
+        Leftovers { teardowns: self.teardowns.borrow().clone(), position, data_waits, ..Leftovers::default() }
+    }
+
     fn leaves(&self, user: &mut User) -> bool {
         // Who has sent nothing leaves nothing behind.
         let Some(farewell) = self.compiled.farewell.filter(|_| user.set_out) else { return false };
-        self.farewells.borrow_mut().users += 1;
+        self.teardowns.borrow_mut().users += 1;
         if let Some(left) = user.before.take().filter(|_| user.is_fresh) {
             (user.variables, user.rows) = (left.variables, left.rows);
         }
@@ -813,9 +790,9 @@ impl<const W: bool> Program for Journeys<W> {
 
 impl<const W: bool> Journeys<W> {
     fn stays_behind(&self, why: String) {
-        let mut farewells = self.farewells.borrow_mut();
-        farewells.failed += 1;
-        farewells.wrong.get_or_insert(why);
+        let mut teardowns = self.teardowns.borrow_mut();
+        teardowns.failed += 1;
+        teardowns.why.get_or_insert(why);
     }
 
     /// What a step waited for, in words that stand before what was seen.

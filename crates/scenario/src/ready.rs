@@ -5,23 +5,22 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{Fence, Prepared, RunError, Stop};
-use measure::{Counted, Summary, Tick};
-use plan::{Load, Plan, PlanErrors, Target};
+use engine::{Messages, Prepared, RunError, Runner, Stop, conclude};
+use measure::{Counted, Leftovers, Position, Summary, Tick};
+use plan::{Load, Plan, PlanErrors, Share, Target};
 use step::pick::Weights;
 use template::{Data, Exchange, Rows, Witness, too_few_rows};
 
 use crate::compiled::{Compiled, compile};
 use crate::model::{Item, Scenario};
-use crate::position::SharedPosition;
-use crate::program::{Coming, Farewells, Journeys, Passed};
+use crate::program::{Coming, Journeys, Passed};
 use crate::series::Series;
 
 /// A scenario, compiled for a plan.
 pub struct Ready {
     plan: Plan,
     files: Vec<Arc<Data>>,
-    fence: Fence,
+    runner: Runner,
     journeys: Compiled,
     setup: Option<Compiled>,
     teardown: Option<Compiled>,
@@ -59,16 +58,16 @@ impl Ready {
         short.into_iter().for_each(|mistake| errors.push(mistake));
         match compiled {
             Some(journeys) if errors.is_empty() => {
-                Ok(Self { plan: plan.clone(), files: files.to_vec(), fence: Fence::open(), journeys, setup, teardown })
+                Ok(Self { plan: plan.clone(), files: files.to_vec(), runner: Runner::threads(), journeys, setup, teardown })
             }
             _ => Err(errors),
         }
     }
 
-    /// The same where not every address may be connected to: setup and teardown keep to that too.
+    /// The same with setup and teardown carried out elsewhere than on threads of this process, or not at every address.
     #[must_use]
-    pub fn within(self, fence: &Fence) -> Self {
-        Self { fence: fence.clone(), ..self }
+    pub fn on(self, runner: &Runner) -> Self {
+        Self { runner: runner.clone(), ..self }
     }
 
     /// The same without pauses: what is asked is how fast the server answers.
@@ -106,11 +105,11 @@ impl Ready {
         if let Ok(only) = Weights::new(&weights) {
             self.journeys.weights = only;
         }
-        let Self { plan, files, fence, mut journeys, setup, teardown } = self;
+        let Self { plan, files, runner, mut journeys, setup, teardown } = self;
         let mut walk = Walk::default();
         let mut inherited = Vec::new();
         let go = |part: &'static str, compiled: Compiled, stop: &Stop, walk: &mut Walk| {
-            let passed = single(&plan, &files, &fence, compiled, stop)?;
+            let passed = single(&plan, &files, &runner, compiled, stop)?;
             walk.exchanges.extend(witness.take().into_iter().map(|exchange| (part, exchange)));
             let stopped = (!passed.is_whole).then(|| "it did not come to its end".to_owned());
             walk.wrong = walk.wrong.take().or(passed.wrong).or(stopped);
@@ -137,7 +136,7 @@ impl Ready {
     /// # Errors
     /// If the setup fails; and if the run cannot go on, with what was measured until then.
     pub fn run(mut self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-        let series = self.series(stop)?;
+        let series = self.begin(stop)?;
         let mut measured = self.load(&series, prepared, watch, stop);
         if let (Some(why), Ok(summary)) = (series.end(), &mut measured) {
             summary.warnings.push(why);
@@ -149,13 +148,9 @@ impl Ready {
     ///
     /// # Errors
     /// If it fails.
-    pub fn begin(mut self, stop: &Stop) -> Result<Series, RunError> {
-        self.series(stop)
-    }
-
-    fn series(&mut self, stop: &Stop) -> Result<Series, RunError> {
+    pub fn begin(&mut self, stop: &Stop) -> Result<Series, RunError> {
         let once = (self.setup.take(), self.teardown.take());
-        Series::begin(self.plan.clone(), self.files.clone(), self.fence.clone(), once, stop)
+        Series::begin(self.plan.clone(), self.files.clone(), self.runner.clone(), once, stop)
     }
 
     /// Carries a prepared plan out as one of several loads: neither setup nor teardown.
@@ -169,20 +164,34 @@ impl Ready {
         watch: &mut dyn FnMut(&Tick, Counted),
         stop: &Stop,
     ) -> Result<Summary, RunError> {
+        let plan = prepared.plan().clone();
+        let limited: Vec<(Arc<str>, Option<u64>)> =
+            self.journeys.steps.iter().map(|request| (request.name.clone(), request.step.requests_max)).collect();
+        let messages = self.start(series, prepared, Share::all(plan.threads()), stop)?;
+        let mut complete = |summary: &mut Summary, left: Leftovers| {
+            let mut position = series.position.borrow_mut();
+            let before = position.sent.clone();
+            position.add(left.position);
+            summary.warnings.extend(left_out(&limited, &before, &position.sent));
+        };
+        conclude(&plan, messages, &mut complete, watch)
+    }
+
+    /// Starts these shares of a prepared plan as one of several loads, which goes on from where those before it stopped.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn start(
+        self,
+        series: &Series,
+        prepared: Prepared,
+        shares: impl IntoIterator<Item = Share>,
+        stop: &Stop,
+    ) -> Result<Messages, RunError> {
         let Self { plan, files, mut journeys, .. } = self;
         journeys.inherited.clone_from(&series.inherited);
         let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
-        let limited: Vec<(Arc<str>, Option<u64>)> =
-            journeys.steps.iter().map(|request| (request.name.clone(), request.step.requests_max)).collect();
-        let before = series.position.now().sent;
-        let mut farewells = Farewells::default();
-        let mut measured = carry_out(prepared, &plan, &files, journeys, (&coming, &series.position, &mut farewells), watch, stop);
-        if let Ok(summary) = &mut measured {
-            let after = series.position.now().sent;
-            summary.warnings.extend(left_out(&limited, &before, &after));
-            summary.warnings.extend(said(&farewells));
-        }
-        measured
+        start(prepared, &files, journeys, &coming, &series.position.borrow(), shares, stop)
     }
 }
 
@@ -200,57 +209,40 @@ fn left_out<'a>(steps: &'a [(Arc<str>, Option<u64>)], before: &'a [u64], after: 
 }
 
 /// One user's one journey.
-pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], fence: &Fence, compiled: Compiled, stop: &Stop) -> Result<Passed, RunError> {
+pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], runner: &Runner, compiled: Compiled, stop: &Stop) -> Result<Passed, RunError> {
     let plan = plan.single_user();
     let passed = Arc::new(Mutex::new(Passed::default()));
     let coming = Coming::Single(passed.clone());
-    let prepared = engine::prepare_within(&plan, fence)?;
-    carry_out(prepared, &plan, files, compiled, (&coming, &SharedPosition::default(), &mut Farewells::default()), &mut |_, _| {}, stop)?;
+    let messages = start(runner.prepare(&plan)?, files, compiled, &coming, &Position::default(), Share::all(plan.threads()), stop)?;
+    conclude(&plan, messages, &mut |_, _| (), &mut |_, _| ())?;
     let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut passed))
 }
 
-/// How many users could not do what they do before they go, and why, if there are any.
-fn said(farewells: &Farewells) -> Option<String> {
-    let Farewells { users, failed, wrong } = farewells;
-    let why = wrong.as_deref().unwrap_or("it failed");
-    (*failed > 0).then(|| format!("the teardown of {failed} of {users} users could not be carried out; the first: {why}"))
-}
-
-fn carry_out(
+/// Starts journeys that go on from what loads before them have taken.
+fn start(
     prepared: Prepared,
-    plan: &Plan,
     files: &[Arc<Data>],
     compiled: Compiled,
-    (coming, shared_position, farewells): (&Coming, &SharedPosition, &mut Farewells),
-    watch: &mut dyn FnMut(&Tick, Counted),
+    coming: &Coming,
+    before: &Position,
+    shares: impl IntoIterator<Item = Share>,
     stop: &Stop,
-) -> Result<Summary, RunError> {
+) -> Result<Messages, RunError> {
+    let plan = prepared.plan();
     let filling = plan.filling();
     let (order, seed, opened) = ((filling.order, filling.end), plan.seed(), files.to_vec());
-    let (coming, shared_position) = (coming.clone(), shared_position.clone());
-    // A worker that begins late must not go on from what another of this load has ended with.
-    let position = Arc::new(shared_position.now());
+    let (coming, position) = (coming.clone(), Arc::new(before.clone()));
     let wanders = compiled.wanders;
     let compiled = Arc::new(compiled);
     let taken = position.journeys;
-    let all = Arc::new(Mutex::new(Farewells::default()));
-    let told = all.clone();
-    let going_on = move || (position.clone(), shared_position.clone());
     let users = plan.connections_max().get().into();
     let rows = move |share| Rows::new(&opened, order, seed, share, users, taken);
-    let measured = if wanders {
-        let journeys =
-            move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, going_on(), told.clone());
-        prepared.run_with(journeys, watch, stop)
+    if wanders {
+        let journeys = move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, position.clone());
+        prepared.start_with(journeys, shares, stop)
     } else {
-        let journeys =
-            move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, going_on(), told.clone());
-        prepared.run_with(journeys, watch, stop)
-    };
-    *farewells = std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner));
-    measured.map(|mut summary| {
-        summary.warnings.extend(files.iter().filter_map(|data| data.starved()));
-        summary
-    })
+        let journeys = move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, position.clone());
+        prepared.start_with(journeys, shares, stop)
+    }
 }

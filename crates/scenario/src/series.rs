@@ -6,28 +6,29 @@
 //! once: what it left is every level's, and the teardown comes after the last. To do both for each level was the alternative; then a setup that
 //! takes a minute takes twelve, and one that cannot be repeated spoils every level but the first.
 //!
-//! Invariant: while a load goes on nothing here is touched; a worker takes what it needs when it begins, and tells how far it came when
-//! it ends.
+//! Invariant: while a load goes on nothing here is touched; a worker takes what it needs when it begins, and leaves behind how far it
+//! came.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use engine::{Fence, RunError, Stop};
+use engine::{RunError, Runner, Stop};
+use measure::Position;
 use plan::Plan;
 use template::Data;
 
 use crate::compiled::Compiled;
-use crate::position::SharedPosition;
 use crate::ready::single;
 
 /// Several loads of one scenario, from its setup to its teardown.
 pub struct Series {
     plan: Plan,
     files: Vec<Arc<Data>>,
-    fence: Fence,
+    runner: Runner,
     teardown: Option<Compiled>,
     /// What the setup left.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
-    pub(crate) position: SharedPosition,
+    pub(crate) position: RefCell<Position>,
 }
 
 impl Series {
@@ -38,13 +39,13 @@ impl Series {
     pub(crate) fn begin(
         plan: Plan,
         files: Vec<Arc<Data>>,
-        fence: Fence,
+        runner: Runner,
         (setup, teardown): (Option<Compiled>, Option<Compiled>),
         stop: &Stop,
     ) -> Result<Self, RunError> {
-        let mut series = Self { plan, files, fence, teardown, inherited: Vec::new(), position: SharedPosition::default() };
+        let mut series = Self { plan, files, runner, teardown, inherited: Vec::new(), position: RefCell::default() };
         if let Some(setup) = setup {
-            let passed = single(&series.plan, &series.files, &series.fence, setup, stop)?;
+            let passed = single(&series.plan, &series.files, &series.runner, setup, stop)?;
             if let Some(why) = passed.wrong.or_else(|| (!passed.is_whole).then(|| "it was interrupted".to_owned())) {
                 return Err(RunError::run(
                     format!("the setup of the scenario failed: {why}"),
@@ -59,7 +60,7 @@ impl Series {
     /// Whether a data file that ends the load has come to its end: nothing more can be sent.
     #[must_use]
     pub fn has_run_out(&self) -> bool {
-        self.position.now().has_run_out
+        self.position.borrow().has_run_out
     }
 
     /// Goes through the teardown, whatever ended the loads; what failed of it, in words.
@@ -68,7 +69,7 @@ impl Series {
         let mut teardown = self.teardown?;
         teardown.inherited = self.inherited;
         // The load may have been ended by hand; what is to be cleaned up is cleaned up all the same.
-        let failed = match single(&self.plan, &self.files, &self.fence, teardown, &Stop::new()) {
+        let failed = match single(&self.plan, &self.files, &self.runner, teardown, &Stop::new()) {
             Ok(passed) => passed.wrong,
             Err(error) => Some(error.message),
         };

@@ -3,20 +3,19 @@
 use std::cell::RefCell;
 use std::fs;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::simulation::{Simulation, read_request};
-use engine::{Broken, Stop};
-use measure::{Failure, Summary};
+use engine::{Collected, Stop};
+use measure::{Failure, Leftovers, Summary};
 use plan::{Draft, Given, Load, Nanos, Plan};
 use template::{Data, Rows};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
 use crate::compiled::compile;
-use crate::position::SharedPosition;
-use crate::program::{Coming, Farewells, Journeys};
+use crate::program::{Coming, Journeys};
 
 mod words;
 
@@ -79,23 +78,17 @@ fn serving(answer: impl Fn(&Seen) -> Answer + 'static) -> (Simulation, Log) {
     (simulation, log)
 }
 
-struct Ran {
-    summary: Summary,
-    broken: Option<Broken>,
-    farewells: Farewells,
-}
-
 /// Carries a scenario out.
-fn run(server: &Simulation, text: &str) -> Ran {
+fn run(server: &Simulation, text: &str) -> Collected {
     run_with(server, text, &[])
 }
 
-fn run_with(server: &Simulation, text: &str, files: &[Arc<Data>]) -> Ran {
+fn run_with(server: &Simulation, text: &str, files: &[Arc<Data>]) -> Collected {
     run_typed(server, text, files, &[])
 }
 
 /// Carries a scenario out, with headers of the command line.
-fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&str]) -> Ran {
+fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&str]) -> Collected {
     let scenario = crate::read("s.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
     let own = scenario.draft.clone();
     let draft = Draft {
@@ -109,25 +102,20 @@ fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&s
     let compiled = Arc::new(compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors}")));
     let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
     let filling = plan.filling();
-    let all = Arc::new(Mutex::new(Farewells::default()));
     let users = plan.connections_max().get().into();
-    let (summary, broken) = {
-        let rows = |share| Rows::new(files, (filling.order, filling.end), plan.seed(), share, users, 0);
-        let made = |share| (compiled.clone(), coming.clone(), rows(share), plan.seed(), share, all.clone());
-        if compiled.wanders {
-            server.carry_out(&plan, |share| {
-                let (compiled, coming, rows, seed, share, all) = made(share);
-                Journeys::<true>::new(compiled, coming, rows, seed, share, (Arc::default(), SharedPosition::default()), all)
-            })
-        } else {
-            server.carry_out(&plan, |share| {
-                let (compiled, coming, rows, seed, share, all) = made(share);
-                Journeys::<false>::new(compiled, coming, rows, seed, share, (Arc::default(), SharedPosition::default()), all)
-            })
-        }
-    };
-    let farewells = std::mem::take(&mut *all.lock().unwrap());
-    Ran { summary, broken, farewells }
+    let rows = |share| Rows::new(files, (filling.order, filling.end), plan.seed(), share, users, 0);
+    let made = |share| (compiled.clone(), coming.clone(), rows(share), plan.seed(), share, Arc::default());
+    if compiled.wanders {
+        server.carry_out(&plan, |share| {
+            let (compiled, coming, rows, seed, share, position) = made(share);
+            Journeys::<true>::new(compiled, coming, rows, seed, share, position)
+        })
+    } else {
+        server.carry_out(&plan, |share| {
+            let (compiled, coming, rows, seed, share, position) = made(share);
+            Journeys::<false>::new(compiled, coming, rows, seed, share, position)
+        })
+    }
 }
 
 fn lines(log: &Log) -> Vec<String> {
@@ -148,7 +136,7 @@ fn is_binomial(count: u64, of: u64, share: f64) -> bool {
 fn a_user_takes_exactly_as_long_as_its_steps_and_pauses() {
     let (server, log) = serving(|_| plain(100, ""));
     let text = "load: {users: 2, duration: 60s}\nsteps:\n  - {get: /a, pause: 300ms}\n  - {get: /b, pause: 500ms}\n";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     let scenario = summary.scenario.unwrap();
     // Each user begins a journey a second, from 0 to 59.
     let journey = &scenario.journeys[0];
@@ -170,7 +158,7 @@ fn a_user_takes_exactly_as_long_as_its_steps_and_pauses() {
 fn a_rate_starts_exactly_so_many_journeys_whose_later_steps_follow_their_answers() {
     let (server, log) = serving(|_| plain(50, ""));
     let text = "load: {rate: 10/s, arrivals: even, duration: 10s, connections: 20}\nsteps:\n  - {get: /a, pause: 100ms}\n  - get: /b\n";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     let scenario = summary.scenario.unwrap();
     let journey = &scenario.journeys[0];
     assert_eq!(journey.started, 100);
@@ -201,7 +189,7 @@ steps:
   - {get: /one, headers: {X-Token: '{{token}}', X-Name: '{{name}}'}}
   - {get: /two, headers: {X-Token: '{{token}}', X-Name: '{{name}}'}}
 ";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     assert_eq!((summary.requests.succeeded, summary.scenario.unwrap().journeys[0].completed), (700, 231));
     let mut last = vec![String::new(); 7];
     for seen in log.borrow().iter() {
@@ -235,7 +223,7 @@ journeys:
 ";
     assert!(crate::read("s.yaml", text).is_err(), "a step has no weight");
     let text = text.replace("weight: 0, ", "");
-    let Ran { summary, .. } = run(&server, &text);
+    let Collected { summary, .. } = run(&server, &text);
     let journeys = summary.scenario.unwrap().journeys;
     let started: u64 = journeys.iter().map(|journey| journey.started).sum();
     assert!(is_binomial(journeys[0].started, started, 0.8), "{} of {started}", journeys[0].started);
@@ -268,7 +256,7 @@ steps:
   - {get: /long, name: long report, timeout: 1m}
   - {get: /hangs, name: hanging page, timeout: 2s}
 ";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     assert_eq!((summary.requests.succeeded, summary.requests.failed), (6, 3));
     let failure = summary.failures.iter().find(|failure| failure.class == Failure::RecvIdleTimeout).unwrap();
     assert_eq!(failure.count, 3);
@@ -285,7 +273,7 @@ steps:
 fn in_open_load_a_step_s_timeout_does_not_count_the_wait_for_a_connection() {
     let (server, _) = serving(|_| plain(900, ""));
     let text = "load: {rate: 2/s, arrivals: even, duration: 4s, connections: 1}\nsteps: [{get: /, timeout: 1s}]\n";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     assert_eq!((summary.requests.due, summary.requests.succeeded), (8, 8));
     assert!(summary.response_time.max() > Some(Nanos::from_secs(2)), "the wait is in the response time all the same");
 }
@@ -306,8 +294,8 @@ user_teardown:
   - {pause: 1s}
   - get: /gone
 ";
-    let Ran { summary, farewells, broken } = run(&server, text);
-    assert_eq!((farewells.users, farewells.failed, broken), (5, 0, None), "{:?}", farewells.wrong);
+    let Collected { summary, left: Leftovers { teardowns, .. }, broken } = run(&server, text);
+    assert_eq!((teardowns.users, teardowns.failed, broken), (5, 0, None), "{:?}", teardowns.why);
     let measured: Vec<Seen> =
         log.borrow().iter().filter(|seen| !seen.line.contains("/leave") && seen.line != "GET /gone").cloned().collect();
     assert_eq!(summary.requests.due, measured.len() as u64);
@@ -332,8 +320,8 @@ fn a_user_leaves_with_what_its_last_journey_left_it_however_the_load_ends() {
         let text = format!(
             "load: {{users: 1, {ends}}}\nvariables: {{mine: '{{{{random 1 1000000}}}}'}}\nsteps:\n  - {{get: '/order/{{{{mine}}}}', extract: {{order: json $.order}}, pause: 300ms}}\nuser_teardown: [{{delete: '/orders/{{{{order}}}}/{{{{mine}}}}'}}]\n"
         );
-        let Ran { farewells, .. } = run(&server, &text);
-        assert_eq!((farewells.users, farewells.failed), (1, 0), "{:?}", farewells.wrong);
+        let Collected { left: Leftovers { teardowns, .. }, .. } = run(&server, &text);
+        assert_eq!((teardowns.users, teardowns.failed), (1, 0), "{:?}", teardowns.why);
         let seen = log.borrow();
         let [.., last, left] = &seen[..] else { panic!("{seen:?}") };
         let mine = last.line.trim_start_matches("GET /order/");
@@ -349,10 +337,10 @@ fn a_teardown_that_takes_too_long_ends_and_is_told() {
         _ => plain(1, ""),
     });
     let text = "load: {users: 5, requests: 50}\nsteps: [{get: /}]\nuser_teardown: [{get: /leave}, {get: /more}]\n";
-    let Ran { summary, farewells, .. } = run(&server, text);
+    let Collected { summary, left: Leftovers { teardowns, .. }, .. } = run(&server, text);
     // Two never had an answer, and one was refused; that one goes on, as journeys do.
-    assert_eq!((farewells.users, farewells.failed), (5, 3), "{:?}", farewells.wrong);
-    let wrong = farewells.wrong.unwrap();
+    assert_eq!((teardowns.users, teardowns.failed), (5, 3), "{:?}", teardowns.why);
+    let wrong = teardowns.why.unwrap();
     assert!(wrong.contains("the step 'GET /leave'") && wrong.contains("500"), "{wrong}");
     assert_eq!((summary.requests.due, summary.requests.succeeded), (50, 50));
     assert_eq!(lines(&log).iter().filter(|line| *line == "GET /more").count(), 3);
@@ -368,8 +356,8 @@ load: {rate: 10/s, arrivals: even, duration: 2s, connections: 5}
 steps: [{get: /, pause: 50ms}, {get: /more}]
 user_teardown: [{get: /leave}]
 ";
-    let Ran { summary, farewells, .. } = run(&server, text);
-    assert_eq!((farewells.users, farewells.failed), (20, 0), "{:?}", farewells.wrong);
+    let Collected { summary, left: Leftovers { teardowns, .. }, .. } = run(&server, text);
+    assert_eq!((teardowns.users, teardowns.failed), (20, 0), "{:?}", teardowns.why);
     let seen = lines(&log);
     assert_eq!(seen.iter().filter(|line| *line == "GET /leave").count(), 20);
     assert_eq!(summary.requests.due, seen.iter().filter(|line| *line != "GET /leave").count() as u64);
@@ -388,9 +376,9 @@ fn a_run_that_is_stopped_at_once_does_not_wait_for_its_users_to_leave() {
     });
     let server = server.stopped_by(stop);
     let text = "load: {users: 3, duration: 10s}\nsteps: [{get: /}]\nuser_teardown: [{get: /leave}]\n";
-    let Ran { farewells, .. } = run(&server, text);
-    assert_eq!(farewells.failed, farewells.users);
-    assert!(farewells.users >= 1 && farewells.wrong.is_some());
+    let Collected { left: Leftovers { teardowns, .. }, .. } = run(&server, text);
+    assert_eq!(teardowns.failed, teardowns.users);
+    assert!(teardowns.users >= 1 && teardowns.why.is_some());
     assert!(lines(&log).iter().all(|line| line == "GET /"));
     assert!(server.took() < Duration::from_secs(1), "{:?}", server.took());
 }
@@ -419,7 +407,7 @@ steps:
       header: {X-Item: 'item-{{id}}'}
       body: contains \"{{id}}\"
 ";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     let step = &summary.scenario.as_ref().unwrap().steps[1];
     let wrong = step.checks[0].failed;
     assert!(wrong > 100 && step.checks[0].held > 100, "{step:?}");
@@ -446,7 +434,7 @@ steps:
   - {get: /cart, checks: [status 200]}
   - {get: /teapot, name: unexpected, checks: [time < 1s], must_succeed: false}
 ";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     assert_eq!((summary.requests.succeeded, failed(&summary, Failure::CheckStatus)), (300, 100));
     // Of the four hundred answers with an error status, only those are shown that nobody asked for.
     assert_eq!(summary.failures.len(), 1);
@@ -470,17 +458,17 @@ fn rows_run_out_as_the_scenario_says() {
         format!("load: {{users: 1, requests: 10}}\ndata: ['users={path}']\ndata_end: {end}\nsteps: [{{get: '/{{{{users.name}}}}'}}]\n")
     };
     let (server, log) = serving(|_| plain(1, ""));
-    let Ran { summary, broken, .. } = run_with(&server, &text("wrap"), &files);
+    let Collected { summary, broken, .. } = run_with(&server, &text("wrap"), &files);
     assert_eq!((summary.requests.succeeded, broken), (10, None));
     assert_eq!(lines(&log)[2..5], ["GET /cy", "GET /ada", "GET /bob"]);
 
     let (server, log) = serving(|_| plain(1, ""));
-    let Ran { summary, broken, .. } = run_with(&server, &text("stop"), &files);
+    let Collected { summary, broken, .. } = run_with(&server, &text("stop"), &files);
     assert_eq!((summary.requests.succeeded, broken), (3, None));
     assert_eq!(lines(&log), ["GET /ada", "GET /bob", "GET /cy"]);
 
     let (server, log) = serving(|_| plain(1, ""));
-    let Ran { summary, broken, .. } = run_with(&server, &text("error"), &files);
+    let Collected { summary, broken, .. } = run_with(&server, &text("error"), &files);
     assert_eq!((summary.requests.succeeded, log.borrow().len()), (3, 3));
     assert!(broken.unwrap().message.contains("has run out after 3 rows"));
 }
@@ -500,7 +488,7 @@ fn a_user_keeps_its_row_and_every_user_needs_one() {
     for memory_bytes_max in [usize::MAX, 0] {
         let files = [Arc::new(Data::open_within(&path, memory_bytes_max).unwrap_or_else(|_| panic!()))];
         let (server, log) = serving(|_| plain(10, ""));
-        let Ran { summary, broken, .. } = run_with(&server, &text(3), &files);
+        let Collected { summary, broken, .. } = run_with(&server, &text(3), &files);
         assert_eq!((summary.requests.succeeded, broken), (60, None));
         let mut seen: Vec<(_, String)> = log.borrow().iter().map(|seen| (seen.connection, seen.line.clone())).collect();
         seen.sort();
@@ -526,7 +514,7 @@ steps:
   - {get: /token, name: token, extract: {token: json $.token}}
   - get: /use/{{token}}
 ";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     let missing = failed(&summary, Failure::ExtractNothing);
     let scenario = summary.scenario.as_ref().unwrap();
     assert!(missing > 100, "{missing}");
@@ -666,4 +654,36 @@ fn a_value_that_no_header_can_hold_ends_its_journey_and_not_the_run() {
     assert!(journeys.succeeded >= 5, "{journeys:?}");
     assert_eq!(log.borrow().len() as u64, 40 - refused, "what cannot be sent is not");
     assert!(log.borrow().iter().all(|seen| !seen.head.contains("y\r\n") || seen.header("x-csrf") == "xy"));
+}
+
+#[test]
+fn journeys_are_the_same_however_their_load_is_split() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("users.csv");
+    fs::write(&path, "name\nada\nbob\ncy\n").unwrap();
+    let files = [Arc::new(Data::open(&path.display().to_string()).unwrap_or_else(|_| panic!()))];
+    let text = format!(
+        "data: ['users={}']\nload: {{LOAD, threads: 4, timeout: 300ms}}\n\
+         steps:\n  - {{get: '/enter/{{{{users.name}}}}', extract: {{seen: regex (.+)}}, checks: [status 200]}}\n  \
+         - {{post: '/buy/{{{{random 1 99}}}}', json: '{{\"n\": {{{{sequence}}}}}}', pause: 20ms..80ms, maximum_requests: 50}}\n  \
+         - {{get: '/again{{{{seen}}}}'}}\n\
+         user_teardown: [{{get: '/leave/{{{{random 1 99}}}}', checks: [status 200]}}]\n",
+        path.display()
+    );
+    for load in ["users: 9, duration: 5s", "rate: 20/s, duration: 5s, connections: 40"] {
+        let scenario = crate::read("s.yaml", &text.replace("LOAD", load)).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+        let own = scenario.draft.clone();
+        let url = Some("http://simulated.test/".to_owned());
+        let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), url, ..own }).unwrap_or_else(|errors| panic!("{errors}"));
+        let whole = engine::split::same_however_split(&plan, &|runner, shares| {
+            let mut ready = crate::Ready::new(&plan, &scenario, &files).unwrap_or_else(|errors| panic!("{errors}")).on(runner);
+            let series = ready.begin(&Stop::new()).unwrap();
+            ready.start(&series, runner.prepare(&plan).unwrap(), shares, &Stop::new()).unwrap()
+        });
+        let Leftovers { teardowns, position, .. } = &whole.left;
+        assert_eq!((position.sent.get(1), position.has_run_out), (Some(&50), false), "{load}");
+        assert!(position.journeys > 90 && whole.summary.requests.succeeded > 200, "{load}: {position:?}");
+        assert!(teardowns.users > 5, "{load}: {teardowns:?}");
+        assert_eq!(whole.summary.warnings.len(), usize::from(teardowns.failed > 0), "{:?}", whole.summary.warnings);
+    }
 }

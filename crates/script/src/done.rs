@@ -3,7 +3,7 @@
 use measure::{Failure, Summary};
 use mlua::{Lua, Table};
 
-use crate::{Interface, Measured, Statistics};
+use crate::{Interface, Statistics};
 
 /// The arguments of `done`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -40,8 +40,7 @@ pub struct DoneErrors {
 impl DoneArguments {
     /// Those of a run: times from the first byte sent to the last received.
     #[must_use]
-    pub fn of(measured: &Measured) -> Self {
-        let summary = &measured.summary;
+    pub fn of(summary: &Summary) -> Self {
         let span = summary.ended.load_until;
         Self {
             duration_us: span.0 / 1_000,
@@ -49,7 +48,7 @@ impl DoneArguments {
             bytes: summary.bytes.received,
             errors: DoneErrors::of(summary),
             latency: Statistics::of_micros(&summary.service_time),
-            rates: measured.requests.clone(),
+            rates: Statistics::from_counts(summary.worker_rates.recorded()),
         }
     }
 }

@@ -3,11 +3,9 @@
 //! Most scripts only change the request: a method, a body, a header. Their request is built once, and after that they cost
 //! what no script costs. Only what a script defines is called.
 
-use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Broken, Choice, Program};
 use measure::Outcome;
@@ -19,56 +17,16 @@ use crate::state::{CALL_INSTRUCTIONS_MAX, State};
 use crate::thread::Shared;
 use crate::{ScriptError, requests};
 
-/// wrk looks at its rate this often.
-const SAMPLES_EVERY: Nanos = Nanos::from_millis(100);
-
-/// Answers a second of one worker, each time some came: wrk's "Req/Sec".
-pub(crate) struct Rates {
-    last: Cell<(Nanos, u64)>,
-    counts: Counts,
-}
-
-/// Rates and how often each was seen, by all workers.
-pub(crate) type Counts = Arc<Mutex<BTreeMap<u64, u64>>>;
-
-/// From so many different rates on they are rounded to three digits, so that memory does not grow with time.
-const EXACT_MAX: usize = 10_000;
-
-impl Rates {
-    pub(crate) fn new(counts: Counts) -> Self {
-        Self { last: Cell::default(), counts }
-    }
-
-    fn sample(&self, now: Nanos, answers: u64) {
-        let (from, before) = self.last.get();
-        let millis = now.since(from).0 / 1_000_000;
-        if answers == before || millis == 0 {
-            return;
-        }
-        self.last.set((now, answers));
-        let mut rate = ((answers - before) as f64 / millis as f64 * 1000.0) as u64;
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if counts.len() >= EXACT_MAX {
-            let unit = 10_u64.pow(rate.checked_ilog10().unwrap_or(0).saturating_sub(2));
-            rate -= rate % unit;
-        }
-        *counts.entry(rate).or_default() += 1;
-    }
-}
-
 /// The same bytes for everybody.
 pub(crate) struct Repeated {
     pub(crate) bytes: Vec<u8>,
     pub(crate) choice: Choice,
     pub(crate) address: Option<SocketAddr>,
-    pub(crate) rates: Rates,
 }
 
 impl Program for Repeated {
     type User = ();
     type Ear = ();
-
-    const SAMPLES_EVERY: Option<Nanos> = Some(SAMPLES_EVERY);
 
     fn user(&self, _number: u64) {}
 
@@ -85,10 +43,6 @@ impl Program for Repeated {
     fn sending<'a>(&'a self, user: &'a mut ()) -> (&'a [u8], &'a mut ()) {
         (&self.bytes, user)
     }
-
-    fn sample(&self, now: Nanos, answers: u64) {
-        self.rates.sample(now, answers);
-    }
 }
 
 /// A script that is asked, told, or both.
@@ -100,7 +54,6 @@ pub(crate) struct Scripted {
     answers: Option<Answers>,
     /// What is sent where it has no `request`.
     fixed: (Vec<u8>, Choice),
-    rates: Rates,
     /// What its users have of their answers.
     answers_bytes: Arc<AtomicUsize>,
 }
@@ -114,20 +67,14 @@ pub(crate) struct Defines {
 }
 
 impl Scripted {
-    pub(crate) fn new(
-        state: State,
-        shared: Arc<Shared>,
-        defines: Defines,
-        fixed: (Vec<u8>, Choice),
-        rates: Rates,
-    ) -> Result<Self, ScriptError> {
+    pub(crate) fn new(state: State, shared: Arc<Shared>, defines: Defines, fixed: (Vec<u8>, Choice)) -> Result<Self, ScriptError> {
         let made = (|| {
             let door = |name: &str, is_there: bool| if is_there { state.door(name).map(Some) } else { Ok(None) };
             let answers = if defines.response { Some(Answers::new(&state)?) } else { None };
             Ok((door("request", defines.request)?, door("delay", defines.delay)?, answers))
         })();
         let (request, delay, answers) = made.map_err(|error| state.failed("looking for its functions", &error))?;
-        Ok(Self { state, shared, request, delay, answers, fixed, rates, answers_bytes: Arc::default() })
+        Ok(Self { state, shared, request, delay, answers, fixed, answers_bytes: Arc::default() })
     }
 }
 
@@ -153,7 +100,6 @@ impl Program for Scripted {
     type Ear = Ear;
 
     const DELAYS: bool = true;
-    const SAMPLES_EVERY: Option<Nanos> = Some(SAMPLES_EVERY);
 
     fn user(&self, _number: u64) -> User {
         User { bytes: Vec::new(), choice: self.fixed.1, ear: Ear::new(self.answers.is_some(), self.answers_bytes.clone()) }
@@ -224,10 +170,6 @@ impl Program for Scripted {
     fn has_stopped(&self) -> bool {
         self.shared.has_stopped()
     }
-
-    fn sample(&self, now: Nanos, answers: u64) {
-        self.rates.sample(now, answers);
-    }
 }
 
 /// A value in words.
@@ -237,35 +179,5 @@ pub(crate) fn said(value: &Value) -> String {
         Value::Integer(number) => format!("the number {number}"),
         Value::Number(number) => format!("the number {number}"),
         other => format!("a {}", other.type_name()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_are_sampled_as_wrk_does() {
-        let counts = Counts::default();
-        let rates = Rates::new(counts.clone());
-        for (millis, answers) in [(0, 0), (100, 7), (200, 7), (303, 17), (403, 17)] {
-            rates.sample(Nanos::from_millis(millis), answers);
-        }
-        // 7 in 100 ms, then 10 in 203 ms: a quiet interval is spanned by the next.
-        assert_eq!(counts.lock().unwrap().clone().into_iter().collect::<Vec<_>>(), [(49, 1), (70, 1)]);
-    }
-
-    #[test]
-    fn rates_of_a_long_run_take_no_more_memory() {
-        let counts = Counts::default();
-        let rates = Rates::new(counts.clone());
-        let mut answers = 0;
-        for sample in 1..60_000_u64 {
-            answers += sample * 7919 % 90_000;
-            rates.sample(Nanos::from_millis(sample * 100), answers);
-        }
-        let counts = counts.lock().unwrap();
-        assert!(counts.len() < EXACT_MAX + 6_000, "{}", counts.len());
-        assert!(counts.values().sum::<u64>() > 59_000);
     }
 }

@@ -5,21 +5,22 @@
 //! arguments. Which functions count is decided by the first thread alone, whose first request is built once more than it is
 //! sent, because it is looked at before. Other than in wrk no thread sends before all are set up.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::body::whole;
 use engine::protocol::http1::Asked;
-use engine::{Choice, Prepared, RunError, Stop, Urgency};
+use engine::{Choice, Messages, Prepared, RunError, Runner, Stop, Urgency, conclude};
 use measure::{Counted, Summary, Tick};
 use mlua::Value;
-use plan::{Load, Plan, Scheme, plainly};
+use plan::{Load, Plan, Scheme, Share, plainly};
 
 use crate::attended::{attended, limit_of};
 use crate::done::{DoneArguments, arguments};
-use crate::program::{Counts, Defines, Rates, Repeated, Scripted, said};
+use crate::program::{Defines, Repeated, Scripted, said};
 use crate::state::{Libraries, State, addresses};
 use crate::thread::Shared;
-use crate::{Globals, Interface, ScriptError, Statistics, requests, thread};
+use crate::{Globals, Interface, ScriptError, requests, thread};
 
 /// Which script, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,15 +82,6 @@ pub struct Script {
     threads: Vec<State>,
 }
 
-/// A run, and what only wrk counts.
-#[derive(Debug, Clone)]
-pub struct Measured {
-    /// The finished run.
-    pub summary: Summary,
-    /// Answers a second: one value a thread and 100 ms in which some came.
-    pub requests: Statistics,
-}
-
 /// One thread before its start.
 struct Part {
     state: State,
@@ -128,13 +120,36 @@ impl Script {
     pub fn run(
         &mut self,
         plan: &Plan,
+        runner: &Runner,
         begins: &mut dyn FnMut(),
         watch: &mut dyn FnMut(&Tick, Counted),
         stop: &Stop,
-    ) -> Result<Measured, RunError> {
+    ) -> Result<Summary, RunError> {
+        let messages = self.start(plan, runner, Share::all(plan.threads()), begins, stop)?;
+        let summary = conclude(plan, messages, &mut |_, _| (), watch).inspect_err(|_| {
+            // A worker that does not return holds its state for good; nobody may wait for it.
+            self.threads.clear();
+        })?;
+        self.main.flush()?;
+        Ok(summary)
+    }
+
+    /// Prepares the network, sets the threads of these shares up, calls `begins` and starts them.
+    ///
+    /// # Errors
+    /// If the run cannot begin, or the script fails.
+    pub fn start(
+        &mut self,
+        plan: &Plan,
+        runner: &Runner,
+        shares: impl IntoIterator<Item = Share>,
+        begins: &mut dyn FnMut(),
+        stop: &Stop,
+    ) -> Result<Messages, RunError> {
         refuse(plan)?;
-        let prepared = engine::prepare(plan)?;
-        let (parts, defines) = self.set_up(&prepared, plan.threads().get(), stop)?;
+        let prepared = runner.prepare(plan)?;
+        let shares: Vec<Share> = shares.into_iter().collect();
+        let (parts, defines) = self.set_up(&prepared, &shares, stop)?;
         if defines.delay && matches!(plan.load(), Load::Open { .. }) {
             return Err(RunError::input(
                 format!("the script '{}' defines delay(), and --rate says when requests are sent", self.path),
@@ -142,38 +157,31 @@ impl Script {
             ));
         }
         self.threads = parts.iter().map(|part| part.state.clone()).collect();
-        let counts = Counts::default();
         begins();
-        let ended = if defines == (Defines { request: false, delay: false, response: false }) {
-            let parts: Vec<_> = parts.into_iter().map(|part| (part.fixed, part.shared.address())).collect();
-            let counts = counts.clone();
-            let program = move |share: plan::Share| {
-                let ((bytes, choice), address) = parts[share.index() as usize].clone();
-                Repeated { bytes, choice, address, rates: Rates::new(counts.clone()) }
+        let numbers: Vec<u32> = shares.iter().map(|share| share.index()).collect();
+        if defines == (Defines { request: false, delay: false, response: false }) {
+            let parts: BTreeMap<u32, _> =
+                numbers.into_iter().zip(parts.into_iter().map(|part| (part.fixed, part.shared.address()))).collect();
+            let program = move |share: Share| {
+                let ((bytes, choice), address) = parts[&share.index()].clone();
+                Repeated { bytes, choice, address }
             };
-            prepared.run_with(program, watch, stop)
-        } else {
-            let mut programs = Vec::new();
-            for Part { state, shared, fixed } in parts {
-                let rates = Rates::new(counts.clone());
-                programs.push(std::sync::Mutex::new(Some(Scripted::new(state, shared, defines, fixed, rates)?)));
-            }
-            let program = move |share: plan::Share| {
-                let place = programs[share.index() as usize].lock();
-                place.unwrap_or_else(std::sync::PoisonError::into_inner).take().expect("each worker takes its own program, once")
-            };
-            prepared.run_with(program, watch, stop)
+            return prepared.start_with(program, shares, stop);
+        }
+        let mut programs = BTreeMap::new();
+        for (number, Part { state, shared, fixed }) in numbers.into_iter().zip(parts) {
+            programs.insert(number, Mutex::new(Some(Scripted::new(state, shared, defines, fixed)?)));
+        }
+        let program = move |share: Share| {
+            let place = programs[&share.index()].lock();
+            place.unwrap_or_else(PoisonError::into_inner).take().expect("each worker takes its own program, once")
         };
-        let summary = ended.inspect_err(|_| {
-            // A worker that does not return holds its state for good; nobody may wait for it.
-            self.threads.clear();
-        })?;
-        self.main.flush()?;
-        Ok(Measured { summary, requests: rates_of(&counts) })
+        prepared.start_with(program, shares, stop)
     }
 
     /// Makes the threads' states, one after the other.
-    fn set_up(&self, prepared: &Prepared, threads: u32, stop: &Stop) -> Result<(Vec<Part>, Defines), ScriptError> {
+    fn set_up(&self, prepared: &Prepared, shares: &[Share], stop: &Stop) -> Result<(Vec<Part>, Defines), ScriptError> {
+        let shares = shares.to_vec();
         let setting_up = SettingUp {
             path: self.path.clone(),
             text: self.text.clone(),
@@ -184,7 +192,7 @@ impl Script {
             addresses: prepared.addresses(),
         };
         attended((stop, Urgency::None), limit_of(self.libraries), &self.path, "setup(), init() or its first request()", move || {
-            setting_up.all(threads)
+            setting_up.all(&shares)
         })?
     }
 
@@ -225,21 +233,21 @@ struct SettingUp {
 }
 
 impl SettingUp {
-    fn all(self, threads: u32) -> Result<(Vec<Part>, Defines), ScriptError> {
+    fn all(self, shares: &[Share]) -> Result<(Vec<Part>, Defines), ScriptError> {
         self.globals.reach.learn(&self.addresses);
         let addrs = addresses(&self.main.lua, &self.addresses).map_err(|error| self.main.failed("setup()", &error))?;
         self.main.call::<()>("addrs", "setup()", addrs)?;
-        let bytes_max = memory_bytes_max(threads);
+        let bytes_max = memory_bytes_max(shares.len() as u32);
         let mut parts = Vec::new();
         let mut defines = None;
-        for _ in 0..threads {
-            let part = self.one(bytes_max, &mut defines)?;
+        for share in shares {
+            let part = self.one(*share, bytes_max, &mut defines)?;
             parts.push(part);
         }
         Ok((parts, defines.expect("there is a first thread")))
     }
 
-    fn one(&self, bytes_max: usize, defines: &mut Option<Defines>) -> Result<Part, ScriptError> {
+    fn one(&self, share: Share, bytes_max: usize, defines: &mut Option<Defines>) -> Result<Part, ScriptError> {
         let state = State::new(&self.path, self.libraries, &self.globals, bytes_max)?;
         state.execute(&self.text)?;
         let shared = Arc::new(Shared::new(self.globals.reach.clone()));
@@ -265,8 +273,8 @@ impl SettingUp {
                 delay: self.globals.interface == Interface::Wrk && state.defines("delay")?,
                 response: state.defines("response")?,
             };
-            if found.request {
-                // The verification of the first thread's first request.
+            if found.request && share.index() == 0 {
+                // The verification of the first thread's first request, wherever the other threads are.
                 let text: Value = state.call("request", "request()", ())?;
                 let text = if text.is_nil() { state.call("wrong", "request()", ())? } else { text };
                 read(&state, &text)?;
@@ -311,25 +319,4 @@ fn refuse(plan: &Plan) -> Result<(), RunError> {
 fn memory_bytes_max(threads: u32) -> usize {
     let machine = engine::machine::machine().memory_bytes / u64::from(threads + 1);
     usize::try_from(machine).ok().filter(|bytes| *bytes > 0).unwrap_or(usize::MAX)
-}
-
-fn rates_of(counts: &Counts) -> Statistics {
-    let counts = counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    Statistics::from_counts(counts.iter().map(|(rate, count)| (*rate, *count)))
-}
-
-/// Carries a plan out without a script, and counts what wrk counts besides.
-///
-/// # Errors
-/// If the run cannot begin.
-pub fn run_plain(plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Measured, RunError> {
-    let prepared = engine::prepare(plan)?;
-    let (bytes, choice) = prepared.request();
-    let counts = Counts::default();
-    let program = {
-        let counts = counts.clone();
-        move |_: plan::Share| Repeated { bytes: bytes.clone(), choice, address: None, rates: Rates::new(counts.clone()) }
-    };
-    let summary = prepared.run_with(program, watch, stop)?;
-    Ok(Measured { summary, requests: rates_of(&counts) })
 }

@@ -12,9 +12,10 @@ mod failing;
 use std::path::{Path, PathBuf};
 
 use capture::Capture;
-use engine::{RunError, Stop};
+use engine::{RunError, Runner, Stop};
+use measure::Summary;
 use plan::{Draft, Given, Plan};
-use script::{DoneArguments, Globals, Interface, Libraries, Measured, Script, Source};
+use script::{DoneArguments, Globals, Interface, Libraries, Script, Source};
 
 /// A script, what it is given, and the load it is run with.
 struct Trial {
@@ -120,15 +121,15 @@ impl Trial {
         Ok((plan, script))
     }
 
-    fn run(&self, capture: &Capture) -> Result<Measured, RunError> {
+    fn run(&self, capture: &Capture) -> Result<Summary, RunError> {
         self.run_to_the_end(capture).map(|(measured, _)| measured)
     }
 
     /// Also what `done` left in the global `result`, by way of a file of that name in the test's folder.
-    fn run_to_the_end(&self, capture: &Capture) -> Result<(Measured, Option<String>), RunError> {
+    fn run_to_the_end(&self, capture: &Capture) -> Result<(Summary, Option<String>), RunError> {
         let (plan, mut script) = self.load(&capture.url("/"))?;
         let stop = Stop::new();
-        let measured = script.run(&plan, &mut || (), &mut |_, _| (), &stop)?;
+        let measured = script.run(&plan, &Runner::threads(), &mut || (), &mut |_, _| (), &stop)?;
         script.done(&DoneArguments::of(&measured), &stop)?;
         Ok((measured, std::fs::read_to_string(self.folder.path().join("result")).ok()))
     }

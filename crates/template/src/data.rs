@@ -7,11 +7,9 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
+use plan::plainly;
 use plan::template::nearest;
-use plan::{Nanos, plainly};
 use ring::digest;
 
 use crate::record::{Fields, Form, Record, Records, Wrong};
@@ -46,9 +44,6 @@ pub struct Data {
     count: u64,
     fingerprint: String,
     rows: Rows,
-    /// How often, and for how many nanoseconds, workers waited for rows to be read.
-    waits: AtomicU64,
-    waited_ns: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -156,8 +151,7 @@ impl Data {
             let file = File::open(path).map_err(|why| unreadable(&why))?;
             Rows::File(Index { file, places, stride, row_bytes: (ended - began) / count + 1 })
         };
-        let (waits, waited_ns) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Self { path: path.to_owned(), form, columns, count, fingerprint, rows, waits, waited_ns })
+        Ok(Self { path: path.to_owned(), form, columns, count, fingerprint, rows })
     }
 
     /// Where it is.
@@ -206,28 +200,6 @@ impl Data {
         let mut fields = Fields::default();
         self.add_row(row, &mut fields)?;
         Ok((0..fields.count()).map(|number| fields.field(number).to_vec()).collect())
-    }
-
-    /// What is to be said of rows that were not read in time, since it was said last.
-    #[must_use]
-    pub fn starved(&self) -> Option<String> {
-        let (waits, waited_ns) = (self.waits.swap(0, Ordering::Relaxed), self.waited_ns.swap(0, Ordering::Relaxed));
-        let waited = Nanos::from_millis(waited_ns.div_ceil(1_000_000));
-        let times = if waits == 1 { "once".to_owned() } else { format!("{waits} times") };
-        (waits > 0).then(|| {
-            format!(
-                "rows of the data file {} were not read in time: requests waited for them {times}, {waited} in all, and answers that came meanwhile \
-                 look later than they were; take rows in order, of a file that was shuffled before (shuf), or send less",
-                self.path
-            )
-        })
-    }
-
-    /// A worker waited; which happens between two blocks of rows at most.
-    #[cold]
-    pub(crate) fn note_wait(&self, waited: Duration) {
-        self.waits.fetch_add(1, Ordering::Relaxed);
-        self.waited_ns.fetch_add(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// Whether rows are in memory.
@@ -478,17 +450,6 @@ mod tests {
             assert_eq!(row(&data, wanted)[1], format!("name {wanted}\nof many"));
         }
         assert_eq!(data.fingerprint(), Data::open(path.to_str().unwrap()).unwrap().fingerprint());
-    }
-
-    #[test]
-    fn rows_that_came_late_are_told_once() {
-        let data = opened("u.csv", b"id\n1\n", 1000).unwrap();
-        assert_eq!(data.starved(), None);
-        data.note_wait(Duration::from_millis(3));
-        data.note_wait(Duration::from_millis(4));
-        let said = data.starved().unwrap();
-        assert!(said.contains("2 times") && said.contains("7ms"), "{said}");
-        assert_eq!(data.starved(), None);
     }
 
     #[test]

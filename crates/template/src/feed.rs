@@ -5,11 +5,13 @@
 //! order before they are asked for. They come in blocks; between two blocks a row costs what one in memory costs. Where the disk is too slow
 //! for the load all the same, the worker waits, and that is told: without its row a request cannot be sent.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 use std::time::Instant;
 
+use measure::DataWaits;
 use plan::{DataEnd, Random, RowOrder, Share};
 
 use crate::data::Data;
@@ -83,6 +85,7 @@ pub(crate) struct Feed {
     /// The row of the block that is taken.
     at: usize,
     columns: usize,
+    waits: DataWaits,
 }
 
 #[derive(Default)]
@@ -161,7 +164,7 @@ impl Feed {
                 "the system gives no thread to read rows ahead ({why}): raise the limit on processes (ulimit -u)"
             )))),
         };
-        Self { data, blocks, first, block: Block::default(), at: 0, columns }
+        Self { data, blocks, first, block: Block::default(), at: 0, columns, waits: DataWaits::default() }
     }
 
     fn advance(&mut self) -> Next {
@@ -184,18 +187,32 @@ impl Feed {
 
 impl Feed {
     /// The next block, waited for if it is not there.
-    fn next(&self) -> Option<Result<Block, Ended>> {
+    fn next(&mut self) -> Option<Result<Block, Ended>> {
         match self.blocks.try_recv() {
             Ok(block) => Some(block),
             Err(TryRecvError::Disconnected) => None,
             Err(TryRecvError::Empty) => {
                 let began = Instant::now();
                 let block = self.blocks.recv().ok();
-                self.data.note_wait(began.elapsed());
+                self.waits.count += 1;
+                self.waits.total += began.elapsed().into();
                 block
             }
         }
     }
+}
+
+/// The waits for rows of these sources, by their files' paths.
+pub(crate) fn waits(sources: &[Source]) -> BTreeMap<String, DataWaits> {
+    let mut waits = BTreeMap::<String, DataWaits>::new();
+    for source in sources {
+        if let Source::Ahead(Feed { data, waits: DataWaits { count: count @ 1.., total }, .. }) = source {
+            let sum = waits.entry(data.path().to_owned()).or_default();
+            sum.count += count;
+            sum.total += *total;
+        }
+    }
+    waits
 }
 
 /// Reads the rows of a share's requests, block by block, until there are none left or nobody takes them any more.

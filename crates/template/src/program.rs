@@ -8,8 +8,8 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use engine::{Broken, Choice, Prepared, Program, RunError, Stop};
-use measure::{Counted, Failure, Outcome, Recorder, Summary, Tally, Tick};
+use engine::{Broken, Choice, Messages, Prepared, Program, RunError, Stop, conclude};
+use measure::{Counted, Failure, Leftovers, Outcome, Recorder, Summary, Tally, Tick};
 use plan::{Plan, PlanErrors, Random, RowOrder, Share, Target, Turns};
 use step::Check;
 
@@ -17,7 +17,7 @@ use crate::compiled::{Compiled, Content, compile};
 use crate::data::Data;
 use crate::ear::{AllAnswers, Ear, Heard};
 use crate::expectations::Expectations;
-use crate::feed::{Next, Order, Source};
+use crate::feed::{Next, Order, Source, waits};
 use crate::kept::{Kept, too_few_rows};
 use crate::record::Fields;
 use crate::witness::{Exchange, Witness};
@@ -104,17 +104,21 @@ impl Ready {
     /// # Errors
     /// If the run cannot go on, with what was measured until then.
     pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+        let plan = prepared.plan().clone();
+        conclude(&plan, self.start(prepared, Share::all(plan.threads()), stop)?, &mut |_, _| (), watch)
+    }
+
+    /// Starts these shares of a prepared plan with these requests.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn start(self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
         let shared = self.shared;
-        let files = shared.files.clone();
-        let measured = if shared.at_home {
-            prepared.run_with(move |share| Filled::<false>::new(shared.clone(), share), watch, stop)
+        if shared.at_home {
+            prepared.start_with(move |share| Filled::<false>::new(shared.clone(), share), shares, stop)
         } else {
-            prepared.run_with(move |share| Filled::<true>::new(shared.clone(), share), watch, stop)
-        };
-        measured.map(|mut summary| {
-            summary.warnings.extend(files.iter().filter_map(|data| data.starved()));
-            summary
-        })
+            prepared.start_with(move |share| Filled::<true>::new(shared.clone(), share), shares, stop)
+        }
     }
 
     /// Sends the first request of a prepared plan of one request, and tells everything about it.
@@ -235,6 +239,10 @@ impl<const W: bool> Program for Filled<W> {
 
     const WANDERS: bool = W;
     const OPENS_FIRST: bool = !W;
+
+    fn leftovers(&self) -> Leftovers {
+        Leftovers { data_waits: waits(&self.sources.borrow()), ..Leftovers::default() }
+    }
 
     fn user(&self, number: u64) -> User {
         let mut user = User {
@@ -448,6 +456,29 @@ mod tests {
             crate::write::encode(body.as_bytes(), &mut encoded);
             assert_eq!(header("x-body", request).as_bytes(), encoded);
         }
+    }
+
+    #[test]
+    fn a_load_is_the_same_however_it_is_split() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users.csv");
+        fs::write(&path, "name\nada\nbob\ncy\n").unwrap();
+        let given = |text: &str| text.parse().ok();
+        let plan = plan(|draft| {
+            draft.url = Some("http://a.test/{{users.name}}?n={{sequence}}&r={{random 1 9}}".to_owned());
+            draft.data_file = vec![format!("users={}", path.display())];
+            draft.data_order = "random".parse().ok();
+            draft.expect = vec!["body contains n".parse().unwrap()];
+            (draft.threads, draft.timeout, draft.duration) = ("3".parse().ok(), given("300ms"), given("4s"));
+            draft.connections = "7".parse().ok();
+        });
+        let files: Vec<Arc<Data>> = plan.filling().files.iter().map(|file| Arc::new(Data::open(&file.path).unwrap())).collect();
+        let whole = engine::split::same_however_split(&plan, &|runner, shares| {
+            let ready = Ready::new(&plan, &files).unwrap_or_else(|errors| panic!("{errors}"));
+            ready.start(runner.prepare(&plan).unwrap(), shares, &Stop::new()).unwrap()
+        });
+        assert!(whole.summary.requests.succeeded > 500 && whole.summary.requests.failed > 20, "{:?}", whole.summary.requests);
+        assert_eq!(whole.summary.urls.len(), 1);
     }
 
     #[test]

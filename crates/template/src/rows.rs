@@ -3,12 +3,14 @@
 //! A worker has hundreds of users on journeys at once, and each began with another row; so a row is copied to the user that
 //! takes it, once a journey. Which row that is follows from the number of the journey, as elsewhere from that of the request.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use measure::DataWaits;
 use plan::{DataEnd, RowOrder, Share};
 
 use crate::data::Data;
-use crate::feed::{Next, Order, Source};
+use crate::feed::{Next, Order, Source, waits};
 use crate::kept::Kept;
 use crate::record::Fields;
 
@@ -40,6 +42,12 @@ impl Rows {
         let orders = (0..).zip(files).map(|(file, data)| Order { order, end, seed, file, count: data.count(), taken });
         let sources = files.iter().zip(orders).map(|(data, order)| Source::new(data.clone(), order, share)).collect();
         Self { files: files.to_vec(), sources, order, kept: Kept::new(files, order, share, users) }
+    }
+
+    /// The waits for rows that were not read in time, by their files' paths.
+    #[must_use]
+    pub fn waits(&self) -> BTreeMap<String, DataWaits> {
+        waits(&self.sources)
     }
 
     /// Copies the rows of the journey with this number to a user; to be called with the numbers of the worker's share, in order.

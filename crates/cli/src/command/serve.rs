@@ -14,7 +14,7 @@ use std::time::Duration;
 use analysis::Reading;
 use analysis::gate::Check;
 use clap::{ArgAction, Args};
-use engine::{Fence, RunError, RunErrorKind, Stop};
+use engine::{Fence, RunError, RunErrorKind, Runner, Stop};
 use history::{Follower, Heard, HistoryError, Kind, Moment, Store};
 use measure::{Counted, Ending, Summary, Tick};
 use plan::{Draft, Given, Plan, PlanError, PlanErrors, Stage};
@@ -280,8 +280,9 @@ impl Desk for Cabinet {
         }
         let fence = fence(&self.allowed);
         let (live, (told, heard)) = (live.clone(), mpsc::channel());
-        let thread =
-            std::thread::Builder::new().name("test".to_owned()).spawn(move || known.within(|| decided.carry_out(&fence, &live, &told)));
+        let thread = std::thread::Builder::new()
+            .name("test".to_owned())
+            .spawn(move || known.within(|| decided.carry_out(&Runner::within(&fence), &live, &told)));
         let thread = match thread {
             Ok(thread) => thread,
             Err(why) => {
@@ -525,9 +526,9 @@ const SCENARIO_AS_TEXT: &str = "give what stands in it as scenario_text, or star
 
 impl Decided {
     /// Measures, tells and saves. `told` hears whether it began.
-    fn carry_out(self, fence: &Fence, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) {
+    fn carry_out(self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) {
         let Self { plan, checks, mut guard, name, mut keeper } = self;
-        let drive = match Drive::within(&plan, fence) {
+        let drive = match Drive::on(&plan, runner) {
             Ok(drive) => drive,
             Err(error) => {
                 let _ = told.send(Err(not_started(&error)));

@@ -76,7 +76,7 @@ fn carry_out(words: &Words) -> Result<(), String> {
     let manners = Manners { voice: words.voice, patience: None };
     let measured = super::measure_by(&plan, manners, &stop, &mut |_| (), |watch| {
         let program = move |_| Hey { words: words_of_all.clone(), began: Instant::now(), own: RefCell::default(), all: told.clone() };
-        engine::run_with(&plan, program, watch, &stop)
+        engine::prepare(&plan)?.run_with(program, watch, &stop)
     });
     let run = measured.map_err(|error| error.to_string())?;
     let Told { answers, mut rows } = std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner));

@@ -96,7 +96,7 @@ fn carry_out(words: &Words) -> Result<(), String> {
     let manners = Manners { voice: words.voice, patience: Some(PATIENCE) };
     let measured = super::measure_by(&plan, manners, &stop, &mut |_| (), |watch| {
         let program = move |share| Visits::new(shared_by_all.clone(), share, lines.clone());
-        engine::run_with(&plan, program, watch, &stop)
+        engine::prepare(&plan)?.run_with(program, watch, &stop)
     });
     let printed = printer.join().map_err(|_| "the thread that prints lines panicked".to_owned())?;
     printed.map_err(|why| format!("standard output cannot be written: {why}"))?;

@@ -307,7 +307,7 @@ fn main(words: &[OsString]) -> ExitCode {
     let manners = Manners { voice: asked.voice, patience: Some(PATIENCE) };
     let measured = super::stop_on_signals(asked.voice).and_then(|stop| {
         super::measure_by(&plan, manners, &stop, &mut |_| (), |watch| {
-            engine::run_with(&plan, move |_| Same { request: request.clone(), asked: method }, watch, &stop)
+            engine::prepare(&plan)?.run_with(move |_| Same { request: request.clone(), asked: method }, watch, &stop)
         })
     });
     match measured {

@@ -15,8 +15,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use engine::RunError;
 use engine::net::Reach;
+use engine::{RunError, Runner};
 use measure::{Failure, Summary};
 use plan::{Draft, Given, Nanos, Plan};
 use report::wrk::{Facts, Formulas, Latency, Samples, SocketErrors, completed, error_statuses, latency, received};
@@ -87,9 +87,9 @@ fn measure_and_print(asked: &Asked, plan: &Plan, report: &dyn Fn(&Summary) -> St
         None => {
             let prepared = engine::prepare(plan)?;
             say_banner();
-            prepared.run_counted(watch, &stop)
+            prepared.run(watch, &stop)
         }
-        Some(script) => script.run(plan, &mut say_banner, watch, &stop).map(|measured| measured.summary),
+        Some(script) => script.run(plan, &Runner::threads(), &mut say_banner, watch, &stop),
     });
     let (summary, error) = match measured {
         Ok(summary) => (Some(summary), None),

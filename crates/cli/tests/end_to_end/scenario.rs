@@ -620,7 +620,7 @@ fn a_teardown_that_fails_for_some_users_is_a_warning_with_their_number() {
     session.loadline("run s.yaml --out json=r.json --no-save").exits(0);
     let result = session.json("r.json");
     let warning =
-        "the teardown of 3 of 3 users could not be carried out; the first: the step 'log out': it was answered with the status 500";
+        "the teardown of 3 of 3 users could not be carried out; one of them: the step 'log out': it was answered with the status 500";
     assert_eq!(result["warnings"][0], warning);
     assert_eq!((&result["requests"]["due"], &result["requests"]["failed"], &result["status"]["500"]), (&30.into(), &0.into(), &().into()));
     assert_eq!(counts(&server.raw())["GET /leave"], 3);

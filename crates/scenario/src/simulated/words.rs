@@ -35,7 +35,7 @@ steps:
   - {post: /upload, multipart: {note: 'of {{name}}', photo: {file: PHOTO, type: image/png}}}
 "
     .replace("PHOTO", &path.display().to_string());
-    let Ran { summary, .. } = run(&server, &text);
+    let Collected { summary, .. } = run(&server, &text);
     assert_eq!(summary.requests.succeeded, 9);
     let seen = log.borrow();
     let lines: Vec<&str> = seen.iter().map(|seen| seen.line.as_str()).collect();
@@ -70,7 +70,7 @@ steps:
     json: {a: 1}
     auth: {aws: {access_key: AKID, secret_key: s3cret, session_token: temporary, region: eu-central-1, service: execute-api}}
 ";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     assert_eq!(summary.requests.succeeded, 7);
     let seen = log.borrow();
     let said: Vec<&str> = seen.iter().map(|seen| seen.header("authorization")).collect();
@@ -109,7 +109,7 @@ steps:
       whole: {body: true}
   - {post: /use, body: '{{number}}|{{kind}}|{{crumb}}|{{link}}|{{csrf}}|{{code}}|{{missing}}|{{one}}|{{last}}|{{second}}|{{all}}|{{many}}|{{whole}}'}
 ";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     assert_eq!((summary.requests.succeeded, summary.scenario.unwrap().journeys[0].completed), (3, 1));
     let whole = "{\"items\": [{\"id\": 5}, {\"id\": 6}, {\"id\": 7}]}";
     assert_eq!(log.borrow()[2].body, format!("42|tea|k1|/p/2|c1|200|nothing|5|7|6|[5,6,7]|3|{whole}"));
@@ -135,7 +135,7 @@ fn every_kind_of_check_holds_or_is_broken_with_an_example() {
             text += &format!("  - {{get: {path}, checks: ['{check}']}}\n");
         }
     }
-    let Ran { summary, .. } = run(&server, &text);
+    let Collected { summary, .. } = run(&server, &text);
     let count = PROMISES.len() as u64;
     assert_eq!((summary.requests.succeeded, failed(&summary, Failure::CheckFailed)), (count, count));
     let scenario = summary.scenario.unwrap();
@@ -158,7 +158,7 @@ fn pauses_are_thought_as_they_are_written() {
     {
         let (server, log) = serving(|_| plain(1, ""));
         let text = format!("load: {{users: 1, requests: 900}}\nsteps: [{{get: /, pause: {pause}}}]\n");
-        let Ran { summary, .. } = run(&server, &text);
+        let Collected { summary, .. } = run(&server, &text);
         assert_eq!(summary.requests.succeeded, 900);
         // An answer takes 1 ms; what is waited for is rounded up to whole ones.
         let gaps: Vec<u64> = log.borrow().windows(2).map(|pair| pair[1].at_ms - pair[0].at_ms - 1).collect();
@@ -182,7 +182,7 @@ steps:
       - group: pay
         steps: [{post: /charge, name: charge}]
 ";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     let names: Vec<String> = summary.scenario.unwrap().steps.into_iter().map(|step| step.name).collect();
     assert_eq!(names, ["checkout / GET /cart", "checkout / pay / charge"]);
     assert_eq!(lines(&log), ["GET /cart", "POST /charge", "GET /cart", "POST /charge"]);
@@ -208,7 +208,7 @@ fn stages_of_a_rate_start_as_many_journeys_as_they_say() {
 load: {rate: [0/s to 50/s for 10s, 50/s for 10s], arrivals: even, connections: 100}
 steps: [{get: /a}, {get: /b}]
 ";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     let journey = &summary.scenario.as_ref().unwrap().journeys[0];
     // Half of 50/s for ten seconds, then all of it.
     assert!(journey.started.abs_diff(250 + 500) <= 1, "{journey:?}");
@@ -236,7 +236,7 @@ steps:
   - get: /1
   - {get: /1, redirects: 1, name: too far}
 ";
-    let Ran { summary, .. } = run(&server, text);
+    let Collected { summary, .. } = run(&server, text);
     assert_eq!((summary.requests.due, failed(&summary, Failure::RedirectLimit)), (4, 1));
     // Nobody asked for the third to be followed: its 302 is a success.
     assert_eq!(summary.requests.succeeded, 3);

@@ -1,5 +1,9 @@
 //! Every word of wrk's interface for scripts.
 
+use engine::Stop;
+use plan::{Draft, Plan};
+use script::{Globals, Script, Source};
+
 use crate::Trial;
 use crate::capture::Capture;
 
@@ -274,25 +278,25 @@ fn stop_ends_the_load_of_its_thread() {
     let trial = Trial::of("local n = 0 function response() n = n + 1 if n == 10 then wrk.thread:stop() end end");
     let measured = trial.endless().run(&capture).unwrap();
     assert_eq!(capture.requests().len(), 10);
-    assert_eq!(measured.summary.requests.succeeded, 10);
-    assert_eq!(measured.summary.ended.how, measure::Ending::Finished);
+    assert_eq!(measured.requests.succeeded, 10);
+    assert_eq!(measured.ended.how, measure::Ending::Finished);
 }
 
 #[test]
 fn a_batch_is_one_write_and_every_answer_counts() {
     let capture = Capture::start();
     let measured = Trial::example("pipeline.lua").requests(30).run(&capture).unwrap();
-    assert_eq!(measured.summary.requests.succeeded, 30);
+    assert_eq!(measured.requests.succeeded, 30);
     let connections = capture.connections();
     assert_eq!((connections.len(), connections[0].len()), (1, 30), "all on one connection");
     assert_eq!(capture.lines()[..4], ["GET /a", "GET /b?c=d", "POST /e", "GET /a"]);
-    assert_eq!(measured.summary.service_time.count(), 30);
+    assert_eq!(measured.service_time.count(), 30);
     let sent: usize = capture.requests().iter().map(String::len).sum();
-    assert_eq!(measured.summary.bytes.sent, sent as u64);
+    assert_eq!(measured.bytes.sent, sent as u64);
     // wrk counts in threes; here a script may vary.
     let capture = Capture::start();
     let trial = Trial::of("local n = 0 function request() n = n % 3 + 1 return wrk.format():rep(n) end");
-    assert_eq!(trial.requests(12).run(&capture).unwrap().summary.requests.succeeded, 12);
+    assert_eq!(trial.requests(12).run(&capture).unwrap().requests.succeeded, 12);
 }
 
 #[test]
@@ -300,13 +304,13 @@ fn delay_is_in_milliseconds_and_part_of_no_request() {
     let capture = Capture::start();
     let trial = Trial::of("function delay() return 40.9 end");
     let measured = trial.requests(5).run(&capture).unwrap();
-    let ended = measured.summary.ended.load_until;
+    let ended = measured.ended.load_until;
     assert!(ended.as_secs_f64() >= 0.2, "five times 40 ms: {ended}");
-    let slowest = measured.summary.response_time.max().unwrap();
+    let slowest = measured.response_time.max().unwrap();
     assert!(slowest.as_secs_f64() < 0.04 * 5.0, "the wait is no part of the time: {slowest}");
     for nothing in ["nil", "0", "-5", "0/0"] {
         let trial = Trial::of(&format!("function delay() return {nothing} end"));
-        assert_eq!(trial.run(&capture).unwrap().summary.requests.succeeded, 20);
+        assert_eq!(trial.run(&capture).unwrap().requests.succeeded, 20);
     }
 }
 
@@ -321,12 +325,45 @@ fn delay_and_a_rate_contradict_each_other() {
 fn a_rate_sends_what_request_chooses() {
     let capture = Capture::start();
     let trial = Trial { rate: Some("1000/s"), ..Trial::example("counter.lua") };
-    assert_eq!(trial.requests(40).run(&capture).unwrap().summary.requests.due, 40);
+    assert_eq!(trial.requests(40).run(&capture).unwrap().requests.due, 40);
     let mut lines = capture.lines();
     lines.sort();
     let mut expected: Vec<String> = (2..42).map(|number| format!("GET /item/{number}")).collect();
     expected.sort();
     assert_eq!(lines, expected);
+}
+
+#[test]
+fn a_load_that_a_script_chooses_is_the_same_however_it_is_split() {
+    let text = "
+        local number = 0
+        function request()
+          number = number + 1
+          return wrk.format('GET', '/item/' .. number)
+        end
+        function response(status, headers, body)
+          if status == 200 and not body:find('/item/') then error('a body of another path: ' .. body) end
+        end";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("split.lua");
+    std::fs::write(&path, text).unwrap();
+    let draft = Draft {
+        url: Some("http://a.test/".to_owned()),
+        script: Some(path.display().to_string()),
+        threads: "3".parse().ok(),
+        connections: "7".parse().ok(),
+        duration: "4s".parse().ok(),
+        timeout: "300ms".parse().ok(),
+        ..Draft::default()
+    };
+    let plan = Plan::try_from(draft).unwrap();
+    let whole = engine::split::same_however_split(&plan, &|runner, shares| {
+        let source = Source::of(&plan).unwrap();
+        let mut script = Script::load(&source, Globals::of(&plan).unwrap(), &Stop::new()).unwrap();
+        script.start(&plan, runner, shares, &mut || (), &Stop::new()).unwrap()
+    });
+    assert_eq!(whole.broken, None);
+    assert!(whole.summary.requests.succeeded > 500 && whole.summary.requests.failed > 20, "{:?}", whole.summary.requests);
 }
 
 #[test]
@@ -448,5 +485,5 @@ fn scripts_have_luas_whole_library_as_in_wrk() {
 fn head_requests_end_with_their_heads() {
     let capture = Capture::start();
     let trial = Trial::of("function request() return 'HEAD /empty HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n' end");
-    assert_eq!(trial.run(&capture).unwrap().summary.requests.succeeded, 20);
+    assert_eq!(trial.run(&capture).unwrap().requests.succeeded, 20);
 }

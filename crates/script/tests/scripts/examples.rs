@@ -50,7 +50,7 @@ fn every_example_runs() {
         for threads in [1, 2] {
             let capture = Capture::start();
             let measured = example(name).threads(threads).requests(24).run(&capture).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert_eq!(measured.summary.requests.succeeded, 24, "{name}");
+            assert_eq!(measured.requests.succeeded, 24, "{name}");
             assert_eq!(capture.requests().len(), 24, "{name}");
         }
     }
@@ -80,7 +80,7 @@ fn the_first_error_stops_the_example_that_says_so() {
     let text = std::fs::read_to_string(&trial.path).unwrap();
     let own = Trial::of(&format!("wrk.path = '/fail'\n{text}")).endless();
     let measured = own.run(&capture).unwrap();
-    assert_eq!((measured.summary.requests.failed, capture.requests().len()), (1, 1));
+    assert_eq!((measured.requests.failed, capture.requests().len()), (1, 1));
 }
 
 /// A request with its header lines in alphabetical order: wrk writes them as its table iterates, which is different in every run.

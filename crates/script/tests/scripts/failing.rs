@@ -15,7 +15,7 @@ fn fails(script: &str) -> String {
 }
 
 fn fails_in(trial: &Trial) -> String {
-    trial.run_to_the_end(&Capture::start()).map(|(measured, _)| measured.summary.requests).unwrap_err().to_string()
+    trial.run_to_the_end(&Capture::start()).map(|(measured, _)| measured.requests).unwrap_err().to_string()
 }
 
 #[test]
@@ -105,7 +105,7 @@ impl Trial {
 fn the_sandbox_runs_every_example_that_reads_no_files() {
     for name in ["post.lua", "counter.lua", "weighted.lua", "token.lua", "think.lua", "threads.lua", "pipeline.lua"] {
         let measured = Trial::example(name).sandboxed().run(&Capture::start()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert!(measured.summary.requests.succeeded >= 20, "{name}");
+        assert!(measured.requests.succeeded >= 20, "{name}");
     }
 }
 

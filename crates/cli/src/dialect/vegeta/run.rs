@@ -328,7 +328,7 @@ pub fn attack(asked: &Asked, cpus: Option<NonZeroU32>) -> Result<(), String> {
     let manners = Manners { voice: asked.voice, patience: None };
     let measured = super::super::measure_by(&plan, manners, &stop, &mut |_| (), |watch| {
         let program = move |_| Attack { shared: shared.clone(), out: out.clone(), batch: RefCell::default(), stopped: Cell::new(false) };
-        engine::run_with(&plan, program, watch, &stop)
+        engine::prepare(&plan)?.run_with(program, watch, &stop)
     });
     // All workers have let go of the channel, so the writer ends.
     let written = written.join().map_err(|_| "the thread that writes results panicked".to_owned())?;

@@ -1,0 +1,209 @@
+//! The kinds of work whose costs are counted, each carried out by the real worker in the simulated engine.
+
+use std::cell::Cell;
+use std::num::NonZeroU32;
+
+use anyhow::{Result, anyhow};
+use engine::simulation::Simulation;
+use engine::{Message, Runner, Stop};
+use plan::{Draft, Given, Nanos, Plan, Share};
+use script::{Globals, Script, Source};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+use tokio::task::LocalSet;
+
+use crate::bytes::live;
+
+/// A kind of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    Plain,
+    OpenLoad,
+    Template,
+    Journey,
+    Script,
+}
+
+/// What every request is answered.
+const ANSWER: &[u8] =
+    b"HTTP/1.1 200 OK\r\nServer: s\r\nContent-Type: application/json\r\nContent-Length: 28\r\n\r\n{\"id\": 7, \"text\": \"hello w\"}";
+
+/// What the bare exchange sends.
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: simulated.test\r\nUser-Agent: loadline/0.1.0\r\nAccept: */*\r\n\r\n";
+
+const JOURNEY: &str = include_str!("../../bench/scripts/journey.yaml");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../bench/scripts/path.lua");
+
+impl Work {
+    pub const ALL: [Self; 5] = [Self::Plain, Self::OpenLoad, Self::Template, Self::Journey, Self::Script];
+
+    /// Its name in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::OpenLoad => "open-load",
+            Self::Template => "template",
+            Self::Journey => "journey",
+            Self::Script => "script",
+        }
+    }
+
+    /// That of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|work| work.name() == name)
+    }
+
+    /// Sends so many requests, by ten users, or in open load by as many as are needed.
+    ///
+    /// # Errors
+    /// If the work cannot be carried out.
+    pub fn run(self, requests: u64) -> Result<()> {
+        let mut draft = Draft { connections: given("10"), requests: given(&requests.to_string()), ..Draft::default() };
+        if self == Self::OpenLoad {
+            (draft.rate, draft.arrivals, draft.duration) = (given("100000/s"), given("even"), given("1h"));
+        }
+        let (mut told, mut failed) = (0, None);
+        self.carry_out(draft, &Simulation::of(answering), &mut |message| {
+            if let Message::Counts(_, counts) = message {
+                told += counts.succeeded;
+                failed = failed.take().or(counts.examples.into_values().next());
+            }
+            true
+        })?;
+        if told < requests { Err(anyhow!("{told} of {requests} requests succeeded: {failed:?}")) } else { Ok(()) }
+    }
+
+    /// Bytes allocated while so many users wait for their second answers.
+    ///
+    /// # Errors
+    /// If the work cannot be carried out.
+    pub fn idle(self, users: u32) -> Result<usize> {
+        let draft = Draft { connections: given(&users.to_string()), duration: given("10s"), ..Draft::default() };
+        let before = live();
+        let mut idle = None;
+        self.carry_out(draft, &Simulation::of(answering_once), &mut |message| {
+            if let Message::Counts(_, counts) = message {
+                idle = Some((live() - before, counts.succeeded));
+            }
+            idle.is_none()
+        })?;
+        match idle {
+            Some((bytes, answered)) if answered >= u64::from(users) => Ok(bytes),
+            other => Err(anyhow!("{users} users: {other:?}")),
+        }
+    }
+
+    /// Carries a load of this kind out, until it ends or whoever is shown its messages has seen enough.
+    fn carry_out(self, draft: Draft, server: &Simulation, show: &mut dyn FnMut(Message) -> bool) -> Result<()> {
+        let draft = Draft {
+            url: Some(if self == Self::Template { "http://simulated.test/?id={{sequence}}" } else { "http://simulated.test/" }.to_owned()),
+            threads: Some(Given::Value(NonZeroU32::MIN)),
+            seed: given("1"),
+            no_preflight: true,
+            ..draft
+        };
+        let (runner, stop) = (Runner::simulated(server), Stop::new());
+        let messages = match self {
+            Self::Plain | Self::OpenLoad => runner.prepare(&plan(draft)?)?.start(Share::all(NonZeroU32::MIN), &stop)?,
+            Self::Template => {
+                let plan = plan(draft)?;
+                let ready = template::Ready::new(&plan, &[]).map_err(|errors| anyhow!("{errors}"))?;
+                ready.start(runner.prepare(&plan)?, Share::all(NonZeroU32::MIN), &stop)?
+            }
+            Self::Journey => {
+                let scenario = scenario::read("journey.yaml", JOURNEY).map_err(|mistakes| anyhow!("{mistakes:?}"))?;
+                let plan = plan(Draft { scenario: Some("journey.yaml".to_owned()), ..draft })?;
+                let mut ready = scenario::Ready::new(&plan, &scenario, &[]).map_err(|errors| anyhow!("{errors}"))?;
+                let series = ready.begin(&stop)?;
+                ready.start(&series, runner.prepare(&plan)?, Share::all(NonZeroU32::MIN), &stop)?
+            }
+            Self::Script => {
+                let plan = plan(Draft { script: Some(SCRIPT.to_owned()), ..draft })?;
+                let source = Source::of(&plan).ok_or_else(|| anyhow!("the plan has no script"))?;
+                let mut script = Script::load(&source, Globals::of(&plan)?, &stop)?;
+                script.start(&plan, &runner, Share::all(NonZeroU32::MIN), &mut || (), &stop)?
+            }
+        };
+        let mut messages = messages;
+        while let Some(message) = messages.next()
+            && show(message)
+        {}
+        Ok(())
+    }
+}
+
+fn plan(draft: Draft) -> Result<Plan> {
+    Plan::try_from(draft).map_err(|errors| anyhow!("{errors}"))
+}
+
+fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+where
+    T::Err: std::fmt::Display,
+{
+    text.parse().ok()
+}
+
+/// Reads what there is; whether the client is still there.
+async fn read(stream: &mut DuplexStream) -> bool {
+    let mut buffer = [0; 1024];
+    matches!(stream.read(&mut buffer).await, Ok(1..))
+}
+
+/// Answers every request, which comes in one piece.
+async fn answering(mut stream: DuplexStream, _number: u64) {
+    while read(&mut stream).await {
+        if stream.write_all(ANSWER).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Answers the first request only.
+async fn answering_once(mut stream: DuplexStream, _number: u64) {
+    if read(&mut stream).await && stream.write_all(ANSWER).await.is_ok() {
+        while read(&mut stream).await {}
+    }
+}
+
+/// So many exchanges over ten connections without anything of loadline's.
+pub fn bare(requests: u64) {
+    let runtime = runtime();
+    let left = std::rc::Rc::new(Cell::new(requests));
+    let tasks = LocalSet::new();
+    for _ in 0..10 {
+        let (mut ours, theirs) = tokio::io::duplex(64 * 1024);
+        tasks.spawn_local(answering(theirs, 0));
+        let left = left.clone();
+        tasks.spawn_local(async move {
+            while left.get() > 0 {
+                left.set(left.get() - 1);
+                if ours.write_all(REQUEST).await.is_err() || !read(&mut ours).await {
+                    return;
+                }
+            }
+        });
+    }
+    runtime.block_on(tasks);
+}
+
+/// Bytes allocated for so many connections of the simulation and their server, with nobody on this side of them.
+pub fn bare_idle(connections: u32) -> usize {
+    let runtime = runtime();
+    let before = live();
+    let tasks = LocalSet::new();
+    let mut ours = Vec::with_capacity(connections as usize);
+    let bytes = tasks.block_on(&runtime, async {
+        for _ in 0..connections {
+            let (our, theirs) = tokio::io::duplex(64 * 1024);
+            tokio::task::spawn_local(Box::pin(answering_once(theirs, 0)));
+            ours.push(our);
+        }
+        tokio::time::sleep(Nanos::SECOND.into()).await;
+        live() - before - ours.capacity() * size_of::<DuplexStream>()
+    });
+    drop(ours);
+    bytes
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime")
+}

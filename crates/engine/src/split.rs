@@ -1,0 +1,129 @@
+//! Loads that are split over sources in other processes: whatever the split, the result is that of the whole.
+//!
+//! Each part is started by itself, as in a process of its own; its messages are written as lines and read again, and those of all
+//! parts come in an order that chance decides. The server answers by what it is asked alone, so that the parts need not share it.
+
+use std::num::NonZeroU32;
+
+use plan::{Plan, Random, Share};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::Runner;
+use crate::collect::{Collected, collect};
+use crate::launch::Messages;
+use crate::message::Message;
+use crate::simulation::{Simulation, read_request};
+
+/// Ways to split each load.
+const SPLITS: u64 = 4;
+
+impl Simulation {
+    /// Against a server whose answers follow from the request's first line and its body alone (headers stand in any order in a script): most are 200 after some milliseconds with what was
+    /// asked in the body, one in sixteen is 503, and one in sixty-four never comes.
+    ///
+    /// # Panics
+    /// If a request is no text.
+    #[must_use]
+    pub fn stateless() -> Self {
+        Self::of(|mut stream, _| async move {
+            while let Some(head) = read_request(&mut stream).await {
+                let length =
+                    head.lines().filter_map(|line| line.split_once(": ")).find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+                let mut body = vec![0; length.map_or(0, |(_, length)| length.parse().expect("a length"))];
+                if stream.read_exact(&mut body).await.is_err() {
+                    return;
+                }
+                let line = head.lines().next().unwrap_or_default();
+                let asked = line.as_bytes().iter().chain(&body).fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add((*byte).into()));
+                if asked % 64 == 33 {
+                    std::future::pending::<()>().await;
+                }
+                let (status, path) = (if asked % 16 == 5 { 503 } else { 200 }, head.split(' ').nth(1).unwrap_or_default());
+                tokio::time::sleep(std::time::Duration::from_millis(2 + asked % 40)).await;
+                let reply = format!("HTTP/1.1 {status} Word\r\nContent-Length: {}\r\n\r\n{path}", path.len());
+                if stream.write_all(reply.as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        })
+    }
+}
+
+/// Carries a plan out whole and in several splits of its shares, and gives the whole. `start` starts some of its shares.
+///
+/// # Panics
+/// If a split gives another result than the whole.
+pub fn same_however_split(plan: &Plan, start: &dyn Fn(&Runner, Vec<Share>) -> Messages) -> Collected {
+    let threads = plan.threads();
+    let part = |shares: Vec<Share>| start(&Runner::simulated(&Simulation::stateless()), shares);
+    let whole = collect(plan, threads.get(), part(Share::all(threads).collect()), &mut |_, _| ());
+    for split in 0..SPLITS {
+        let mut random = Random::new(split, 0);
+        let mut groups = vec![Vec::new(); random.between(1, threads.get().into()) as usize];
+        for share in Share::all(threads) {
+            let last = groups.len() as u64 - 1;
+            groups[random.between(0, last) as usize].push(share);
+        }
+        let parts = groups.into_iter().filter(|shares| !shares.is_empty()).map(&part).collect();
+        let again = collect(plan, threads.get(), Shuffled { parts, random }, &mut |_, _| ());
+        assert!(again.summary == whole.summary, "split {split}:\n{:#?}\nis not\n{:#?}", again.summary, whole.summary);
+        assert_eq!((&again.left, &again.broken), (&whole.left, &whole.broken), "split {split}");
+    }
+    whole
+}
+
+/// Messages of several parts in an order that chance decides, each over the wire.
+struct Shuffled {
+    parts: Vec<Messages>,
+    random: Random,
+}
+
+impl Iterator for Shuffled {
+    type Item = Message;
+
+    fn next(&mut self) -> Option<Message> {
+        while let Some(last) = NonZeroU32::new(self.parts.len() as u32) {
+            let part = self.random.between(0, u64::from(last.get()) - 1) as usize;
+            match self.parts[part].next() {
+                Some(message) => return Some(Message::from_line(&message.to_line()).expect("a message reads back")),
+                None => drop(self.parts.remove(part)),
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Stop;
+    use crate::simulation::{given, plan};
+
+    fn split(plan: &Plan) -> Collected {
+        same_however_split(plan, &|runner, shares| runner.prepare(plan).unwrap().start(shares, &Stop::new()).unwrap())
+    }
+
+    #[test]
+    fn a_closed_load_and_an_open_one_are_the_same_however_they_are_split() {
+        let closed = plan(|draft| {
+            draft.threads = given("5");
+            draft.connections = given("13");
+            draft.duration = given("4500ms");
+            draft.warmup = given("1s");
+            draft.timeout = given("300ms");
+        });
+        let open = plan(|draft| {
+            draft.threads = given("4");
+            draft.rate = given("300/s");
+            draft.arrivals = given("poisson");
+            draft.connections = given("4");
+            draft.requests = given("700");
+            draft.timeout = given("200ms");
+            draft.duration = given("10s");
+        });
+        for load in [closed, open] {
+            let whole = split(&load);
+            assert!(whole.summary.requests.due > 400, "{:?}", whole.summary.requests);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What the sources of a run leave behind beside their counts, once they are done.
+//!
+//! A journey's users may fail to clear up, a replay's answers may differ from its log, and the next load of a scenario goes on in its
+//! data files where this one stopped. None of it is known before a source has ended, and all of it must be the same whether the
+//! sources were threads of this process or of others. Cells that threads share, the alternative, do not reach another process.
+//!
+//! Invariant: adding is exact in any order.
+
+use std::collections::BTreeMap;
+
+use plan::Nanos;
+use serde::{Deserialize, Serialize};
+
+use crate::Compared;
+
+/// Everything that sources leave behind.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Leftovers {
+    /// Users that had something to do before they went.
+    pub teardowns: Teardowns,
+    /// The position in a scenario's rows and numbers.
+    pub position: Position,
+    /// Data files whose rows were waited for, by their paths.
+    pub data_waits: BTreeMap<String, DataWaits>,
+    /// The requests of a log.
+    pub replay: ReplayCounts,
+}
+
+/// Teardowns of users.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Teardowns {
+    /// Users that had one.
+    pub users: u64,
+    /// Those whose teardown failed.
+    pub failed: u64,
+    /// Why one of them failed, in words.
+    pub why: Option<String>,
+}
+
+/// How far the loads of a scenario have come.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Position {
+    /// As many journeys have had a row.
+    pub journeys: u64,
+    /// As many requests have had a number.
+    pub requests: u64,
+    /// Requests of each step that has a most, by its place.
+    pub sent: Vec<u64>,
+    /// Whether there are no more rows.
+    pub has_run_out: bool,
+}
+
+/// Waits for rows of a data file that were not read in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DataWaits {
+    /// How many.
+    pub count: u64,
+    /// How long they took together.
+    #[serde(rename = "total_ns")]
+    pub total: Nanos,
+}
+
+/// The requests of a log as they were sent.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ReplayCounts {
+    /// Requests taken from the log, sent or not.
+    pub taken: u64,
+    /// Those that could not be sent at their time, since their line came too late in the log.
+    pub late: u64,
+    /// The answers beside those of the log.
+    #[serde(with = "entries")]
+    pub compared: Compared,
+    /// Why the log could not be read to its end, in words.
+    pub failed: Option<String>,
+}
+
+impl Leftovers {
+    /// Adds another source's.
+    pub fn add(&mut self, other: Self) {
+        // Taken apart without `..`, so that what nobody adds does not compile.
+        let Self { teardowns, position, data_waits, replay } = other;
+        self.teardowns.add(teardowns);
+        self.position.add(position);
+        for (path, DataWaits { count, total }) in data_waits {
+            let waits = self.data_waits.entry(path).or_default();
+            waits.count += count;
+            waits.total += total;
+        }
+        self.replay.add(replay);
+    }
+}
+
+impl Teardowns {
+    /// Adds another source's.
+    pub fn add(&mut self, other: Self) {
+        let Self { users, failed, why } = other;
+        self.users += users;
+        self.failed += failed;
+        keep_lesser(&mut self.why, why);
+    }
+}
+
+impl Position {
+    /// Adds another source's: the next load begins behind the source that came furthest.
+    pub fn add(&mut self, other: Self) {
+        let Self { journeys, requests, sent, has_run_out } = other;
+        self.journeys = self.journeys.max(journeys);
+        self.requests = self.requests.max(requests);
+        self.sent.resize(self.sent.len().max(sent.len()), 0);
+        self.sent.iter_mut().zip(sent).for_each(|(sum, sent)| *sum += sent);
+        self.has_run_out |= has_run_out;
+    }
+}
+
+impl ReplayCounts {
+    fn add(&mut self, other: Self) {
+        let Self { taken, late, compared, failed } = other;
+        self.taken += taken;
+        self.late += late;
+        for (key, count) in compared {
+            *self.compared.entry(key).or_default() += count;
+        }
+        keep_lesser(&mut self.failed, failed);
+    }
+}
+
+impl Leftovers {
+    /// What of it the user should know, in words: rows that came late, and teardowns that failed.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let late = self.data_waits.iter().map(|(path, DataWaits { count, total })| {
+            let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
+            let waited = Nanos::from_millis(total.0.div_ceil(1_000_000));
+            format!(
+                "rows of the data file {path} were not read in time: requests waited for them {times}, {waited} in all, and answers that came meanwhile \
+                 look later than they were; take rows in order, of a file that was shuffled before (shuf), or send less"
+            )
+        });
+        let Teardowns { users, failed, why } = &self.teardowns;
+        let why = why.as_deref().unwrap_or("it failed");
+        let failed =
+            (*failed > 0).then(|| format!("the teardown of {failed} of {users} users could not be carried out; one of them: {why}"));
+        late.chain(failed).collect()
+    }
+}
+
+/// Of two reasons the lesser text stays, so that order cannot matter.
+fn keep_lesser(kept: &mut Option<String>, other: Option<String>) {
+    *kept = [kept.take(), other].into_iter().flatten().min();
+}
+
+/// A map as a list of its entries: keys that are no text cannot be keys of JSON.
+mod entries {
+    use super::{Compared, Deserialize, Serialize};
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(map: &Compared, serializer: S) -> Result<S::Ok, S::Error> {
+        map.iter().collect::<Vec<_>>().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Compared, D::Error> {
+        Ok(Vec::deserialize(deserializer)?.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn leftovers() -> impl Strategy<Value = Leftovers> {
+        let why = || prop::option::of("[a-c]{1,2}");
+        let teardowns = (0..9u64, 0..9u64, why()).prop_map(|(users, failed, why)| Teardowns { users, failed, why });
+        let position = (0..9u64, 0..9u64, prop::collection::vec(0..9u64, 0..4), any::<bool>())
+            .prop_map(|(journeys, requests, sent, has_run_out)| Position { journeys, requests, sent, has_run_out });
+        let waits = (0..9u64, 0..9u64).prop_map(|(count, total)| DataWaits { count, total: Nanos(total) });
+        let data_waits = prop::collection::btree_map("[a-c]", waits, 0..3);
+        let compared = prop::collection::btree_map((0..3u32, 0..3u16, 0..3u16), 1..9u64, 0..5);
+        let replay =
+            (0..9u64, 0..9u64, compared, why()).prop_map(|(taken, late, compared, failed)| ReplayCounts { taken, late, compared, failed });
+        (teardowns, position, data_waits, replay).prop_map(|(teardowns, position, data_waits, replay)| Leftovers {
+            teardowns,
+            position,
+            data_waits,
+            replay,
+        })
+    }
+
+    fn sum(all: impl IntoIterator<Item = Leftovers>) -> Leftovers {
+        let mut sum = Leftovers::default();
+        all.into_iter().for_each(|one| sum.add(one));
+        sum
+    }
+
+    #[test]
+    fn what_the_user_should_know_is_said() {
+        let mut left = Leftovers::default();
+        assert_eq!(left.warnings(), Vec::<String>::new());
+        left.data_waits.insert("u.csv".to_owned(), DataWaits { count: 2, total: Nanos::from_millis(7) });
+        left.teardowns = Teardowns { users: 5, failed: 2, why: Some("the step 'bye': status 500".to_owned()) };
+        let said = left.warnings();
+        assert!(said[0].contains("u.csv") && said[0].contains("2 times") && said[0].contains("7ms"), "{said:?}");
+        assert_eq!(said[1], "the teardown of 2 of 5 users could not be carried out; one of them: the step 'bye': status 500");
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_and_any_grouping_give_the_same_sum(all in prop::collection::vec(leftovers(), 0..5), at in 0usize..5) {
+            let (first, rest) = all.split_at(at.min(all.len()));
+            let grouped = sum([sum(rest.iter().rev().cloned()), sum(first.to_vec())]);
+            prop_assert_eq!(sum(all), grouped);
+        }
+
+        #[test]
+        fn what_is_written_reads_back(one in leftovers()) {
+            let text = serde_json::to_string(&one).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Leftovers>(&text).unwrap(), one);
+        }
+    }
+}
