@@ -5,6 +5,9 @@ PREFIX ?= $(HOME)/.local
 BUILT  := $(or $(CARGO_TARGET_DIR),target)
 BIN    := $(BUILT)/release/loadline
 
+# Where Debian has servers: not on the path of every user.
+export PATH := $(PATH):/usr/sbin:/sbin
+
 .DEFAULT_GOAL := help
 .PHONY: help web web-test api-test counts screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
 
@@ -48,7 +51,7 @@ test: fmt licences web ## everything that must hold: formatting, licences, lints
 	scripts/tools.sh nginx wrk ab openssl tmux gnuplot siege prometheus go
 	scripts/peers.sh hey vegeta
 	$(MAKE) --no-print-directory lint doc counts beside
-	$(CARGO) test --workspace --locked
+	LOADLINE_TEST_TOOLS=all $(CARGO) test --workspace --locked
 	$(MAKE) --no-print-directory web-test api-test
 	$(MAKE) --no-print-directory targets-test TARGETS=nethttp
 	$(MAKE) --no-print-directory proofs

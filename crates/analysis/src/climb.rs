@@ -17,6 +17,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::LevelRow;
+use crate::gate::AbortRule;
 use crate::quantity::{figure, percent};
 
 /// A level that succeeds less than this, in percent, is failing.
@@ -44,6 +45,8 @@ pub enum StopRule {
     NothingGained,
     /// The user ended it.
     Interrupted,
+    /// A condition came true that the user had set for it.
+    Aborted,
     /// A level could not be measured.
     CutShort,
     /// The program was killed, or lost its power.
@@ -66,6 +69,12 @@ impl Stopped {
         Self { rule: StopRule::Interrupted, words: "interrupted".to_owned() }
     }
 
+    /// A condition of the user came true at this load.
+    #[must_use]
+    pub fn aborted(rule: &AbortRule, load: &str) -> Self {
+        Self { rule: StopRule::Aborted, words: format!("'{rule}' came true at {load}") }
+    }
+
     /// A level could not be measured, for the reason given.
     #[must_use]
     pub fn cut_short(reason: &str) -> Self {
@@ -82,7 +91,7 @@ impl Stopped {
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.rule {
-            StopRule::Interrupted | StopRule::CutShort | StopRule::Killed => write!(f, "stopped: {}", self.words),
+            StopRule::Interrupted | StopRule::Aborted | StopRule::CutShort | StopRule::Killed => write!(f, "stopped: {}", self.words),
             _ => write!(f, "stopped: {} (--all-levels goes on)", self.words),
         }
     }

@@ -216,7 +216,8 @@ impl Found {
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         if self.trials.is_empty() {
-            return vec!["Nothing was measured.".to_owned()];
+            let stopped = self.stopped.as_ref().map(|stopped| sentence(&stopped.to_string()));
+            return std::iter::once("Nothing was measured.".to_owned()).chain(stopped).collect();
         }
         let unit = self.rated.unit();
         let mut said: Vec<String> =
@@ -541,6 +542,8 @@ mod tests {
         let mut search = Search::new(settings.clone()).unwrap();
         let mut found = Found::new("x".to_owned(), &promised, settings, search.answer());
         assert_eq!(found.sentences(), ["Nothing was measured."]);
+        found.stopped = Some(Stopped::aborted(&"qps > 1 for 1s".parse().unwrap(), "10/s"));
+        assert_eq!(found.sentences(), ["Nothing was measured.", "Stopped: 'qps > 1 for 1s' came true at 10/s."]);
         let Step::Trial { .. } = search.next() else { panic!("a search begins with a trial") };
         let run = run("closed_all_well");
         let (result, doubt) = learnt(&promised, &run, 2.0, None);

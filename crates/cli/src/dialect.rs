@@ -22,6 +22,7 @@ mod wrk2;
 mod wrktest;
 
 use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,9 +34,9 @@ use history::Kind;
 use measure::{Counted, Ending, Example, Failure, FailureCount, Summary, Tick};
 use plan::{Draft, Nanos, Plan, PlanErrors};
 
-use crate::calibration::note_ceiling;
 use crate::exit::Failed;
 use crate::keeping::{Keeper, Keeping};
+use crate::observers::Observers;
 use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Voice, complain};
 use crate::{inputs, interrupt, saved};
@@ -150,12 +151,23 @@ pub fn measure_by(
     let name = saved::suggested(plan);
     let mut keeper = Keeping::default().decide(Kind::Run, &name, &mut PlanErrors::default());
     keeper.begin(stop);
-    keeper.load(plan, name);
-    let mut ended = run(&mut |tick, counted| {
+    let mut look = |tick: &Tick| {
         patience.tick(tick, stop);
-        keeper.second(counted);
         watch(tick);
-    });
+        ControlFlow::Continue(())
+    };
+    let mut ended = Observers {
+        screen: None,
+        live: None,
+        // The originals do not look at the server.
+        server: None,
+        profiles: None,
+        journal: Some((&keeper, name)),
+        exports: None,
+        guard: None,
+        judge: Some(&mut look),
+    }
+    .carry_out(plan, stop, |watch, _| run(watch));
     keeper.load_is_over();
     let summary = match &mut ended {
         Ok(summary) => Some(summary),
@@ -164,7 +176,6 @@ pub fn measure_by(
     match summary {
         Some(summary) => {
             patience.settle(summary);
-            note_ceiling(summary);
             keep(&mut keeper, summary, manners.voice);
         }
         None => keeper.discard(),

@@ -19,10 +19,14 @@ pub struct Drive<'a> {
     plan: &'a Plan,
     by: By<'a>,
     prepared: Option<Prepared>,
+    /// A script whose last words are still to be said.
+    last: Option<(Script, DoneArguments)>,
 }
 
 /// What chooses its requests.
 enum By<'a> {
+    /// It was carried out.
+    Nothing,
     /// The plan: they are all the same.
     Plan,
     Script(Box<Script>),
@@ -34,19 +38,12 @@ enum By<'a> {
     Log(::replay::Ready),
 }
 
-/// What came of it, and the script's last words still to be said.
-pub struct Driven {
-    /// The finished run.
-    pub summary: Summary,
-    last: Option<(Script, DoneArguments)>,
-}
-
 /// Carries a plan out, without a script's last words.
 ///
 /// # Errors
 /// As the engine's; and if the script fails.
 pub fn run(plan: &Plan, scenarios: &Scenarios, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-    Drive::new(plan, scenarios, stop)?.run(watch, stop).map(|driven| driven.summary)
+    Drive::new(plan, scenarios, stop)?.run(watch, stop)
 }
 
 /// Loads that one command makes one after the other: what a scenario does once is done once for all of them, and its rows and numbers go
@@ -76,7 +73,7 @@ impl Series {
         if let By::Journeys(_, series) = &mut drive.by {
             *series = self.begun.as_ref();
         }
-        drive.run(watch, stop).map(|driven| driven.summary)
+        drive.run(watch, stop)
     }
 
     /// Carries one out whose users do not pause: what is asked is how fast the server answers.
@@ -114,7 +111,7 @@ impl<'a> Drive<'a> {
             (None, Some(journeys)) => By::Journeys(Box::new(journeys), None),
             (None, None) => By::filled(plan)?,
         };
-        Ok(Self { plan, by, prepared: None })
+        Ok(Self { plan, by, prepared: None, last: None })
     }
 
     /// Sends what was found in a log, whose plan this is.
@@ -122,7 +119,7 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// If its headers would not be valid on the wire.
     pub fn replay(plan: &'a Plan, found: Found) -> Result<Self, RunError> {
-        Ok(Self { plan, by: By::Log(::replay::Ready::new(plan, found)?), prepared: None })
+        Ok(Self { plan, by: By::Log(::replay::Ready::new(plan, found)?), prepared: None, last: None })
     }
 
     /// Looks at everything a plan without a script needs, its target included, where not every address may be connected to.
@@ -142,7 +139,7 @@ impl<'a> Drive<'a> {
             None => By::filled(plan)?,
         };
         let prepared = Some(runner.prepare(plan)?);
-        Ok(Self { plan, by, prepared })
+        Ok(Self { plan, by, prepared, last: None })
     }
 
     /// Sends one request, or goes through one journey of these names, and tells everything about it.
@@ -150,13 +147,13 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// As the engine's; and if a script chooses the requests.
     pub fn walk(self, journey: usize, names: &[String], stop: &Stop) -> Result<scenario::Walk, RunError> {
-        let Self { plan, by, prepared } = self;
+        let Self { plan, by, prepared, .. } = self;
         let prepared = || prepared.map_or_else(|| engine::prepare(plan), Ok);
         let ready = match by {
             By::Journeys(ready, _) => return ready.walk(journey, names, stop),
             By::Filling(ready) => ready,
             By::Plan => filling::always_ready(plan)?,
-            By::Script(_) | By::Log(_) => {
+            By::Nothing | By::Script(_) | By::Log(_) => {
                 return Err(RunError::input(
                     "a script chooses its requests itself",
                     "look at them with print() in the script, or try a URL or a scenario",
@@ -167,37 +164,46 @@ impl<'a> Drive<'a> {
         Ok(scenario::Walk { exchanges, wrong: None })
     }
 
-    /// Carries it out.
+    /// Carries it out, once.
     ///
     /// # Errors
     /// As the engine's; and if the script fails.
-    pub fn run(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Driven, RunError> {
-        let mut driven = self.carried_out(watch, stop).map_err(|mut error| {
-            if let Some(summary) = error.measured.as_deref_mut() {
-                leave_out(summary);
-            }
-            error
-        })?;
-        leave_out(&mut driven.summary);
-        Ok(driven)
+    pub fn run(&mut self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+        let mut ended = self.carry_out(watch, stop);
+        match &mut ended {
+            Ok(run) => leave_out(run),
+            Err(error) => error.measured.as_deref_mut().into_iter().for_each(leave_out),
+        }
+        ended
     }
 
-    fn carried_out(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Driven, RunError> {
-        let Self { plan, by, prepared } = self;
+    fn carry_out(&mut self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+        let (plan, prepared) = (self.plan, self.prepared.take());
         let prepared = || prepared.map_or_else(|| engine::prepare(plan), Ok);
-        let measured = match by {
+        match std::mem::replace(&mut self.by, By::Nothing) {
+            By::Nothing => unreachable!("a load is carried out once"),
             By::Script(mut script) => {
                 let summary = script.run(plan, &Runner::threads(), &mut || (), watch, stop)?;
-                let with = DoneArguments::of(&summary);
-                return Ok(Driven { summary, last: Some((*script, with)) });
+                self.last = Some((*script, DoneArguments::of(&summary)));
+                Ok(summary)
             }
             By::Plan => prepared()?.run(watch, stop),
             By::Filling(ready) => ready.run(prepared()?, watch, stop),
             By::Journeys(ready, None) => ready.run(prepared()?, watch, stop),
             By::Journeys(ready, Some(series)) => ready.load(series, prepared()?, watch, stop),
             By::Log(ready) => ready.run(prepared()?, watch, stop),
-        };
-        measured.map(|summary| Driven { summary, last: None })
+        }
+    }
+
+    /// Lets the script say its last words; to be called when the report is written.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub fn finish(self, stop: &Stop) -> Result<(), RunError> {
+        match self.last {
+            None => Ok(()),
+            Some((mut script, with)) => Ok(script.done(&with, stop)?),
+        }
     }
 }
 
@@ -215,17 +221,4 @@ fn refuse_replay(plan: &Plan) -> Result<(), RunError> {
         format!("this plan sends the requests of {} at their times, and the log is not in it", replay.logs.join(", ")),
         "play the log again with loadline replay LOG TARGET",
     ))
-}
-
-impl Driven {
-    /// Lets the script say its last words; to be called when the report is written.
-    ///
-    /// # Errors
-    /// If it fails.
-    pub fn finish(self, stop: &Stop) -> Result<(), RunError> {
-        match self.last {
-            None => Ok(()),
-            Some((mut script, with)) => Ok(script.done(&with, stop)?),
-        }
-    }
 }

@@ -19,6 +19,7 @@ mod interrupt;
 mod keeping;
 mod margin;
 mod name;
+mod observers;
 mod observing;
 mod other_tools;
 mod output_args;

@@ -23,7 +23,7 @@ pub struct Promises {
 /// When to give up early.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Aborts {
-    /// End the run, and fail, once this was true for that time: 'failed > 50% for 5s', 'p99 > 2s for 10s' (repeatable)
+    /// End the load, and fail, once this was true for that time: 'failed > 50% for 5s', 'p99 > 2s for 10s' (repeatable)
     #[arg(long, value_name = "CONDITION", action = ArgAction::Append, help_heading = "Checks")]
     abort_on: Vec<String>,
 }
@@ -92,13 +92,16 @@ fn read<T: FromStr<Err: Display>>(setting: &'static str, texts: &[String], help:
 }
 
 /// Watches a run for the conditions to abort on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Guard {
     watches: Vec<(AbortRule, Watch)>,
     came_true: Option<AbortRule>,
 }
 
 impl Guard {
+    /// Without any condition.
+    pub const NONE: Self = Self { watches: Vec::new(), came_true: None };
+
     /// Takes the next tick. True once, when the first of the conditions comes true.
     pub fn tick(&mut self, tick: &Tick) -> bool {
         if self.came_true.is_some() {

@@ -351,6 +351,7 @@ fn ended(stopped: Option<&Stopped>) -> String {
     use analysis::StopRule;
     match stopped.map(|stopped| stopped.rule) {
         Some(StopRule::Interrupted) => ", interrupted".to_owned(),
+        Some(StopRule::Aborted) => ", given up".to_owned(),
         Some(StopRule::CutShort | StopRule::Killed) => ", cut short".to_owned(),
         _ => String::new(),
     }

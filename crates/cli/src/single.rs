@@ -7,14 +7,14 @@ use analysis::Reading;
 use analysis::gate::Check;
 use engine::{RunError, Stop};
 use export::Ready;
-use measure::{Counted, Ending, Summary, Tick};
+use measure::{Ending, Summary};
 use plan::Plan;
 
-use crate::calibration::note_ceiling;
 use crate::detail::Detail;
 use crate::drive::Drive;
 use crate::exit::{self, Exit, Failed};
 use crate::keeping::Keeper;
+use crate::observers::Observers;
 use crate::observing::Eyes;
 use crate::output_args::OutputArgs;
 use crate::outputs::Outputs;
@@ -46,54 +46,39 @@ pub struct Single<'a> {
 }
 
 impl Single<'_> {
-    /// Measures and reports; `drive` is made when everything else is ready.
+    /// Measures and reports; what drives it is made when everything else is ready.
     ///
     /// # Errors
     /// If it cannot be carried out, or not to its end, or an output cannot be written.
-    pub fn carry_out<'d>(self, drive: impl FnOnce(&Stop) -> Result<Drive<'d>, RunError>) -> Result<Exit, Failed> {
+    pub fn carry_out<'d>(self, make: impl FnOnce(&Stop) -> Result<Drive<'d>, RunError>) -> Result<Exit, Failed> {
         let Self { word, plan, name, checks, before, mut guard, outputs, mut keeper, eyes, probes, exports, sight, detail, output_args } =
             self;
         probes.check(plan)?;
-        let mut server = eyes.open(plan)?;
+        let server = eyes.open(plan)?;
         let stop = Stop::new();
         let screen = output_args.screen_with_view(sight, word, &stop);
         interrupt::raise_on_signal(&stop, &screen)?;
-        let mut progress = screen.follow(plan, "");
         keeper.begin(&stop);
         let mut exports = exporting::open(exports, keeper.id(), &name, word, Some(plan), output_args.voice());
-        exports.load(plan, &name);
-        keeper.load(plan, name);
         let probing = probes.open(plan);
-        let watch = &mut |tick: &Tick, counted: Counted| {
-            screen.server(|| server.now());
-            progress.tick(tick);
-            progress.counts(&counted);
-            exports.second(tick, &counted);
-            server.tick(tick);
-            keeper.second(counted);
-            if guard.tick(tick) {
-                stop.raise();
-            }
-        };
-        let mut ended = drive(&stop).and_then(|drive| drive.run(watch, &stop));
+        let mut drive = None;
+        let ended = Observers {
+            screen: Some((&screen, String::new())),
+            live: None,
+            server: Some(server),
+            profiles: Some((probing, String::new())),
+            journal: Some((&keeper, name.clone())),
+            exports: Some((&exports, name)),
+            guard: Some(&mut guard),
+            judge: None,
+        }
+        .carry_out(plan, &stop, |watch, own| drive.insert(make(&stop)?).run(watch, own));
         keeper.load_is_over();
         screen.clear();
         exporting::close(&mut exports, output_args.voice());
-        let measured = match &mut ended {
-            Ok(driven) => Some(&mut driven.summary),
-            Err(error) => error.measured.as_deref_mut(),
-        };
-        if let Some(summary) = measured {
-            let began = server.origin();
-            server.close(summary);
-            probing.close(began, "", summary);
-        }
 
-        let mut report = |summary: &mut Summary| {
+        let mut report = |summary: &Summary| {
             let aborted_by = guard.came_true();
-            if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
-                summary.ended.how = Ending::Aborted;
-            }
             let ruling = before.as_ref().map(|before| before.judge(summary));
             let reading = Reading::new(summary, &checks).aborted_by(aborted_by).against(ruling);
             let written = outputs
@@ -117,14 +102,13 @@ impl Single<'_> {
             Ok(if summary.ended.how == Ending::Interrupted { Exit::Interrupted } else { exit })
         };
         match ended {
-            Ok(mut driven) => {
-                note_ceiling(&mut driven.summary);
-                let exit = report(&mut driven.summary)?;
-                driven.finish(&stop).map_err(|error| Failed::from(&error))?;
+            Ok(run) => {
+                let exit = report(&run)?;
+                drive.map_or(Ok(()), |drive| drive.finish(&stop)).map_err(|error| Failed::from(&error))?;
                 Ok(exit)
             }
-            Err(mut error) => {
-                let reported: Option<Result<Exit, Failed>> = error.measured.as_deref_mut().map(report);
+            Err(error) => {
+                let reported: Option<Result<Exit, Failed>> = error.measured.as_deref().map(report);
                 if let Some(Err(lost)) = reported {
                     complain(&lost.text);
                 }

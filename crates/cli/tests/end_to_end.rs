@@ -74,6 +74,8 @@ mod session;
 mod sweep;
 #[path = "end_to_end/terminal.rs"]
 mod terminal;
+#[path = "end_to_end/tools.rs"]
+mod tools;
 #[path = "end_to_end/traffic.rs"]
 mod traffic;
 #[path = "end_to_end/try_once.rs"]

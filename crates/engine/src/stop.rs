@@ -4,8 +4,8 @@
 //! through this one word. Workers look at it between requests; the first call ends the load and lets requests in
 //! flight finish, a second ends the run at once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Notify;
 
@@ -17,6 +17,23 @@ pub struct Stop(Arc<Signal>);
 struct Signal {
     urgency: AtomicU8,
     raised: Notify,
+    /// Those that this one ends too.
+    children: Mutex<Vec<Weak<Signal>>>,
+}
+
+impl Signal {
+    /// Makes this one and all below it at least so urgent.
+    fn raise_to(&self, urgency: u8) {
+        self.urgency.fetch_max(urgency, Ordering::SeqCst);
+        self.raised.notify_waiters();
+        // Those that nobody waits for any more are forgotten.
+        self.children.lock().unwrap_or_else(PoisonError::into_inner).retain(|child| {
+            child.upgrade().is_some_and(|child| {
+                child.raise_to(urgency);
+                true
+            })
+        });
+    }
 }
 
 /// How a run is to end.
@@ -39,8 +56,18 @@ impl Stop {
 
     /// Ends the load; called again, ends the run at once.
     pub fn raise(&self) {
-        let _ = self.0.urgency.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |urgency| (urgency < 2).then_some(urgency + 1));
-        self.0.raised.notify_waiters();
+        let before = self.0.urgency.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |urgency| (urgency < 2).then_some(urgency + 1));
+        self.0.raise_to(before.map_or_else(|most| most, |before| before + 1));
+    }
+
+    /// A signal for one load of several: this one ends it too, and it ends nothing else.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        let child = Arc::new(Signal::default());
+        self.0.children.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&child));
+        // Looked at after it is known above, so that a call in between is not missed.
+        child.raise_to(self.0.urgency.load(Ordering::SeqCst));
+        Self(child)
     }
 
     /// How urgent it is.
@@ -72,6 +99,20 @@ impl Stop {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_child_is_as_urgent_as_its_parent_and_not_the_other_way_round() {
+        let stop = Stop::new();
+        let (first, second) = (stop.child(), stop.child());
+        first.raise();
+        assert_eq!([stop.urgency(), first.urgency(), second.urgency()], [Urgency::None, Urgency::Drain, Urgency::None]);
+        stop.raise();
+        assert_eq!([first.urgency(), second.urgency(), stop.child().urgency()], [Urgency::Drain; 3]);
+        drop(first);
+        stop.raise();
+        assert_eq!([stop.urgency(), second.urgency()], [Urgency::Now; 2]);
+        assert_eq!(stop.0.children.lock().unwrap().len(), 1, "those that are gone are forgotten");
+    }
 
     #[test]
     fn the_first_call_drains_and_the_second_ends_at_once() {

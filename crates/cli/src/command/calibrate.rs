@@ -21,6 +21,7 @@ use crate::calibration::{Calibration, Ceiling, LagAt};
 use crate::drive;
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
+use crate::observers::Observers;
 use crate::output_args::OutputArgs;
 use crate::outputs::to_stdout;
 use crate::scenarios::Scenarios;
@@ -260,8 +261,19 @@ fn run(draft: Draft, what: &str, screen: &Screen, stop: &Stop) -> Result<Option<
     if stop.urgency() > Urgency::None {
         return Ok(None);
     }
-    let mut progress = screen.follow(&plan, what);
-    let run = drive::run(&plan, &scenarios, &mut |tick, _| progress.tick(tick), stop).map_err(|error| Failed::from(&error))?;
+    let run = Observers {
+        screen: Some((screen, what.to_owned())),
+        live: None,
+        // What is measured is this machine: nobody else is to take part of it, and it is no run of a server.
+        server: None,
+        profiles: None,
+        journal: None,
+        exports: None,
+        guard: None,
+        judge: None,
+    }
+    .carry_out(&plan, stop, |watch, stop| drive::run(&plan, &scenarios, watch, stop))
+    .map_err(|error| Failed::from(&error))?;
     Ok((run.ended.how != Ending::Interrupted).then_some(run))
 }
 

@@ -9,6 +9,7 @@
 
 mod server;
 
+use std::cell::Cell;
 use std::num::NonZeroU32;
 use std::path::Path;
 
@@ -19,7 +20,7 @@ use clap::Args;
 use engine::net::Network;
 use engine::{Stop, Urgency, machine};
 use history::Kind;
-use measure::{Counted, Ending, Summary, Tick};
+use measure::{Ending, Summary};
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Timetable, Warmup, is_address};
 use report::COMPARE_FORMATS;
 use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, header, row, without_charts};
@@ -27,22 +28,25 @@ use report::unlike;
 
 use self::server::{Place, Server};
 use super::sweep::rest;
-use crate::calibration::{Calibration, note_ceiling};
+use crate::calibration::Calibration;
 use crate::drive;
 use crate::exit::{Exit, Failed};
+use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
 use crate::imported::{Imported, Importing};
 use crate::inputs::{self, Again};
 use crate::keeping::{At, Keeper, Keeping};
 use crate::margin::Margin;
+use crate::observers::Observers;
 use crate::observing::{Eyes, Observing};
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Renderings, out_help};
 use crate::profiling::{Probes, Profiling};
-use crate::promises::Promises;
+use crate::promises::{Aborts, Guard, Promises};
 use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Sight, Voice, complain};
 use crate::{imported, interrupt, name, other_tools, secrets, step_summary};
+use export::{Exports, Ready};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -101,6 +105,9 @@ pub struct Compare {
     keeping: Keeping,
 
     #[command(flatten)]
+    exporting: Exporting,
+
+    #[command(flatten)]
     observing: Observing,
 
     #[command(flatten)]
@@ -111,6 +118,9 @@ pub struct Compare {
 
     #[command(flatten)]
     promises: Promises,
+
+    #[command(flatten)]
+    aborts: Aborts,
 
     #[command(flatten)]
     output_args: OutputArgs,
@@ -146,7 +156,9 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         importing,
         filing,
         promises,
+        aborts,
         keeping,
+        exporting,
         observing,
         profiling,
         sight,
@@ -205,6 +217,8 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     }
     let name = filing.name_or(|| suggested(&sides));
     let keeper = keeping.decide(Kind::Compare, &name, &mut errors);
+    let guard = aborts.read(&mut errors);
+    let ready = exporting.decide(&mut errors);
     let eyes = observing.decide(&mut errors);
     let probes = profiling.decide_of_sides(&mut errors);
     sight.check(&mut errors);
@@ -250,11 +264,13 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         seed,
         eyes: &eyes,
         probes: &probes,
+        guard,
+        aborted: Cell::default(),
         screen: &screen,
         stop: &stop,
     };
     let wanted = if fixed.is_some() { Wanted::Given } else { Wanted::ByNoise };
-    measuring.carry_out(compared, wanted, (&files, &outs), keeper, output_args)
+    measuring.carry_out(compared, wanted, (&files, &outs), keeper, ready, output_args)
 }
 
 /// How many pairs are measured.
@@ -313,13 +329,15 @@ pub fn with_itself(
         seed,
         eyes: &Eyes::CLOSED,
         probes: &[Probes::NONE, Probes::NONE],
+        guard: Guard::NONE,
+        aborted: Cell::default(),
         screen: &screen,
         stop: &stop,
     };
     let mut order = Order::new(seed);
     let mut measured = WithItself { pairs: Vec::new(), interrupted: false };
     for (number, plans) in plans.iter().enumerate() {
-        match measuring.pair(&Keeper::NOTHING, (number, wanted.get() as usize), order.draw(), plans)? {
+        match measuring.pair(&Keeper::NOTHING, &Exports::default(), (number, wanted.get() as usize), order.draw(), plans)? {
             Some(pair) if pair.left_out.is_none() => measured.pairs.push(pair),
             Some(_) => {}
             None => {
@@ -609,6 +627,9 @@ struct Measuring<'a> {
     eyes: &'a Eyes,
     /// Which profiles are taken of each side, after the pairs.
     probes: &'a [Probes; 2],
+    /// Conditions to end the comparison on, afresh for each run, and the one that came true.
+    guard: Guard,
+    aborted: Cell<Option<String>>,
     screen: &'a Screen,
     stop: &'a Stop,
 }
@@ -621,22 +642,26 @@ impl Measuring<'_> {
         wanted: Wanted,
         (files, outs): (&Files, &Renderings<Compared>),
         mut keeper: Keeper,
+        ready: Ready,
         output_args: OutputArgs,
     ) -> Result<Exit, Failed> {
         let style = output_args.styles().stdout;
         let said = |text: &str| self.screen.print(text);
         let mut told = said(&header(&compared, &style));
         keeper.begin(self.stop);
+        let first = self.plans.first().map(|[a, _]| a);
+        let mut exports = exporting::open(ready, keeper.id(), &compared.name, "compare", first, output_args.voice());
         let mut lost = PlanErrors::default();
-        let mut broken = None;
+        let (mut broken, mut aborted) = (None, None);
         let mut order = Order::new(self.seed);
         let mut pairs = compared.pairs_planned as usize;
         let mut need_known = matches!(wanted, Wanted::Given);
         for (number, plans) in self.plans.iter().enumerate() {
-            match self.pair(&keeper, (number, pairs), order.draw(), plans) {
+            match self.pair(&keeper, &exports, (number, pairs), order.draw(), plans) {
                 Ok(Some(pair)) => compared.pairs.push(pair),
                 Ok(None) => {
-                    compared.stopped = Some("interrupted".to_owned());
+                    aborted = self.aborted.take();
+                    compared.stopped = Some(aborted.clone().unwrap_or_else(|| "interrupted".to_owned()));
                     break;
                 }
                 Err(failed) => {
@@ -667,11 +692,12 @@ impl Measuring<'_> {
             keeper.result_so_far(|| report::compare::json(&compared).expect("memory takes every byte"));
             self.screen.show_result(|| report::page::compare(&compared));
         }
-        if broken.is_none() {
-            broken = self.profile(&keeper, &mut compared).err();
+        if broken.is_none() && aborted.is_none() {
+            broken = self.profile(&keeper, &exports, &mut compared).err();
         }
         keeper.load_is_over();
         self.screen.clear();
+        exporting::close(&mut exports, output_args.voice());
         if !compared.pairs.is_empty() {
             lost = write(&mut compared, files);
             outs.write(&compared, &mut lost);
@@ -680,6 +706,8 @@ impl Measuring<'_> {
             if lost.is_empty() {
                 told = told.and(said(&files.listed()));
             }
+        } else if let Some(why) = &compared.stopped {
+            told = told.and(said(&format!("\n  Nothing was compared: {why}.\n")));
         }
         let kept = if compared.pairs.is_empty() {
             keeper.discard();
@@ -713,11 +741,21 @@ impl Measuring<'_> {
         if self.stop.urgency() > Urgency::None {
             return Ok(Exit::Interrupted);
         }
+        if aborted.is_some() {
+            return Ok(Exit::CheckFailed);
+        }
         Ok(ending(compared.verdict(), &compared.checks))
     }
 
     /// Both runs of a pair; `None` if the user wants to end.
-    fn pair(&self, keeper: &Keeper, (number, wanted): (usize, usize), first: Side, plans: &[Plan; 2]) -> Result<Option<Pair>, Failed> {
+    fn pair(
+        &self,
+        keeper: &Keeper,
+        exports: &Exports,
+        (number, wanted): (usize, usize),
+        first: Side,
+        plans: &[Plan; 2],
+    ) -> Result<Option<Pair>, Failed> {
         let mut runs: [Option<Summary>; 2] = [None, None];
         let order = if first == Side::A { [0, 1] } else { [1, 0] };
         for (turn, side) in order.into_iter().enumerate() {
@@ -725,7 +763,7 @@ impl Measuring<'_> {
                 rest(self.cooldown, self.stop);
             }
             let what = format!("pair {} of {wanted}, {}", number + 1, ["A", "B"][side]);
-            let Some(run) = self.run(keeper, (side, &plans[side]), &what, &Probes::NONE)? else {
+            let Some(run) = self.run((keeper, exports), (side, &plans[side]), &what, &Probes::NONE)? else {
                 return Ok(None);
             };
             runs[side] = Some(run);
@@ -735,7 +773,7 @@ impl Measuring<'_> {
     }
 
     /// A run more of each side, with a profile. They are no part of the comparison, whose figures a profile would change.
-    fn profile(&self, keeper: &Keeper, compared: &mut Compared) -> Result<(), Failed> {
+    fn profile(&self, keeper: &Keeper, exports: &Exports, compared: &mut Compared) -> Result<(), Failed> {
         let Some(plans) = self.plans.first().filter(|_| !compared.pairs.is_empty()) else { return Ok(()) };
         if self.probes.iter().all(Probes::is_empty) || self.stop.urgency() > Urgency::None {
             return Ok(());
@@ -745,7 +783,7 @@ impl Measuring<'_> {
         for (place, side) in [Side::A, Side::B].into_iter().enumerate().filter(|(place, _)| !self.probes[*place].is_empty()) {
             rest(self.cooldown, self.stop);
             let what = format!("{}, with a profile", ["A", "B"][place]);
-            match self.run(keeper, (place, &plans[place]), &what, &self.probes[place])? {
+            match self.run((keeper, exports), (place, &plans[place]), &what, &self.probes[place])? {
                 Some(summary) => compared.profiled.push(ProfiledSide { side, summary }),
                 None => return Ok(()),
             }
@@ -754,7 +792,13 @@ impl Measuring<'_> {
     }
 
     /// One run, with its server if it has one of its own; `None` if the user wants to end.
-    fn run(&self, keeper: &Keeper, (side, plan): (usize, &Plan), what: &str, probes: &Probes) -> Result<Option<Summary>, Failed> {
+    fn run(
+        &self,
+        (keeper, exports): (&Keeper, &Exports),
+        (side, plan): (usize, &Plan),
+        what: &str,
+        probes: &Probes,
+    ) -> Result<Option<Summary>, Failed> {
         if self.stop.urgency() > Urgency::None {
             return Ok(None);
         }
@@ -765,29 +809,27 @@ impl Measuring<'_> {
                 None => return Ok(None),
             },
         };
-        let mut progress = self.screen.follow(plan, what);
-        let mut watch = self.eyes.open_again(plan);
-        let probing = probes.open(plan);
-        keeper.load(plan, what);
-        let seen = &mut |tick: &Tick, counted: Counted| {
-            self.screen.server(|| watch.now());
-            progress.tick(tick);
-            progress.counts(&counted);
-            watch.tick(tick);
-            keeper.second(counted);
-        };
-        let ran = drive::run(plan, &self.sides[side].scenarios, seen, self.stop).map(|mut summary| {
-            let began = watch.origin();
-            watch.close(&mut summary);
-            probing.close(began, ["a ", "b "][side], &mut summary);
-            summary
-        });
+        let mut guard = self.guard.clone();
+        let ran = Observers {
+            screen: Some((self.screen, what.to_owned())),
+            live: None,
+            server: Some(self.eyes.open_again(plan)),
+            profiles: Some((probes.open(plan), ["a ", "b "][side].to_owned())),
+            journal: Some((keeper, what.to_owned())),
+            exports: Some((exports, what.to_owned())),
+            guard: Some(&mut guard),
+            judge: None,
+        }
+        .carry_out(plan, self.stop, |watch, stop| drive::run(plan, &self.sides[side].scenarios, watch, stop));
         // That the server is gone explains more than what its absence did to the run.
         if let Some(server) = server {
             server.stop()?;
         }
-        let mut summary = ran.map_err(|error| of_side(["A", "B"][side], &Failed::from(&error)))?;
-        note_ceiling(&mut summary);
+        let summary = ran.map_err(|error| of_side(["A", "B"][side], &Failed::from(&error)))?;
+        if let Some(rule) = guard.came_true() {
+            self.aborted.set(Some(format!("'{rule}' came true in {what}")));
+            return Ok(None);
+        }
         Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
     }
 }

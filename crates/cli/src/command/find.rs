@@ -16,31 +16,32 @@ use analysis::gate::{Check, Slo};
 use analysis::quantity::{four_digits, percent};
 use analysis::search::{Cap, Early, LimitedBy, Mistake, Purpose, Rested, Search, Settings, Step};
 use analysis::search_words;
-use analysis::{Level, LevelRow, Stopped, Trial};
+use analysis::{Level, LevelRow, StopRule, Stopped, Trial};
 use clap::{ArgAction, Args};
 use engine::net::Network;
 use engine::{RunError, Stop, Urgency, machine};
 use export::{Exports, Ready};
 use history::Kind;
-use measure::{Counted, Scenario, Summary, Tick};
+use measure::{Scenario, Summary, Tick};
 use plan::{Draft, Given, Load, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, Timetable, Warmup};
 use report::find::table;
 use report::sweep::table::Counted as Counts;
 use report::{FIND_FORMATS, Style, prose, server_side};
 
 use super::sweep::{below, limits, profiled};
-use crate::calibration::{Calibration, note_ceiling};
+use crate::calibration::Calibration;
 use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
 use crate::imported::{Imported, Importing};
 use crate::keeping::{Keeper, Keeping};
+use crate::observers::Observers;
 use crate::observing::{Eyes, Observing};
 use crate::output_args::OutputArgs;
 use crate::outputs::{Renderings, out_help};
 use crate::profiling::{Probes, Profiling};
-use crate::promises::Promises;
+use crate::promises::{Aborts, Guard, Promises};
 use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, name, scenarios, secrets, step_summary};
@@ -94,6 +95,9 @@ pub struct Find {
     promises: Promises,
 
     #[command(flatten)]
+    aborts: Aborts,
+
+    #[command(flatten)]
     sight: Sight,
 
     #[command(flatten)]
@@ -143,6 +147,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         rate_max,
         filing,
         promises,
+        aborts,
         keeping,
         exporting,
         observing,
@@ -165,6 +170,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let settings = settings(&slos, Wishes { preset, budget, rate_max }, &draft, &mut errors);
     let load = OpenLoad::decide(draft, scenarios, &slos, &settings, &mut errors);
     let checks = promises.read(scenario.as_deref(), &mut errors);
+    let guard = aborts.read(&mut errors);
     let search = Search::new(settings.clone()).map_err(|mistakes| {
         // A promise that cannot be read has been complained of, and is missing here for no other reason.
         let mistakes = mistakes.iter().filter(|it| **it != Mistake::NoPromise || slo.is_empty());
@@ -206,6 +212,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
         exports: Exports::default(),
         eyes,
         probes,
+        guard,
         screen,
         stop,
         lost: PlanErrors::default(),
@@ -495,6 +502,8 @@ struct Course {
     eyes: Eyes,
     /// Which profiles are taken when the rate is known.
     probes: Probes,
+    /// Conditions to end the search on, afresh for each trial.
+    guard: Guard,
     outs: Renderings<Found>,
     screen: Screen,
     /// Raised by the user. Each trial has a signal of its own, because it may also be ended early.
@@ -553,6 +562,9 @@ impl Course {
             }
             self.conclude();
             self.save_result();
+            if self.found.stopped.is_some() {
+                break;
+            }
         }
         self.conclude();
         if broken_by.is_none() {
@@ -615,6 +627,7 @@ impl Course {
             }
             None if !self.lost.is_empty() => Err(Failed { exit: Exit::OutputNotWritten, text: self.lost.to_string() }),
             None if self.interrupted() => Ok(Exit::Interrupted),
+            None if self.is_aborted() => Ok(Exit::CheckFailed),
             None => Ok(verdict(&self.found)),
         }
     }
@@ -626,6 +639,11 @@ impl Course {
         if let Some(last) = self.found.trials.last_mut() {
             last.summary.warnings.push(why);
         }
+    }
+
+    /// Whether a condition of the user ended it.
+    fn is_aborted(&self) -> bool {
+        self.found.stopped.as_ref().is_some_and(|stopped| stopped.rule == StopRule::Aborted)
     }
 
     fn interrupted(&self) -> bool {
@@ -677,11 +695,8 @@ impl Course {
         let mut seen: Vec<Tick> = Vec::new();
         let mut early = None;
         let begun = Instant::now();
-        self.exports.load(&plan, &what);
-        let mut server = self.eyes.open_again(&plan);
-        let mut summary = self.run(&plan, &what, Some(&self.exports), &mut |tick| {
-            self.screen.server(|| server.now());
-            server.tick(tick);
+        let mut guard = self.guard.clone();
+        let summary = self.run(&plan, &what, Some((&Probes::NONE, "", &mut guard)), &mut |tick| {
             seen.push(tick.clone());
             let may_end = tick.to >= EARLY_FROM && tick.to < plan.end() && early.is_none();
             if may_end && lost(&self.slos, &seen, expected, purpose) {
@@ -689,14 +704,16 @@ impl Course {
             }
             if early.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
+        if let Some(rule) = guard.came_true() {
+            self.found.stopped = Some(Stopped::aborted(&rule, &format!("{}{counted}/s", four_digits(rate))));
+            return Ok(());
+        }
         if self.interrupted() {
             return Ok(());
         }
         if self.found.started.is_empty() {
             self.found.started.clone_from(&summary.started);
         }
-        server.close(&mut summary);
-        note_ceiling(&mut summary);
         let (result, doubt) = learnt(&self.slos, &summary, begun.elapsed().as_secs_f64(), early);
         self.search.learn(result);
         let trial = self.search.trials().last().expect("one was learnt just now");
@@ -715,42 +732,36 @@ impl Course {
         each.reduce(f64::max).map_or(f64::INFINITY, |each| arrivals * each)
     }
 
-    /// Carries a plan out. `judge` looks once an interval, and ends the load when it says so.
+    /// Carries a plan out. `judge` looks once an interval, and ends the load when it says so. Of a `part` of the search the server is
+    /// watched too, other systems are told, and profiles are taken, whose files' names begin so.
     fn run(
         &self,
         plan: &Plan,
         what: &str,
-        told: Option<&Exports>,
+        part: Option<(&Probes, &str, &mut Guard)>,
         judge: &mut dyn FnMut(&Tick) -> ControlFlow<()>,
     ) -> Result<Summary, RunError> {
-        let own = Stop::new();
-        let mut progress = self.screen.follow(plan, what);
-        self.keeper.load(plan, what);
-        let mut watch = |tick: &Tick, counted: Counted| {
-            if let Some(exports) = told {
-                exports.second(tick, &counted);
-            }
-            progress.tick(tick);
-            progress.counts(&counted);
-            if judge(tick).is_break() && own.urgency() == Urgency::None {
-                own.raise();
-            }
-            while own.urgency() < self.stop.urgency() {
-                own.raise();
-            }
-            self.keeper.second(counted);
-        };
-        match plan.load() {
-            // Only probes are closed.
-            Load::Closed { .. } => self.series.hurry(plan, &mut watch, &own),
-            Load::Open { .. } => self.series.run(plan, &mut watch, &own),
+        Observers {
+            screen: Some((&self.screen, what.to_owned())),
+            live: None,
+            server: part.as_ref().map(|_| self.eyes.open_again(plan)),
+            profiles: part.as_ref().map(|(probes, files, _)| (probes.open(plan), (*files).to_owned())),
+            journal: Some((&self.keeper, what.to_owned())),
+            exports: part.as_ref().map(|_| (&self.exports, what.to_owned())),
+            guard: part.map(|(_, _, guard)| guard),
+            judge: Some(judge),
         }
+        .carry_out(plan, &self.stop, |watch, stop| match plan.load() {
+            // Only probes are closed.
+            Load::Closed { .. } => self.series.hurry(plan, watch, stop),
+            Load::Open { .. } => self.series.run(plan, watch, stop),
+        })
     }
 
     /// Two runs more with a profile of each, once the rate is known: at a part of it, where nothing is in short supply yet, and at it.
     /// They are no part of the search, whose figures a profile would change, nor of its budget.
     fn profile(&mut self, style: &Style) -> Result<(), RunError> {
-        if self.probes.is_empty() || self.found.trials.is_empty() || self.interrupted() {
+        if self.probes.is_empty() || self.found.trials.is_empty() || self.interrupted() || self.is_aborted() {
             return Ok(());
         }
         let (level, counted) = match self.found.rated {
@@ -778,17 +789,9 @@ impl Course {
                 return Err(RunError::run(errors.to_string(), "repeat the search"));
             };
             let what = format!("{}/s, with a profile", four_digits(level.value()));
-            let mut server = self.eyes.open_again(&plan);
-            let probing = self.probes.open(&plan);
-            let mut summary = self.run(&plan, &what, None, &mut |tick| {
-                self.screen.server(|| server.now());
-                server.tick(tick);
-                ControlFlow::Continue(())
-            })?;
-            let began = server.origin();
-            server.close(&mut summary);
-            probing.close(began, &format!("at {} a second ", four_digits(level.value())), &mut summary);
-            note_ceiling(&mut summary);
+            let files = format!("at {} a second ", four_digits(level.value()));
+            let summary =
+                self.run(&plan, &what, Some((&self.probes, &files, &mut Guard::NONE.clone())), &mut |_| ControlFlow::Continue(()))?;
             if summary.requests.due > 0 {
                 let row = LevelRow::new(level, &[&summary], &[]);
                 self.say(&format!("{}\n", report::sweep::table::row(&row, style)));

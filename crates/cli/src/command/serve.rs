@@ -16,17 +16,17 @@ use analysis::gate::Check;
 use clap::{ArgAction, Args};
 use engine::{Fence, RunError, RunErrorKind, Runner, Stop};
 use history::{Follower, Heard, HistoryError, Kind, Moment, Store};
-use measure::{Counted, Ending, Summary, Tick};
+use measure::{Summary, Tick};
 use plan::{Draft, Given, Plan, PlanError, PlanErrors, Stage};
 use report::page::{self, Shown};
 use serve::{Allowed, Asked, Begun, Checked, Desk, Ended, Guard, House, Live, Mistake, NotStarted, Server, StageShown, Token};
 
 use super::print;
-use crate::calibration::note_ceiling;
 use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::inputs::{self, plainly};
 use crate::keeping::{At, Keeper, Keeping};
+use crate::observers::Observers;
 use crate::observing::Eyes;
 use crate::promises::{Aborts, Guard as Watchman, Promises};
 use crate::saved::Saved;
@@ -528,7 +528,7 @@ impl Decided {
     /// Measures, tells and saves. `told` hears whether it began.
     fn carry_out(self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) {
         let Self { plan, checks, mut guard, name, mut keeper } = self;
-        let drive = match Drive::on(&plan, runner) {
+        let mut drive = match Drive::on(&plan, runner) {
             Ok(drive) => drive,
             Err(error) => {
                 let _ = told.send(Err(not_started(&error)));
@@ -540,27 +540,26 @@ impl Decided {
         live.begin(begun(Kind::Run, &name, &plan), move || raised.raise());
         live.load("", page::begun(&plan).json());
         keeper.begin(&stop);
-        keeper.load(&plan, name);
         let _ = told.send(Ok(()));
-        let mut server = Eyes::auto().open_again(&plan);
-        let watch = &mut |tick: &Tick, counted: Counted| {
-            live.tick(&page::tick(tick, server.now().as_ref()));
-            server.tick(tick);
-            keeper.second(counted);
-            if guard.tick(tick) {
-                stop.raise();
-            }
-        };
-        let (mut measured, trouble) = match drive.run(watch, &stop) {
-            Ok(driven) => (Some(driven.summary), None),
+        let ended = Observers {
+            screen: None,
+            live: Some(live),
+            server: Some(Eyes::auto().open_again(&plan)),
+            // What a browser asks for names no programs and no places of this machine.
+            profiles: None,
+            journal: Some((&keeper, name)),
+            exports: None,
+            guard: Some(&mut guard),
+            judge: None,
+        }
+        .carry_out(&plan, &stop, |watch, stop| drive.run(watch, stop));
+        let (measured, trouble) = match ended {
+            Ok(summary) => (Some(summary), None),
             Err(mut error) => (error.measured.take().map(|summary| *summary), Some(secrets::without(&error.message))),
         };
         keeper.load_is_over();
-        if let Some(summary) = &mut measured {
-            server.close(summary);
-        }
         let aborted_by = guard.came_true();
-        let ended = match &mut measured {
+        let ended = match &measured {
             None => {
                 keeper.discard();
                 Ended { trouble, ..Ended::default() }
@@ -572,16 +571,12 @@ impl Decided {
 }
 
 fn told_and_saved(
-    summary: &mut Summary,
+    summary: &Summary,
     checks: &[Check],
     aborted_by: Option<analysis::gate::AbortRule>,
     mut keeper: Keeper,
     trouble: Option<String>,
 ) -> Ended {
-    note_ceiling(summary);
-    if aborted_by.is_some() && summary.ended.how != Ending::CutShort {
-        summary.ended.how = Ending::Aborted;
-    }
     let reading = Reading::new(summary, checks).aborted_by(aborted_by);
     let id = keeper.id();
     let (saved, unsaved) = match keeper.save(&saved::json(&reading)) {

@@ -13,30 +13,30 @@ use analysis::bottleneck::Finding;
 use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
 use analysis::knee::Best;
-use analysis::{Level, LevelRow, Stopped, Trial, climb, conclusion, curve, doubt, promises_kept, scaling};
+use analysis::{Level, LevelRow, StopRule, Stopped, Trial, climb, conclusion, curve, doubt, promises_kept, scaling};
 use clap::Args;
 use engine::net::Network;
 use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
 use export::{Exports, Ready};
 use history::Kind;
-use measure::{Counted, Ending, Tick};
+use measure::Ending;
 use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, PlanErrors, Random, Rung, Stage, Timetable};
 use report::server_side;
 use report::sweep::table;
 use report::{SWEEP_FORMATS, Style, prose};
 
-use crate::calibration::note_ceiling;
 use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::{self, Exporting};
 use crate::files::{Files, Filing};
 use crate::imported::{Imported, Importing};
 use crate::keeping::{Keeper, Keeping};
+use crate::observers::Observers;
 use crate::observing::{Eyes, Observing};
 use crate::output_args::OutputArgs;
 use crate::outputs::{Renderings, out_help};
 use crate::profiling::{Probes, Profiling};
-use crate::promises::Promises;
+use crate::promises::{Aborts, Guard, Promises};
 use crate::scenarios::Scenarios;
 use crate::screen::{Screen, Sight, complain};
 use crate::{inputs, interrupt, name, saved, secrets, step_summary};
@@ -60,6 +60,9 @@ pub struct Sweep {
 
     #[command(flatten)]
     promises: Promises,
+
+    #[command(flatten)]
+    aborts: Aborts,
 
     #[command(flatten)]
     filing: Filing,
@@ -88,7 +91,8 @@ pub const ENDINGS: &[&str] = &[".dat", ".json", "_qps_ttlb.png", "_qps_ttlb.svg"
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
-    let Sweep { draft, importing, ladder, slo, promises, filing, keeping, exporting, observing, profiling, sight, output_args } = sweep;
+    let Sweep { draft, importing, ladder, slo, promises, aborts, filing, keeping, exporting, observing, profiling, sight, output_args } =
+        sweep;
     secrets::learn(&draft);
     inputs::warn_of(&draft, output_args.voice());
     let mut errors = PlanErrors::default();
@@ -100,7 +104,8 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     let outs = filing.renderings(SWEEP_FORMATS, &mut errors);
     let climb = Climb::decide(draft, ladder, scenarios, &mut errors);
     let checks = promises.read(scenario.as_deref(), &mut errors);
-    let climb = climb.map(|climb| Climb { slo, checks, outs, ..climb });
+    let guard = aborts.read(&mut errors);
+    let climb = climb.map(|climb| Climb { slo, checks, guard, outs, ..climb });
     let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
     let eyes = observing.decide(&mut errors);
     let probes = profiling.decide(&mut errors);
@@ -155,6 +160,8 @@ pub struct Climb {
     eyes: Eyes,
     /// Which profiles are taken when the best level is known.
     probes: Probes,
+    /// Conditions to end the sweep on, afresh for each level.
+    guard: Guard,
 }
 
 impl Climb {
@@ -198,6 +205,7 @@ impl Climb {
                 outs: Renderings::none(),
                 eyes: Eyes::CLOSED,
                 probes: Probes::NONE,
+                guard: Guard::NONE,
             }),
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
@@ -420,20 +428,19 @@ impl Ascent<'_> {
         let drawn_anew = plan.scenario().map(|_| plan.seeded(plan.seed().wrapping_add(self.sweep.trials.len() as u64)));
         let plan = drawn_anew.as_ref().unwrap_or(plan);
         let mut next = Next::GoOn;
-        let mut progress = self.screen.follow(plan, &format!("{level}, {place}"));
-        self.keeper.load(plan, saved::level(level, repetition));
-        self.exports.load(plan, &format!("{level}, round {repetition}"));
-        let mut server = self.climb.eyes.open_again(plan);
-        let (keeper, exports, screen) = (&self.keeper, &self.exports, self.screen);
-        let watch = &mut |tick: &Tick, counted: Counted| {
-            screen.server(|| server.now());
-            progress.tick(tick);
-            progress.counts(&counted);
-            exports.second(tick, &counted);
-            server.tick(tick);
-            keeper.second(counted);
-        };
-        let measured = match self.series.run(plan, watch, self.stop) {
+        let mut guard = self.climb.guard.clone();
+        let ended = Observers {
+            screen: Some((self.screen, format!("{level}, {place}"))),
+            live: None,
+            server: Some(self.climb.eyes.open_again(plan)),
+            profiles: None,
+            journal: Some((&self.keeper, saved::level(level, repetition))),
+            exports: Some((&self.exports, format!("{level}, round {repetition}"))),
+            guard: Some(&mut guard),
+            judge: None,
+        }
+        .carry_out(plan, self.stop, |watch, stop| self.series.run(plan, watch, stop));
+        let measured = match ended {
             Ok(summary) => Some(summary),
             Err(mut error) => {
                 let measured = error.measured.take().map(|summary| *summary);
@@ -443,9 +450,11 @@ impl Ascent<'_> {
                 measured
             }
         };
-        let Some(mut summary) = measured else { return next };
-        server.close(&mut summary);
-        note_ceiling(&mut summary);
+        let Some(summary) = measured else { return next };
+        if let Some(rule) = guard.came_true() {
+            self.sweep.stopped = Some(Stopped::aborted(&rule, &level.to_string()));
+            next = Next::End;
+        }
         if summary.ended.how == Ending::Interrupted {
             self.sweep.stopped = Some(Stopped::interrupted());
             next = Next::End;
@@ -468,7 +477,8 @@ impl Ascent<'_> {
     /// Two runs more with a profile of each, once it is known where the knee is: at a part of it, where nothing is in short supply yet,
     /// and at it. They are no part of the ladder, whose figures a profile would change.
     fn profile(&mut self) {
-        if self.climb.probes.is_empty() || self.sweep.trials.is_empty() || self.broken.is_some() || self.stop.urgency() > Urgency::None {
+        let is_over = self.broken.is_some() || self.is_aborted() || self.stop.urgency() > Urgency::None;
+        if self.climb.probes.is_empty() || self.sweep.trials.is_empty() || is_over {
             return;
         }
         let Best::At { level: knee, .. } = scaling(&self.sweep).best else {
@@ -488,27 +498,26 @@ impl Ascent<'_> {
             }
             let mut errors = PlanErrors::default();
             let Some(plan) = inputs::decide_level(at(&self.climb.draft, level.into()), &self.climb.scenarios, &mut errors) else { return };
-            let mut progress = self.screen.follow(&plan, &format!("{level}, with a profile"));
-            let mut server = self.climb.eyes.open_again(&plan);
-            let probing = self.climb.probes.open(&plan);
-            let screen = self.screen;
-            let watch = &mut |tick: &Tick, _: Counted| {
-                screen.server(|| server.now());
-                progress.tick(tick);
-                server.tick(tick);
-            };
-            let measured = self.series.run(&plan, watch, self.stop);
-            let mut summary = match measured {
+            let what = format!("{level}, with a profile");
+            let ended = Observers {
+                screen: Some((self.screen, what.clone())),
+                live: None,
+                server: Some(self.climb.eyes.open_again(&plan)),
+                profiles: Some((self.climb.probes.open(&plan), format!("at {level} "))),
+                // No level of the sweep: of one that is broken off nothing is kept.
+                journal: None,
+                exports: Some((&self.exports, what)),
+                guard: None,
+                judge: None,
+            }
+            .carry_out(&plan, self.stop, |watch, stop| self.series.run(&plan, watch, stop));
+            let summary = match ended {
                 Ok(summary) => summary,
                 Err(error) => {
                     self.broken = Some(error);
                     return;
                 }
             };
-            let began = server.origin();
-            server.close(&mut summary);
-            probing.close(began, &format!("at {level} "), &mut summary);
-            note_ceiling(&mut summary);
             if summary.requests.due > 0 {
                 let row = table::row(&LevelRow::new(level, &[&summary], &self.sweep.checks), &self.style);
                 self.say(&format!("{row}\n"));
@@ -538,7 +547,13 @@ impl Ascent<'_> {
         }
     }
 
+    /// Whether a condition of the user ended it.
+    fn is_aborted(&self) -> bool {
+        self.sweep.stopped.as_ref().is_some_and(|stopped| stopped.rule == StopRule::Aborted)
+    }
+
     fn conclude(mut self) -> Result<Exit, Failed> {
+        let is_aborted = self.is_aborted();
         if let (Some(why), Some(last)) = (std::mem::take(&mut self.series).end(), self.sweep.trials.last_mut()) {
             last.summary.warnings.push(why);
         }
@@ -587,6 +602,7 @@ impl Ascent<'_> {
             }
             (None, true) if kept.is_err() => kept.map(|_| Exit::OutputNotWritten),
             (None, true) if stop.urgency() > Urgency::None => Ok(Exit::Interrupted),
+            (None, true) if is_aborted => Ok(Exit::CheckFailed),
             (None, true) => Ok(exit::climbed(&sweep.rows())),
         }
     }

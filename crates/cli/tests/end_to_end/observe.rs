@@ -11,6 +11,7 @@ use std::thread;
 use rustix::process::Signal;
 
 use crate::session::{Ran, Running, Session, server};
+use crate::tools;
 
 /// A program that runs until the test is over.
 struct Bystander(Child);
@@ -73,6 +74,9 @@ fn what_is_watched_stands_in_the_order_of_the_flags_and_the_table_is_about_the_t
 
 #[test]
 fn what_was_seen_stands_wherever_a_result_is_read() {
+    if !tools::pages_are_built() {
+        return;
+    }
     let mut session = Session::alone();
     let (server, url) = demo(&mut session);
     let name = format!("({})", server.pid());

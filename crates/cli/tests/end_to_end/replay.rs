@@ -11,6 +11,7 @@ use rustix::process::Signal;
 use crate::history::journals;
 use crate::recorder::Recorder;
 use crate::session::{Ran, Session, prose, server};
+use crate::tools;
 
 /// Whether standard error has this, however its lines are broken.
 #[track_caller]
@@ -327,6 +328,9 @@ fn written(log: &str) -> (BTreeMap<String, u64>, Vec<i64>) {
 
 #[test]
 fn what_nginx_wrote_down_is_sent_again_as_it_was() {
+    if !tools::are_here(&["nginx"]) {
+        return;
+    }
     let (session, first, port) = nginx(Session::new(), "first");
     let (mut session, second, other) = nginx(session, "second");
     let urls = "3 /health\n2 /people/17?page=2\n1 /missing\n";

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::session::{Session, server};
+use crate::tools;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -86,6 +87,9 @@ impl Drop for Terminal {
 
 #[test]
 fn a_run_is_watched_and_ended_with_q_and_then_reported_whole() {
+    if !tools::are_here(&["tmux"]) {
+        return;
+    }
     let server = server();
     let terminal = Terminal::new(90, 24);
     terminal.loadline(&format!("run {} -c 3 -d 10m --full --out json=r.json; echo exit=$?", server.url("/healthz")));
@@ -116,6 +120,9 @@ fn a_run_is_watched_and_ended_with_q_and_then_reported_whole() {
 
 #[test]
 fn the_headline_stands_last_when_a_run_is_over() {
+    if !tools::are_here(&["tmux"]) {
+        return;
+    }
     let server = server();
     let terminal = Terminal::new(80, 24);
     terminal.loadline(&format!("run '{}' -n 50 -c 2 --no-tui; echo exit=$?", server.url("/behave?status=404")));
@@ -128,6 +135,9 @@ fn the_headline_stands_last_when_a_run_is_over() {
 
 #[test]
 fn control_c_does_what_q_does_and_a_second_one_ends_at_once() {
+    if !tools::are_here(&["tmux"]) {
+        return;
+    }
     let server = server();
     let terminal = Terminal::new(90, 24);
     terminal.loadline(&format!("run '{}' -c 1 -d 10m --no-preflight; echo exit=$?", server.url("/behave?delay=60s")));
@@ -141,6 +151,9 @@ fn control_c_does_what_q_does_and_a_second_one_ends_at_once() {
 
 #[test]
 fn a_sweep_keeps_its_rows_in_sight_and_prints_them_when_the_view_is_gone() {
+    if !tools::are_here(&["tmux"]) {
+        return;
+    }
     let server = server();
     let terminal = Terminal::new(100, 30);
     terminal.loadline(&format!("sweep {} --levels 1,2,3 -d 1s --cooldown 0s; printf 'exit%s\\n' =$?", server.url("/healthz")));
@@ -152,6 +165,9 @@ fn a_sweep_keeps_its_rows_in_sight_and_prints_them_when_the_view_is_gone() {
 
 #[test]
 fn a_small_or_dumb_terminal_gets_the_line_and_no_tui_too() {
+    if !tools::are_here(&["tmux"]) {
+        return;
+    }
     let server = server();
     let line = format!("run {} -c 1 -d 2s", server.url("/healthz"));
     let view = "ends the load";
@@ -170,6 +186,9 @@ fn a_small_or_dumb_terminal_gets_the_line_and_no_tui_too() {
 
 #[test]
 fn what_is_shown_changes_neither_counts_nor_cost() {
+    if !tools::are_here(&["tmux"]) {
+        return;
+    }
     let server = server();
     let url = server.url("/healthz");
     let terminal = Terminal::new(100, 30);
@@ -194,6 +213,9 @@ fn what_is_shown_changes_neither_counts_nor_cost() {
 
 #[test]
 fn a_terminal_that_goes_away_ends_the_run_with_its_report() {
+    if !tools::are_here(&["tmux"]) {
+        return;
+    }
     let server = server();
     let terminal = Terminal::new(90, 24);
     terminal.loadline(&format!("run {} -c 1 -d 10m --name hung-up", server.url("/healthz")));

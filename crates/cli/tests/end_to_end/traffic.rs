@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::recorder::Recorder;
 use crate::session::{Session, server};
+use crate::tools;
 
 const LINE: &str = r#"192.0.2.1 - - [01/Mar/2016:00:36:41 +0100] "GET /users/17?token=s3cr3t HTTP/1.1" 200 612 "-" "curl/8""#;
 
@@ -26,6 +27,9 @@ impl Drop for Nginx {
 
 #[test]
 fn nginx_wrote_down_what_we_sent_and_that_is_what_is_told() {
+    if !tools::are_here(&["nginx"]) {
+        return;
+    }
     let mut session = Session::new();
     let dir = session.path("");
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -109,6 +113,9 @@ fn nginx_wrote_down_what_we_sent_and_that_is_what_is_told() {
 
 #[test]
 fn a_log_is_told_in_words_and_as_a_page() {
+    if !tools::pages_are_built() {
+        return;
+    }
     let log: String = (0..60).map(|second| LINE.replace("36:41", &format!("36:{second:02}")) + "\n").collect::<String>() + "what is this\n";
     let mut session = Session::new().file("access.log", &log);
     let mut ran = session.loadline("traffic access.log --out html=page.html").exits(0).complains_of_nothing();

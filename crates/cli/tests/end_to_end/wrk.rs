@@ -8,6 +8,7 @@ use rustix::process::Signal;
 
 use crate::recorder::Recorder;
 use crate::session::{Session, server};
+use crate::tools;
 
 /// Runs the real wrk with these words.
 fn real(words: &str) -> Output {
@@ -49,6 +50,9 @@ fn figure(report: &str, words: &str) -> f64 {
 
 #[test]
 fn reports_are_equal_but_for_the_numbers_which_agree_where_the_server_is_the_limit() {
+    if !tools::are_here(&["wrk"]) {
+        return;
+    }
     let server = Recorder::start(Duration::from_millis(20), 200);
     let words = format!("-t2 -c6 -d2s --latency {}/x", server.url);
     // A pause of this machine hits one of two: the fastest of three each.
@@ -71,6 +75,9 @@ fn reports_are_equal_but_for_the_numbers_which_agree_where_the_server_is_the_lim
 
 #[test]
 fn bytes_are_those_of_the_answers_that_are_counted() {
+    if !tools::are_here(&["wrk"]) {
+        return;
+    }
     // What is on its way at the end comes long after it.
     let server = Recorder::start(Duration::from_millis(800), 200);
     let words = format!("-t1 -c20 -d1s -T5s {}/", server.url);
@@ -118,6 +125,9 @@ fn modules_are_looked_for_where_debian_has_them() {
 
 #[test]
 fn error_lines_are_equal_but_for_the_numbers() {
+    if !tools::are_here(&["wrk"]) {
+        return;
+    }
     let server = Recorder::start(Duration::from_millis(5), 503);
     let words = format!("-t1 -c3 -d1 {}/", server.url);
     let theirs = text(real(&words).stdout);
@@ -129,6 +139,9 @@ fn error_lines_are_equal_but_for_the_numbers() {
 
 #[test]
 fn the_server_sees_the_same_requests() {
+    if !tools::are_here(&["wrk"]) {
+        return;
+    }
     let server = Recorder::start(Duration::from_millis(5), 200);
     let address = server.url.trim_start_matches("http://");
     for (path, headers) in [
@@ -160,6 +173,9 @@ fn example(name: &str) -> String {
 
 #[test]
 fn scripts_send_what_they_send_in_wrk() {
+    if !tools::are_here(&["wrk"]) {
+        return;
+    }
     let server = Recorder::start(Duration::from_millis(2), 200);
     for name in ["post", "pipeline", "weighted", "json", "think"] {
         let words = format!("-t1 -c1 -d1 -s {} {}/x", example(name), server.url);
@@ -201,6 +217,9 @@ const MODULE: &str = r#"
 
 #[test]
 fn a_script_may_require_a_module_compiled_from_c_and_one_written_in_lua() {
+    if !tools::are_here(&["cc", "wrk"]) {
+        return;
+    }
     let server = Recorder::start(Duration::from_millis(5), 200);
     let mut session = Session::new()
         .file("shortened.c", MODULE)
@@ -236,6 +255,9 @@ fn a_script_that_fails_ends_the_run_with_its_place_and_what_was_measured() {
 
 #[test]
 fn mistakes_end_as_in_wrk() {
+    if !tools::are_here(&["wrk"]) {
+        return;
+    }
     let nobody = "http://127.0.0.1:1/";
     for words in [
         "",
@@ -292,6 +314,9 @@ fn a_slow_answer_is_counted_late_and_not_left_out() {
 
 #[test]
 fn the_original_s_formulas_come_back_when_asked_for() {
+    if !tools::are_here(&["wrk"]) {
+        return;
+    }
     let slow = Recorder::start(Duration::from_millis(1_200), 200);
     let words = format!("-t1 -c2 -d2 -T1 {}/", slow.url);
     let theirs = text(real(&words).stdout);
@@ -358,6 +383,9 @@ fn wrk2_sends_at_its_rate_and_prints_the_distribution() {
 
 #[test]
 fn wrktest_writes_the_script_s_files_which_awk_and_gnuplot_read() {
+    if !tools::are_here(&["gnuplot"]) {
+        return;
+    }
     let server = Recorder::start(Duration::from_millis(10), 200);
     let mut session = Session::new();
     let ran = session.loadline(&format!("wrktest -n api -d out --levels 1,2,4 --duration 1s {}/x", server.url)).exits(0);

@@ -1,0 +1,203 @@
+//! Who looks on while a command carries a load out.
+//!
+//! Every command that measures says of each of them whether it looks on and how: the fields have no usual values, so that nobody is
+//! forgotten by a command that is written later.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use analysis::server_side::Now;
+use engine::{RunError, Stop};
+use export::Exports;
+use measure::{Counted, Ending, Summary, Tick};
+use plan::Plan;
+use report::page;
+use serve::Live;
+use trial::Observer;
+
+use crate::calibration::note_ceiling;
+use crate::keeping::Keeper;
+use crate::observing::Watch;
+use crate::profiling::Probing;
+use crate::promises::Guard;
+use crate::screen::{Progress, Screen};
+
+/// Ends a load early, by looking at its intervals.
+pub type Judge<'a> = &'a mut dyn FnMut(&Tick) -> ControlFlow<()>;
+
+/// All that may look on, each with what it calls the load.
+pub struct Observers<'a> {
+    /// The terminal, and the page of `--web`.
+    pub screen: Option<(&'a Screen, String)>,
+    /// The page of a served test.
+    pub live: Option<&'a Live>,
+    /// The server's side.
+    pub server: Option<Watch>,
+    /// Profiles of the server; how the names of their files begin.
+    pub profiles: Option<(Probing<'a>, String)>,
+    /// The history's journal.
+    pub journal: Option<(&'a Keeper, String)>,
+    /// Other systems.
+    pub exports: Option<(&'a Exports, String)>,
+    /// Conditions of the user to give it up.
+    pub guard: Option<&'a mut Guard>,
+    /// The command's own reason to end it.
+    pub judge: Option<Judge<'a>>,
+}
+
+impl Observers<'_> {
+    /// Carries a load out before them. What this machine could have done in its place is noted in the run.
+    ///
+    /// # Errors
+    /// Those of `load`, with what was measured until then.
+    pub fn carry_out(
+        self,
+        plan: &Plan,
+        stop: &Stop,
+        load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<Summary, RunError>,
+    ) -> Result<Summary, RunError> {
+        let now: Rc<Cell<Option<Now>>> = Rc::default();
+        let server = self.server.map(|watch| ServerSide { watch: Some(watch), profiles: self.profiles, now: now.clone() });
+        let display = self.screen.map(|(screen, what)| Display { screen, what, progress: None, now: now.clone() });
+        let live = self.live.map(|live| LivePage { live, now });
+        let export = self.exports.map(|(exports, what)| Export { exports, what });
+        let journal = self.journal.map(|(keeper, what)| Journal { keeper, what });
+        let (mut server, mut display, mut live, mut export, mut journal) = (server, display, live, export, journal);
+        let (mut guard, mut judge) = (self.guard, self.judge.map(Judging));
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        // The server's side first: the display shows what is seen of it. The conditions last: an interval that ends a load is seen by all.
+        observers.extend(server.as_mut().map(|it| it as &mut dyn Observer));
+        observers.extend(display.as_mut().map(|it| it as &mut dyn Observer));
+        observers.extend(live.as_mut().map(|it| it as &mut dyn Observer));
+        observers.extend(export.as_mut().map(|it| it as &mut dyn Observer));
+        observers.extend(journal.as_mut().map(|it| it as &mut dyn Observer));
+        observers.extend(guard.as_mut().map(|it| *it as &mut dyn Observer));
+        observers.extend(judge.as_mut().map(|it| it as &mut dyn Observer));
+        let mut ceiling = Ceiling;
+        observers.push(&mut ceiling);
+        trial::carry_out(plan, &mut observers, stop, load)
+    }
+}
+
+/// A monitor of the server, and profiles of it.
+struct ServerSide<'a> {
+    /// Gone when the load is over.
+    watch: Option<Watch>,
+    profiles: Option<(Probing<'a>, String)>,
+    now: Rc<Cell<Option<Now>>>,
+}
+
+impl Observer for ServerSide<'_> {
+    fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+        if let Some(watch) = &mut self.watch {
+            self.now.set(watch.now());
+            watch.tick(tick);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn end(&mut self, run: &mut Summary) {
+        let Some(watch) = self.watch.take() else { return };
+        let began = watch.origin();
+        watch.close(run);
+        if let Some((probing, name)) = self.profiles.take() {
+            probing.close(began, &name, run);
+        }
+    }
+}
+
+struct Display<'a> {
+    screen: &'a Screen,
+    what: String,
+    progress: Option<Progress>,
+    now: Rc<Cell<Option<Now>>>,
+}
+
+impl Observer for Display<'_> {
+    fn begin(&mut self, plan: &Plan) {
+        self.progress = Some(self.screen.follow(plan, &self.what));
+    }
+
+    fn interval(&mut self, tick: &Tick, counted: &Counted) -> ControlFlow<()> {
+        self.screen.server(|| self.now.get());
+        if let Some(progress) = &mut self.progress {
+            progress.tick(tick);
+            progress.counts(counted);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+struct LivePage<'a> {
+    live: &'a Live,
+    now: Rc<Cell<Option<Now>>>,
+}
+
+impl Observer for LivePage<'_> {
+    fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+        self.live.tick(&page::tick(tick, self.now.get().as_ref()));
+        ControlFlow::Continue(())
+    }
+}
+
+struct Export<'a> {
+    exports: &'a Exports,
+    what: String,
+}
+
+impl Observer for Export<'_> {
+    fn begin(&mut self, plan: &Plan) {
+        self.exports.load(plan, &self.what);
+    }
+
+    fn interval(&mut self, tick: &Tick, counted: &Counted) -> ControlFlow<()> {
+        self.exports.second(tick, counted);
+        ControlFlow::Continue(())
+    }
+}
+
+struct Journal<'a> {
+    keeper: &'a Keeper,
+    what: String,
+}
+
+impl Observer for Journal<'_> {
+    fn begin(&mut self, plan: &Plan) {
+        self.keeper.load(plan, self.what.clone());
+    }
+
+    fn interval(&mut self, _tick: &Tick, counted: &Counted) -> ControlFlow<()> {
+        self.keeper.second(counted.clone());
+        ControlFlow::Continue(())
+    }
+}
+
+impl Observer for Guard {
+    fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+        if self.tick(tick) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn end(&mut self, run: &mut Summary) {
+        if self.came_true().is_some() && run.ended.how != Ending::CutShort {
+            run.ended.how = Ending::Aborted;
+        }
+    }
+}
+
+struct Judging<'a>(Judge<'a>);
+
+impl Observer for Judging<'_> {
+    fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+        (self.0)(tick)
+    }
+}
+
+/// What this machine could have done, where that was measured before.
+struct Ceiling;
+
+impl Observer for Ceiling {
+    fn end(&mut self, run: &mut Summary) {
+        note_ceiling(run);
+    }
+}
