@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock::Clock;
 use crate::net;
-use crate::protocol::http1::{Asked, Finished, Observer, Progress, Reply, is_blank};
+use crate::protocol::http1::{Asked, Finished, KnownHead, Observer, Progress, Reply, is_blank};
 use crate::slot::{GiveUp, Slot};
 
 /// Large enough that a small answer is always a short read.
@@ -129,7 +129,7 @@ pub(crate) enum Sight {
 /// How what was read is taken: as one answer, or as several.
 pub(crate) trait Take {
     /// Takes the bytes just read. `Done` is about the last answer.
-    fn take(&mut self, reply: &mut Reply, bytes: &[u8], exchange: &mut Exchange) -> Progress;
+    fn take(&mut self, reply: &mut Reply, bytes: &[u8], exchange: &mut Exchange, known: &mut KnownHead) -> Progress;
 }
 
 /// One answer, and who listens to it.
@@ -137,9 +137,9 @@ pub(crate) struct One<'a, O>(pub(crate) &'a mut O);
 
 impl<O: Observer> Take for One<'_, O> {
     #[inline]
-    fn take(&mut self, reply: &mut Reply, bytes: &[u8], _exchange: &mut Exchange) -> Progress {
+    fn take(&mut self, reply: &mut Reply, bytes: &[u8], _exchange: &mut Exchange, known: &mut KnownHead) -> Progress {
         self.0.received(bytes);
-        reply.feed(bytes, self.0)
+        reply.feed_knowing(bytes, self.0, Some(known))
     }
 }
 
@@ -166,7 +166,7 @@ pub(crate) struct Answered<'a> {
 }
 
 impl<O: Observer, F: FnMut(&mut O, &Answered<'_>)> Take for Several<'_, O, F> {
-    fn take(&mut self, reply: &mut Reply, bytes: &[u8], exchange: &mut Exchange) -> Progress {
+    fn take(&mut self, reply: &mut Reply, bytes: &[u8], exchange: &mut Exchange, _known: &mut KnownHead) -> Progress {
         let mut rest = bytes;
         while self.left > 1 {
             let finished = match reply.feed_pipelined(rest, self.ear) {
@@ -207,6 +207,7 @@ impl<O: Observer, F: FnMut(&mut O, &Answered<'_>)> Take for Several<'_, O, F> {
 pub(crate) struct Surroundings<'a, C> {
     pub(crate) clock: &'a C,
     pub(crate) buffer: &'a RefCell<Box<[u8]>>,
+    pub(crate) known: &'a RefCell<KnownHead>,
     pub(crate) slot: &'a Slot,
 }
 
@@ -283,7 +284,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     }
                     exchange.received += bytes.len() as u64;
                     exchange.last_byte = now;
-                    let progress = take.take(&mut self.reply, bytes, exchange);
+                    let progress = take.take(&mut self.reply, bytes, exchange, &mut around.known.borrow_mut());
                     if self.reply.heads() != exchange.heads {
                         exchange.heads = self.reply.heads();
                         exchange.first_byte = Some(now);

@@ -27,6 +27,7 @@ use crate::exchange::{READ_BUFFER_BYTES, Surroundings};
 use crate::message::Finished;
 use crate::net::Dial;
 use crate::program::{Broken, Program};
+use crate::protocol::http1::KnownHead;
 use crate::slot::Slot;
 use crate::task::Task;
 use crate::{Stop, Urgency};
@@ -56,6 +57,8 @@ pub(crate) struct Worker<D: Dial, C: Clock, P: Program> {
     cpu: Cell<Nanos>,
     heartbeat: Heartbeat,
     buffer: RefCell<Box<[u8]>>,
+    /// The last head of an answer.
+    known: RefCell<KnownHead>,
     slots: RefCell<Vec<Rc<Slot>>>,
     /// Slots of Lanes that ended, to be used again.
     vacant: RefCell<Vec<u32>>,
@@ -157,6 +160,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
             cpu: Cell::new(clock.cpu()),
             heartbeat: Heartbeat::new(&clock),
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES].into_boxed_slice()),
+            known: RefCell::default(),
             slots: RefCell::default(),
             vacant: RefCell::default(),
             budget: Cell::new(budget),
@@ -348,7 +352,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     }
 
     fn around<'a>(&'a self, slot: &'a Slot) -> Surroundings<'a, C> {
-        Surroundings { clock: &self.clock, buffer: &self.buffer, slot }
+        Surroundings { clock: &self.clock, buffer: &self.buffer, known: &self.known, slot }
     }
 
     /// A place among the slots: one that is vacant, or a new one.

@@ -3,7 +3,7 @@
 //! The one property that matters: a verdict is a function of what the server sent, not of how the network cut it.
 
 use engine::protocol::http1::cases::{Case, Expected, Then, cases};
-use engine::protocol::http1::{Asked, Finished, HEAD_BYTES_MAX, Header, Observer, Progress, Reply};
+use engine::protocol::http1::{Asked, Finished, HEAD_BYTES_MAX, Header, KnownHead, Observer, Progress, Reply};
 use measure::{Failure, Quirk};
 use proptest::prelude::*;
 
@@ -48,13 +48,27 @@ impl Verdict {
     }
 }
 
+/// What the pieces come to where the last heads are remembered.
+fn read_knowing<'a>(asked: Asked, pieces: impl Iterator<Item = &'a [u8]>, then: Then, known: &mut KnownHead) -> Verdict {
+    read_by(asked, pieces, then, &mut |reply, piece| reply.feed_knowing(piece, &mut (), Some(&mut *known)))
+}
+
 /// Feeds the pieces in turn; what comes after the end is judged as one piece.
 fn read<'a>(asked: Asked, pieces: impl Iterator<Item = &'a [u8]>, then: Then, observer: &mut impl Observer) -> Verdict {
+    read_by(asked, pieces, then, &mut |reply, piece| reply.feed(piece, observer))
+}
+
+fn read_by<'a>(
+    asked: Asked,
+    pieces: impl Iterator<Item = &'a [u8]>,
+    then: Then,
+    feed: &mut dyn FnMut(&mut Reply, &[u8]) -> Progress,
+) -> Verdict {
     let mut reply = Reply::new();
     reply.begin(asked);
     let mut pieces = pieces;
     while let Some(piece) = pieces.next() {
-        match reply.feed(piece, observer) {
+        match feed(&mut reply, piece) {
             Progress::More => {}
             Progress::Failed(failure) => return Verdict::Failed(failure),
             Progress::Done(finished) => {
@@ -112,6 +126,20 @@ fn every_case_gets_its_verdict_one_byte_at_a_time() {
     for case in cases() {
         let verdict = read(case.asked, case.sends.chunks(1), case.then, &mut ());
         assert!(verdict.is(case.expected), "{}\n got {verdict:?}", shown(&case));
+    }
+}
+
+/// Every case, read with the head of the one before it and then with its own remembered, whole and cut.
+#[test]
+fn a_head_that_is_known_changes_no_verdict() {
+    let mut known = KnownHead::default();
+    for case in cases() {
+        for cut in [0, 0, case.sends.len() / 2, case.sends.len().saturating_sub(1), 0] {
+            let (first, second) = case.sends.split_at(cut);
+            let pieces = [first, second].into_iter().filter(|piece| !piece.is_empty());
+            let verdict = read_knowing(case.asked, pieces, case.then, &mut known);
+            assert!(verdict.is(case.expected), "{}\ncut at {cut}: got {verdict:?}", shown(&case));
+        }
     }
 }
 

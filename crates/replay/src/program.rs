@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use engine::protocol::http1::{Asked, Header, Observer};
+use engine::protocol::http1::{Asked, Observer};
 use engine::{Broken, Choice, Messages, Prepared, Program, RunError, Stop, conclude};
 use import::Personal;
 use measure::{Counted, Ending, Example, Failure, Judged, Leftovers, Outcome, Recorder, ReplayCounts, Replayed, Summary, Tick};
@@ -228,7 +228,10 @@ struct Ear {
 }
 
 impl Observer for Ear {
-    fn head(&mut self, _status: u16, _headers: &[Header<'_>]) {}
+    #[inline]
+    fn wants_head(&self) -> bool {
+        false
+    }
 }
 
 impl Program for Played {

@@ -42,6 +42,11 @@ pub(crate) struct Ear {
 }
 
 impl Observer for Ear {
+    #[inline]
+    fn wants_head(&self) -> bool {
+        self.listens
+    }
+
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
         if !self.listens {
             return;

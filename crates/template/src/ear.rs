@@ -127,6 +127,11 @@ impl Ear {
 }
 
 impl Observer for Ear {
+    #[inline]
+    fn wants_head(&self) -> bool {
+        self.heard != Heard::default()
+    }
+
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
         self.headers.clear();
         self.forget_body();

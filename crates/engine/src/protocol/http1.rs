@@ -18,11 +18,13 @@ pub mod cases;
 mod chunks;
 mod fields;
 mod head;
+mod known;
 mod opening;
 mod reply;
 pub mod request;
 
 pub use httparse::Header;
+pub use known::KnownHead;
 pub use opening::{OPENING_BYTES_MAX, Opening};
 pub use reply::{Asked, Finished, Observer, Progress, Reply, is_blank};
 

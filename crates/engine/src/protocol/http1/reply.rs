@@ -10,7 +10,8 @@ use measure::{Failure, Quirk, Quirks};
 use super::chunks::Chunks;
 use super::fields::{Coding, Fields};
 use super::head::{self, Gathering, Head};
-use super::{BLANK_LINES_MAX, INTERIMS_MAX};
+use super::known::{Decided, KnownHead};
+use super::{BLANK_LINES_MAX, INTERIMS_MAX, work};
 
 /// What the request was, as far as it decides where the reply ends (RFC 9112 section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,9 +56,10 @@ pub struct Finished {
 }
 
 /// How a complete reply ended, which decides what may follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Ending {
     /// Its body ended, as announced.
+    #[default]
     Framed,
     /// It may not have a body: HEAD, 204, 304.
     Bodiless,
@@ -113,6 +115,12 @@ pub fn is_blank(bytes: &[u8]) -> bool {
 
 /// Sees what the reader passes over. Each method does nothing by default.
 pub trait Observer {
+    /// Whether it looks at heads; if not, [`Observer::head`] may be left out.
+    #[inline]
+    fn wants_head(&self) -> bool {
+        true
+    }
+
     /// What was just read, before any of it is judged.
     #[inline]
     fn received(&mut self, _bytes: &[u8]) {}
@@ -127,9 +135,19 @@ pub trait Observer {
 }
 
 /// Sees nothing.
-impl Observer for () {}
+impl Observer for () {
+    #[inline]
+    fn wants_head(&self) -> bool {
+        false
+    }
+}
 
 impl<O: Observer> Observer for &mut O {
+    #[inline]
+    fn wants_head(&self) -> bool {
+        (**self).wants_head()
+    }
+
     #[inline]
     fn received(&mut self, bytes: &[u8]) {
         (**self).received(bytes);
@@ -216,7 +234,14 @@ impl Reply {
     /// nothing may be fed before [`Reply::begin`]: such bytes are for [`Finished::followed_by`] or [`is_blank`].
     #[inline]
     pub fn feed<O: Observer>(&mut self, bytes: &[u8], observer: &mut O) -> Progress {
-        match self.read(bytes, observer).and_then(|read| read.map(|(finished, rest)| finished.followed_by(rest)).transpose()) {
+        self.feed_knowing(bytes, observer, None)
+    }
+
+    /// The same for who may know the head already: for an observer that looks at no heads.
+    #[inline]
+    pub fn feed_knowing<O: Observer>(&mut self, bytes: &[u8], observer: &mut O, known: Option<&mut KnownHead>) -> Progress {
+        let read = self.read(bytes, observer, known.filter(|_| !observer.wants_head()));
+        match read.and_then(|read| read.map(|(finished, rest)| finished.followed_by(rest)).transpose()) {
             Ok(None) => Progress::More,
             Ok(Some(finished)) => Progress::Done(finished),
             Err(failure) => self.failed(failure),
@@ -226,7 +251,7 @@ impl Reply {
     /// The same where more replies may follow at once, to pipelined requests: what comes after [`Finished::consumed`] bytes
     /// belongs to the next, for which [`Reply::begin`] comes first.
     pub fn feed_pipelined<O: Observer>(&mut self, bytes: &[u8], observer: &mut O) -> Progress {
-        match self.read(bytes, observer) {
+        match self.read(bytes, observer, None) {
             Ok(None) => Progress::More,
             Ok(Some((finished, _))) => Progress::Done(finished),
             Err(failure) => self.failed(failure),
@@ -294,12 +319,17 @@ impl Reply {
 
     /// The complete reply and what follows it, or `None` if more has to come.
     #[inline]
-    fn read<'bytes, O: Observer>(&mut self, bytes: &'bytes [u8], observer: &mut O) -> Result<Option<(Finished, &'bytes [u8])>, Failure> {
+    fn read<'bytes, O: Observer>(
+        &mut self,
+        bytes: &'bytes [u8],
+        observer: &mut O,
+        mut known: Option<&mut KnownHead>,
+    ) -> Result<Option<(Finished, &'bytes [u8])>, Failure> {
         let mut rest = bytes;
         // One turn for each interim head, one for the final head, one for the body.
         loop {
             match &mut self.phase {
-                Phase::Head => match self.read_head(rest, observer)? {
+                Phase::Head => match self.read_head(rest, observer, known.as_deref_mut())? {
                     Some(after) => rest = after,
                     None => return Ok(None),
                 },
@@ -353,11 +383,27 @@ impl Reply {
 
     /// Reads on in a head. Returns what follows it, or `None` if it needs more.
     #[inline]
-    fn read_head<'bytes, O: Observer>(&mut self, bytes: &'bytes [u8], observer: &mut O) -> Result<Option<&'bytes [u8]>, Failure> {
+    fn read_head<'bytes, O: Observer>(
+        &mut self,
+        bytes: &'bytes [u8],
+        observer: &mut O,
+        known: Option<&mut KnownHead>,
+    ) -> Result<Option<&'bytes [u8]>, Failure> {
         if bytes.is_empty() {
             return Ok(None);
         }
         if self.gathering.as_ref().is_none_or(|gathering| gathering.is_empty()) {
+            // What came before a head would be part of what it comes to.
+            let known = known.filter(|_| self.heads == 0 && self.asked == Asked::Other && self.quirks == Quirks::NONE);
+            let mut known = known;
+            if let Some(known) = known.as_deref_mut()
+                && let Some(length) = known.begins(bytes)
+            {
+                work::looked_at(length);
+                known.hit();
+                self.recall(known.decided);
+                return Ok(bytes.get(length..));
+            }
             let mut quirks = self.quirks;
             if let Some((length, settled)) = head::whole(bytes, &mut quirks, |head, quirks| {
                 self.quirks = *quirks;
@@ -366,10 +412,23 @@ impl Reply {
                 self.settle(head, observer)
             }) {
                 settled?;
+                if let (Some(known), Phase::Length(left)) = (known, &self.phase) {
+                    let decided = Decided { status: self.status, length: *left, reusable: self.reusable, ending: self.ending };
+                    known.remember(bytes.get(..length).unwrap_or_default(), self.quirks, decided);
+                }
                 return Ok(bytes.get(length..));
             }
         }
         self.gather_head(bytes, observer)
+    }
+
+    /// A head is the one that is known.
+    #[inline]
+    fn recall(&mut self, decided: Decided) {
+        let Decided { status, length, reusable, ending } = decided;
+        (self.status, self.reusable, self.ending) = (status, reusable, ending);
+        (self.heads, self.begun) = (1, true);
+        self.phase = Phase::Length(length);
     }
 
     #[cold]
@@ -466,6 +525,31 @@ impl Reply {
 mod tests {
     use super::*;
     use crate::protocol::http1::{HEAD_BYTES_MAX, work};
+
+    #[test]
+    fn a_usual_head_is_known_the_next_time_and_an_odd_one_is_read_again() {
+        let usual = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n";
+        for (head, is_known) in [
+            (&usual[..], true),
+            (b"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\nConnection: close\r\n\r\n", true),
+            (b"HTTP/1.1 204 No Content\r\n\r\n", true),
+            (b"HTTP/1.1 200 OK\nContent-Length: 3\r\n\r\n", false),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", false),
+            (b"HTTP/1.1 100 Continue\r\n\r\n", false),
+            (b"HTTP/1.1 200 OK\r\n\r\n", false),
+        ] {
+            let mut known = KnownHead::default();
+            Reply::new().feed_knowing(head, &mut (), Some(&mut known));
+            assert_eq!(known.begins(head), is_known.then_some(head.len()), "{}", head.escape_ascii());
+        }
+        let mut known = KnownHead::default();
+        let mut reply = Reply::new();
+        for asked in [Asked::Head, Asked::Connect] {
+            reply.begin(asked);
+            reply.feed_knowing(usual, &mut (), Some(&mut known));
+            assert_eq!(known.begins(usual), None, "what it comes to is not the head's alone");
+        }
+    }
 
     fn looked_at(reply: &[u8], piece: usize) -> usize {
         work::BYTES.set(0);
