@@ -8,6 +8,7 @@
 //! Real sockets were tried: what happens by time (heartbeats, looks for late answers, polls) outweighs the requests under Valgrind, and
 //! three runs gave figures a factor two apart. Processor time differs by several percent between one turn and the next.
 
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
@@ -20,9 +21,10 @@ pub const BARE: &str = "bare";
 /// Requests of a short run and a long one.
 const REQUESTS: [u64; 2] = [2_000, 6_000];
 
-/// Instructions per request of this work, beyond those of the bare exchange.
-pub fn per_request(work: Work) -> Result<f64> {
-    Ok((slope(work.name())? - slope(BARE)?).round())
+/// Instructions per request of every kind of work, by its name, beyond those of the bare exchange.
+pub fn per_request() -> Result<BTreeMap<String, f64>> {
+    let bare = slope(BARE)?;
+    Work::ALL.into_iter().map(|work| Ok((work.name().to_owned(), (slope(work.name())? - bare).round()))).collect()
 }
 
 fn slope(work: &str) -> Result<f64> {

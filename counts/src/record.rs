@@ -28,15 +28,11 @@ impl Record {
     /// # Errors
     /// If Valgrind is not installed, or a run fails.
     pub fn count() -> Result<Self> {
-        let mut instructions_per_request = BTreeMap::new();
-        for work in Work::ALL {
-            instructions_per_request.insert(work.name().to_owned(), instructions::per_request(work)?);
-        }
         let mut bytes_per_idle_user = BTreeMap::new();
         for work in [Work::Plain, Work::Journey] {
             bytes_per_idle_user.insert(work.name().to_owned(), bytes::per_user(work)?);
         }
-        Ok(Self { compiler: compiler()?, instructions_per_request, bytes_per_idle_user })
+        Ok(Self { compiler: compiler()?, instructions_per_request: instructions::per_request()?, bytes_per_idle_user })
     }
 
     /// Reads a file that [`write`](Self::write) wrote.
@@ -44,7 +40,8 @@ impl Record {
     /// # Errors
     /// If it is none.
     pub fn read(file: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
+        let text = std::fs::read_to_string(file)
+            .with_context(|| format!("{} cannot be read (make counts WRITE=1 makes a new record)", file.display()))?;
         serde_json::from_str(&text).with_context(|| format!("{} is no record of counts", file.display()))
     }
 
@@ -59,7 +56,7 @@ impl Record {
 
     /// The figures as text, beside those on record if there are comparable ones.
     pub fn table(&self, record: Option<&Self>) -> String {
-        let record = record.filter(|record| record.compiler == self.compiler);
+        let (is_compared, record) = (record.is_some(), record.filter(|record| record.compiler == self.compiler));
         let mut text = String::new();
         for (title, of) in [
             ("Instructions per request beyond a bare exchange", Self::instructions as fn(&Self) -> &BTreeMap<String, f64>),
@@ -72,7 +69,7 @@ impl Record {
                 let _ = writeln!(text, "  {name:<10}{now:>8.0}{beside}");
             }
         }
-        if record.is_none() {
+        if is_compared && record.is_none() {
             text.push_str("  nothing on record of this compiler to compare with\n");
         }
         text

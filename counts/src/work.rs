@@ -102,7 +102,7 @@ impl Work {
             ..draft
         };
         let (runner, stop) = (Runner::simulated(server), Stop::new());
-        let messages = match self {
+        let mut messages = match self {
             Self::Plain | Self::OpenLoad => runner.prepare(&plan(draft)?)?.start(Share::all(NonZeroU32::MIN), &stop)?,
             Self::Template => {
                 let plan = plan(draft)?;
@@ -123,7 +123,6 @@ impl Work {
                 script.start(&plan, &runner, Share::all(NonZeroU32::MIN), &mut || (), &stop)?
             }
         };
-        let mut messages = messages;
         while let Some(message) = messages.next()
             && show(message)
         {}

@@ -58,12 +58,11 @@ impl Observers<'_> {
         load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<Summary, RunError>,
     ) -> Result<Summary, RunError> {
         let now: Rc<Cell<Option<Now>>> = Rc::default();
-        let server = self.server.map(|watch| ServerSide { watch: Some(watch), profiles: self.profiles, now: now.clone() });
-        let display = self.screen.map(|(screen, what)| Display { screen, what, progress: None, now: now.clone() });
-        let live = self.live.map(|live| LivePage { live, now });
-        let export = self.exports.map(|(exports, what)| Export { exports, what });
-        let journal = self.journal.map(|(keeper, what)| Journal { keeper, what });
-        let (mut server, mut display, mut live, mut export, mut journal) = (server, display, live, export, journal);
+        let mut server = self.server.map(|watch| ServerSide { watch: Some(watch), profiles: self.profiles, now: now.clone() });
+        let mut display = self.screen.map(|(screen, what)| Display { screen, what, progress: None, now: now.clone() });
+        let mut live = self.live.map(|live| LivePage { live, now });
+        let mut export = self.exports.map(|(exports, what)| Export { exports, what });
+        let mut journal = self.journal.map(|(keeper, what)| Journal { keeper, what });
         let (mut guard, mut judge) = (self.guard, self.judge.map(Judging));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         // The server's side first: the display shows what is seen of it. The conditions last: an interval that ends a load is seen by all.

@@ -3,8 +3,6 @@
 //! Each part is started by itself, as in a process of its own; its messages are written as lines and read again, and those of all
 //! parts come in an order that chance decides. The server answers by what it is asked alone, so that the parts need not share it.
 
-use std::num::NonZeroU32;
-
 use plan::{Plan, Random, Share};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -82,8 +80,8 @@ impl Iterator for Shuffled {
     type Item = Message;
 
     fn next(&mut self) -> Option<Message> {
-        while let Some(last) = NonZeroU32::new(self.parts.len() as u32) {
-            let part = self.random.between(0, u64::from(last.get()) - 1) as usize;
+        while let Some(last) = self.parts.len().checked_sub(1) {
+            let part = self.random.between(0, last as u64) as usize;
             match self.parts[part].next() {
                 Some(message) => return Some(Message::from_line(&message.to_line()).expect("a message reads back")),
                 None => drop(self.parts.remove(part)),

@@ -92,8 +92,7 @@ impl Leftovers {
 }
 
 impl Teardowns {
-    /// Adds another source's.
-    pub fn add(&mut self, other: Self) {
+    fn add(&mut self, other: Self) {
         let Self { users, failed, why } = other;
         self.users += users;
         self.failed += failed;

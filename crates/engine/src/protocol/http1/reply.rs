@@ -394,8 +394,7 @@ impl Reply {
         }
         if self.gathering.as_ref().is_none_or(|gathering| gathering.is_empty()) {
             // What came before a head would be part of what it comes to.
-            let known = known.filter(|_| self.heads == 0 && self.asked == Asked::Other && self.quirks == Quirks::NONE);
-            let mut known = known;
+            let mut known = known.filter(|_| self.heads == 0 && self.asked == Asked::Other && self.quirks == Quirks::NONE);
             if let Some(known) = known.as_deref_mut()
                 && let Some(length) = known.begins(bytes)
             {
