@@ -364,7 +364,7 @@ pub enum Design {
 
 /// A comparison of two sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct Verdicts {
     /// How the runs were laid out.
     pub design: Design,
     /// Every metric that both sides know.
@@ -375,7 +375,7 @@ pub struct Comparison {
 
 /// Compares pairs of runs, A first in each.
 #[must_use]
-pub fn paired(pairs: &[(Values, Values)], margins: &Margins) -> Comparison {
+pub fn paired(pairs: &[(Values, Values)], margins: &Margins) -> Verdicts {
     compare(Design::Paired, margins, |metric| {
         let both: Vec<(f64, f64)> = pairs.iter().filter_map(|(a, b)| Some((*a.get(&metric)?, *b.get(&metric)?))).collect();
         let (a, b): (Vec<f64>, Vec<f64>) = both.iter().copied().unzip();
@@ -391,7 +391,7 @@ fn differences(pairs: &[(Values, Values)], metric: Metric) -> Vec<f64> {
 
 /// Compares runs that are not pairs. Say that drift is not excluded.
 #[must_use]
-pub fn unpaired(a: &[Values], b: &[Values], margins: &Margins) -> Comparison {
+pub fn unpaired(a: &[Values], b: &[Values], margins: &Margins) -> Verdicts {
     compare(Design::Unpaired, margins, |metric| {
         let known = |side: &[Values]| side.iter().filter_map(|run| run.get(&metric).copied()).collect::<Vec<f64>>();
         let (a, b) = (known(a), known(b));
@@ -401,7 +401,7 @@ pub fn unpaired(a: &[Values], b: &[Values], margins: &Margins) -> Comparison {
     })
 }
 
-fn compare(design: Design, margins: &Margins, shift_of: impl Fn(Metric) -> Option<(Vec<f64>, Vec<f64>, Shift)>) -> Comparison {
+fn compare(design: Design, margins: &Margins, shift_of: impl Fn(Metric) -> Option<(Vec<f64>, Vec<f64>, Shift)>) -> Verdicts {
     let mut changes: Vec<Change> = Vec::new();
     // Of each change, the one that it is another name of.
     let mut doubles: Vec<Option<Metric>> = Vec::new();
@@ -442,7 +442,7 @@ fn compare(design: Design, margins: &Margins, shift_of: impl Fn(Metric) -> Optio
         }
     }
     let verdict = on_the_whole(&changes);
-    Comparison { design, changes, verdict }
+    Verdicts { design, changes, verdict }
 }
 
 /// Whether every run has the same value of both figures, as far as it is printed.
@@ -765,7 +765,7 @@ mod tests {
         drifting(count, noise).draw(change, random)
     }
 
-    fn of(comparison: &Comparison, metric: Metric) -> Change {
+    fn of(comparison: &Verdicts, metric: Metric) -> Change {
         comparison.changes.iter().find(|change| change.metric == metric).unwrap().clone()
     }
 

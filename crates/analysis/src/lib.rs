@@ -9,6 +9,7 @@ pub mod bottleneck;
 pub mod ceiling;
 pub mod climb;
 pub mod compare;
+pub mod comparison;
 mod conclusion;
 mod contradiction;
 pub mod curve;

@@ -8,7 +8,7 @@ use measure::Tick;
 use measure::{Histogram, QUANTILES};
 use plan::{Nanos, Random};
 
-use crate::compare::{Comparison, Margins, Metric, Need, PAIRS_MIN, PAIRS_MOST, Values, Verdict, paired};
+use crate::compare::{Margins, Metric, Need, PAIRS_MIN, PAIRS_MOST, Values, Verdict, Verdicts, paired};
 use crate::distribution::normal_quantile;
 #[cfg(test)]
 use crate::interval::slices_between;
@@ -226,7 +226,7 @@ impl Pairs {
         pairs
     }
 
-    fn compared(&self, change: impl Fn(Metric) -> f64, margins: &Margins, random: &mut Random) -> Comparison {
+    fn compared(&self, change: impl Fn(Metric) -> f64, margins: &Margins, random: &mut Random) -> Verdicts {
         paired(&self.drawn(change, margins, random), margins)
     }
 
@@ -236,7 +236,7 @@ impl Pairs {
         margins: &Margins,
         seed: u64,
         change: impl Fn(Metric) -> f64,
-        hit: impl Fn(&Comparison) -> bool,
+        hit: impl Fn(&Verdicts) -> bool,
     ) -> Share {
         let hits = (0..comparisons).filter(|run| hit(&self.compared(&change, margins, &mut Random::new(seed, *run)))).count() as u64;
         Share { hits, of: comparisons }

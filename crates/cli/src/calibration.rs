@@ -12,6 +12,7 @@ use std::io;
 use std::path::PathBuf;
 
 use analysis::compare;
+use experiment::calibrate::{Ceiling, LagAt};
 use measure::{Machine, Summary};
 use plan::{Body, Keepalive, Plan, Scheme};
 use serde::{Deserialize, Serialize};
@@ -35,46 +36,6 @@ pub struct Calibration {
     pub lags: Vec<LagAt>,
     /// What targets differ from themselves by.
     pub noise: Vec<TargetNoise>,
-}
-
-/// The most requests a second against a server that does nothing.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Ceiling {
-    /// Threads of the generator.
-    pub threads: u32,
-    /// Connections, each used again as soon as it is free.
-    pub connections: u32,
-    /// Whether it spoke TLS.
-    pub tls: bool,
-    /// Requests a second that were reached.
-    pub qps_reached: f64,
-    /// The share of a core the busiest thread needed for that.
-    pub cpu_share_busiest: f64,
-}
-
-impl Ceiling {
-    /// Requests a second at which the busiest thread has no processor time left. Where the null server gave out before the
-    /// generator did, by what a request cost.
-    pub fn qps(&self) -> f64 {
-        self.qps_reached / self.cpu_share_busiest.clamp(0.01, 1.0)
-    }
-}
-
-/// How late requests left at one rate.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct LagAt {
-    /// Threads of the generator.
-    pub threads: u32,
-    /// Whether it spoke TLS.
-    pub tls: bool,
-    /// Requests a second asked for.
-    pub offered: f64,
-    /// Requests a second answered.
-    pub answered: f64,
-    /// The median lag in nanoseconds.
-    pub p50_ns: Option<u64>,
-    /// The 99th percentile of the lag in nanoseconds.
-    pub p99_ns: Option<u64>,
 }
 
 /// What one target differs from itself by under one load.

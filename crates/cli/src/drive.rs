@@ -5,7 +5,7 @@
 
 use ::replay::Found;
 use analysis::warmup::leave_out;
-use engine::{Prepared, RunError, Runner, Stop};
+use engine::{RunError, Runner, Stop};
 use measure::{Counted, Summary, Tick};
 use plan::Plan;
 use script::{DoneArguments, Globals, Script, Source};
@@ -18,7 +18,7 @@ use crate::scenarios::Scenarios;
 pub struct Drive<'a> {
     plan: &'a Plan,
     by: By<'a>,
-    prepared: Option<Prepared>,
+    runner: Runner,
     /// A script whose last words are still to be said.
     last: Option<(Script, DoneArguments)>,
 }
@@ -38,20 +38,21 @@ enum By<'a> {
     Log(::replay::Ready),
 }
 
-/// Carries a plan out, without a script's last words.
+/// Looks at every server that a step of the plan's scenario names besides its target, before anything is sent.
 ///
 /// # Errors
-/// As the engine's; and if the script fails.
-pub fn run(plan: &Plan, scenarios: &Scenarios, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-    Drive::new(plan, scenarios, stop)?.run(watch, stop)
+/// If one of them is outside, or its name leads nowhere.
+pub fn look_elsewhere(plan: &Plan, scenarios: &Scenarios, runner: &Runner) -> Result<(), RunError> {
+    let journeys = scenarios.ready(plan)?;
+    journeys.iter().flat_map(scenario::Ready::elsewhere).try_for_each(|other| runner.look_at(plan, other))
 }
 
 /// Loads that one command makes one after the other: what a scenario does once is done once for all of them, and its rows and numbers go
 /// on. Nothing for a plan without a scenario.
-#[derive(Default)]
 pub struct Series {
     begun: Option<scenario::Series>,
     scenarios: Scenarios,
+    runner: Runner,
 }
 
 impl Series {
@@ -59,9 +60,19 @@ impl Series {
     ///
     /// # Errors
     /// If it fails, or a file has gone.
-    pub fn begin(plan: &Plan, scenarios: &Scenarios, stop: &Stop) -> Result<Self, RunError> {
-        let begun = scenarios.ready(plan)?.map(|mut ready| ready.begin(stop)).transpose()?;
-        Ok(Self { begun, scenarios: scenarios.clone() })
+    pub fn begin(plan: &Plan, scenarios: &Scenarios, runner: &Runner, stop: &Stop) -> Result<Self, RunError> {
+        let begun = scenarios.ready(plan)?.map(|ready| ready.on(runner).begin(stop)).transpose()?;
+        Ok(Self { begun, ..Self::of(scenarios, runner) })
+    }
+
+    /// Loads of which each goes through the setup and the teardown by itself.
+    pub fn of(scenarios: &Scenarios, runner: &Runner) -> Self {
+        Self { begun: None, scenarios: scenarios.clone(), runner: runner.clone() }
+    }
+
+    /// Others of the same scenarios, of which each goes through the setup and the teardown by itself.
+    pub fn again(&self) -> Self {
+        Self::of(&self.scenarios, &self.runner)
     }
 
     /// Carries one of them out.
@@ -69,7 +80,7 @@ impl Series {
     /// # Errors
     /// As the engine's; and if the script fails.
     pub fn run(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-        let mut drive = Drive::new(plan, &self.scenarios, stop)?;
+        let mut drive = Drive::new(plan, &self.scenarios, &self.runner, stop)?;
         if let By::Journeys(_, series) = &mut drive.by {
             *series = self.begun.as_ref();
         }
@@ -81,10 +92,10 @@ impl Series {
     /// # Errors
     /// As [`Series::run`].
     pub fn hurry(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-        let Some(series) = &self.begun else { return run(plan, &self.scenarios, watch, stop) };
+        let Some(series) = &self.begun else { return self.run(plan, watch, stop) };
         let ready = self.scenarios.ready(plan)?.map(scenario::Ready::hurried);
-        let Some(ready) = ready else { return run(plan, &self.scenarios, watch, stop) };
-        ready.load(series, engine::prepare(plan)?, watch, stop)
+        let Some(ready) = ready else { return self.run(plan, watch, stop) };
+        ready.load(series, self.runner.prepare(plan)?, watch, stop)
     }
 
     /// Why there is nothing left to send, where a data file that ends the load has come to its end.
@@ -94,8 +105,8 @@ impl Series {
     }
 
     /// Goes through the teardown, if there is one, and says what failed of it.
-    pub fn end(self) -> Option<String> {
-        self.begun?.end()
+    pub fn end(&mut self) -> Option<String> {
+        self.begun.take()?.end()
     }
 }
 
@@ -104,14 +115,14 @@ impl<'a> Drive<'a> {
     ///
     /// # Errors
     /// If it does not load, or they name what is not there.
-    pub fn new(plan: &'a Plan, scenarios: &Scenarios, stop: &Stop) -> Result<Self, RunError> {
+    pub fn new(plan: &'a Plan, scenarios: &Scenarios, runner: &Runner, stop: &Stop) -> Result<Self, RunError> {
         refuse_replay(plan)?;
         let by = match (Source::of(plan), scenarios.ready(plan)?) {
             (Some(source), _) => By::Script(Box::new(Script::load(&source, Globals::of(plan)?, stop)?)),
-            (None, Some(journeys)) => By::Journeys(Box::new(journeys), None),
+            (None, Some(journeys)) => By::Journeys(Box::new(journeys.on(runner)), None),
             (None, None) => By::filled(plan)?,
         };
-        Ok(Self { plan, by, prepared: None, last: None })
+        Ok(Self { plan, by, runner: runner.clone(), last: None })
     }
 
     /// Sends what was found in a log, whose plan this is.
@@ -119,27 +130,7 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// If its headers would not be valid on the wire.
     pub fn replay(plan: &'a Plan, found: Found) -> Result<Self, RunError> {
-        Ok(Self { plan, by: By::Log(::replay::Ready::new(plan, found)?), prepared: None, last: None })
-    }
-
-    /// Looks at everything a plan without a script needs, its target included, where not every address may be connected to.
-    ///
-    /// # Errors
-    /// As the engine's; and if the target, or a server that a step names, is outside.
-    pub fn on(plan: &'a Plan, runner: &Runner) -> Result<Self, RunError> {
-        refuse_replay(plan)?;
-        debug_assert!(plan.script().is_none(), "a script chooses addresses that no fence sees");
-        // What comes from a browser names no files.
-        let by = match Scenarios::default().ready(plan)? {
-            Some(journeys) => {
-                // Every server that a step names is looked at before anything is sent, not only when its turn has come.
-                journeys.elsewhere().into_iter().try_for_each(|other| runner.look_at(plan, other))?;
-                By::Journeys(Box::new(journeys.on(runner)), None)
-            }
-            None => By::filled(plan)?,
-        };
-        let prepared = Some(runner.prepare(plan)?);
-        Ok(Self { plan, by, prepared, last: None })
+        Ok(Self { plan, by: By::Log(::replay::Ready::new(plan, found)?), runner: Runner::threads(), last: None })
     }
 
     /// Sends one request, or goes through one journey of these names, and tells everything about it.
@@ -147,8 +138,8 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// As the engine's; and if a script chooses the requests.
     pub fn walk(self, journey: usize, names: &[String], stop: &Stop) -> Result<scenario::Walk, RunError> {
-        let Self { plan, by, prepared, .. } = self;
-        let prepared = || prepared.map_or_else(|| engine::prepare(plan), Ok);
+        let Self { plan, by, runner, .. } = self;
+        let prepared = || runner.prepare(plan);
         let ready = match by {
             By::Journeys(ready, _) => return ready.walk(journey, names, stop),
             By::Filling(ready) => ready,
@@ -178,12 +169,12 @@ impl<'a> Drive<'a> {
     }
 
     fn carry_out(&mut self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
-        let (plan, prepared) = (self.plan, self.prepared.take());
-        let prepared = || prepared.map_or_else(|| engine::prepare(plan), Ok);
+        let (plan, runner) = (self.plan, &self.runner);
+        let prepared = || runner.prepare(plan);
         match std::mem::replace(&mut self.by, By::Nothing) {
             By::Nothing => unreachable!("a load is carried out once"),
             By::Script(mut script) => {
-                let summary = script.run(plan, &Runner::threads(), &mut || (), watch, stop)?;
+                let summary = script.run(plan, runner, &mut || (), watch, stop)?;
                 self.last = Some((*script, DoneArguments::of(&summary)));
                 Ok(summary)
             }

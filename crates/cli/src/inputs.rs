@@ -51,6 +51,15 @@ pub fn decide_level(draft: Draft, scenarios: &Scenarios, errors: &mut PlanErrors
     decide_with(draft, scenarios, OwnLoad::AllButHowMuch, errors)
 }
 
+/// One load of several, decided by itself.
+///
+/// # Errors
+/// With every mistake.
+pub fn decided(draft: Draft, scenarios: &Scenarios) -> Result<Plan, PlanErrors> {
+    let mut errors = PlanErrors::default();
+    decide_level(draft, scenarios, &mut errors).filter(|_| errors.is_empty()).ok_or(errors)
+}
+
 fn decide_with(draft: Draft, scenarios: &Scenarios, own_load: OwnLoad, errors: &mut PlanErrors) -> Option<Plan> {
     let mut draft = scenarios.take(draft, own_load, errors);
     fill_in(&mut draft);

@@ -3,6 +3,7 @@
 //! The only crate that reads arguments, prints and exits. No thread and no runtime is made before a command needs one, so
 //! that `loadline --version` costs what starting a process costs.
 
+mod bench;
 mod calibration;
 mod command;
 mod destinations;
@@ -17,13 +18,13 @@ mod imported;
 mod inputs;
 mod interrupt;
 mod keeping;
-mod margin;
 mod name;
 mod observers;
 mod observing;
 mod other_tools;
 mod output_args;
 mod outputs;
+mod proceedings;
 mod profiling;
 mod promises;
 mod regression;

@@ -30,8 +30,8 @@ pub type Judge<'a> = &'a mut dyn FnMut(&Tick) -> ControlFlow<()>;
 pub struct Observers<'a> {
     /// The terminal, and the page of `--web`.
     pub screen: Option<(&'a Screen, String)>,
-    /// The page of a served test.
-    pub live: Option<&'a Live>,
+    /// The page of a served test, and what its load is called there.
+    pub live: Option<(&'a Live, String)>,
     /// The server's side.
     pub server: Option<Watch>,
     /// Profiles of the server; how the names of their files begin.
@@ -60,7 +60,7 @@ impl Observers<'_> {
         let now: Rc<Cell<Option<Now>>> = Rc::default();
         let mut server = self.server.map(|watch| ServerSide { watch: Some(watch), profiles: self.profiles, now: now.clone() });
         let mut display = self.screen.map(|(screen, what)| Display { screen, what, progress: None, now: now.clone() });
-        let mut live = self.live.map(|live| LivePage { live, now });
+        let mut live = self.live.map(|(live, what)| LivePage { live, what, now });
         let mut export = self.exports.map(|(exports, what)| Export { exports, what });
         let mut journal = self.journal.map(|(keeper, what)| Journal { keeper, what });
         let (mut guard, mut judge) = (self.guard, self.judge.map(Judging));
@@ -130,10 +130,15 @@ impl Observer for Display<'_> {
 
 struct LivePage<'a> {
     live: &'a Live,
+    what: String,
     now: Rc<Cell<Option<Now>>>,
 }
 
 impl Observer for LivePage<'_> {
+    fn begin(&mut self, plan: &Plan) {
+        self.live.load(&report::visible(&self.what), page::begun(plan).json());
+    }
+
     fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
         self.live.tick(&page::tick(tick, self.now.get().as_ref()));
         ControlFlow::Continue(())

@@ -8,12 +8,11 @@ use analysis::{Standing, Validity};
 use clap::Args;
 use history::{Entry, Kind, Store};
 use measure::{Ending, Summary};
-use plan::{Given, Plan, PlanError, PlanErrors};
+use plan::{Given, Margin, Plan, PlanError, PlanErrors};
 use report::unlike;
 
 use crate::exit::Exit;
 use crate::keeping::{At, ReadError};
-use crate::margin::Margin;
 use crate::saved::Saved;
 
 /// What a run must not be worse than.

@@ -3,6 +3,7 @@
 //! Everything that is listed of a result follows from the result itself, so that one that was imported, or put together from
 //! its journal, is listed like one that was saved just now.
 
+use analysis::comparison::Comparison;
 use analysis::gate::{Check, Judgement, Regression, Verdict, judge};
 use analysis::outage::outage;
 use analysis::quantity::{count, counted, figure, length, nanos};
@@ -12,8 +13,7 @@ use analysis::{answers, conclusion, promises_kept, scaling};
 use history::{Composed, End, Figures, Header, Journaled, Kept, Kind, Moment, Revision};
 use measure::{Ending, Histogram, Machine, Summary};
 use plan::{Load, Plan};
-use report::compare::Compared;
-use report::{Style, prose, visible};
+use report::{Experiment as _, Style, prose, visible};
 use serde::Deserialize;
 
 /// A result, whichever kind it is.
@@ -26,7 +26,7 @@ pub enum Saved {
     /// A capacity search.
     Find(Box<analysis::found::Found>),
     /// Two sides in pairs.
-    Compare(Box<Compared>),
+    Compare(Box<Comparison>),
 }
 
 /// What a run was held against.
@@ -372,7 +372,7 @@ pub fn json(reading: &Reading<'_>) -> Vec<u8> {
 pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
     let Header { kind, name, revision, tags, note, .. } = &journaled.header;
     let read = journaled.result.as_deref().map(Saved::read).transpose()?;
-    let saved = match (kind, read, &journaled.under_way) {
+    let mut saved = match (kind, read, &journaled.under_way) {
         (Kind::Run, _, Some(under_way)) => {
             let mut run = under_way.summary.clone();
             leave_out(&mut run);
@@ -380,11 +380,11 @@ pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
         }
         (Kind::Sweep, None, Some(under_way)) => {
             let mut sweep = Sweep::new(name.clone(), journaled.header.started.to_string(), Vec::new());
-            push(&mut sweep, &under_way.what, &under_way.summary)?;
+            push(&mut sweep, &under_way.what, &under_way.summary);
             Saved::Sweep(Box::new(sweep))
         }
         (Kind::Sweep, Some(Saved::Sweep(mut sweep)), Some(under_way)) => {
-            push(&mut sweep, &under_way.what, &under_way.summary)?;
+            push(&mut sweep, &under_way.what, &under_way.summary);
             Saved::Sweep(sweep)
         }
         (_, Some(saved), _) => saved,
@@ -397,14 +397,15 @@ pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
             words: "it could not be saved when it ended: what was written down by then is here".to_owned(),
         },
     };
-    let (saved, result) = cut_short(saved, stopped)?;
+    let result = cut_short(&mut saved, stopped);
     let Some(kept) = saved.kept(name.clone(), revision.clone(), tags.clone(), note.clone()) else { return Ok(None) };
     Ok(Some(Composed { kept: Kept { started: journaled.header.started, ..kept }, plan: saved.plan(), result }))
 }
 
 /// The level under way, which `what` names as [`level`] wrote it.
-fn push(sweep: &mut Sweep, what: &str, summary: &Summary) -> Result<(), String> {
-    let (level, repetition) = serde_json::from_str(what).map_err(|why| format!("the level under way cannot be told: {why}"))?;
+fn push(sweep: &mut Sweep, what: &str, summary: &Summary) {
+    // What is no level is a load beside them, of which nothing is kept before its end.
+    let Ok((level, repetition)) = serde_json::from_str(what) else { return };
     if !sweep.levels.contains(&level) {
         sweep.levels.push(level);
     }
@@ -414,7 +415,6 @@ fn push(sweep: &mut Sweep, what: &str, summary: &Summary) -> Result<(), String> 
         leave_out(&mut summary);
         sweep.trials.push(Trial { level, repetition, summary });
     }
-    Ok(())
 }
 
 /// A level and its repetition, for the journal.
@@ -432,30 +432,22 @@ pub fn in_words(what: &str) -> String {
 }
 
 /// Marked as cut short, and its JSON.
-fn cut_short(saved: Saved, stopped: Stopped) -> Result<(Saved, Vec<u8>), String> {
-    let mut bytes = Vec::new();
-    let saved = match saved {
-        Saved::Run(run, terms) => {
-            bytes = json(&terms.reading(&run));
-            Saved::Run(run, terms)
-        }
-        Saved::Sweep(mut sweep) => {
+fn cut_short(saved: &mut Saved, stopped: Stopped) -> Vec<u8> {
+    match saved {
+        Saved::Run(run, terms) => json(&terms.reading(run)),
+        Saved::Sweep(sweep) => {
             sweep.stopped = Some(stopped);
-            report::sweep::write(&sweep, &mut bytes).map_err(|why| why.to_string())?;
-            Saved::Sweep(sweep)
+            sweep.json().bytes
         }
-        Saved::Find(mut found) => {
+        Saved::Find(found) => {
             found.stopped = Some(stopped);
-            bytes = report::find::json(&found).map_err(|why| why.to_string())?.bytes;
-            Saved::Find(found)
+            found.json().bytes
         }
-        Saved::Compare(mut compared) => {
+        Saved::Compare(compared) => {
             compared.stopped = Some(stopped.words);
-            bytes = report::compare::json(&compared).map_err(|why| why.to_string())?;
-            Saved::Compare(compared)
+            compared.json().bytes
         }
-    };
-    Ok((saved, bytes))
+    }
 }
 
 /// The machine and the plan's own words, for a head above the report.

@@ -1,14 +1,17 @@
 //! The loads of a sweep: a ladder of concurrency levels, or of rates.
 
+use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use clap::{ArgAction, Args};
+use serde::{Deserialize, Serialize};
 
 use crate::{Given, Nanos, PlanError, PlanErrors, Rate};
 
 /// Every setting of a sweep besides those of one load, as typed.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct LadderDraft {
     /// Concurrency levels, such as 1,10,100; 'wrktest' is 200 to 50,000 as in that script [default: 1 2 5 … 5000]
     #[arg(long, value_name = "N,N,…", help_heading = "Sweep")]
@@ -117,6 +120,25 @@ const ADAPTIVE_DEFAULT: &str = "12";
 /// A model of the curve takes six levels (docs/measurement.md §2.1).
 const ADAPTIVE_MIN: u32 = 6;
 const COOLDOWN: Nanos = Nanos::from_millis(500);
+
+/// As typed, with commas between.
+impl fmt::Display for Levels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        listed(&self.0, f)
+    }
+}
+
+/// As typed, with commas between.
+impl fmt::Display for Rates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        listed(&self.0, f)
+    }
+}
+
+fn listed(all: &[impl fmt::Display], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+    f.write_str(&all.join(","))
+}
 
 impl FromStr for Levels {
     type Err = String;

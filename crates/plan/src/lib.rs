@@ -9,10 +9,12 @@ mod carets;
 mod draft;
 mod encoding;
 mod error;
+mod experiment;
 mod filling;
 mod given;
 mod ladder;
 mod load;
+mod margin;
 mod plan;
 mod random;
 mod replay;
@@ -31,10 +33,12 @@ pub use carets::carets;
 pub use draft::Draft;
 pub use encoding::{base64, percent_decoded, percent_encoded, write_percent_encoded};
 pub use error::{PlanError, PlanErrors, plainly};
+pub use experiment::{ComparisonDraft, SearchDraft};
 pub use filling::{Braces, DataEnd, DataFile, Filling, Mark, Mix, Route, RowOrder, Turns};
 pub use given::Given;
 pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};
 pub use load::{Load, Pause, Spacing, Warmup};
+pub use margin::Margin;
 pub use plan::{
     Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, SCENARIO_TEXT, SaidOfVariables, ScenarioFile, ScriptFile, Tls,
     TlsVersion, Verification,

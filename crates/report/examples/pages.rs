@@ -8,6 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 use analysis::compare::Margins;
+use analysis::comparison::{Comparison, Pair, ProfiledSide, Side, Subject};
 use analysis::found::{Found, FoundTrial, learnt};
 use analysis::gate::{Check, Slo};
 use analysis::search::{Rested, Search, Settings, Standing, Step, TrialResult};
@@ -15,7 +16,6 @@ use analysis::{Level, Reading, Stopped, Sweep, Trial};
 use measure::observed::{Place, SERIES, Unit, Value};
 use measure::{Failure, Histogram, Observed, Profiled, Summary, Tick, fixtures};
 use plan::{Nanos, Plan, Random, Rate};
-use report::compare::{Compared, Pair, ProfiledSide, Side, Subject};
 use report::vegeta::{Hit, Plot};
 use report::{Style, page, sweep as sweep_files};
 
@@ -445,10 +445,10 @@ fn offered(rate: f64, seconds: f64, random: &mut Random) -> Summary {
 }
 
 /// Pairs in which B's tail is longer by a factor.
-fn compared(a: &str, b: &str, tail: f64, pairs: u32, random: &mut Random) -> Result<Compared, String> {
+fn compared(a: &str, b: &str, tail: f64, pairs: u32, random: &mut Random) -> Result<Comparison, String> {
     let subject = |name: &str| Subject { name: name.to_owned(), command: None };
     let name = if a == HOSTILE { HOSTILE } else { "old_new" };
-    let mut compared = Compared::new(name.to_owned(), subject(a), subject(b), pairs, Margins::default(), None);
+    let mut compared = Comparison::new(name.to_owned(), subject(a), subject(b), pairs, Margins::default(), None);
     for number in 0..pairs {
         let drift = 1.0 + 0.02 * f64::from(number % 4);
         let mut side = |tail: f64| {

@@ -5,14 +5,13 @@
 //! in which the load generator was the limit say nothing about the server: they are shown, marked and left out, because a
 //! table without them would hide that they were there.
 
-pub(crate) mod compared;
 pub(crate) mod steps;
-mod words;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use analysis::compare::{Change, Comparison, Metric, Verdict};
+use analysis::compare::{Change, Metric, Verdict, Verdicts};
+use analysis::comparison::{COMPARE_SCHEMA, Comparison, Pair, Side, Subject};
 use analysis::gate::Judgement;
 use analysis::quantity::{self, NONE, counted, figure, length, percent, signed, time};
 use analysis::{Cause, Validity, What};
@@ -21,19 +20,13 @@ use plan::Load;
 
 use crate::chart::shift::shift;
 use crate::columns::{Column, grown, remarked, wrapped};
-use crate::json::write_json;
+use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
 use crate::server_side::{self, Rows};
 use crate::style::Tone;
-use crate::sweep::SweepFile;
 use crate::text::verdict_tone;
-use crate::{Style, profiles, story, visible};
+use crate::{ResultFile, Style, profiles, story, visible};
 
-pub use compared::{COMPARE_SCHEMA, Compared, Pair, ProfiledSide, Side, Subject, read};
-pub use words::{apart, reading};
-
-/// The endings of a comparison's files.
-pub const ENDINGS: &[&str] = &[".compare.json", ".compare.md", "_shift.png", "_shift.svg"];
 /// The metrics of the table, in its order.
 const SHOWN: [Metric; 6] = [Metric::Qps, Metric::Goodput, Metric::P50, Metric::P95, Metric::P99, Metric::FailureShare];
 
@@ -56,7 +49,7 @@ const VALUE_WIDTH: usize = 8;
 
 /// What is compared, and the line over the pairs.
 #[must_use]
-pub fn header(compared: &Compared, style: &Style) -> String {
+pub fn header(compared: &Comparison, style: &Style) -> String {
     let heads = COLUMNS.map(|column| column.head.to_owned());
     format!("\n{}\n{}\n", subjects(compared), style.paint(Tone::Aside, &grown(&COLUMNS, &heads, "", style.columns())))
 }
@@ -85,21 +78,21 @@ pub(crate) fn pair_cells(number: usize, pair: &Pair) -> [String; 9] {
     ]
 }
 
-fn subjects(compared: &Compared) -> String {
+fn subjects(compared: &Comparison) -> String {
     let about = |side: &str, subject: &Subject| format!("  {side}  {}\n", visible(&subject.name));
     about("A", &compared.a) + &about("B", &compared.b)
 }
 
 /// All of it: what is compared, every pair, and what follows.
 #[must_use]
-pub fn text(compared: &Compared, style: &Style) -> String {
+pub fn text(compared: &Comparison, style: &Style) -> String {
     let rows: String = (1..).zip(&compared.pairs).map(|(number, pair)| row(number, pair, style) + "\n").collect();
     header(compared, style) + &rows + &conclusion(compared, style)
 }
 
 /// The table of verdicts, and what the change looks like.
 #[must_use]
-pub fn conclusion(compared: &Compared, style: &Style) -> String {
+pub fn conclusion(compared: &Comparison, style: &Style) -> String {
     let mut text = String::from("\n");
     let mut say = |tone: Tone, prose: &str| {
         for line in wrapped(prose, style.columns() - 2) {
@@ -110,9 +103,9 @@ pub fn conclusion(compared: &Compared, style: &Style) -> String {
     for difference in &compared.differences {
         say(Tone::Caution, &format!("The plans differ: {difference}."));
     }
-    if let Some(comparison) = &compared.comparison {
+    if let Some(verdicts) = &compared.verdicts {
         text.push('\n');
-        text += &verdicts(comparison, style);
+        text += &verdict_table(verdicts, style);
     }
     text += &steps::text(compared, style);
     for judgement in &compared.checks {
@@ -144,8 +137,8 @@ pub fn conclusion(compared: &Compared, style: &Style) -> String {
 }
 
 /// The table of verdicts; a verdict for which there is no room stands below its row.
-fn verdicts(comparison: &Comparison, style: &Style) -> String {
-    let changes: Vec<&Change> = shown_changes(comparison).collect();
+fn verdict_table(verdicts: &Verdicts, style: &Style) -> String {
+    let changes: Vec<&Change> = shown_changes(verdicts).collect();
     let mut rows = vec![["", "A", "B", "change", "verdict"].map(str::to_owned)];
     rows.extend(changes.iter().map(|change| cells(change)));
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -172,7 +165,7 @@ fn promised(judgement: &Judgement) -> String {
 }
 
 /// How it was measured, in one sentence without its full stop.
-pub(crate) fn design(compared: &Compared) -> String {
+pub(crate) fn design(compared: &Comparison) -> String {
     let measured = compared.pairs.len();
     let sound = compared.sound().count();
     let mut text = counted(measured as u64, "pair");
@@ -212,8 +205,8 @@ pub(crate) fn design(compared: &Compared) -> String {
     text
 }
 
-pub(crate) fn shown_changes(comparison: &Comparison) -> impl Iterator<Item = &Change> {
-    SHOWN.into_iter().filter_map(|metric| comparison.changes.iter().find(|change| change.metric == metric))
+pub(crate) fn shown_changes(verdicts: &Verdicts) -> impl Iterator<Item = &Change> {
+    SHOWN.into_iter().filter_map(|metric| verdicts.changes.iter().find(|change| change.metric == metric))
 }
 
 pub(crate) fn cells(change: &Change) -> [String; 5] {
@@ -275,16 +268,15 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// Every file of a comparison; their names are its name and these [`ENDINGS`].
+/// Every file of a comparison; their names are its name and these endings.
 ///
 /// # Errors
 /// Only where writing JSON to memory fails.
-pub fn files(compared: &Compared) -> std::io::Result<Vec<SweepFile>> {
-    let json = json(compared)?;
+pub fn files(compared: &Comparison) -> std::io::Result<Vec<ResultFile>> {
     let chart = shift(compared);
-    let file = |ending, about, bytes| SweepFile { ending, about, bytes };
+    let file = |ending, about, bytes| ResultFile { ending, about, bytes };
     Ok(vec![
-        file(".compare.json", "every figure", json),
+        json(compared)?,
         file(".compare.md", "report", markdown(compared).into_bytes()),
         file("_shift.png", "chart", chart.png(Density::DOCUMENT)),
         file("_shift.svg", "chart", chart.svg().into_bytes()),
@@ -295,14 +287,27 @@ pub fn files(compared: &Compared) -> std::io::Result<Vec<SweepFile>> {
 ///
 /// # Errors
 /// Only where writing to memory fails.
-pub fn json(compared: &Compared) -> std::io::Result<Vec<u8>> {
+pub fn json(compared: &Comparison) -> std::io::Result<ResultFile> {
     let mut bytes = Vec::new();
     write_json(compared, &mut bytes)?;
-    Ok(bytes)
+    Ok(ResultFile { ending: ".compare.json", about: "every figure", bytes })
+}
+
+/// Reads the JSON of a comparison. What follows from its pairs is found anew.
+///
+/// # Errors
+/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
+pub fn read(text: &str) -> Result<Comparison, ReadError> {
+    let label: Label = serde_json::from_str(text)?;
+    match label.schema.as_deref() {
+        Some(COMPARE_SCHEMA) => Ok(serde_json::from_str(text)?),
+        Some(other) => Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{COMPARE_SCHEMA}'", visible(other)))),
+        None => Err(ReadError::Schema("it is not a comparison of loadline".to_owned())),
+    }
 }
 
 /// The comparison as a page of Markdown.
-pub(crate) fn markdown(compared: &Compared) -> String {
+pub(crate) fn markdown(compared: &Comparison) -> String {
     let escaped = |text: &str| visible::markdown(text);
     let mut page = format!("# {}\n\n", escaped(&compared.name));
     let mut say = |line: &str| writeln!(page, "{line}").expect("writing to memory does not fail");
@@ -313,9 +318,9 @@ pub(crate) fn markdown(compared: &Compared) -> String {
     for difference in &compared.differences {
         say(&format!("- the plans differ: {}", escaped(difference)));
     }
-    if let Some(comparison) = &compared.comparison {
+    if let Some(verdicts) = &compared.verdicts {
         say("| | A | B | change | verdict |\n|---|---:|---:|---|---|");
-        for change in shown_changes(comparison) {
+        for change in shown_changes(verdicts) {
             say(&format!("| {} |", cells(change).join(" | ")));
         }
         say("");
@@ -388,7 +393,7 @@ pub(crate) fn markdown(compared: &Compared) -> String {
 
 /// The page for a place that has no charts beside it.
 #[must_use]
-pub fn without_charts(compared: &Compared) -> String {
+pub fn without_charts(compared: &Comparison) -> String {
     markdown(compared).lines().filter(|line| !line.starts_with("![")).fold(String::new(), |page, line| page + line + "\n")
 }
 

@@ -12,7 +12,7 @@ pub(crate) mod searches;
 
 use std::fmt;
 
-use analysis::compare::{Comparison, Margins, Metric, Values, Verdict, unpaired, values};
+use analysis::compare::{Margins, Metric, Values, Verdict, Verdicts, unpaired, values};
 use analysis::quantity::{NONE, count, figure, percent, time};
 use analysis::{Level, Standing, Sweep, Validity, generator_limit};
 use measure::Summary;
@@ -24,7 +24,7 @@ use crate::compare;
 use crate::dat::{self, DatError};
 use crate::json::ReadError;
 use crate::png::Density;
-use crate::sweep::{self, SweepFile};
+use crate::{ResultFile, sweep};
 use crate::{Style, story, unlike};
 
 pub use runs::{runs, runs_unlike};
@@ -299,7 +299,7 @@ pub fn unlike(a: &Sweep, b: &Sweep) -> Vec<String> {
 }
 
 /// Every level with repetitions on both sides, compared.
-fn repeated(a: &Sweep, b: &Sweep) -> Vec<(Level, Comparison, (usize, usize))> {
+fn repeated(a: &Sweep, b: &Sweep) -> Vec<(Level, Verdicts, (usize, usize))> {
     let runs = |sweep: &Sweep, level: Level| -> Vec<Values> {
         let sound = sweep.trials.iter().filter(|trial| trial.level == level && says_something(&trial.summary));
         sound.map(|trial| values(&trial.summary)).collect()
@@ -316,9 +316,9 @@ fn repeated(a: &Sweep, b: &Sweep) -> Vec<(Level, Comparison, (usize, usize))> {
 
 /// The charts of both sides: QPS and latency, and success rate, each as SVG and PNG. Their names are `A_B` and these endings.
 #[must_use]
-pub fn charts(a: &SweepCurve, b: &SweepCurve) -> Vec<SweepFile> {
+pub fn charts(a: &SweepCurve, b: &SweepCurve) -> Vec<ResultFile> {
     let (throughput, success) = (qps_ttlb_diff(a, b), success_rate_diff(a, b));
-    let file = |ending, bytes| SweepFile { ending, about: "chart", bytes };
+    let file = |ending, bytes| ResultFile { ending, about: "chart", bytes };
     vec![
         file(".qps.ttlb.diff.svg", throughput.svg().into_bytes()),
         file(".qps.ttlb.diff.png", throughput.png(Density::DOCUMENT)),

@@ -15,26 +15,15 @@ use serde::Serialize;
 use crate::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
 use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
-use crate::visible;
-
-/// One file of a search: its name is that of the search and this ending.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FindFile {
-    /// What follows the name, such as `_find.png`.
-    pub ending: &'static str,
-    /// What it holds, for the line that says where it is.
-    pub about: &'static str,
-    /// The whole file.
-    pub bytes: Vec<u8>,
-}
+use crate::{ResultFile, visible};
 
 /// Every file of a search: `.find.json`, the chart as SVG and PNG, and `.find.md`.
 ///
 /// # Errors
 /// Only where writing JSON to memory fails.
-pub fn files(found: &Found) -> io::Result<Vec<FindFile>> {
+pub fn files(found: &Found) -> io::Result<Vec<ResultFile>> {
     let chart = offered_load(&curve(found));
-    let file = |ending, about, bytes| FindFile { ending, about, bytes };
+    let file = |ending, about, bytes| ResultFile { ending, about, bytes };
     Ok(vec![
         json(found)?,
         file("_find.svg", "chart", chart.svg().into_bytes()),
@@ -47,10 +36,10 @@ pub fn files(found: &Found) -> io::Result<Vec<FindFile>> {
 ///
 /// # Errors
 /// Only where writing to memory fails.
-pub fn json(found: &Found) -> io::Result<FindFile> {
+pub fn json(found: &Found) -> io::Result<ResultFile> {
     let mut bytes = Vec::new();
     write_json(&Written { found, judged: found.judged(), bottleneck: limits::of_search(found) }, &mut bytes)?;
-    Ok(FindFile { ending: ".find.json", about: "every figure", bytes })
+    Ok(ResultFile { ending: ".find.json", about: "every figure", bytes })
 }
 
 /// A search as it stands in its file: what became of the checks follows from the trials, and is not read again.

@@ -22,3 +22,14 @@ pub struct Format {
     /// Writes the run. Fails only where writing fails.
     pub render: fn(&Reading<'_>, &Style, &mut dyn io::Write) -> io::Result<()>,
 }
+
+/// One file of a result: its name is that of the result and this ending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultFile {
+    /// What follows the name, such as `_qps_ttlb.png`.
+    pub ending: &'static str,
+    /// What it holds, for the line that says where it is.
+    pub about: &'static str,
+    /// The whole file.
+    pub bytes: Vec<u8>,
+}

@@ -11,6 +11,7 @@ pub mod compare;
 pub mod csv;
 pub mod dat;
 pub mod diff;
+pub mod experiment;
 pub mod find;
 mod format;
 pub mod go;
@@ -43,7 +44,8 @@ pub mod wrk;
 pub mod wrk2;
 
 pub use columns::prose;
-pub use format::Format;
+pub use experiment::Experiment;
+pub use format::{Format, ResultFile};
 pub use json::{ReadError, read_summary};
 pub use reason::reason;
 pub use rendering::{COMPARE_FORMATS, DIFF_FORMATS, FIND_FORMATS, FORMATS, Rendering, SWEEP_FORMATS, TRAFFIC_FORMATS, Two, format};

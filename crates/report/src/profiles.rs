@@ -5,13 +5,13 @@
 use std::fmt::Write as _;
 
 use analysis::Sweep;
+use analysis::comparison::{Comparison, Side};
 use analysis::found::Found;
 use analysis::quantity::{self, bytes, counted, decimal, figure, time};
 use measure::profiled::{CPU, Frame, Function, Unit};
 use measure::{Profiled, Summary};
 use profile::{Change, Order, changes};
 
-use crate::compare::compared::{Compared, Side};
 use crate::visible;
 use crate::visible::shortened;
 
@@ -171,7 +171,7 @@ pub fn of_search(found: &Found) -> Vec<Taken<'_>> {
 
 /// Those of a comparison: one of each side.
 #[must_use]
-pub fn of_comparison(compared: &Compared) -> Vec<Taken<'_>> {
+pub fn of_comparison(compared: &Comparison) -> Vec<Taken<'_>> {
     let taken = |side: Side, run| {
         let name = if side == Side::A { "A" } else { "B" };
         Taken { name: name.to_owned(), place: format!("in {name}"), run, pair: Pairing::Kind }

@@ -6,12 +6,13 @@
 
 use std::io;
 
+use analysis::comparison::Comparison;
 use analysis::found::Found;
 use analysis::{Sweep, scaling};
 use measure::Summary;
 
 use crate::chart::sweep::SweepCurve;
-use crate::compare::{self, Compared};
+use crate::compare;
 use crate::traffic::Surveyed;
 use crate::{Format, Style, csv, dat, diff, find, hdr, json, junit, markdown, page, sweep, text, traffic};
 
@@ -45,16 +46,7 @@ const HTML: &str = page::FORMAT.about;
 /// Every format of a sweep.
 pub const SWEEP_FORMATS: &[Rendering<Sweep>] = &[
     Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(page::sweep_text(it).into_bytes()) },
-    Rendering {
-        name: "json",
-        about: JSON,
-        extension: "json",
-        render: |it| {
-            let mut bytes = Vec::new();
-            sweep::write(it, &mut bytes)?;
-            Ok(bytes)
-        },
-    },
+    Rendering { name: "json", about: JSON, extension: "json", render: |it| Ok(sweep::json(it)?.bytes) },
     Rendering {
         name: "dat",
         about: "four columns for scripts that draw",
@@ -79,7 +71,7 @@ pub const FIND_FORMATS: &[Rendering<Found>] = &[
 ];
 
 /// Every format of a comparison.
-pub const COMPARE_FORMATS: &[Rendering<Compared>] = &[
+pub const COMPARE_FORMATS: &[Rendering<Comparison>] = &[
     Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(compare::text(it, &Style::PLAIN).into_bytes()) },
     Rendering {
         name: "json",

@@ -3,13 +3,13 @@
 //! Where throughput stops growing, one of these columns says why: a thread at 100 %, a queue that fills, a quota.
 
 use analysis::Sweep;
+use analysis::comparison::{Comparison, Pair};
 use analysis::found::Found;
 use analysis::quantity::{NONE, bytes, count, decimal, four_digits, time};
 use analysis::server_side::{LevelSide, ServerSide, server_of};
 use measure::Summary;
 
 use crate::columns::{Columns, wrapped};
-use crate::compare::compared::{Compared, Pair};
 use crate::visible;
 
 /// Runs under the name of what they have in common: a load, or a side.
@@ -52,7 +52,7 @@ pub fn of_search(found: &Found, columns: usize) -> String {
 }
 
 /// Both sides of a comparison, by the pairs that count.
-pub(crate) fn sides(compared: &Compared) -> Loads<'_> {
+pub(crate) fn sides(compared: &Comparison) -> Loads<'_> {
     let side = |name: &str, run: fn(&Pair) -> &Summary| (name.to_owned(), compared.sound().map(run).collect());
     vec![side("A", |pair| &pair.a), side("B", |pair| &pair.b)]
 }

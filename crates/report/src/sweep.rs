@@ -17,33 +17,20 @@ use crate::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, Travelled, qps_tt
 use crate::dat::{self, DatRow};
 use crate::json::{Label, ReadError, write_json};
 use crate::png::Density;
-use crate::visible;
-
-/// One file of a sweep: its name is that of the sweep and this ending.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SweepFile {
-    /// What follows the name, such as `_qps_ttlb.png`.
-    pub ending: &'static str,
-    /// What it holds, for the line that says where it is.
-    pub about: &'static str,
-    /// The whole file.
-    pub bytes: Vec<u8>,
-}
+use crate::{ResultFile, visible};
 
 /// Every file of a sweep: `.dat`, `.json`, `.md` and both charts as SVG and PNG.
 ///
 /// # Errors
 /// Only where writing JSON to memory fails.
-pub fn files(sweep: &Sweep) -> io::Result<Vec<SweepFile>> {
+pub fn files(sweep: &Sweep) -> io::Result<Vec<ResultFile>> {
     let scaling = scaling(sweep);
-    let mut json = Vec::new();
-    write_explained(sweep, &scaling, &mut json)?;
     let curve = SweepCurve { fit: fit(&scaling), ..curve(sweep) };
     let (throughput, success) = (qps_ttlb(&curve), success_rate(&curve));
-    let file = |ending, about, bytes| SweepFile { ending, about, bytes };
+    let file = |ending, about, bytes| ResultFile { ending, about, bytes };
     Ok(vec![
         file(".dat", "four columns", dat::write(&dat_rows(&sweep.rows())).into_bytes()),
-        file(".json", "every figure", json),
+        json_explained(sweep, &scaling)?,
         file("_qps_ttlb.svg", "chart", throughput.svg().into_bytes()),
         file("_qps_ttlb.png", "chart", throughput.png(Density::DOCUMENT)),
         file("_successrate.svg", "chart", success.svg().into_bytes()),
@@ -52,12 +39,18 @@ pub fn files(sweep: &Sweep) -> io::Result<Vec<SweepFile>> {
     ])
 }
 
-/// Writes a sweep as JSON, with what it says together: `best` and `model` follow from the trials, and are not read again.
+/// The file with everything in it, what it says included: `best` and `model` follow from the trials, and are not read again.
 ///
 /// # Errors
-/// If writing fails.
-pub fn write(sweep: &Sweep, out: &mut dyn io::Write) -> io::Result<()> {
-    write_explained(sweep, &scaling(sweep), out)
+/// Only where writing to memory fails.
+pub fn json(sweep: &Sweep) -> io::Result<ResultFile> {
+    json_explained(sweep, &scaling(sweep))
+}
+
+fn json_explained(sweep: &Sweep, scaling: &Scaling) -> io::Result<ResultFile> {
+    let mut bytes = Vec::new();
+    write_explained(sweep, scaling, &mut bytes)?;
+    Ok(ResultFile { ending: ".json", about: "every figure", bytes })
 }
 
 /// What follows from one trial.

@@ -1,8 +1,10 @@
 //! What a comparison looks like as text, files and a picture.
 
 use analysis::compare::Margins;
+use analysis::comparison::{Comparison, Pair, ProfiledSide, Side, Subject};
 use measure::{Summary, fixtures};
-use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, files, header, read, row, text};
+use report::Experiment as _;
+use report::compare::{conclusion, files, header, read, row, text};
 use report::{Style, page};
 
 fn run(qps: f64) -> Summary {
@@ -13,10 +15,10 @@ fn run(qps: f64) -> Summary {
 }
 
 /// So many pairs in which B carries `factor` times as much.
-fn compared(pairs: usize, factor: f64) -> Compared {
+fn compared(pairs: usize, factor: f64) -> Comparison {
     let subject = |name: &str| Subject { name: name.to_owned(), command: None };
     let (a, b) = (subject("http://old.test/"), subject("http://new.test/"));
-    let mut compared = Compared::new("old_new".to_owned(), a, b, pairs as u32, Margins::default(), None);
+    let mut compared = Comparison::new("old_new".to_owned(), a, b, pairs as u32, Margins::default(), None);
     for number in 0..pairs {
         let base = 1_000.0 + 3.0 * number as f64;
         let first = if number % 2 == 0 { Side::A } else { Side::B };
@@ -109,7 +111,7 @@ fn the_same_comparison_gives_the_same_files() {
     let [one, two] = [(), ()].map(|()| files(&compared(6, 0.9)).unwrap());
     assert_eq!(one, two);
     let endings: Vec<&str> = one.iter().map(|file| file.ending).collect();
-    assert_eq!(endings, ENDINGS);
+    assert_eq!(endings, Comparison::ENDINGS);
     let json: serde_json::Value = serde_json::from_slice(&one[0].bytes).unwrap();
     assert_eq!(json["schema"], "loadline.compare/1");
     assert_eq!(json["pairs"][5]["b"]["schema"], "loadline.run/1");

@@ -175,8 +175,7 @@ fn a_sweep_explains_its_curve_on_its_page_and_in_its_file() {
     for (name, mut sweep) in [("pool", explained(pool)), ("contention", explained(contention)), ("neither", explained(cliff))] {
         sweep.slo = vec!["p99 < 1s".parse().unwrap()];
         assert_snapshot!(format!("explained_page_{name}"), sweep::markdown::markdown(&sweep, &analysis::scaling(&sweep)));
-        let mut bytes = Vec::new();
-        sweep::write(&sweep, &mut bytes).unwrap();
+        let bytes = sweep::json(&sweep).unwrap().bytes;
         let mut whole: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         whole.as_object_mut().unwrap().remove("trials");
         rounded(&mut whole);
@@ -216,12 +215,10 @@ fn a_sweep_has_all_its_files() {
 #[test]
 fn a_written_sweep_reads_back() {
     for made in [made_up(), offered()] {
-        let mut bytes = Vec::new();
-        sweep::write(&made, &mut bytes).unwrap();
+        let bytes = sweep::json(&made).unwrap().bytes;
         let text = String::from_utf8(bytes).unwrap();
         let read = sweep::read(&text).unwrap();
-        let mut again = Vec::new();
-        sweep::write(&read, &mut again).unwrap();
+        let again = sweep::json(&read).unwrap().bytes;
         assert_eq!(String::from_utf8(again).unwrap(), text);
         assert_eq!(read.rows(), made.rows());
         assert_eq!(read.stopped, made.stopped);
@@ -242,8 +239,7 @@ fn what_is_no_sweep_is_refused_by_name() {
 
 #[test]
 fn two_sweeps_stand_side_by_side_with_the_levels_of_both() {
-    let mut bytes = Vec::new();
-    sweep::write(&made_up(), &mut bytes).unwrap();
+    let bytes = sweep::json(&made_up()).unwrap().bytes;
     let a = diff::read_curve("new", std::str::from_utf8(&bytes).unwrap()).unwrap();
     let b = diff::read_curve("old.dat", "50 9000.00 5.1 100.00\n200 9100.50 21.7 99.90\n1000 8800.00  98.00\n10000 12.00 9000 -4.00\n")
         .unwrap();
@@ -272,11 +268,9 @@ proptest! {
         let mut made = Sweep::new(name, String::new(), drawn.iter().map(|(level, ..)| users(*level)).collect());
         made.trials = drawn.iter().map(|(level, repetition, at, factor)| trial(users(*level), *repetition, all[*at].0, *factor)).collect();
         made.stopped = interrupted.then(Stopped::interrupted);
-        let mut bytes = Vec::new();
-        sweep::write(&made, &mut bytes).unwrap();
+        let bytes = sweep::json(&made).unwrap().bytes;
         let read = sweep::read(std::str::from_utf8(&bytes).unwrap()).unwrap();
-        let mut again = Vec::new();
-        sweep::write(&read, &mut again).unwrap();
+        let again = sweep::json(&read).unwrap().bytes;
         prop_assert_eq!(again, bytes);
         let rows = sweep::dat_rows(&made.rows());
         prop_assert_eq!(dat::read(&dat::write(&rows)).unwrap().len(), rows.len());
@@ -336,8 +330,7 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
     for part in ["| users | QPS | TPS | ± |", "| level | step | requests | failed | most often |", "each user goes on when"] {
         assert!(page.contains(part), "{part}:\n{page}");
     }
-    let mut text = Vec::new();
-    sweep::write(&sweep, &mut text).unwrap();
+    let text = sweep::json(&sweep).unwrap().bytes;
     assert_eq!(sweep::read(std::str::from_utf8(&text).unwrap()).unwrap().rows(), rows);
     let (_, other) = made_up().rows().into_iter().enumerate().next().unwrap();
     assert_eq!(Counted::of(&other), Counted::Requests);

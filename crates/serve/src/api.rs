@@ -11,7 +11,7 @@ use report::page::{Point, trend};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{self, Answer, Problem};
-use crate::{Asked, Desk, Live, NotStarted, Operation, State};
+use crate::{Desk, Live, NotStarted, Operation, StartTest, State};
 
 /// So many runs are listed at once, unless fewer are asked for.
 const LISTED: u32 = 50;
@@ -100,14 +100,14 @@ pub(crate) fn answer(desk: &dyn Desk, live: &Live, courses: &Courses, mut reques
             over_time(&store(desk)?, &name, kind)
         }
         Operation::Check => {
-            let asked = read(&request.body)?;
+            let test = read(&request.body)?;
             request.query.end()?;
-            Ok(answer::json(StatusCode::OK, &desk.check(&asked)))
+            Ok(answer::json(StatusCode::OK, &desk.check(&test)))
         }
         Operation::Start => {
-            let asked = read(&request.body)?;
+            let test = read(&request.body)?;
             request.query.end()?;
-            start(desk, live, asked)
+            start(desk, live, test)
         }
         Operation::Change => {
             let change = read(&request.body)?;
@@ -355,8 +355,8 @@ fn over_time(store: &Store, name: &str, kind: Kind) -> Result<Answer, Problem> {
     Ok(answer::json_text(StatusCode::OK, trend(name, kind.name(), &points).json().to_owned()))
 }
 
-fn start(desk: &dyn Desk, live: &Live, asked: Asked) -> Result<Answer, Problem> {
-    match desk.start(asked, live) {
+fn start(desk: &dyn Desk, live: &Live, test: StartTest) -> Result<Answer, Problem> {
+    match desk.start(test, live) {
         Ok(()) => Ok(answer::json(StatusCode::ACCEPTED, &serde_json::json!({ "page": "/live", "stream": "/api/v1/live/stream" }))),
         Err(NotStarted::Mistakes(mistakes)) => Err(Problem::mistaken(mistakes)),
         Err(NotStarted::Busy) => {

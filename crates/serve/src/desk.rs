@@ -1,19 +1,28 @@
 //! What the server is handed to do its work with: results shown, plans checked, runs started.
 
-use history::{HistoryError, Store};
-use plan::{Draft, PlanError};
+use history::{HistoryError, Kind, Store};
+use plan::{ComparisonDraft, LadderDraft, PlanError, SearchDraft};
 use report::page::Shown;
 use serde::{Deserialize, Serialize};
 
-use crate::Live;
+use crate::{Live, Permitted};
 
-/// A test that is asked for, as the form sends it.
+/// A test to start, as the form sends it: a run, or the experiment that one of `sweep`, `find` and `compare` describes.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Asked {
+pub struct StartTest {
     /// The load, its settings named as in a plan.
-    #[serde(deserialize_with = "object")]
-    pub plan: Draft,
+    pub plan: Permitted,
+    /// A ladder of loads.
+    pub sweep: Option<LadderDraft>,
+    /// A search for the highest rate.
+    pub find: Option<SearchDraft>,
+    /// A comparison with `other`.
+    pub compare: Option<ComparisonDraft>,
+    /// The target in question, of a comparison.
+    pub other: Option<String>,
+    /// What a search is to keep and the best level of a sweep, as after `--slo`.
+    pub slo: Vec<String>,
     /// Promises, as after `--check`.
     pub check: Vec<String>,
     /// Conditions to give up on, as after `--abort-on`.
@@ -26,11 +35,17 @@ pub struct Asked {
     pub note: Option<String>,
 }
 
-/// A plan is an object: a list of its values, in whatever order they stand there, is none.
-fn object<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Draft, D::Error> {
-    use serde::de::Error as _;
-    let value = serde_json::Value::deserialize(deserializer)?;
-    if value.is_object() { serde_json::from_value(value).map_err(D::Error::custom) } else { Err(D::Error::custom("the plan is no object")) }
+impl StartTest {
+    /// Of which kind it is; of several that are described, the first.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        match (&self.sweep, &self.find, &self.compare) {
+            (Some(_), _, _) => Kind::Sweep,
+            (None, Some(_), _) => Kind::Find,
+            (None, None, Some(_)) => Kind::Compare,
+            (None, None, None) => Kind::Run,
+        }
+    }
 }
 
 /// One mistake, worded as on the command line.
@@ -124,11 +139,11 @@ pub trait Desk: Send + Sync + 'static {
     fn course(&self, result: &str) -> Result<Vec<f64>, String>;
 
     /// Says what is wrong with a test, and how else it could be written.
-    fn check(&self, asked: &Asked) -> Checked;
+    fn check(&self, test: &StartTest) -> Checked;
 
     /// Starts a test and returns once it is under way; `live` is told what happens.
     ///
     /// # Errors
     /// If it was not started.
-    fn start(&self, asked: Asked, live: &Live) -> Result<(), NotStarted>;
+    fn start(&self, test: StartTest, live: &Live) -> Result<(), NotStarted>;
 }

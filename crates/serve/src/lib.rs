@@ -24,14 +24,16 @@ mod connection;
 mod desk;
 mod guard;
 mod live;
+mod permitted;
 mod route;
 mod server;
 
 pub use allowed::{Allowed, NoPattern};
 pub use answer::Problem;
-pub use desk::{Asked, Checked, Desk, Mistake, NotStarted, StageShown};
+pub use desk::{Checked, Desk, Mistake, NotStarted, StageShown, StartTest};
 pub use guard::{Guard, Token};
 pub use live::{Begun, Ended, Live, State};
+pub use permitted::Permitted;
 pub use route::{Operation, ROUTES, Route};
 pub use server::{House, Server};
 

@@ -29,7 +29,13 @@ export interface Entry {
 
 /** Settings of a load, as a plan names them; the form sends them as they are typed. */
 export type Plan = Record<string, string | number | boolean | string[]>;
-export interface Test { plan: Plan; check: string[]; abort_on: string[]; name: string | null; tag: string[]; note: string | null }
+export interface Test {
+  plan: Plan; check: string[]; abort_on: string[]; name: string | null; tag: string[]; note: string | null;
+  /** One of these makes it an experiment of several loads. */
+  sweep?: Plan; find?: Plan; compare?: Plan;
+  slo?: string[];
+  other?: string;
+}
 export interface Stage { from: number; to: number; seconds: number | null }
 export interface Checked { mistakes: Mistake[]; command: string; load: string | null; stages: Stage[] }
 export interface State { state: "idle" | "running" | "ended"; kind?: string; name?: string; title?: string; started?: string }

@@ -18,6 +18,14 @@ const KINDS: readonly { kind: Kind; name: string; about: string }[] = [
   { kind: "stages", name: "Stages", about: "A rate that rises and falls: each stage goes from one rate to another." },
 ];
 
+/** What is carried out: one load, or an experiment of several. */
+const EXPERIMENTS: [string, string][] = [
+  ["", "how it does under one load"],
+  ["sweep", "how much it carries: many levels, one after the other"],
+  ["find", "the highest rate that keeps a promise"],
+  ["compare", "whether another target is slower, in pairs"],
+];
+
 /** A scenario that is small and whole. */
 const EXAMPLE = `target: http://127.0.0.1:8080
 load: {users: 10, duration: 30s}
@@ -73,6 +81,16 @@ class Form {
       this.upload,
     );
     const load = element("fieldset", { class: "load" }, element("legend", {}, "Load"),
+      this.select("experiment", "What is to be found out", EXPERIMENTS),
+      this.text("levels", "Levels of clients", { placeholder: "1,2,5 and so on, while it pays" }),
+      this.text("rates", "Or levels of rates", { placeholder: "such as 100/s,200/s,500/s" }),
+      this.text("repeat", "Measure each level", { inputmode: "numeric", placeholder: "1 time" }),
+      this.area("slo", "What is to be kept", "One a line, such as p99 < 50ms", 2, "wrong-lines"),
+      this.text("budget", "Search for at most", { placeholder: "3m" }),
+      this.text("rate-max", "Never load with more than", { placeholder: "such as 2000/s" }),
+      this.text("other", "The other target", { placeholder: "such as http://127.0.0.1:8081/healthz", inputmode: "url" }, "wide"),
+      this.text("pairs", "Pairs of runs", { inputmode: "numeric", placeholder: "5 to 20, by their noise" }),
+      this.text("margin", "A change that does not matter", { placeholder: "2% of rates and the median, 5% of p95 and p99" }),
       element("div", { class: "kinds", role: "radiogroup", "aria-label": "Kind of load" }, ...KINDS.map((kind) => this.kind(kind))),
       this.part("maintained", this.text("connections", "Clients", { inputmode: "numeric" }), this.text("pause", "Pause between requests", { placeholder: "none, 200ms, 100ms..300ms" })),
       this.part("second", this.text("per_second", "Clients per second", { inputmode: "decimal" })),
@@ -227,15 +245,21 @@ class Form {
     this.upload.hidden = !journeys;
     const own = this.kinds.get("own");
     if (own) own.root.hidden = !journeys;
+    const experiment = this.value("experiment");
+    for (const [name, of] of EXPERIMENT_FIELDS) show(name, of.includes(experiment));
+    const chooses = experiment === "sweep" || experiment === "find";
+    const kinds = this.root.querySelector<HTMLElement>(".kinds");
+    if (kinds) kinds.hidden = chooses;
+    for (const [kind, { part }] of this.kinds) part.hidden = chooses || kind !== this.chosen();
     const target = this.fields.get("url")?.input;
     if (target instanceof HTMLInputElement) target.placeholder = journeys ? "as the scenario says" : "such as http://127.0.0.1:8080/healthz";
     const arrivals = this.fields.get("arrivals");
-    const closed = this.chosen() === "maintained" || this.chosen() === "own";
+    const closed = !chooses && (this.chosen() === "maintained" || this.chosen() === "own");
     if (arrivals) arrivals.root.hidden = closed;
     const most = this.fields.get("max_connections");
     if (most) most.root.hidden = closed;
     const duration = this.fields.get("duration");
-    if (duration) duration.root.hidden = this.chosen() === "stages" || this.chosen() === "own";
+    if (duration) duration.root.hidden = experiment === "find" || !chooses && (this.chosen() === "stages" || this.chosen() === "own");
   }
 
   /** What is typed, under the names of a plan; empty fields are left out, and nothing is put right on the way. */
@@ -252,24 +276,32 @@ class Form {
     const body = this.value("body");
     if (!journeys && body !== "") plan[body] = this.value("content");
     for (const key of ["no_keepalive", "insecure"]) if ((this.fields.get(key)?.input as HTMLInputElement).checked) plan[key] = true;
+    const experiment = this.value("experiment");
+    const chooses = experiment === "sweep" || experiment === "find";
     const kind = this.chosen();
-    if (kind !== "stages" && kind !== "own") give("duration", "duration");
-    if (kind === "own") { /* It says how much itself. */ } else if (kind === "maintained") { give("connections", "connections"); give("pause", "pause"); } else { give("arrivals", "arrivals"); give("connections", "max_connections"); }
-    if (kind === "second") plan["rate"] = `${this.value("per_second").trim()}/s`;
-    if (kind === "stages") plan["rate"] = this.stages.text();
-    if (kind === "test") {
+    if (experiment === "sweep" || !chooses && kind !== "stages" && kind !== "own") give("duration", "duration");
+    if (chooses) { give("arrivals", "arrivals"); if (experiment === "find" || this.value("rates").trim() !== "") give("connections", "max_connections"); } else if (kind === "own") { /* It says how much itself. */ } else if (kind === "maintained") { give("connections", "connections"); give("pause", "pause"); } else { give("arrivals", "arrivals"); give("connections", "max_connections"); }
+    if (chooses) { /* The experiment chooses its loads. */ } else if (kind === "second") plan["rate"] = `${this.value("per_second").trim()}/s`;
+    else if (kind === "stages") plan["rate"] = this.stages.text();
+    else if (kind === "test") {
       plan["rate"] = `${spread(this.value("per_test"), this.value("duration"))}/s`;
       plan["arrivals"] ??= "even";
     }
     const words = (field: string) => this.value(field).split(/\s+/).filter((word) => word !== "");
     const text = (field: string) => { const value = this.value(field).trim(); return value === "" ? null : value; };
-    return { plan, check: lines("check"), abort_on: lines("abort-on"), name: text("name"), tag: words("tag"), note: text("note") };
+    const test: Test = { plan, check: lines("check"), abort_on: lines("abort-on"), name: text("name"), tag: words("tag"), note: text("note") };
+    const settings: Plan = {};
+    const set = (...names: string[]) => { for (const name of names) { const value = this.value(name).trim(); if (value !== "") settings[name.replaceAll("-", "_")] = value; } };
+    if (experiment === "sweep") { set("levels", "rates", "repeat"); Object.assign(test, { sweep: settings, slo: lines("slo") }); }
+    if (experiment === "find") { set("budget", "rate-max"); Object.assign(test, { find: settings, slo: lines("slo") }); }
+    if (experiment === "compare") { set("pairs", "margin"); Object.assign(test, { compare: settings, other: this.value("other").trim() }); }
+    return test;
   }
 
   /** Each beside its field; what has none stands above the button. */
   private mistakes(all: Mistake[]): void {
     const kind = this.chosen();
-    const places: Record<string, string> = { data: "content", json: "content", connections: kind === "maintained" ? "connections" : "max_connections", rate: kind === "test" ? "per_test" : kind === "second" ? "per_second" : "stages" };
+    const places: Record<string, string> = { compare: "other", data: "content", json: "content", connections: kind === "maintained" ? "connections" : "max_connections", rate: kind === "test" ? "per_test" : kind === "second" ? "per_second" : "stages" };
     const left: Mistake[] = [];
     const said = new Map<string, Mistake[]>();
     for (const mistake of all) {
@@ -293,7 +325,7 @@ class Form {
   /** Rates over time; of clients that stay there is nothing to see. */
   private preview(stages: Stage[]): void {
     // Only a rate has a course to show.
-    const spec = ["own", "maintained"].includes(this.chosen()) ? null : rates(stages);
+    const spec = ["own", "maintained"].includes(this.chosen()) || ["sweep", "find"].includes(this.value("experiment")) ? null : rates(stages);
     this.picture.hidden = spec === null;
     if (spec === null) return;
     if (this.chart && this.picture.dataset["shows"] === spec.title) { this.chart.update(spec); return; }
@@ -415,10 +447,18 @@ class StageRows {
   }
 }
 
+/** Which experiments have a field. */
+const EXPERIMENT_FIELDS: [string, string[]][] = [
+  ["levels", ["sweep"]], ["rates", ["sweep"]], ["repeat", ["sweep"]], ["slo", ["sweep", "find"]], ["budget", ["find"]], ["rate-max", ["find"]],
+  ["other", ["compare"]], ["pairs", ["compare"]], ["margin", ["compare"]],
+];
+
 /** What the form calls a setting; of others the name alone is left. */
 const LABELS: Record<string, string> = {
   connections: "Clients", rate: "Clients per second", duration: "For", pause: "Pause between requests", warmup: "Warm-up before", header: "Headers", data: "Content of the body",
   json: "Content of the body", check: "Checks", "abort-on": "Give up once", timeout: "Give a request up after", "connect-timeout": "Give connecting up after", follow: "Redirects followed",
+  slo: "What is to be kept", levels: "Levels of clients", rates: "Or levels of rates", repeat: "Measure each level", budget: "Search for at most", "rate-max": "Never load with more than",
+  pairs: "Pairs of runs", margin: "A change that does not matter",
   "connect-to": "Connect to", user: "User and password", bearer: "Bearer token", sni: "Name in TLS", tag: "Tags",
 };
 

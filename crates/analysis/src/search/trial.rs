@@ -23,6 +23,19 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// In a word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ramp => "ramp",
+            Self::Narrow => "narrow",
+            Self::Prove => "proof",
+            Self::Soak => "soak",
+            Self::Overload => "overload",
+            Self::FromAbove => "from above",
+        }
+    }
+
     /// How many times the bad requests it may have in all end a trial early; `None` where it is to be seen to its end.
     #[must_use]
     pub const fn patience(self) -> Option<f64> {

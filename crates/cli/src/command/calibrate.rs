@@ -11,17 +11,17 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use analysis::compare::{self as compared, Margins, Metric, PAIRS_MIN, values};
 use analysis::quantity::{NONE, figure, length, percent, time};
 use clap::Args;
-use engine::{Stop, Urgency, machine};
-use measure::{Ending, Summary};
-use plan::{Draft, Given, Nanos, PlanError, PlanErrors, Random, Rate, Spacing, Stage, Timetable};
+use engine::{Runner, Stop, machine};
+use experiment::calibrate::{Ceiling, Settings};
+use plan::{Draft, Given, Nanos, PlanError, PlanErrors, Random};
 use testbed::{Config, Testbed, Tls};
 
 use super::{compare, print};
-use crate::calibration::{Calibration, Ceiling, LagAt};
-use crate::drive;
+use crate::bench::Nobody;
+use crate::calibration::Calibration;
+use crate::drive::Series;
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
-use crate::observers::Observers;
 use crate::output_args::OutputArgs;
 use crate::outputs::to_stdout;
 use crate::scenarios::Scenarios;
@@ -57,10 +57,6 @@ pub struct Calibrate {
 const DURATION: Nanos = Nanos::SECOND;
 /// With --aa: enough to draw comparisons from.
 const PAIRS: NonZeroU32 = NonZeroU32::new(10).unwrap();
-/// One that keeps a request on its way at a time, a few, and as many as a thread needs to be always busy.
-const CONNECTIONS: [u32; 3] = [1, 16, 128];
-/// Shares of the ceiling at which the lag is measured.
-const RATES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 /// How many comparisons of a target with itself are drawn from its pairs (docs/measurement.md §3.8).
 const COMPARISONS: u64 = 1_000;
 /// The stream of chance of those draws.
@@ -105,62 +101,26 @@ fn climb(duration: Nanos, output_args: OutputArgs) -> Result<Exit, Failed> {
     kept.lags.clear();
     say(&screen, "\n  How much this machine can send, against a server in this process that does nothing:\n\n")?;
     say(&screen, "    threads  connections    TLS  requests/s  busiest thread  ceiling\n")?;
+    let scenarios = Scenarios::default();
+    let decide = |draft| {
+        let mut errors = PlanErrors::default();
+        inputs::decide(draft, &scenarios, &mut errors).filter(|_| errors.is_empty()).ok_or(errors)
+    };
+    let nobody = Nobody::new();
+    let mut bench = nobody.bench(Series::of(&scenarios, &Runner::threads()), &screen, &stop);
     for encrypted in [false, true] {
         let server = null_server(encrypted)?;
-        let url = server.url("/healthz");
-        let measured = |draft: Draft, what: &str| run(Draft { url: Some(url.clone()), insecure: encrypted, ..draft }, what, &screen, &stop);
-        for threads in &threads {
-            for connections in CONNECTIONS.into_iter().filter(|connections| connections >= threads) {
-                let draft = Draft {
-                    connections: NonZeroU32::new(connections).map(Given::Value),
-                    threads: NonZeroU32::new(*threads).map(Given::Value),
-                    duration: Some(Given::Value(duration)),
-                    ..Draft::default()
-                };
-                let Some(run) = measured(draft, &format!("{connections} connections"))? else { return Ok(Exit::Interrupted) };
-                let ceiling = Ceiling {
-                    threads: *threads,
-                    connections,
-                    tls: encrypted,
-                    qps_reached: run.qps,
-                    cpu_share_busiest: run.generator.cpu_share_busiest,
-                };
-                kept.ceilings.push(ceiling);
-                say(
-                    &screen,
-                    &format!(
-                        "    {threads:>7}  {connections:>11}  {:>5}  {:>10}  {:>12} %  {:>7}\n",
-                        if encrypted { "yes" } else { "no" },
-                        figure(ceiling.qps_reached),
-                        percent((ceiling.cpu_share_busiest * 100.0).round()),
-                        figure(ceiling.qps().round())
-                    ),
-                )?;
-            }
-        }
-        for threads in &threads {
-            let reached = kept.ceilings.iter().filter(|ceiling| ceiling.threads == *threads && ceiling.tls == encrypted);
-            let most = reached.map(|ceiling| ceiling.qps_reached).fold(0.0, f64::max);
-            for share in RATES {
-                let Some(rate) = Rate::per_second((most * share).max(1.0)) else { continue };
-                let draft = Draft {
-                    rate: Some(Given::Value(Timetable::new(vec![Stage::constant(rate, Some(duration))]))),
-                    arrivals: Some(Given::Value(Spacing::Even)),
-                    threads: NonZeroU32::new(*threads).map(Given::Value),
-                    connections: NonZeroU32::new(CONNECTIONS[2].max(*threads)).map(Given::Value),
-                    ..Draft::default()
-                };
-                let Some(run) = measured(draft, &format!("{}/s", figure(rate.as_per_second())))? else { return Ok(Exit::Interrupted) };
-                kept.lags.push(LagAt {
-                    threads: *threads,
-                    tls: encrypted,
-                    offered: rate.as_per_second(),
-                    answered: run.qps,
-                    p50_ns: run.lag.known_quantile(0.5).map(|lag| lag.0),
-                    p99_ns: run.lag.known_quantile(0.99).map(|lag| lag.0),
-                });
-            }
-        }
+        let draft = Draft { url: Some(server.url("/healthz")), insecure: encrypted, ..Draft::default() };
+        let settings = Settings { server: draft, tls: encrypted, threads: &threads, duration, decide: &decide };
+        let mut told = Ok(());
+        let reach = experiment::calibrate::carry_out(&settings, &mut bench, &mut |ceiling| {
+            let said = say(&screen, &row(ceiling));
+            told = std::mem::replace(&mut told, Ok(())).and(said);
+        });
+        told?;
+        let Some(reach) = reach.map_err(|error| Failed::from(&error))? else { return Ok(Exit::Interrupted) };
+        kept.ceilings.extend(reach.ceilings);
+        kept.lags.extend(reach.lags);
         drop(server);
     }
     screen.clear();
@@ -197,11 +157,12 @@ fn differ(draft: Draft, pairs: Option<Given<NonZeroU32>>, cooldown: Option<Given
         ));
     }
     let url = draft.url.clone().unwrap_or_default();
-    let Some(measured) = compare::with_itself(draft, pairs, cooldown, output_args, &mut errors)? else { return Err(errors.into()) };
-    if measured.interrupted {
+    let compared = compare::with_itself(draft, pairs, cooldown, output_args, &mut errors)?;
+    let Some((compared, is_interrupted)) = compared else { return Err(errors.into()) };
+    if is_interrupted {
         return Ok(Exit::Interrupted);
     }
-    let Some(first) = measured.pairs.first() else {
+    let Some(first) = compared.sound().next() else {
         return Err(Failed::new(
             Exit::NotTrustworthy,
             "no pair says anything about the server: the load generator was the limit of all",
@@ -210,7 +171,7 @@ fn differ(draft: Draft, pairs: Option<Given<NonZeroU32>>, cooldown: Option<Given
     };
     let plan = first.a.plan.clone();
     let started = first.a.started.clone();
-    let both: Vec<_> = measured.pairs.iter().map(|pair| (values(&pair.a), values(&pair.b))).collect();
+    let both: Vec<_> = compared.sound().map(|pair| (values(&pair.a), values(&pair.b))).collect();
     let mut random = Random::new(plan.seed(), AA_STREAM);
     let noise = compared::Calibration::of(&both, both.len(), COMPARISONS, &Margins::default(), &mut random);
     let mut text = format!(
@@ -254,27 +215,17 @@ fn remember(kept: &Calibration) -> Result<Exit, Failed> {
     }
 }
 
-/// One run; `None` if the user wants to end.
-fn run(draft: Draft, what: &str, screen: &Screen, stop: &Stop) -> Result<Option<Summary>, Failed> {
-    let (mut errors, scenarios) = (PlanErrors::default(), Scenarios::default());
-    let Some(plan) = inputs::decide(draft, &scenarios, &mut errors) else { return Err(errors.into()) };
-    if stop.urgency() > Urgency::None {
-        return Ok(None);
-    }
-    let run = Observers {
-        screen: Some((screen, what.to_owned())),
-        live: None,
-        // What is measured is this machine: nobody else is to take part of it, and it is no run of a server.
-        server: None,
-        profiles: None,
-        journal: None,
-        exports: None,
-        guard: None,
-        judge: None,
-    }
-    .carry_out(&plan, stop, |watch, stop| drive::run(&plan, &scenarios, watch, stop))
-    .map_err(|error| Failed::from(&error))?;
-    Ok((run.ended.how != Ending::Interrupted).then_some(run))
+/// A ceiling in a line.
+fn row(ceiling: &Ceiling) -> String {
+    format!(
+        "    {:>7}  {:>11}  {:>5}  {:>10}  {:>12} %  {:>7}\n",
+        ceiling.threads,
+        ceiling.connections,
+        if ceiling.tls { "yes" } else { "no" },
+        figure(ceiling.qps_reached),
+        percent((ceiling.cpu_share_busiest * 100.0).round()),
+        figure(ceiling.qps().round())
+    )
 }
 
 /// A server that answers at once, with half of the cores.

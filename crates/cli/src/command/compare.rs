@@ -8,45 +8,45 @@
 //! Invariant: the program ends with 1 only where B is surely worse, or surely breaks a promise.
 
 mod server;
+mod two_targets;
 
-use std::cell::Cell;
 use std::num::NonZeroU32;
 use std::path::Path;
 
 use analysis::compare::{Margins, Need, PAIRS_MIN, PAIRS_MOST, Verdict};
-use analysis::gate::{self, Judgement};
+use analysis::comparison::{Comparison, Subject};
+use analysis::gate::{self, Check, Judgement};
 use analysis::quantity::{counted, percent};
 use clap::Args;
-use engine::net::Network;
-use engine::{Stop, Urgency, machine};
+use engine::{RunError, Runner, Stop, Urgency, machine};
+use experiment::compare::{Event, Settings};
+use experiment::{Bench, Judge, Load, Measured};
 use history::Kind;
-use measure::{Ending, Summary};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Random, Timetable, Warmup, is_address};
-use report::COMPARE_FORMATS;
-use report::compare::{Compared, ENDINGS, Pair, ProfiledSide, Side, Subject, conclusion, header, row, without_charts};
-use report::unlike;
+use measure::Ending;
+use plan::{ComparisonDraft, Draft, Given, Margin, Nanos, Plan, PlanError, PlanErrors, Timetable, Warmup, is_address};
+use report::compare::{conclusion, header, row};
+use report::{Experiment as _, Style, unlike};
 
 use self::server::{Place, Server};
-use super::sweep::rest;
+pub use self::two_targets::TwoTargets;
+use crate::bench::{Nobody, ServerBench};
 use crate::calibration::Calibration;
-use crate::drive;
+use crate::drive::Series;
 use crate::exit::{Exit, Failed};
-use crate::exporting::{self, Exporting};
-use crate::files::{Files, Filing};
+use crate::exporting::Exporting;
+use crate::files::Filing;
 use crate::imported::{Imported, Importing};
 use crate::inputs::{self, Again};
-use crate::keeping::{At, Keeper, Keeping};
-use crate::margin::Margin;
-use crate::observers::Observers;
-use crate::observing::{Eyes, Observing};
+use crate::keeping::{At, Keeping};
+use crate::observing::Observing;
 use crate::output_args::OutputArgs;
-use crate::outputs::{Existing, Renderings, out_help};
-use crate::profiling::{Probes, Profiling};
-use crate::promises::{Aborts, Guard, Promises};
+use crate::outputs::{Existing, out_help};
+use crate::proceedings::{Places, Proceedings, Writing};
+use crate::profiling::Profiling;
+use crate::promises::{Aborts, Promises};
 use crate::scenarios::Scenarios;
-use crate::screen::{Screen, Sight, Voice, complain};
-use crate::{imported, interrupt, name, other_tools, secrets, step_summary};
-use export::{Exports, Ready};
+use crate::screen::{Sight, Voice};
+use crate::{imported, interrupt, name, other_tools, secrets};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ use export::{Exports, Ready};
     mut_arg("url", |arg| arg.index(1).value_name("A").help("The side compared with: a URL, a scenario, requests of another tool, or a plan or a result (JSON) that is run again")),
     mut_arg("script_arguments", |arg| arg.index(3)),
     mut_arg("name", |arg| arg.help("Begin the names of all files with this [default: from both sides]")),
-    mut_arg("out", |arg| arg.help(out_help(COMPARE_FORMATS))),
+    mut_arg("out", |arg| arg.help(out_help(Comparison::FORMATS))),
     mut_arg("force", |arg| arg.help("Replace files that exist, and compare plans that differ and results that are INVALID")),
     mut_arg("profile", |arg| arg.help("After the pairs, take a profile of each side under this load: as with run; a=WHAT and b=WHAT are of one side alone (repeatable)")),
     mut_arg("duration", |arg| arg.help("Measure each run for this long, such as 30s or 5m [default: 5s, unless --requests or the stages of --rate end the run]"))
@@ -83,17 +83,8 @@ pub struct Compare {
     #[arg(long, value_name = "TIME", help_heading = "Comparison")]
     ready_within: Option<Given<Nanos>>,
 
-    /// Measure this many pairs; fewer than 5 give no verdict [default: 5 to 20, by how much the first 5 differ among each other]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Comparison")]
-    pairs: Option<Given<NonZeroU32>>,
-
-    /// A change up to this does not matter, such as 3% [default: 2% of rates and the median, 5% of p95 and p99]
-    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, help_heading = "Comparison")]
-    margin: Option<Given<Margin>>,
-
-    /// Rest for this long between runs [default: 500ms]
-    #[arg(long, value_name = "TIME", help_heading = "Comparison")]
-    cooldown: Option<Given<Nanos>>,
+    #[command(flatten)]
+    comparison: ComparisonDraft,
 
     #[command(flatten)]
     importing: Importing,
@@ -136,11 +127,6 @@ pub const COOLDOWN: Nanos = Nanos::from_millis(500);
 const READY_WITHIN: Nanos = Nanos::from_secs(30);
 /// A process just started reads its files and compiles its code: that is not what its users meet.
 const WARMUP_AFTER_START: Nanos = Nanos::SECOND;
-/// After so many pairs that all say nothing about the server, more would not either.
-const HOPELESS: usize = 3;
-/// The stream of chance that orders pairs.
-const ORDER_STREAM: u64 = 0x0DE2;
-
 /// Compares, and says what it found.
 pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let Compare {
@@ -150,9 +136,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         b,
         served_at,
         ready_within,
-        pairs,
-        margin,
-        cooldown,
+        comparison,
         importing,
         filing,
         promises,
@@ -170,11 +154,8 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     }
     inputs::warn_of(&draft, output_args.voice());
     let mut errors = PlanErrors::default();
-    let fixed = pairs.map(|pairs| given("pairs", Some(pairs), PAIRS_FIRST, "give a whole number, such as --pairs 10", &mut errors));
-    let pairs = fixed.unwrap_or(PAIRS_FIRST);
-    let cooldown = given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
+    let design = Design::decide(comparison, &mut errors);
     let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
-    let margin = margin.map(|margin| given("margin", Some(margin), Margin::default(), "give a share, such as --margin 3%", &mut errors));
     importing.look_at_target(&mut errors);
     let (mut draft, [a_at, b_at, served_at], mut left_out) =
         pasted(draft, [other, served_at], &importing, output_args.voice(), &mut errors);
@@ -198,7 +179,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     }
     let checks = promises.read(sides[1].scenarios.of(&sides[1].draft).as_deref(), &mut errors);
     let seed = seed_of(&sides);
-    let plans = plans(&sides, fixed.unwrap_or(PAIRS_LAST), seed, &mut errors);
+    let plans = plans(&sides, design.pairs.unwrap_or(PAIRS_LAST), seed, &mut errors);
     let alike_only = filing.existing() == Existing::Keep;
     let differences = plans.first().map_or_else(Vec::new, |[a, b]| unlike::plans(a, b, &[]));
     if sides.iter().any(|side| side.from_file) && alike_only && !differences.is_empty() {
@@ -218,21 +199,17 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let name = filing.name_or(|| suggested(&sides));
     let keeper = keeping.decide(Kind::Compare, &name, &mut errors);
     let guard = aborts.read(&mut errors);
-    let ready = exporting.decide(&mut errors);
+    let exports = exporting.decide(&mut errors);
     let eyes = observing.decide(&mut errors);
     let probes = profiling.decide_of_sides(&mut errors);
     sight.check(&mut errors);
-    let files = filing.files(&name, ENDINGS, &mut errors);
-    let outs = filing.renderings(COMPARE_FORMATS, &mut errors);
+    let files = filing.files(&name, Comparison::ENDINGS, &mut errors);
+    let outs = filing.renderings(Comparison::FORMATS, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     let both = [first_a, first_b].into_iter().zip(&sides).map(|(plan, side)| (plan, &side.scenarios));
     importing.look(both, &left_out, output_args.voice())?;
 
-    let margins = margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.share()));
-    let known = Calibration::kept();
-    let noise = known.as_ref().and_then(|known| known.noise_of(first_a).or_else(|| known.noise_of(first_b)));
-    let [a, b] = sides.each_ref().map(|side| side.subject.clone());
-    let mut compared = Compared::new(name, a, b, pairs.get(), margins, noise.cloned());
+    let mut compared = unmeasured(name, &sides, [first_a, first_b], &design);
     compared.differences = differences;
     compared.promises = checks;
     let looked = sides.iter().zip([first_a, first_b]).zip(["A", "B"]).zip(&probes).map(|(((side, plan), letter), probes)| {
@@ -253,45 +230,86 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let mut doubts: Vec<String> = doubted.flat_map(|(_, probes)| probes.doubts()).collect();
     doubts.dedup();
     doubts.iter().for_each(|doubt| screen.say(doubt));
-    if pairs.get() < PAIRS_MIN as u32 {
+    if let Some(pairs) = design.pairs.filter(|pairs| pairs.get() < PAIRS_MIN as u32) {
         screen.say(&format!("{} give no verdict: at least {PAIRS_MIN} are needed", counted(pairs.get().into(), "pair")));
     }
-    let measuring = Measuring {
-        sides: &sides,
-        plans: &plans,
-        cooldown,
+    let runner = Runner::threads();
+    let places = Places { files, outs, keeper, exports };
+    let around = Proceedings::begin(places, "compare", Some(first_a), output_args, screen, stop);
+    let [mut bench_a, mut bench_b] = [0, 1].map(|side| SideBench {
+        bench: around.bench(Series::of(&sides[side].scenarios, &runner), (&eyes, &probes[side]), &guard),
+        side,
+        command: sides[side].subject.command.as_deref(),
         ready_within,
-        seed,
-        eyes: &eyes,
-        probes: &probes,
-        guard,
-        aborted: Cell::default(),
-        screen: &screen,
-        stop: &stop,
+    });
+    let is_profiled = [0, 1].map(|side: usize| !probes[side].is_empty());
+    let settings = Settings { plans: &plans, pairs: design.pairs, cooldown: design.cooldown, seed, is_profiled };
+    let mut writing = around.writing();
+    let style = around.style();
+    let ended = experiment::compare::carry_out(&settings, &mut compared, [&mut bench_a, &mut bench_b], &mut |compared, event| {
+        tell(&mut writing, compared, event, &style);
+    });
+    let written = writing.done();
+    let text = match (&compared.stopped, compared.is_empty()) {
+        (_, false) => {
+            compared.judge();
+            conclusion(&compared, &style)
+        }
+        (Some(why), true) => format!("\n  Nothing was compared: {why}.\n"),
+        (None, true) => String::new(),
     };
-    let wanted = if fixed.is_some() { Wanted::Given } else { Wanted::ByNoise };
-    measuring.carry_out(compared, wanted, (&files, &outs), keeper, ready, output_args)
+    let exit = match ended {
+        Ok(Ending::Aborted) => Exit::CheckFailed,
+        _ => ending(compared.verdict(), &compared.checks),
+    };
+    around.end(written, &compared, &text, ended.map(drop).map_err(|error| Failed::from(&error)), exit)
 }
 
-/// How many pairs are measured.
-#[derive(Debug, Clone, Copy)]
-enum Wanted {
-    /// As many as the user says.
-    Given,
-    /// As many as the noise of the first ones asks for.
-    ByNoise,
+/// How many pairs are measured, and how.
+struct Design {
+    /// As many as the user says; `None`: as many as the noise of the first ones asks for.
+    pairs: Option<NonZeroU32>,
+    margin: Option<Margin>,
+    cooldown: Nanos,
 }
 
-/// Runs of one target against itself.
-pub struct WithItself {
-    /// The pairs that count.
-    pub pairs: Vec<Pair>,
-    /// Whether the user ended it.
-    pub interrupted: bool,
+impl Design {
+    fn decide(draft: ComparisonDraft, errors: &mut PlanErrors) -> Self {
+        let ComparisonDraft { pairs, margin, cooldown } = draft;
+        Self {
+            pairs: pairs.map(|pairs| given("pairs", Some(pairs), PAIRS_FIRST, "give a whole number, such as --pairs 10", errors)),
+            margin: margin.map(|margin| given("margin", Some(margin), Margin::default(), "give a share, such as --margin 3%", errors)),
+            cooldown: given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", errors),
+        }
+    }
 }
 
-/// Measures pairs of one target with itself, in the same design as a comparison; `None` if the load cannot be decided, which
-/// `errors` tells.
+/// A comparison of which nothing is measured yet, with what is known of the noise of this target.
+fn unmeasured(name: String, sides: &[Prepared; 2], first: [&Plan; 2], design: &Design) -> Comparison {
+    let margins = design.margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.share()));
+    let known = Calibration::kept();
+    let noise = known.as_ref().and_then(|known| known.noise_of(first[0]).or_else(|| known.noise_of(first[1])));
+    let [a, b] = sides.each_ref().map(|side| side.subject.clone());
+    Comparison::new(name, a, b, design.pairs.unwrap_or(PAIRS_FIRST).get(), margins, noise.cloned())
+}
+
+/// A row for each pair, and all files after it.
+fn tell(writing: &mut Writing<'_, Comparison>, compared: &mut Comparison, event: Event, style: &Style) {
+    match event {
+        Event::Begin => writing.say(&header(compared, style)),
+        Event::Measured => {
+            compared.judge();
+            let row = compared.pairs.last().map(|pair| row(compared.pairs.len(), pair, style) + "\n");
+            writing.say(&row.unwrap_or_default());
+            writing.so_far(compared, &compared.files());
+        }
+        Event::Needed(need) => writing.remark(&needed(need)),
+        Event::Profiles => writing.say("\n  Profiles, after the pairs\n"),
+    }
+}
+
+/// Measures pairs of one target with itself, in the same design as a comparison, and whether the user ended it; `None` if the load
+/// cannot be decided, which `errors` tells.
 ///
 /// # Errors
 /// If a run cannot be carried out.
@@ -301,7 +319,7 @@ pub fn with_itself(
     cooldown: Nanos,
     output_args: OutputArgs,
     errors: &mut PlanErrors,
-) -> Result<Option<WithItself>, Failed> {
+) -> Result<Option<(Comparison, bool)>, Failed> {
     inputs::read(&mut draft, errors);
     let scenarios = Scenarios::default();
     lasting(&mut draft, &scenarios);
@@ -321,36 +339,15 @@ pub fn with_itself(
     let screen = output_args.screen();
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, &screen)?;
-    let measuring = Measuring {
-        sides: &sides,
-        plans: &plans,
-        cooldown,
-        ready_within: READY_WITHIN,
-        seed,
-        eyes: &Eyes::CLOSED,
-        probes: &[Probes::NONE, Probes::NONE],
-        guard: Guard::NONE,
-        aborted: Cell::default(),
-        screen: &screen,
-        stop: &stop,
-    };
-    let mut order = Order::new(seed);
-    let mut measured = WithItself { pairs: Vec::new(), interrupted: false };
-    for (number, plans) in plans.iter().enumerate() {
-        match measuring.pair(&Keeper::NOTHING, &Exports::default(), (number, wanted.get() as usize), order.draw(), plans)? {
-            Some(pair) if pair.left_out.is_none() => measured.pairs.push(pair),
-            Some(_) => {}
-            None => {
-                measured.interrupted = true;
-                break;
-            }
-        }
-        if measured.pairs.len() >= wanted.get() as usize || (measured.pairs.is_empty() && number + 1 >= HOPELESS) {
-            break;
-        }
-    }
+    let nobody = Nobody::new();
+    let [mut bench_a, mut bench_b] = [0, 1].map(|_| nobody.bench(Series::of(&scenarios, &Runner::threads()), &screen, &stop));
+    let [a, b] = sides.each_ref().map(|side| side.subject.clone());
+    let mut compared = Comparison::new(name, a, b, wanted.get(), Margins::default(), None);
+    let settings = Settings { plans: &plans, pairs: Some(wanted), cooldown, seed, is_profiled: [false; 2] };
+    let ended = experiment::compare::carry_out(&settings, &mut compared, [&mut bench_a, &mut bench_b], &mut |_, _| ());
     screen.clear();
-    Ok(Some(measured))
+    ended.map_err(|error| Failed::from(&error))?;
+    Ok(Some((compared, stop.urgency() > Urgency::None)))
 }
 
 /// Both plans of every pair, some pairs in reserve for those that will say nothing about the server. Every mistake goes to
@@ -380,11 +377,12 @@ fn plans(sides: &[Prepared; 2], pairs: NonZeroU32, seed: u64, errors: &mut PlanE
 
 /// Looks whether this machine and the target's addresses allow the load.
 fn look(side: &Prepared, plan: &Plan) -> Result<(), Failed> {
-    engine::net::check_limits(plan, machine::raise_files_limit()).map_err(|error| Failed::from(&error))?;
-    if side.subject.command.is_none() {
-        Network::prepare(plan).map_err(|error| Failed::from(&error))?;
-    }
-    Ok(())
+    let looked = match side.subject.command {
+        // Its server is not there yet.
+        Some(_) => engine::net::check_limits(plan, machine::raise_files_limit()),
+        None => Runner::threads().prepare(plan).map(drop),
+    };
+    looked.map_err(|error| Failed::from(&error))
 }
 
 /// What is wrong with one side, named after it.
@@ -617,220 +615,40 @@ pub fn given<T: std::fmt::Display>(name: &'static str, given: Option<Given<T>>, 
     }
 }
 
-/// Everything that stays the same from run to run.
-struct Measuring<'a> {
-    sides: &'a [Prepared; 2],
-    plans: &'a [[Plan; 2]],
-    cooldown: Nanos,
+/// The bench of one side, whose server is started for each of its runs where it has a command.
+struct SideBench<'a> {
+    bench: ServerBench<'a>,
+    /// Its place: 0 or 1.
+    side: usize,
+    command: Option<&'a str>,
     ready_within: Nanos,
-    seed: u64,
-    eyes: &'a Eyes,
-    /// Which profiles are taken of each side, after the pairs.
-    probes: &'a [Probes; 2],
-    /// Conditions to end the comparison on, afresh for each run, and the one that came true.
-    guard: Guard,
-    aborted: Cell<Option<String>>,
-    screen: &'a Screen,
-    stop: &'a Stop,
 }
 
-impl Measuring<'_> {
-    /// Measures pair by pair: a row on standard output and all files after each, the verdict at the end.
-    fn carry_out(
-        &self,
-        mut compared: Compared,
-        wanted: Wanted,
-        (files, outs): (&Files, &Renderings<Compared>),
-        mut keeper: Keeper,
-        ready: Ready,
-        output_args: OutputArgs,
-    ) -> Result<Exit, Failed> {
-        let style = output_args.styles().stdout;
-        let said = |text: &str| self.screen.print(text);
-        let mut told = said(&header(&compared, &style));
-        keeper.begin(self.stop);
-        let first = self.plans.first().map(|[a, _]| a);
-        let mut exports = exporting::open(ready, keeper.id(), &compared.name, "compare", first, output_args.voice());
-        let mut lost = PlanErrors::default();
-        let (mut broken, mut aborted) = (None, None);
-        let mut order = Order::new(self.seed);
-        let mut pairs = compared.pairs_planned as usize;
-        let mut need_known = matches!(wanted, Wanted::Given);
-        for (number, plans) in self.plans.iter().enumerate() {
-            match self.pair(&keeper, &exports, (number, pairs), order.draw(), plans) {
-                Ok(Some(pair)) => compared.pairs.push(pair),
-                Ok(None) => {
-                    aborted = self.aborted.take();
-                    compared.stopped = Some(aborted.clone().unwrap_or_else(|| "interrupted".to_owned()));
-                    break;
-                }
-                Err(failed) => {
-                    compared.stopped = Some("a run could not be carried out".to_owned());
-                    broken = Some(failed);
-                    break;
-                }
-            }
-            if let Some(pair) = compared.pairs.last() {
-                told = told.and(said(&format!("{}\n", row(number + 1, pair, &style))));
-            }
-            let sound = compared.sound().count();
-            if !need_known && sound == PAIRS_MIN {
-                need_known = true;
-                if let Some(need) = compared.need() {
-                    (pairs, compared.pairs_planned) = (need.pairs, need.pairs as u32);
-                    self.screen.say(&needed(need));
-                }
-            }
-            if sound >= pairs {
-                break;
-            }
-            if sound == 0 && compared.pairs.len() >= HOPELESS {
-                compared.stopped = Some(format!("none of the first {HOPELESS} pairs says anything about the server"));
-                break;
-            }
-            lost = write(&mut compared, files);
-            keeper.result_so_far(|| report::compare::json(&compared).expect("memory takes every byte"));
-            self.screen.show_result(|| report::page::compare(&compared));
-        }
-        if broken.is_none() && aborted.is_none() {
-            broken = self.profile(&keeper, &exports, &mut compared).err();
-        }
-        keeper.load_is_over();
-        self.screen.clear();
-        exporting::close(&mut exports, output_args.voice());
-        if !compared.pairs.is_empty() {
-            lost = write(&mut compared, files);
-            outs.write(&compared, &mut lost);
-            step_summary::append(without_charts(&compared).as_bytes(), &mut lost);
-            told = told.and(said(&conclusion(&compared, &style)));
-            if lost.is_empty() {
-                told = told.and(said(&files.listed()));
-            }
-        } else if let Some(why) = &compared.stopped {
-            told = told.and(said(&format!("\n  Nothing was compared: {why}.\n")));
-        }
-        let kept = if compared.pairs.is_empty() {
-            keeper.discard();
-            Ok(String::new())
-        } else {
-            let id = keeper.id();
-            let kept = keeper.save(&report::compare::json(&compared).expect("memory takes every byte"));
-            self.screen.show_end(|| report::page::compare(&compared), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
-            kept
-        };
-        if let Some(line) = kept.as_ref().ok().filter(|line| !line.is_empty()) {
-            told = told.and(said(&format!("\n{line}")));
-        }
-        if let Err(why) = told {
-            lost.push(PlanError::new(
-                "out",
-                format!("the table could not be written to standard output: {}", inputs::plainly(&why)),
-                "make room; the same stands in the .md file",
-            ));
-        }
-        if let Some(failed) = broken {
-            if !lost.is_empty() {
-                complain(&lost.to_string());
-            }
-            return Err(failed);
-        }
-        kept?;
-        if !lost.is_empty() {
-            return Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() });
-        }
-        if self.stop.urgency() > Urgency::None {
-            return Ok(Exit::Interrupted);
-        }
-        if aborted.is_some() {
-            return Ok(Exit::CheckFailed);
-        }
-        Ok(ending(compared.verdict(), &compared.checks))
-    }
-
-    /// Both runs of a pair; `None` if the user wants to end.
-    fn pair(
-        &self,
-        keeper: &Keeper,
-        exports: &Exports,
-        (number, wanted): (usize, usize),
-        first: Side,
-        plans: &[Plan; 2],
-    ) -> Result<Option<Pair>, Failed> {
-        let mut runs: [Option<Summary>; 2] = [None, None];
-        let order = if first == Side::A { [0, 1] } else { [1, 0] };
-        for (turn, side) in order.into_iter().enumerate() {
-            if number > 0 || turn > 0 {
-                rest(self.cooldown, self.stop);
-            }
-            let what = format!("pair {} of {wanted}, {}", number + 1, ["A", "B"][side]);
-            let Some(run) = self.run((keeper, exports), (side, &plans[side]), &what, &Probes::NONE)? else {
-                return Ok(None);
-            };
-            runs[side] = Some(run);
-        }
-        let [a, b] = runs;
-        Ok(a.zip(b).map(|(a, b)| Pair::new(first, a, b)))
-    }
-
-    /// A run more of each side, with a profile. They are no part of the comparison, whose figures a profile would change.
-    fn profile(&self, keeper: &Keeper, exports: &Exports, compared: &mut Compared) -> Result<(), Failed> {
-        let Some(plans) = self.plans.first().filter(|_| !compared.pairs.is_empty()) else { return Ok(()) };
-        if self.probes.iter().all(Probes::is_empty) || self.stop.urgency() > Urgency::None {
-            return Ok(());
-        }
-        // What cannot be printed was noticed with the pairs.
-        let _ = self.screen.print("\n  Profiles, after the pairs\n");
-        for (place, side) in [Side::A, Side::B].into_iter().enumerate().filter(|(place, _)| !self.probes[*place].is_empty()) {
-            rest(self.cooldown, self.stop);
-            let what = format!("{}, with a profile", ["A", "B"][place]);
-            match self.run((keeper, exports), (place, &plans[place]), &what, &self.probes[place])? {
-                Some(summary) => compared.profiled.push(ProfiledSide { side, summary }),
-                None => return Ok(()),
-            }
-        }
-        Ok(())
-    }
-
-    /// One run, with its server if it has one of its own; `None` if the user wants to end.
-    fn run(
-        &self,
-        (keeper, exports): (&Keeper, &Exports),
-        (side, plan): (usize, &Plan),
-        what: &str,
-        probes: &Probes,
-    ) -> Result<Option<Summary>, Failed> {
-        if self.stop.urgency() > Urgency::None {
-            return Ok(None);
-        }
-        let server = match &self.sides[side].subject.command {
+impl Bench for SideBench<'_> {
+    fn measure(&mut self, load: &Load<'_>, judge: Judge<'_>) -> Result<Measured, RunError> {
+        let flag = ["--a", "--b"][self.side];
+        let server = match self.command {
             None => None,
-            Some(command) => match Server::start(["--a", "--b"][side], command, &Place::of(plan), self.ready_within, self.stop)? {
-                Some(server) => Some(server),
-                None => return Ok(None),
-            },
+            Some(command) => Some(Server::start(flag, command, &Place::of(load.plan), self.ready_within, self.bench.stop)?),
         };
-        let mut guard = self.guard.clone();
-        let ran = Observers {
-            screen: Some((self.screen, what.to_owned())),
-            live: None,
-            server: Some(self.eyes.open_again(plan)),
-            profiles: Some((probes.open(plan), ["a ", "b "][side].to_owned())),
-            journal: Some((keeper, what.to_owned())),
-            exports: Some((exports, what.to_owned())),
-            guard: Some(&mut guard),
-            judge: None,
-        }
-        .carry_out(plan, self.stop, |watch, stop| drive::run(plan, &self.sides[side].scenarios, watch, stop));
+        let measured = self.bench.measure(load, judge);
         // That the server is gone explains more than what its absence did to the run.
         if let Some(server) = server {
             server.stop()?;
         }
-        let summary = ran.map_err(|error| of_side(["A", "B"][side], &Failed::from(&error)))?;
-        if let Some(rule) = guard.came_true() {
-            self.aborted.set(Some(format!("'{rule}' came true in {what}")));
-            return Ok(None);
-        }
-        Ok((summary.ended.how != Ending::Interrupted).then_some(summary))
+        measured.map_err(|error| RunError { message: format!("{}: {}", ["A", "B"][self.side], error.message), ..error })
+    }
+
+    fn rest(&mut self, span: Nanos) {
+        self.bench.rest(span);
+    }
+
+    fn now(&self) -> Nanos {
+        self.bench.now()
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.bench.is_interrupted()
     }
 }
 
@@ -853,61 +671,5 @@ fn ending(verdict: Option<Verdict>, checks: &[Judgement]) -> Exit {
         Some(Verdict::Worse) => Exit::CheckFailed,
         Some(Verdict::Better | Verdict::SameWithin { .. }) if judgeable => Exit::Done,
         _ => Exit::NotTrustworthy,
-    }
-}
-
-/// Which side comes first: drawn for every second pair, and the other way round in the next, so that what drifts steadily
-/// meets both sides alike (ABBA or BAAB).
-struct Order {
-    random: Random,
-    next: Option<Side>,
-}
-
-impl Order {
-    fn new(seed: u64) -> Self {
-        Self { random: Random::new(seed, ORDER_STREAM), next: None }
-    }
-
-    fn draw(&mut self) -> Side {
-        if let Some(side) = self.next.take() {
-            return side;
-        }
-        let (first, second) = if self.random.unit() < 0.5 { (Side::A, Side::B) } else { (Side::B, Side::A) };
-        self.next = Some(second);
-        first
-    }
-}
-
-/// Judges what is measured so far and writes all files; says which could not be written.
-fn write(compared: &mut Compared, files: &Files) -> PlanErrors {
-    compared.judge();
-    let mut lost = PlanErrors::default();
-    for file in report::compare::files(compared).expect("memory takes every byte") {
-        if let Err(error) = files.write(file.ending, &file.bytes) {
-            lost.push(error);
-        }
-    }
-    lost
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_drift_meets_both_sides_alike() {
-        for seed in 0..20 {
-            let mut order = Order::new(seed);
-            let drawn: Vec<Side> = (0..20).map(|_| order.draw()).collect();
-            assert_eq!(drawn.iter().filter(|side| **side == Side::A).count(), 10);
-            assert!(drawn.chunks(2).all(|two| two[0] != two[1]));
-        }
-        let orders: Vec<Vec<bool>> = (0..20)
-            .map(|seed| {
-                let mut order = Order::new(seed);
-                (0..6).map(|_| order.draw() == Side::A).collect()
-            })
-            .collect();
-        assert!(orders.iter().any(|order| *order != orders[0]), "another seed gives another order");
     }
 }

@@ -13,14 +13,16 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use analysis::Sweep;
 use analysis::quantity;
 use clap::Args;
-use engine::{Stop, machine};
+use engine::{Runner, Stop, machine};
 use export::Ready;
 use plan::{Draft, LadderDraft, PlanErrors};
+use report::Experiment as _;
 use testbed::{Behaviour, Config, Testbed};
 
-use super::sweep::{Asked, Climb, ENDINGS};
+use super::sweep::{Asked, Climb};
 use super::{given, print};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
@@ -91,7 +93,7 @@ pub fn carry_out(demo: Demo) -> Result<Exit, Failed> {
 
 fn show(dir: &std::path::Path, output_args: OutputArgs) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
-    let files = ACTS.map(|act| Files::new(dir.to_owned(), act.name, ENDINGS));
+    let files = ACTS.map(|act| Files::new(dir.to_owned(), act.name, Sweep::ENDINGS));
     if let Some(files) = files.first() {
         files.check(Existing::Replace, &mut errors);
     }
@@ -108,9 +110,10 @@ fn show(dir: &std::path::Path, output_args: OutputArgs) -> Result<Exit, Failed> 
         say(&format!("\n  {}\n", act.about))?;
         let draft = Draft { url: Some(format!("{}{}", server.url, act.path_and_query)), duration: given(LEVEL_LASTS), ..Draft::default() };
         let ladder = LadderDraft { levels: given(LEVELS), cooldown: given(COOLDOWN), ..LadderDraft::default() };
-        let Some(climb) = Climb::decide(draft, ladder, Scenarios::default(), &mut errors) else { return Err(errors.into()) };
-        let climb = climb.fitted(Asked::Nothing)?.watched_by(Eyes::auto())?;
-        let exit = climb.carry_out(files, (Keeper::NOTHING, Ready::default()), output_args, &screen, &stop)?;
+        let Some(mut climb) = Climb::decide(draft, ladder, Scenarios::default(), &mut errors) else { return Err(errors.into()) };
+        climb.fit(Asked::Nothing, &Runner::threads()).map_err(|error| Failed::from(&error))?;
+        let climb = climb.watched_by(Eyes::auto())?;
+        let exit = climb.carry_out(files.clone(), (Keeper::NOTHING, Ready::default()), output_args, (&screen, &stop))?;
         // What a busy machine did to a demonstration is said in it, and no reason to end it.
         if !matches!(exit, Exit::Done | Exit::NotTrustworthy) {
             return Ok(exit);

@@ -4,6 +4,7 @@
 //! however the run ends.
 
 use clap::{ArgAction, Args};
+use engine::Runner;
 use history::Kind;
 use plan::{Draft, PlanErrors};
 use report::FORMATS;
@@ -150,7 +151,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         detail,
         output_args,
     };
-    single.carry_out(|stop| Drive::new(&plan, &scenarios, stop))
+    single.carry_out(|stop| Drive::new(&plan, &scenarios, &Runner::threads(), stop))
 }
 
 /// What is run again, if it can be read, and what it is held against. Every mistake goes to `errors`.

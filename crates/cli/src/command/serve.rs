@@ -3,6 +3,8 @@
 //! What the command line lets its user do, a browser may not: whoever is at the other end did not log in to this machine. So a
 //! test from there names no file and no way around the addresses that load may go to, and one is carried out at a time.
 
+mod test;
+
 use std::fmt::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -11,28 +13,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use analysis::Reading;
-use analysis::gate::Check;
 use clap::{ArgAction, Args};
-use engine::{Fence, RunError, RunErrorKind, Runner, Stop};
+use engine::{Fence, Runner};
 use history::{Follower, Heard, HistoryError, Kind, Moment, Store};
-use measure::{Summary, Tick};
+use measure::Tick;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors, Stage};
 use report::page::{self, Shown};
-use serve::{Allowed, Asked, Begun, Checked, Desk, Ended, Guard, House, Live, Mistake, NotStarted, Server, StageShown, Token};
+use serde::Serialize;
+use serve::{Allowed, Begun, Checked, Desk, Ended, Guard, House, Live, Mistake, NotStarted, Server, StageShown, StartTest, Token};
 
+use self::test::Test;
 use super::print;
-use crate::drive::Drive;
 use crate::exit::{Exit, Failed};
 use crate::inputs::{self, plainly};
-use crate::keeping::{At, Keeper, Keeping};
-use crate::observers::Observers;
-use crate::observing::Eyes;
-use crate::promises::{Aborts, Guard as Watchman, Promises};
+use crate::keeping::At;
 use crate::saved::Saved;
-use crate::scenarios::Scenarios;
 use crate::screen::complain;
-use crate::{interrupt, saved, scenarios, secrets};
+use crate::{interrupt, saved, secrets};
 
 /// Where, for whom, and what may be loaded.
 #[derive(Debug, Args)]
@@ -205,15 +202,6 @@ impl UnderWay {
 /// So often it is looked whether another program measures, and what it has done since.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A test without a mistake.
-struct Decided {
-    plan: Plan,
-    checks: Vec<Check>,
-    guard: Watchman,
-    name: String,
-    keeper: Keeper,
-}
-
 impl Desk for Cabinet {
     fn store(&self) -> Result<Store, HistoryError> {
         Store::open(&self.path)
@@ -251,26 +239,29 @@ impl Desk for Cabinet {
         })
     }
 
-    fn check(&self, asked: &Asked) -> Checked {
-        let (decided, errors) = secrets::Scope::of(&asked.plan).within(|| self.decided(asked));
+    fn check(&self, test: &StartTest) -> Checked {
+        let draft = test.plan.draft();
+        let (decided, errors) = secrets::Scope::of(draft).within(|| Test::decide(&self.at, test));
         // What can be drawn is drawn, whatever else is wrong.
-        let stages = match &asked.plan.rate {
-            Some(Given::Value(timetable)) => timetable.stages().iter().map(|stage| stage_shown(stage, &asked.plan)).collect(),
+        let stages = match &draft.rate {
+            Some(Given::Value(timetable)) => timetable.stages().iter().map(|stage| stage_shown(stage, draft)).collect(),
             _ => Vec::new(),
         };
-        let hidden = plan::Secrets::of_draft(&asked.plan);
+        let hidden = plan::Secrets::of_draft(draft);
         Checked {
-            mistakes: mistakes(errors, &asked.plan),
-            command: hidden.conceal(&command(asked)),
-            load: decided.as_ref().map(|decided| report::load_of(&decided.plan)),
+            mistakes: mistakes(errors, draft),
+            command: hidden.conceal(&command(test)),
+            load: decided.as_ref().map(Test::load),
             stages,
         }
     }
 
-    fn start(&self, asked: Asked, live: &Live) -> Result<(), NotStarted> {
-        let known = secrets::Scope::of(&asked.plan);
-        let (decided, errors) = known.within(|| self.decided(&asked));
-        let Some(decided) = decided else { return Err(NotStarted::Mistakes(mistakes(errors, &asked.plan))) };
+    fn start(&self, test: StartTest, live: &Live) -> Result<(), NotStarted> {
+        let known = secrets::Scope::of(test.plan.draft());
+        let (decided, errors) = known.within(|| Test::decide(&self.at, &test));
+        if decided.is_none() {
+            return Err(NotStarted::Mistakes(mistakes(errors, test.plan.draft())));
+        }
         {
             let mut under_way = self.under_way();
             if under_way.as_ref().is_some_and(|it| !it.is_over()) {
@@ -279,10 +270,15 @@ impl Desk for Cabinet {
             *under_way = Some(UnderWay::Test(None));
         }
         let fence = fence(&self.allowed);
-        let (live, (told, heard)) = (live.clone(), mpsc::channel());
-        let thread = std::thread::Builder::new()
-            .name("test".to_owned())
-            .spawn(move || known.within(|| decided.carry_out(&Runner::within(&fence), &live, &told)));
+        let (live, at, (told, heard)) = (live.clone(), self.at.clone(), mpsc::channel());
+        // What is decided stays on its thread, so it is decided there, once more.
+        let carry_out = move || {
+            let (decided, _) = Test::decide(&at, &test);
+            if let Some(decided) = decided {
+                decided.carry_out(&Runner::within(&fence), &live, &told);
+            }
+        };
+        let thread = std::thread::Builder::new().name("test".to_owned()).spawn(move || known.within(carry_out));
         let thread = match thread {
             Ok(thread) => thread,
             Err(why) => {
@@ -389,63 +385,6 @@ impl Cabinet {
             }
         }
     }
-
-    /// A test without mistakes; else all of them, as the command line words them.
-    fn decided(&self, asked: &Asked) -> (Option<Decided>, PlanErrors) {
-        let mut errors = PlanErrors::default();
-        let Asked { plan: draft, check, abort_on, name, tag, note } = asked.clone();
-        let refused = refused(&draft);
-        let scenario = if refused.is_empty() { Scenarios::default().of(&draft) } else { None };
-        let plan = if refused.is_empty() {
-            inputs::decide(draft, &Scenarios::default(), &mut errors)
-        } else {
-            refused.into_iter().for_each(|error| errors.push(error));
-            // The other mistakes are told too, and nothing that is named is looked at.
-            let others = Draft {
-                // A scenario may say where; what is wrong with it has been told.
-                url: draft
-                    .url
-                    .filter(|url| !scenarios::is_file(url))
-                    .or_else(|| draft.scenario_text.map(|_| "http://127.0.0.1/".to_owned())),
-                data: draft.data.filter(|text| !text.starts_with('@')),
-                json: draft.json.filter(|text| !text.starts_with('@')),
-                form: Vec::new(),
-                script: None,
-                sandbox: false,
-                script_arguments: Vec::new(),
-                script_sha256: None,
-                urls: None,
-                scenario: None,
-                scenario_sha256: None,
-                scenario_text: None,
-                environment: None,
-                environment_sha256: None,
-                variable_names: Vec::new(),
-                data_text: None,
-                data_file: Vec::new(),
-                data_order: None,
-                data_end: None,
-                no_templates: true,
-                unix_socket: None,
-                proxy: None,
-                cacert: None,
-                cert: None,
-                key: None,
-                ..draft
-            };
-            let _ = inputs::decide(others, &Scenarios::default(), &mut errors);
-            None
-        };
-        let checks = Promises::of(check).read(scenario.as_deref(), &mut errors);
-        let guard = Aborts::of(abort_on).read(&mut errors);
-        let name = name.filter(|name| !name.trim().is_empty()).or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
-        let keeper = Keeping::of(self.at.clone(), tag, note).decide(Kind::Run, &name, &mut errors);
-        if let Some(plan) = &plan {
-            inputs::look_for_redacted(plan, &mut errors);
-        }
-        let plan = plan.filter(|_| errors.is_empty());
-        (plan.map(|plan| Decided { plan, checks, guard, name, keeper }), errors)
-    }
 }
 
 /// A stage without a length of its own lasts as long as the test.
@@ -473,171 +412,56 @@ fn fence(allowed: &Arc<Allowed>) -> Fence {
     Fence::new(&help, move |host, address| allowed.lets(host, address))
 }
 
-/// What a browser may not ask for: files of this machine, and ways around the addresses that are allowed.
-fn refused(draft: &Draft) -> Vec<PlanError> {
-    let mut errors = Vec::new();
-    let mut refuse = |setting: &'static str, message: String, help: &str| errors.push(PlanError::new(setting, message, help));
-    let files = [
-        ("script", draft.script.is_some() || draft.script_sha256.is_some() || !draft.script_arguments.is_empty()),
-        ("cacert", draft.cacert.is_some()),
-        ("cert", draft.cert.is_some()),
-        ("key", draft.key.is_some()),
-        ("unix-socket", draft.unix_socket.is_some()),
-        ("urls", draft.urls.is_some()),
-        ("scenario", draft.scenario.is_some() || draft.scenario_sha256.is_some() || draft.url.as_deref().is_some_and(scenarios::is_file)),
-        ("environment", draft.environment.is_some() || draft.environment_sha256.is_some() || !draft.variable_names.is_empty()),
-        ("data-file", !draft.data_file.is_empty()),
-    ];
-    for (setting, _) in files.into_iter().filter(|(_, given)| *given) {
-        let message = format!("--{setting} names a file of the machine that serves, and is not taken from a browser");
-        refuse(
-            setting,
-            message,
-            if setting == "scenario" { SCENARIO_AS_TEXT } else { "leave it out, or start the test on the command line" },
-        );
-    }
-    if draft.proxy.is_some() {
-        let message = "--proxy leads where this server cannot see, and is not taken from a browser".to_owned();
-        refuse("proxy", message, "leave it out, or start the test on the command line");
-    }
-    let bodies = [("data", draft.data.as_deref()), ("json", draft.json.as_deref())];
-    for (setting, _) in bodies.into_iter().filter(|(_, text)| text.is_some_and(|text| text.starts_with('@'))) {
-        let message = format!("--{setting} @… names a file of the machine that serves, and is not taken from a browser");
-        refuse(setting, message, "give the text itself");
-    }
-    if draft.form.iter().any(|field| field.split_once('=').is_some_and(|(_, value)| value.starts_with('@'))) {
-        let message = "--form name=@… names a file of the machine that serves, and is not taken from a browser".to_owned();
-        refuse("form", message, "give the value itself");
-    }
-    let texts = [("url", &draft.url), ("data", &draft.data), ("json", &draft.json), ("user", &draft.user), ("bearer", &draft.bearer)];
-    let texts = texts.into_iter().filter_map(|(setting, text)| Some((setting, text.as_deref()?)));
-    let lists = [("header", &draft.header), ("cookie", &draft.cookie), ("form", &draft.form)];
-    let lists = lists.into_iter().flat_map(|(setting, texts)| texts.iter().map(move |text| (setting, text.as_str())));
-    // A template with a mistake may be one half of another.
-    for (setting, _) in texts.chain(lists).filter(|(_, text)| !draft.no_templates && plan::template::reads_outside(text)) {
-        let message = format!("the template in --{setting} names a variable or a file of the machine that serves, or holds a mistake");
-        refuse(setting, message, "give the value itself, or send {{ as it is with no_templates");
-    }
-    errors.extend(draft.scenario_text.as_deref().map_or_else(Vec::new, scenarios::mistakes_of));
-    errors
-}
-
-const SCENARIO_AS_TEXT: &str = "give what stands in it as scenario_text, or start the test on the command line";
-
-impl Decided {
-    /// Measures, tells and saves. `told` hears whether it began.
-    fn carry_out(self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) {
-        let Self { plan, checks, mut guard, name, mut keeper } = self;
-        let mut drive = match Drive::on(&plan, runner) {
-            Ok(drive) => drive,
-            Err(error) => {
-                let _ = told.send(Err(not_started(&error)));
-                return;
-            }
-        };
-        let stop = Stop::new();
-        let raised = stop.clone();
-        live.begin(begun(Kind::Run, &name, &plan), move || raised.raise());
-        live.load("", page::begun(&plan).json());
-        keeper.begin(&stop);
-        let _ = told.send(Ok(()));
-        let ended = Observers {
-            screen: None,
-            live: Some(live),
-            server: Some(Eyes::auto().open_again(&plan)),
-            // What a browser asks for names no programs and no places of this machine.
-            profiles: None,
-            journal: Some((&keeper, name)),
-            exports: None,
-            guard: Some(&mut guard),
-            judge: None,
-        }
-        .carry_out(&plan, &stop, |watch, stop| drive.run(watch, stop));
-        let (measured, trouble) = match ended {
-            Ok(summary) => (Some(summary), None),
-            Err(mut error) => (error.measured.take().map(|summary| *summary), Some(secrets::without(&error.message))),
-        };
-        keeper.load_is_over();
-        let aborted_by = guard.came_true();
-        let ended = match &measured {
-            None => {
-                keeper.discard();
-                Ended { trouble, ..Ended::default() }
-            }
-            Some(summary) => told_and_saved(summary, &checks, aborted_by, keeper, trouble),
-        };
-        live.end(&ended);
-    }
-}
-
-fn told_and_saved(
-    summary: &Summary,
-    checks: &[Check],
-    aborted_by: Option<analysis::gate::AbortRule>,
-    mut keeper: Keeper,
-    trouble: Option<String>,
-) -> Ended {
-    let reading = Reading::new(summary, checks).aborted_by(aborted_by);
-    let id = keeper.id();
-    let (saved, unsaved) = match keeper.save(&saved::json(&reading)) {
-        Ok(line) if !line.is_empty() => (id, None),
-        Ok(_) => (None, Some("the result could not be saved; the terminal says why".to_owned())),
-        Err(failed) => (None, Some(failed.text)),
-    };
-    Ended { page: Some(page::run(&reading).json().to_owned()), saved, trouble: trouble.or(unsaved) }
-}
-
-fn not_started(error: &RunError) -> NotStarted {
-    let (message, help) = (secrets::without(&error.message), secrets::without(&error.help));
-    match error.kind {
-        RunErrorKind::Refused => NotStarted::Refused { message, help },
-        RunErrorKind::Input | RunErrorKind::Run => NotStarted::Unable { message, help },
-    }
-}
-
 /// What is said of a run that begins now.
 pub fn begun(kind: Kind, name: &str, plan: &Plan) -> Begun {
     Begun { kind: kind.to_string(), name: report::visible(name), title: report::request_of(plan), started: Moment::now().to_string() }
 }
 
 /// The test as it would be typed.
-fn command(asked: &Asked) -> String {
-    let Asked { plan, check, abort_on, name, tag, note } = asked;
-    let mut words = vec!["loadline".to_owned(), "run".to_owned()];
-    let settings = match serde_json::to_value(plan) {
-        Ok(serde_json::Value::Object(settings)) => settings,
-        _ => serde_json::Map::new(),
-    };
-    words.extend(settings.get("url").and_then(|url| url.as_str()).map(quoted));
+fn command(test: &StartTest) -> String {
+    let plan = test.plan.draft();
+    let mut words = vec!["loadline".to_owned(), test.kind().name().to_owned()];
+    words.extend(plan.url.as_deref().map(quoted));
     if plan.scenario_text.is_some() {
         // Its text belongs into a file.
         words.extend(plan.url.as_ref().map(|_| "--scenario".to_owned()));
         words.push("scenario.yaml".to_owned());
     }
-    for (key, value) in settings.iter().filter(|(key, _)| !matches!(key.as_str(), "url" | "scenario_text")) {
-        let flag = format!("--{}", key.replace('_', "-"));
-        let mut give = |value: &serde_json::Value| {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            // What begins with a dash would be read as another flag.
-            if text.starts_with('-') {
-                words.push(format!("{flag}={}", quoted(&text)));
-            } else {
-                words.extend([flag.clone(), quoted(&text)]);
-            }
-        };
-        match value {
-            serde_json::Value::Bool(_) => words.push(flag),
-            serde_json::Value::Array(all) => all.iter().for_each(give),
-            one => give(one),
-        }
-    }
+    words.extend(test.other.as_deref().filter(|_| test.compare.is_some()).map(quoted));
+    words.extend(flags(plan));
+    words.extend(flags(&test.sweep));
+    words.extend(flags(&test.find));
+    words.extend(flags(&test.compare));
+    let StartTest { slo, check, abort_on, name, tag, note, .. } = test;
     let named = [("--name", name), ("--note", note)].into_iter().filter_map(|(flag, text)| Some((flag, text.as_ref()?)));
-    let lists = [("--check", check), ("--abort-on", abort_on), ("--tag", tag)];
+    let lists = [("--slo", slo), ("--check", check), ("--abort-on", abort_on), ("--tag", tag)];
     let lists = lists.into_iter().flat_map(|(flag, all)| all.iter().map(move |text| (flag, text)));
     for (flag, text) in lists.chain(named).filter(|(_, text)| !text.is_empty()) {
         words.extend([flag.to_owned(), quoted(text)]);
     }
     words.join(" ")
+}
+
+/// Settings as they would be typed, but for those that stand before all others.
+fn flags(settings: &impl Serialize) -> Vec<String> {
+    let Ok(serde_json::Value::Object(settings)) = serde_json::to_value(settings) else { return Vec::new() };
+    let settings = settings.into_iter().filter(|(key, _)| !matches!(key.as_str(), "url" | "scenario_text"));
+    let typed = |(key, value): (String, serde_json::Value)| {
+        let flag = format!("--{}", key.replace('_', "-"));
+        let give = |value: serde_json::Value| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            // What begins with a dash would be read as another flag, and what may be left out as the next word.
+            let is_one_word = text.starts_with('-') || key == "adaptive";
+            if is_one_word { vec![format!("{flag}={}", quoted(&text))] } else { vec![flag.clone(), quoted(&text)] }
+        };
+        match value {
+            serde_json::Value::Null | serde_json::Value::Bool(false) => Vec::new(),
+            serde_json::Value::Bool(true) => vec![flag],
+            serde_json::Value::Array(all) => all.into_iter().flat_map(give).collect(),
+            one => give(one),
+        }
+    };
+    settings.flat_map(typed).collect()
 }
 
 /// As a shell takes it for one word.
@@ -652,7 +476,7 @@ mod tests {
 
     #[test]
     fn a_test_is_told_as_it_would_be_typed() {
-        let asked: Asked = serde_json::from_value(serde_json::json!({
+        let asked: StartTest = serde_json::from_value(serde_json::json!({
             "plan": {"url": "http://127.0.0.1/?a=1&b=2", "rate": "0/s to 50/s for 1m", "header": ["X-A: it's"], "insecure": true, "threads": 2, "pause": "-1"},
             "check": ["p99 < 200ms"], "name": "x", "tag": ["a", "b"],
         }))
@@ -666,7 +490,7 @@ mod tests {
 
     #[test]
     fn a_scenario_is_told_as_the_file_it_would_be() {
-        let asked = |plan: serde_json::Value| serde_json::from_value::<Asked>(serde_json::json!({ "plan": plan })).unwrap();
+        let asked = |plan: serde_json::Value| serde_json::from_value::<StartTest>(serde_json::json!({ "plan": plan })).unwrap();
         let text = "target: http://a.test\nsteps: [{get: /}]\n";
         assert_eq!(
             command(&asked(serde_json::json!({"scenario_text": text, "connections": 5}))),
@@ -679,31 +503,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_scenario_reads_of_this_machine_is_refused_with_its_place() {
-        let text = "target: http://a.test\nsteps:\n  - get: /{{env HOME}}\n  - post: /\n    body: {file: /etc/shadow}\n  - gte: /\n";
-        let draft = Draft { scenario_text: Some(text.to_owned()), ..Draft::default() };
-        let refused = refused(&draft);
-        let places: Vec<&str> = refused.iter().map(|error| error.message.split(": ").next().unwrap()).collect();
-        assert_eq!(places, ["scenario:3:17", "scenario:5:18", "scenario:6:5"]);
-        assert!(refused.iter().all(|error| error.setting == "scenario"));
-    }
-
-    #[test]
-    fn files_and_ways_around_are_refused_each_by_name() {
-        let draft: Draft = serde_json::from_value(serde_json::json!({
-            "url": "http://127.0.0.1/", "script": "/etc/passwd", "cacert": "a", "cert": "b", "key": "c", "unix_socket": "/run/docker.sock",
-            "proxy": "http://10.0.0.1:3128", "data": "@/etc/shadow", "json": "@-", "form": ["a=@/etc/shadow;type=text/plain"],
-        }))
-        .unwrap();
-        let settings: Vec<&str> = refused(&draft).iter().map(|error| error.setting).collect();
-        assert_eq!(settings, ["script", "cacert", "cert", "key", "unix-socket", "proxy", "data", "json", "form"]);
-        assert!(refused(&Draft { data: Some("a=@b {{uuid}}".to_owned()), ..Draft::default() }).is_empty());
-        let draft: Draft = serde_json::from_value(serde_json::json!({
-            "url": "http://127.0.0.1/{{env HOME}}", "header": ["X: {{base64 (file /etc/passwd)}}"], "cookie": ["a={{choice (env", "X)}}"],
-            "form": ["a={{hmac (env KEY) x}}"], "urls": "/etc/passwd", "data_file": ["/etc/passwd"],
-        }))
-        .unwrap();
-        let settings: Vec<&str> = refused(&draft).iter().map(|error| error.setting).collect();
-        assert_eq!(settings, ["urls", "data-file", "url", "header", "cookie", "form"]);
+    fn experiments_are_told_as_they_would_be_typed() {
+        let told = |json: serde_json::Value| command(&serde_json::from_value(json).unwrap());
+        let plan = serde_json::json!({"url": "http://127.0.0.1/", "duration": "2s"});
+        let sweep = serde_json::json!({"plan": plan, "sweep": {"levels": "1,10", "all_levels": true}, "slo": ["p99 < 50ms"]});
+        assert_eq!(told(sweep), "loadline sweep http://127.0.0.1/ --duration 2s --all-levels --levels 1,10 --slo 'p99 < 50ms'");
+        let adaptive = serde_json::json!({"plan": plan, "sweep": {"adaptive": 12}});
+        assert_eq!(told(adaptive), "loadline sweep http://127.0.0.1/ --duration 2s --adaptive=12");
+        let find =
+            serde_json::json!({"plan": {"url": "http://127.0.0.1/"}, "find": {"quick": true, "rate_max": "2000/s"}, "slo": ["p99 < 50ms"]});
+        assert_eq!(told(find), "loadline find http://127.0.0.1/ --quick --rate-max 2000/s --slo 'p99 < 50ms'");
+        let compare = serde_json::json!({"plan": plan, "other": "http://127.0.0.1:81/", "compare": {"pairs": 5, "margin": "3%"}});
+        assert_eq!(told(compare), "loadline compare http://127.0.0.1/ http://127.0.0.1:81/ --duration 2s --margin 3% --pairs 5");
     }
 }

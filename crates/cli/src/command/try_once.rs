@@ -5,7 +5,7 @@
 //! flags of a run that are there already.
 
 use clap::{ArgAction, Args};
-use engine::{Stop, Urgency};
+use engine::{Runner, Stop, Urgency};
 use plan::{Draft, PlanError, PlanErrors, Secrets, is_secret, url_without_secrets};
 use report::walk::{self, WALK_FORMATS, Walk};
 use report::{request_of, visible};
@@ -101,7 +101,7 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
         None => format!("{}, once", request_of(&plan)),
     };
     let variables = scenario.as_ref().map_or_else(Vec::new, |scenario| scenario.names.clone());
-    let walked = Drive::new(&plan, &scenarios, &stop)
+    let walked = Drive::new(&plan, &scenarios, &Runner::threads(), &stop)
         .and_then(|drive| drive.walk(place, &variables, &stop))
         .map_err(|error| Failed::from(&error))?;
     let walk = shown(&title, walked);

@@ -160,6 +160,70 @@ fn a_test_is_started_followed_read_and_compared_over_the_api() {
     session.loadline("runs --name api").exits(0).says("none failed");
 }
 
+#[test]
+fn sweeps_searches_and_comparisons_are_started_over_the_api_and_shown_while_they_go_on() {
+    let target = server();
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "");
+    let plan = json!({"url": target.url("/healthz"), "duration": "300ms"});
+    let slow = target.url("/healthz?delay_ms=2");
+    for (kind, test) in [
+        ("sweep", json!({"plan": plan, "sweep": {"levels": "1,2", "cooldown": "0s"}, "slo": ["p99 < 10s"], "name": "many"})),
+        ("compare", json!({"plan": plan, "other": slow, "compare": {"pairs": 1, "cooldown": "0s"}, "name": "many"})),
+        (
+            "find",
+            json!({"plan": {"url": target.url("/healthz")}, "find": {"budget": "40s", "rate_max": "60/s"}, "slo": ["p99 < 5s"], "name": "many"}),
+        ),
+    ] {
+        let checked = served.post("/api/v1/check", &test).is(200).json();
+        assert_eq!(checked["mistakes"], json!([]), "{checked}");
+        assert!(checked["command"].as_str().unwrap().starts_with(&format!("loadline {kind} ")), "{checked}");
+        served.post("/api/v1/runs", &test).is(202);
+        let mut lines = served.listen();
+        assert_eq!(event(&mut lines, "begun")["kind"], kind);
+        assert_eq!(event(&mut lines, "load")["page"]["kind"], "run");
+        let ended = event(&mut lines, "ended");
+        assert_eq!((&ended["page"]["kind"], &ended["trouble"]), (&kind.into(), &Value::Null));
+        let id = ended["saved"].as_str().unwrap();
+        assert_eq!(served.get(&format!("/api/v1/runs/{id}")).is(200).json()["kind"], kind);
+        assert_eq!(served.idle()["state"], "ended");
+    }
+    served.running.signal(Signal::INT).end().exits(0);
+}
+
+#[test]
+fn an_experiment_over_the_api_is_told_its_mistakes_and_stopped_with_what_it_measured() {
+    let target = server();
+    let mut session = Session::new();
+    let served = Served::new(&mut session, "--allow-target loopback");
+    let plan = json!({"url": target.url("/healthz"), "duration": "200ms"});
+    for (test, said) in [
+        (json!({"plan": plan, "sweep": {}, "find": {}}), "one of sweep, find and compare"),
+        (json!({"plan": plan, "sweep": {"levels": "0"}}), "--levels"),
+        (json!({"plan": {"url": target.url("/healthz")}, "find": {}}), "no promise is given"),
+        (json!({"plan": plan, "compare": {}}), "only one side"),
+        (json!({"plan": plan, "other": "http://127.0.0.1:1/"}), "this is none"),
+        (json!({"plan": plan, "compare": {"pairs": "x"}, "other": "http://127.0.0.1:1/"}), "--pairs 'x'"),
+    ] {
+        let answer = served.post("/api/v1/runs", &test).is(422);
+        assert!(answer.body.contains(said), "{said}: {}", answer.body);
+    }
+    // The other side is fenced in as every target is.
+    let outside = json!({"plan": plan, "compare": {"pairs": 1}, "other": "http://192.0.2.1/"});
+    served.post("/api/v1/runs", &outside).is(403);
+    let mut lines = served.listen();
+    let long =
+        json!({"plan": {"url": target.url("/healthz"), "duration": "300ms"}, "sweep": {"levels": "1,2,3,4,5,6,7,8,9", "all_levels": true}});
+    served.post("/api/v1/runs", &long).is(202);
+    event(&mut lines, "result");
+    served.post("/api/v1/live/stop", &json!({})).is(202);
+    let ended = event(&mut lines, "ended");
+    let result = served.get(&format!("/api/v1/runs/{}/result", ended["saved"].as_str().unwrap())).is(200).json();
+    assert_eq!(result["stopped"]["rule"], "interrupted");
+    assert!(!result["trials"].as_array().unwrap().is_empty());
+    served.running.signal(Signal::INT).end().exits(0);
+}
+
 /// Waits until the run of this name is shown.
 fn until_live(served: &Served, name: &str) {
     let deadline = Instant::now() + PATIENCE;

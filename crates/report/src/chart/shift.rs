@@ -7,9 +7,9 @@
 use super::ticks::{Scale, Tick};
 use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start};
 use analysis::compare::{Metric, QuantileShift};
+use analysis::comparison::Comparison;
 use analysis::quantity::{self, counted, decimal, signed};
 
-use crate::compare::compared::Compared;
 use crate::visible;
 
 /// Beyond this the axis ends: a bar that goes on tells no more.
@@ -17,7 +17,7 @@ const PERCENT_MAX: f64 = 1_000.0;
 
 /// The chart of a comparison.
 #[must_use]
-pub fn shift(compared: &Compared) -> Chart {
+pub fn shift(compared: &Comparison) -> Chart {
     let shifts = &compared.shifts;
     let held = |share: f64| (share * 100.0).clamp(-100.0, PERCENT_MAX);
     let at = |index: usize| index as f64 + 1.0;
@@ -104,7 +104,7 @@ fn in_words(shift: &QuantileShift) -> String {
     )
 }
 
-fn description(compared: &Compared) -> String {
+fn description(compared: &Comparison) -> String {
     let mut text = format!(
         "How much each percentile of the response time changed from A ({}) to B ({}), with 95 % intervals.",
         compared.a.name, compared.b.name

@@ -5,10 +5,10 @@
 
 use std::fmt::Write as _;
 
+use analysis::comparison::Comparison;
 use analysis::quantity::{NONE, count, nanos};
 use measure::{Histogram, Scenario, StepRow, Summary};
 
-use super::Compared;
 use crate::columns::{Column, grown, wrapped};
 use crate::style::Tone;
 use crate::visible::{shortened, visible};
@@ -28,7 +28,7 @@ struct Together {
 }
 
 /// A row for each step that either side has, in the order of A; empty where there is no scenario.
-pub(crate) fn rows(compared: &Compared) -> Vec<[String; 6]> {
+pub(crate) fn rows(compared: &Comparison) -> Vec<[String; 6]> {
     let runs = |side: usize| compared.sound().map(move |pair| [&pair.a, &pair.b][side]);
     let scenarios = |side: usize| runs(side).filter_map(|run| run.scenario.as_ref());
     let mut names: Vec<(&str, &str)> = Vec::new();
@@ -63,7 +63,7 @@ pub(crate) fn rows(compared: &Compared) -> Vec<[String; 6]> {
 }
 
 /// Journeys a second that went to their end on both sides; `None` where there is no scenario.
-pub(crate) fn transactions(compared: &Compared) -> Option<String> {
+pub(crate) fn transactions(compared: &Comparison) -> Option<String> {
     let mean = |side: fn(&super::Pair) -> &Summary| {
         let all: Vec<f64> =
             compared.sound().filter_map(|pair| side(pair).scenario.as_ref()).map(|scenario: &Scenario| scenario.tps).collect();
@@ -76,7 +76,7 @@ pub(crate) fn transactions(compared: &Compared) -> Option<String> {
 }
 
 /// Both for a terminal; nothing where there is no scenario.
-pub(crate) fn text(compared: &Compared, style: &Style) -> String {
+pub(crate) fn text(compared: &Comparison, style: &Style) -> String {
     let Some(transactions) = transactions(compared) else { return String::new() };
     let mut text = String::from("\n");
     for line in wrapped(&format!("{transactions}."), style.columns() - 2) {

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use analysis::compare::{CapacityChange, Comparison, capacity_change};
+use analysis::compare::{CapacityChange, Verdicts, capacity_change};
 use analysis::found::Found;
 use analysis::search::Capacity;
 use analysis::{Level, Standing, Sweep, Validity};
@@ -176,7 +176,7 @@ struct Judged {
     level: Level,
     runs: [usize; 2],
     #[serde(flatten)]
-    comparison: Comparison,
+    comparison: Verdicts,
 }
 
 /// Two sweeps; a side without its sweep is a file that holds no single runs.

@@ -8,9 +8,9 @@ use plan::{Nanos, Random};
 
 use super::{paragraph, side_line};
 use crate::columns::{Columns, wrapped};
-use crate::compare::apart;
 use crate::server_side;
 use crate::{Style, unlike, visible};
+use analysis::comparison::apart;
 
 /// The quantiles of the table.
 const SHOWN: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];

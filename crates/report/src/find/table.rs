@@ -5,7 +5,7 @@
 
 use analysis::found::{Found, FoundTrial, Rated};
 use analysis::quantity::{count, decimal, four_digits, percent, time};
-use analysis::search::{Early, Purpose, Standing, Unit};
+use analysis::search::{Early, Standing, Unit};
 
 use crate::columns::{Column, grown, remarked};
 use crate::style::Tone;
@@ -74,19 +74,6 @@ pub fn legend(found: &Found) -> String {
     format!("{good}{times}{rates} In brackets: where the capacity lies; on simulated servers 19 such intervals in 20 held it.")
 }
 
-/// What a trial was for, in a word or two.
-#[must_use]
-pub const fn purpose(purpose: Purpose) -> &'static str {
-    match purpose {
-        Purpose::Ramp => "ramp",
-        Purpose::Narrow => "narrow",
-        Purpose::Prove => "proof",
-        Purpose::Soak => "soak",
-        Purpose::Overload => "overload",
-        Purpose::FromAbove => "from above",
-    }
-}
-
 /// Rate, seconds, purpose, good, a value for each promise, verdict.
 pub(crate) fn cells(found: &Found, trial: &FoundTrial) -> Vec<String> {
     let run = &trial.summary;
@@ -98,7 +85,7 @@ pub(crate) fn cells(found: &Found, trial: &FoundTrial) -> Vec<String> {
     }
     cells.extend([
         decimal(trial.result.seconds, 1),
-        purpose(trial.purpose).to_owned(),
+        trial.purpose.name().to_owned(),
         if due == 0 { "–".to_owned() } else { format!("{} %", percent(found.good(run) as f64 * 100.0 / due as f64)) },
     ]);
     for (promise, seen) in found.slo.iter().zip(&trial.result.seen) {

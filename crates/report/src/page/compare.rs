@@ -7,11 +7,12 @@ use super::checks;
 use super::profiled::{self, Flame};
 use super::times::{Times, times};
 use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, finished, watched, written};
-use crate::compare::{self, Compared, Side};
+use crate::compare;
 use crate::server_side::{self, Rows};
 use crate::visible::visible;
 use crate::{Style, profiles, story};
 use analysis::compare::{Metric, Verdict};
+use analysis::comparison::{Comparison, Side};
 use analysis::quantity::{counted, figure};
 
 /// What the charts of a comparison draw.
@@ -48,11 +49,11 @@ struct Paired {
 
 /// The page.
 #[must_use]
-pub fn compare(compared: &Compared) -> Shown {
+pub fn compare(compared: &Comparison) -> Shown {
     written(view(compared))
 }
 
-fn view(compared: &Compared) -> View<Data> {
+fn view(compared: &Comparison) -> View<Data> {
     let verdict = compared.verdict();
     let standing = verdict.map(|verdict| match verdict {
         Verdict::Worse => Mark { word: "WORSE".to_owned(), tone: Tone::Bad, why: "B is worse than A".to_owned() },
@@ -121,14 +122,14 @@ fn view(compared: &Compared) -> View<Data> {
 }
 
 /// All response times of one side in the pairs that count.
-fn together(compared: &Compared, side: usize) -> Histogram {
+fn together(compared: &Comparison, side: usize) -> Histogram {
     let mut all = Histogram::new();
     compared.sound().for_each(|pair| all.add(&[&pair.a, &pair.b][side].response_time));
     all
 }
 
-fn answers(compared: &Compared) -> Vec<Answer> {
-    let change = |metric: Metric| compared.comparison.as_ref()?.changes.iter().find(|change| change.metric == metric);
+fn answers(compared: &Comparison) -> Vec<Answer> {
+    let change = |metric: Metric| compared.verdicts.as_ref()?.changes.iter().find(|change| change.metric == metric);
     let carries = match change(Metric::Qps) {
         Some(qps) => Answer::measured(
             Question::Carries,
@@ -150,16 +151,16 @@ fn answers(compared: &Compared) -> Vec<Answer> {
         Some(place) => Answer::measured(Question::Limits, place.clone(), "shift"),
         None => Answer::not_measured(Question::Limits, "Where a difference comes from cannot be read from these percentiles"),
     };
-    let changed = match &compared.comparison {
+    let changed = match &compared.verdicts {
         Some(_) => Answer::measured(Question::Changed, answer, "verdicts"),
         None => Answer::not_measured(Question::Changed, &answer),
     };
     vec![carries, knee, changed.toned(tone), limits]
 }
 
-fn figures(compared: &Compared) -> Vec<Figure> {
+fn figures(compared: &Comparison) -> Vec<Figure> {
     let shown = [Metric::Qps, Metric::P50, Metric::P99, Metric::FailureShare];
-    let changes = compared.comparison.iter().flat_map(|comparison| &comparison.changes);
+    let changes = compared.verdicts.iter().flat_map(|verdicts| &verdicts.changes);
     let all: Vec<_> = changes.collect();
     shown
         .into_iter()
@@ -171,11 +172,11 @@ fn figures(compared: &Compared) -> Vec<Figure> {
         .collect()
 }
 
-fn tables(compared: &Compared) -> Vec<Table> {
+fn tables(compared: &Comparison) -> Vec<Table> {
     let mut tables: Vec<Table> =
         checks::table(&compared.checks).map(|table| table.noted("Judged by all runs of B that count, together.")).into_iter().collect();
-    if let Some(comparison) = &compared.comparison {
-        let rows = compare::shown_changes(comparison).map(|change| compare::cells(change).into()).collect();
+    if let Some(verdicts) = &compared.verdicts {
+        let rows = compare::shown_changes(verdicts).map(|change| compare::cells(change).into()).collect();
         tables.push(
             Table::new("verdicts", "Verdicts", &["", "#A", "#B", "change", "verdict"], rows)
                 .noted("Change from A to B with its interval of at least 95 %. A and B lie as far apart as the change, around the middle of both sides' medians over the pairs that count."),

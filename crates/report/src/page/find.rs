@@ -113,7 +113,7 @@ fn view(found: &Found) -> View<Data> {
                 .map(|trial| Tried {
                     rate: trial.rate,
                     seconds: trial.result.seconds,
-                    purpose: table::purpose(trial.purpose),
+                    purpose: trial.purpose.name(),
                     outcome: outcome(trial),
                 })
                 .collect(),

@@ -19,11 +19,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{Stop, Urgency};
+use engine::{RunError, Stop, Urgency};
 use plan::{Nanos, Plan};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 
 /// What is kept of what a command says.
@@ -91,22 +90,20 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the command given with `flag` and waits until it listens; `None` if the user wants to end before that.
+    /// Starts the command given with `flag` and waits until it listens.
     ///
     /// # Errors
-    /// If someone listens there already, the command cannot be started, ends before it listens, or does not listen in time.
-    pub fn start(flag: &'static str, command: &str, at: &Place, within: Nanos, stop: &Stop) -> Result<Option<Self>, Failed> {
+    /// If someone listens there already, the command cannot be started, ends before it listens, or does not listen in time; and if the user wants to end before that.
+    pub fn start(flag: &'static str, command: &str, at: &Place, within: Nanos, stop: &Stop) -> Result<Self, RunError> {
         if at.answers() {
-            return Err(Failed::new(
-                Exit::NotCarriedOut,
-                format_args!("something listens at {at} already, before {flag} '{command}' was started"),
+            return Err(RunError::run(
+                format!("something listens at {at} already, before {flag} '{command}' was started"),
                 "stop it first, or give with --url the address that the commands serve",
             ));
         }
         let mut server = Self::spawn(flag, command).map_err(|why| {
-            Failed::new(
-                Exit::NotCarriedOut,
-                format_args!("{flag} '{command}' cannot be started: {}", plainly(&why)),
+            RunError::run(
+                format!("{flag} '{command}' cannot be started: {}", plainly(&why)),
                 "check that /bin/sh is there and that this user may start processes",
             )
         })?;
@@ -116,10 +113,10 @@ impl Server {
                 return Err(server.told(&format!("ended with {} before it listened at {at}", in_words(status))));
             }
             if stop.urgency() > Urgency::None {
-                return Ok(None);
+                return Err(server.told(&format!("was not waited for until it listened at {at}")));
             }
             if at.answers() {
-                return Ok(Some(server));
+                return Ok(server);
             }
             if Instant::now() > deadline {
                 return Err(server.told(&format!("did not listen at {at} within {within}")));
@@ -132,7 +129,7 @@ impl Server {
     ///
     /// # Errors
     /// If it has ended by itself.
-    pub fn stop(mut self) -> Result<(), Failed> {
+    pub fn stop(mut self) -> Result<(), RunError> {
         match self.ended() {
             Some(status) => Err(self.told(&format!("ended with {} while it was loaded", in_words(status)))),
             None => Ok(()),
@@ -175,7 +172,7 @@ impl Server {
     }
 
     /// What happened, with the last it said.
-    fn told(mut self, what: &str) -> Failed {
+    fn told(mut self, what: &str) -> RunError {
         self.end_group();
         // Whoever left the group may hold the pipe open for ever, so its end is not waited for.
         let deadline = Instant::now() + Duration::from_secs(1);
@@ -191,9 +188,8 @@ impl Server {
         } else {
             last.iter().fold("\n  the last it said:".to_owned(), |shown, line| format!("{shown}\n    {}", report::visible(line)))
         };
-        Failed::new(
-            Exit::NotCarriedOut,
-            format_args!("{} '{}' {what}{shown}", self.flag, self.command),
+        RunError::run(
+            format!("{} '{}' {what}{shown}", self.flag, self.command),
             "the command must serve the address of --url in the foreground; try it alone in a shell",
         )
     }

@@ -21,6 +21,7 @@ impl FromStr for Margin {
 
 impl Margin {
     /// From 0 to below 1.
+    #[must_use]
     pub const fn share(self) -> f64 {
         self.0
     }

@@ -6,27 +6,26 @@
 
 use std::collections::BTreeMap;
 
-use analysis::compare::{Direction, Distance, Metric, PAIRS_MIN, QuantileShift, Verdict};
-use analysis::interval::Interval;
-use analysis::quantity::{bytes, counted, percent, signed, time};
-
-use super::compared::Compared;
+use super::Comparison;
+use crate::compare::{Direction, Distance, Metric, PAIRS_MIN, QuantileShift, Verdict};
+use crate::interval::Interval;
+use crate::quantity::{bytes, counted, percent, signed, time};
 
 /// Percentiles whose changes lie within this factor of each other (as logarithms) moved alike.
 const ALIKE: f64 = 2.0;
 
 /// The sentences.
 #[must_use]
-pub fn reading(compared: &Compared) -> Vec<String> {
-    let mut said = vec![answer(compared)];
-    if let Some(why) = &compared.stopped {
+pub fn reading(comparison: &Comparison) -> Vec<String> {
+    let mut said = vec![answer(comparison)];
+    if let Some(why) = &comparison.stopped {
         said.push(format!("Stopped: {why}."));
     }
-    said.extend(unlike(compared));
-    if compared.sound().count() >= PAIRS_MIN {
-        said.extend(place(&compared.shifts));
-        said.extend(compared.distance.as_ref().map(apart));
-        if let Some(calibration) = compared.calibration.as_ref().filter(|calibration| !calibration.is_sound()) {
+    said.extend(unlike(comparison));
+    if comparison.sound().count() >= PAIRS_MIN {
+        said.extend(place(&comparison.shifts));
+        said.extend(comparison.distance.as_ref().map(apart));
+        if let Some(calibration) = comparison.calibration.as_ref().filter(|calibration| !calibration.is_sound()) {
             said.push(format!(
                 "Take it with care: when this target was compared with itself, {} % of the comparisons raised a false alarm.",
                 percent(calibration.false_alarms().value() * 100.0)
@@ -37,9 +36,9 @@ pub fn reading(compared: &Compared) -> Vec<String> {
 }
 
 /// That the sides do not answer alike, where they do not: then it is not the same work that is compared (docs/measurement.md §3.9).
-fn unlike(compared: &Compared) -> Option<String> {
+fn unlike(comparison: &Comparison) -> Option<String> {
     let mut sides = [(BTreeMap::<u16, u64>::new(), 0u64, 0u64), (BTreeMap::new(), 0, 0)];
-    for pair in compared.sound() {
+    for pair in comparison.sound() {
         for ((statuses, answers, received), run) in sides.iter_mut().zip([&pair.a, &pair.b]) {
             for (status, count) in &run.status {
                 *statuses.entry(*status).or_default() += count;
@@ -68,19 +67,19 @@ fn unlike(compared: &Compared) -> Option<String> {
     if (large / small.max(1.0) - 1.0).abs() > UNLIKE {
         said.push(format!("an answer of A has {} and one of B {} on average", bytes(small.round()), bytes(large.round())));
     }
-    (!said.is_empty()).then(|| format!("The two do not answer alike: {}. It may not be the same work that is compared.", said.join("; ")))
+    (!said.is_empty()).then(|| format!("The two do not answer alike: {}. It may not be the same work that is comparison.", said.join("; ")))
 }
 
 /// Answers that differ by less are the same answers.
 const UNLIKE: f64 = 0.01;
 
 /// The verdict on the whole.
-fn answer(compared: &Compared) -> String {
-    let sound = compared.sound().count();
-    let Some(verdict) = compared.verdict() else {
-        let left_out = compared.pairs.len() - sound;
+fn answer(comparison: &Comparison) -> String {
+    let sound = comparison.sound().count();
+    let Some(verdict) = comparison.verdict() else {
+        let left_out = comparison.pairs.len() - sound;
         let limited = if left_out > 0 {
-            format!(" ({} left out, because {})", counted(left_out as u64, "pair"), first_cause(compared))
+            format!(" ({} left out, because {})", counted(left_out as u64, "pair"), first_cause(comparison))
         } else {
             String::new()
         };
@@ -89,7 +88,7 @@ fn answer(compared: &Compared) -> String {
             if sound == 1 { "is" } else { "are" }
         );
     };
-    let changes = || compared.comparison.iter().flat_map(|comparison| &comparison.changes).filter(|change| change.metric.is_primary());
+    let changes = || comparison.verdicts.iter().flat_map(|verdicts| &verdicts.changes).filter(|change| change.metric.is_primary());
     let listed = |wanted: Verdict| {
         let named: Vec<String> = changes()
             .filter(|change| change.verdict == wanted)
@@ -171,8 +170,8 @@ pub fn apart(distance: &Distance) -> String {
 /// A narrower gap between two distributions is none.
 const GAP_WORTH_SAYING: f64 = 0.02;
 
-fn first_cause(compared: &Compared) -> &str {
-    compared.pairs.iter().find_map(|pair| pair.left_out.as_deref()).unwrap_or("they say nothing about the server")
+fn first_cause(comparison: &Comparison) -> &str {
+    comparison.pairs.iter().find_map(|pair| pair.left_out.as_deref()).unwrap_or("they say nothing about the server")
 }
 
 /// Where in the distribution the change is; nothing where nothing moved that could be told.

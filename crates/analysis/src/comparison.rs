@@ -2,19 +2,19 @@
 //!
 //! Invariant: the file holds every run whole, so that another judgement needs no other measurement.
 
-use analysis::compare::{
-    Answered, Calibration, Comparison, Distance, Margins, Need, PAIRS_MIN, QuantileShift, Values, Verdict, paired, shift_by_quantile,
-    values,
-};
-use analysis::gate::{self, Check, Judgement, Why};
-use analysis::{Standing, Validity, generator_limit};
 use measure::Summary;
 use plan::Random;
 use serde::{Deserialize, Serialize};
 
-use super::words::reading;
-use crate::json::{Label, ReadError};
-use crate::visible;
+use crate::compare::{
+    Answered, Calibration, Distance, Margins, Need, PAIRS_MIN, QuantileShift, Values, Verdict, Verdicts, paired, shift_by_quantile, values,
+};
+use crate::gate::{self, Check, Judgement, Why};
+use crate::{Standing, Validity, generator_limit};
+
+mod words;
+
+pub use words::{apart, reading};
 
 /// The version of the comparison file.
 pub const COMPARE_SCHEMA: &str = "loadline.compare/1";
@@ -81,10 +81,11 @@ pub struct ProfiledSide {
 }
 
 /// A comparison and everything it was made from.
-#[derive(Debug, Clone, Serialize)]
-pub struct Compared {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "Record")]
+pub struct Comparison {
     /// Always [`COMPARE_SCHEMA`].
-    pub schema: &'static str,
+    pub schema: String,
     /// What its files are named after.
     pub name: String,
     /// What A is.
@@ -100,7 +101,8 @@ pub struct Compared {
     /// What the plans differ in besides the target, where that was let pass.
     pub differences: Vec<String>,
     /// Verdict by verdict; `None` without a single pair that counts.
-    pub comparison: Option<Comparison>,
+    #[serde(rename = "comparison")]
+    pub verdicts: Option<Verdicts>,
     /// What B has to keep to.
     #[serde(skip)]
     pub promises: Vec<Check>,
@@ -121,7 +123,7 @@ pub struct Compared {
     pub profiled: Vec<ProfiledSide>,
 }
 
-impl Compared {
+impl Comparison {
     /// Nothing measured yet. The margins are made no narrower than what the target differs from itself by.
     #[must_use]
     pub fn new(name: String, a: Subject, b: Subject, pairs_planned: u32, margins: Margins, calibration: Option<Calibration>) -> Self {
@@ -130,7 +132,7 @@ impl Compared {
             None => margins,
         };
         Self {
-            schema: COMPARE_SCHEMA,
+            schema: COMPARE_SCHEMA.to_owned(),
             name,
             a,
             b,
@@ -138,7 +140,7 @@ impl Compared {
             margins,
             calibration,
             differences: Vec::new(),
-            comparison: None,
+            verdicts: None,
             promises: Vec::new(),
             checks: Vec::new(),
             shifts: Vec::new(),
@@ -158,7 +160,7 @@ impl Compared {
         let seed = sound.first().map_or(0, |pair| pair.a.plan.seed());
         let answered: Vec<_> = sound.iter().map(|pair| (Answered::from(&pair.a), Answered::from(&pair.b))).collect();
         let shifts = shift_by_quantile(&sound.iter().map(|pair| (&pair.a, &pair.b)).collect::<Vec<_>>());
-        self.comparison = (!both.is_empty()).then(|| paired(&both, &self.margins));
+        self.verdicts = (!both.is_empty()).then(|| paired(&both, &self.margins));
         self.checks = match all_of_b {
             Some(all) => gate::judge(&self.promises, &all),
             None => {
@@ -196,58 +198,43 @@ impl Compared {
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         let enough = self.sound().count() >= PAIRS_MIN;
-        self.comparison.as_ref().filter(|_| enough).map(|comparison| comparison.verdict)
+        self.verdicts.as_ref().filter(|_| enough).map(|verdicts| verdicts.verdict)
     }
 }
 
-/// Reads the JSON of a comparison. What follows from its pairs is found anew.
-///
-/// # Errors
-/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
-pub fn read(text: &str) -> Result<Compared, ReadError> {
-    /// What was measured and asked for.
-    #[derive(Deserialize)]
-    struct Saved {
-        name: String,
-        a: Subject,
-        b: Subject,
-        pairs_planned: u32,
-        margins: Margins,
-        calibration: Option<Calibration>,
-        #[serde(default)]
-        differences: Vec<String>,
-        #[serde(default)]
-        checks: Vec<Promised>,
-        stopped: Option<String>,
-        pairs: Vec<Pair>,
-        #[serde(default)]
-        profiled: Vec<ProfiledSide>,
+/// What stands in the file of a comparison and does not follow from its pairs.
+#[derive(Deserialize)]
+struct Record {
+    name: String,
+    a: Subject,
+    b: Subject,
+    pairs_planned: u32,
+    margins: Margins,
+    calibration: Option<Calibration>,
+    #[serde(default)]
+    differences: Vec<String>,
+    #[serde(default)]
+    checks: Vec<Promised>,
+    stopped: Option<String>,
+    pairs: Vec<Pair>,
+    #[serde(default)]
+    profiled: Vec<ProfiledSide>,
+}
+
+/// A promise in a file; whether it was kept is found anew.
+#[derive(Deserialize)]
+struct Promised {
+    check: Check,
+}
+
+/// As read from a file: what follows from its pairs is found anew.
+impl From<Record> for Comparison {
+    fn from(record: Record) -> Self {
+        let Record { name, a, b, pairs_planned, margins, calibration, differences, checks, stopped, pairs, profiled } = record;
+        let promises = checks.into_iter().map(|promised| promised.check).collect();
+        let new = Self::new(name, a, b, pairs_planned, Margins::default(), calibration);
+        let mut read = Self { margins, differences, promises, stopped, pairs, profiled, ..new };
+        read.judge();
+        read
     }
-    /// What was promised; whether it was kept is found anew.
-    #[derive(Deserialize)]
-    struct Promised {
-        check: Check,
-    }
-    let label: Label = serde_json::from_str(text)?;
-    match label.schema.as_deref() {
-        Some(COMPARE_SCHEMA) => {}
-        Some(other) => {
-            return Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{COMPARE_SCHEMA}'", visible(other))));
-        }
-        None => return Err(ReadError::Schema("it is not a comparison of loadline".to_owned())),
-    }
-    let Saved { name, a, b, pairs_planned, margins, calibration, differences, checks, stopped, pairs, profiled } =
-        serde_json::from_str(text)?;
-    let promises = checks.into_iter().map(|promised| promised.check).collect();
-    let mut compared = Compared {
-        margins,
-        differences,
-        promises,
-        stopped,
-        pairs,
-        profiled,
-        ..Compared::new(name, a, b, pairs_planned, Margins::default(), calibration)
-    };
-    compared.judge();
-    Ok(compared)
 }

@@ -1,0 +1,73 @@
+//! Two addresses under one load: what a browser may compare.
+//!
+//! No files and no commands, which the command line compares too: whoever is at the other end did not log in to this machine.
+
+use analysis::comparison::{Comparison, Subject};
+use analysis::gate::Check;
+use engine::RunError;
+use experiment::compare::{Event, Settings};
+use plan::{ComparisonDraft, Draft, Plan, PlanErrors};
+
+use super::{Design, PAIRS_LAST, Prepared, lasting, plans, seed_of, suggested, unmeasured};
+use crate::bench::ServerBench;
+use crate::scenarios::Scenarios;
+
+/// Two addresses under one load, decided.
+pub struct TwoTargets {
+    sides: [Prepared; 2],
+    plans: Vec<[Plan; 2]>,
+    design: Design,
+    seed: u64,
+}
+
+impl TwoTargets {
+    /// Decides every pair; the load is that of A. Every mistake goes to `errors`.
+    pub fn decide(mut draft: Draft, other: String, comparison: ComparisonDraft, errors: &mut PlanErrors) -> Option<Self> {
+        let (design, scenarios) = (Design::decide(comparison, errors), Scenarios::default());
+        lasting(&mut draft, &scenarios);
+        let a = draft.url.clone().unwrap_or_default();
+        let sides = [a, other].map(|url| Prepared {
+            // Written down as every URL is: without its secrets.
+            subject: Subject { name: url.parse::<plan::Target>().map_or_else(|_| url.clone(), |target| target.to_string()), command: None },
+            draft: Draft { url: Some(url), ..draft.clone() },
+            scenarios: scenarios.clone(),
+            left_out: Vec::new(),
+            from_file: false,
+            invalid: None,
+        });
+        let seed = seed_of(&sides);
+        let plans = plans(&sides, design.pairs.unwrap_or(PAIRS_LAST), seed, errors);
+        (!plans.is_empty()).then_some(Self { sides, plans, design, seed })
+    }
+
+    /// The first plan of each side.
+    pub fn first(&self) -> [&Plan; 2] {
+        let [a, b] = &self.plans[0];
+        [a, b]
+    }
+
+    /// What it is called, where it was not given a name.
+    pub fn suggested(&self) -> String {
+        suggested(&self.sides)
+    }
+
+    /// A comparison of which nothing is measured yet.
+    pub fn unmeasured(&self, name: &str, promises: Vec<Check>) -> Comparison {
+        Comparison { promises, ..unmeasured(name.to_owned(), &self.sides, self.first(), &self.design) }
+    }
+
+    /// Measures pair by pair, each side on its bench.
+    ///
+    /// # Errors
+    /// If a run cannot be carried out; what was measured is in `comparison`.
+    pub fn measure(
+        &self,
+        comparison: &mut Comparison,
+        [mut a, mut b]: [ServerBench<'_>; 2],
+        tell: &mut dyn FnMut(&mut Comparison, Event),
+    ) -> Result<(), RunError> {
+        let Design { pairs, cooldown, .. } = self.design;
+        let settings = Settings { plans: &self.plans, pairs, cooldown, seed: self.seed, is_profiled: [false; 2] };
+        experiment::compare::carry_out(&settings, comparison, [&mut a, &mut b], tell).map(drop)
+    }
+}

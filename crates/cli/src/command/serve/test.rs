@@ -1,0 +1,372 @@
+//! A test that a browser starts: decided, carried out before everybody who has a page open, and saved.
+//!
+//! What it may set is a list of the crate `serve`. Here values are looked at, which may name files of this machine too, and the same
+//! loops carry it out as on the command line: a run, a sweep, a search or a comparison.
+
+use std::sync::mpsc;
+use std::time::Instant;
+
+use analysis::Reading;
+use analysis::gate::{AbortRule, Check};
+use engine::{RunError, RunErrorKind, Runner, Stop};
+use export::Exports;
+use history::Kind;
+use measure::Summary;
+use plan::{Draft, Plan, PlanError, PlanErrors};
+use report::{Experiment, page};
+use serve::{Ended, Live, NotStarted, StartTest};
+
+use crate::bench::ServerBench;
+use crate::command::compare::TwoTargets;
+use crate::command::find::CapacitySearch;
+use crate::command::sweep::{Asked, Climb, wished};
+use crate::drive::{Series, look_elsewhere};
+use crate::keeping::{At, Keeper, Keeping};
+use crate::observers::Observers;
+use crate::observing::Eyes;
+use crate::profiling::Probes;
+use crate::promises::{Aborts, Guard, Promises};
+use crate::scenarios::Scenarios;
+use crate::{inputs, saved, scenarios, secrets};
+
+/// A test without a mistake.
+pub struct Test {
+    work: Work,
+    checks: Vec<Check>,
+    guard: Guard,
+    name: String,
+    keeper: Keeper,
+}
+
+/// What is carried out.
+enum Work {
+    Run(Box<Plan>),
+    Sweep(Box<Climb>),
+    Find(Box<CapacitySearch>),
+    Compare(Box<TwoTargets>),
+}
+
+impl Work {
+    /// The first load.
+    fn first(&self) -> Option<&Plan> {
+        match self {
+            Self::Run(plan) => Some(plan),
+            Self::Sweep(climb) => climb.first(),
+            Self::Find(search) => Some(search.first()),
+            Self::Compare(two) => Some(two.first()[0]),
+        }
+    }
+
+    const fn kind(&self) -> Kind {
+        match self {
+            Self::Run(_) => Kind::Run,
+            Self::Sweep(_) => Kind::Sweep,
+            Self::Find(_) => Kind::Find,
+            Self::Compare(_) => Kind::Compare,
+        }
+    }
+}
+
+impl Test {
+    /// A test without mistakes; else all of them, as the command line words them.
+    pub fn decide(at: &At, test: &StartTest) -> (Option<Self>, PlanErrors) {
+        let mut errors = PlanErrors::default();
+        let draft = test.plan.draft().clone();
+        let refused: Vec<PlanError> = test.plan.refused().iter().cloned().chain(refused_values(&draft)).collect();
+        let is_refused = !refused.is_empty();
+        refused.into_iter().for_each(|error| errors.push(error));
+        let described = [test.sweep.is_some(), test.find.is_some(), test.compare.is_some()];
+        if described.into_iter().filter(|is| *is).count() > 1 {
+            errors.push(PlanError::new("plan", "a test is one of sweep, find and compare, and here are several", "leave all but one out"));
+        }
+        if test.other.is_some() && test.compare.is_none() {
+            errors.push(PlanError::new(
+                "compare",
+                "'other' is the other side of a comparison, and this is none",
+                "give compare too, or leave it out",
+            ));
+        }
+        let scenario = if is_refused { None } else { Scenarios::default().of(&draft) };
+        let draft = if is_refused { without_refused(draft) } else { draft };
+        let work = Self::work(draft, test, &mut errors);
+        let checks = Promises::of(test.check.clone()).read(scenario.as_deref(), &mut errors);
+        let guard = Aborts::of(test.abort_on.clone()).read(&mut errors);
+        let given = test.name.clone().filter(|name| !name.trim().is_empty());
+        let name = given.or_else(|| match work.as_ref()? {
+            Work::Compare(two) => Some(two.suggested()),
+            other => other.first().map(saved::suggested),
+        });
+        let name = name.unwrap_or_default();
+        let keeping = Keeping::of(at.clone(), test.tag.clone(), test.note.clone());
+        let keeper = keeping.decide(test.kind(), &name, &mut errors);
+        if let Some(plan) = work.as_ref().and_then(Work::first) {
+            inputs::look_for_redacted(plan, &mut errors);
+        }
+        let work = work.filter(|_| errors.is_empty());
+        (work.map(|work| Self { work, checks, guard, name, keeper }), errors)
+    }
+
+    fn work(draft: Draft, test: &StartTest, errors: &mut PlanErrors) -> Option<Work> {
+        let scenarios = Scenarios::default();
+        match (test.kind(), &test.sweep, &test.find, &test.compare) {
+            (Kind::Sweep, Some(ladder), ..) => {
+                let slo = wished(test.slo.iter().filter_map(|text| text.parse().ok()).collect(), errors);
+                let climb = Climb::decide(draft, ladder.clone(), scenarios, errors)?;
+                Some(Work::Sweep(Box::new(climb.keeping(slo))))
+            }
+            (Kind::Find, _, Some(search), _) => {
+                let search = CapacitySearch::decide(draft, (&test.slo, search.clone()), scenarios, errors)?;
+                Some(Work::Find(Box::new(search)))
+            }
+            (Kind::Compare, _, _, Some(comparison)) => {
+                let Some(other) = test.other.clone().filter(|other| !other.trim().is_empty()) else {
+                    let usage = "give the other target";
+                    errors.push(PlanError::new("compare", "there is only one side to compare", usage));
+                    inputs::decide(draft, &scenarios, errors);
+                    return None;
+                };
+                TwoTargets::decide(draft, other, comparison.clone(), errors).map(|two| Work::Compare(Box::new(two)))
+            }
+            _ => inputs::decide(draft, &scenarios, errors).map(|plan| Work::Run(Box::new(plan))),
+        }
+    }
+
+    /// How much load it is, in words.
+    pub fn load(&self) -> String {
+        let each = self.work.first().map(report::load_of).unwrap_or_default();
+        match &self.work {
+            Work::Run(_) => each,
+            Work::Sweep(climb) => climb.in_words(),
+            Work::Find(search) => search.in_words(),
+            Work::Compare(_) => format!("pairs of runs, each with {each}"),
+        }
+    }
+
+    /// Measures, tells and saves. `told` hears whether it began.
+    pub fn carry_out(mut self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) {
+        let stop = Stop::new();
+        let begun = self.begin(runner, &stop);
+        let ready = match begun {
+            Ok(ready) => ready,
+            Err(error) => {
+                let _ = told.send(Err(not_started(&error)));
+                return;
+            }
+        };
+        let raised = stop.clone();
+        if let Some(first) = self.work.first() {
+            live.begin(super::begun(self.work.kind(), &self.name, first), move || raised.raise());
+        }
+        self.keeper.begin(&stop);
+        let _ = told.send(Ok(()));
+        let ended = self.measure(ready, live, &stop);
+        live.end(&ended);
+    }
+
+    /// Looks at everything that can be wrong before the first request, and does what a scenario does once before all loads.
+    fn begin(&mut self, runner: &Runner, stop: &Stop) -> Result<Series, RunError> {
+        let scenarios = Scenarios::default();
+        if let Some(first) = self.work.first() {
+            look_elsewhere(first, &scenarios, runner)?;
+        }
+        match &mut self.work {
+            Work::Run(plan) => runner.prepare(plan).map(|_| Series::of(&scenarios, runner)),
+            Work::Sweep(climb) => {
+                climb.fit(Asked::Nothing, runner)?;
+                climb.begin(runner, stop)
+            }
+            Work::Find(search) => runner.prepare(search.first()).and_then(|_| search.begin(runner, stop)),
+            Work::Compare(two) => {
+                two.first().into_iter().try_for_each(|plan| runner.prepare(plan).map(drop))?;
+                Ok(Series::of(&scenarios, runner))
+            }
+        }
+    }
+
+    fn measure(self, series: Series, live: &Live, stop: &Stop) -> Ended {
+        let Self { work, checks, mut guard, name, mut keeper } = self;
+        let (eyes, nowhere) = (Eyes::auto(), Exports::default());
+        // What a browser asks for names no programs and no places of this machine.
+        let probes = Probes::NONE;
+        let bench = |series, keeper| ServerBench {
+            series,
+            screen: None,
+            live: Some(live),
+            keeper,
+            exports: &nowhere,
+            eyes: &eyes,
+            probes: &probes,
+            guard: &guard,
+            stop,
+            began: Instant::now(),
+        };
+        match work {
+            Work::Run(plan) => {
+                let ended = Observers {
+                    screen: None,
+                    live: Some((live, String::new())),
+                    server: Some(eyes.open_again(&plan)),
+                    profiles: None,
+                    journal: Some((&keeper, name)),
+                    exports: None,
+                    guard: Some(&mut guard),
+                    judge: None,
+                }
+                .carry_out(&plan, stop, |watch, stop| series.run(&plan, watch, stop));
+                let (measured, trouble) = match ended {
+                    Ok(summary) => (Some(summary), None),
+                    Err(mut error) => (error.measured.take().map(|summary| *summary), Some(secrets::without(&error.message))),
+                };
+                keeper.load_is_over();
+                match &measured {
+                    None => {
+                        keeper.discard();
+                        Ended { trouble, ..Ended::default() }
+                    }
+                    Some(summary) => run_saved(summary, &checks, guard.came_true(), keeper, trouble),
+                }
+            }
+            Work::Sweep(climb) => {
+                let climb = climb.promising(checks);
+                let mut sweep = climb.unmeasured(&name);
+                let ended = climb.measure(&mut sweep, &mut bench(series, &keeper), &mut |sweep, _| so_far(sweep, live, &keeper));
+                experiment_saved(&sweep, ended, keeper)
+            }
+            Work::Find(search) => {
+                let mut found = analysis::found::Found { checks, ..search.unmeasured(&name) };
+                let ended = search.measure(&mut found, &mut bench(series, &keeper), &mut |found, _| so_far(found, live, &keeper));
+                experiment_saved(&found, ended, keeper)
+            }
+            Work::Compare(two) => {
+                let mut comparison = two.unmeasured(&name, checks);
+                let benches = [bench(series.again(), &keeper), bench(series, &keeper)];
+                let ended = two.measure(&mut comparison, benches, &mut |comparison, _| {
+                    comparison.judge();
+                    so_far(comparison, live, &keeper);
+                });
+                comparison.judge();
+                experiment_saved(&comparison, ended, keeper)
+            }
+        }
+    }
+}
+
+/// Shows and remembers what is measured so far.
+fn so_far<R: Experiment>(result: &R, live: &Live, keeper: &Keeper) {
+    if !result.is_empty() {
+        keeper.result_so_far(|| result.json().bytes);
+        live.result(result.page().json());
+    }
+}
+
+fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), RunError>, mut keeper: Keeper) -> Ended {
+    let trouble = ended.err().map(|error| secrets::without(&error.message));
+    keeper.load_is_over();
+    if result.is_empty() {
+        keeper.discard();
+        return Ended { trouble, ..Ended::default() };
+    }
+    save(&result.json().bytes, result.page().json(), keeper, trouble)
+}
+
+fn run_saved(summary: &Summary, checks: &[Check], aborted_by: Option<AbortRule>, keeper: Keeper, trouble: Option<String>) -> Ended {
+    let reading = Reading::new(summary, checks).aborted_by(aborted_by);
+    save(&saved::json(&reading), page::run(&reading).json(), keeper, trouble)
+}
+
+fn save(json: &[u8], page: &str, mut keeper: Keeper, trouble: Option<String>) -> Ended {
+    let id = keeper.id();
+    let (saved, unsaved) = match keeper.save(json) {
+        Ok(line) if !line.is_empty() => (id, None),
+        Ok(_) => (None, Some("the result could not be saved; the terminal says why".to_owned())),
+        Err(failed) => (None, Some(failed.text)),
+    };
+    Ended { page: Some(page.to_owned()), saved, trouble: trouble.or(unsaved) }
+}
+
+fn not_started(error: &RunError) -> NotStarted {
+    let (message, help) = (secrets::without(&error.message), secrets::without(&error.help));
+    match error.kind {
+        RunErrorKind::Refused => NotStarted::Refused { message, help },
+        RunErrorKind::Input | RunErrorKind::Run => NotStarted::Unable { message, help },
+    }
+}
+
+const SCENARIO_AS_TEXT: &str = "give what stands in it as scenario_text, or start the test on the command line";
+
+/// Values of permitted settings that name files of this machine, or read from it.
+fn refused_values(draft: &Draft) -> Vec<PlanError> {
+    let mut errors = Vec::new();
+    let mut refuse = |setting: &'static str, message: String, help: &str| errors.push(PlanError::new(setting, message, help));
+    if draft.url.as_deref().is_some_and(scenarios::is_file) {
+        let message = "--scenario names a file of the machine that serves, and is not taken from a browser".to_owned();
+        refuse("scenario", message, SCENARIO_AS_TEXT);
+    }
+    let bodies = [("data", draft.data.as_deref()), ("json", draft.json.as_deref())];
+    for (setting, _) in bodies.into_iter().filter(|(_, text)| text.is_some_and(|text| text.starts_with('@'))) {
+        let message = format!("--{setting} @… names a file of the machine that serves, and is not taken from a browser");
+        refuse(setting, message, "give the text itself");
+    }
+    if draft.form.iter().any(|field| field.split_once('=').is_some_and(|(_, value)| value.starts_with('@'))) {
+        let message = "--form name=@… names a file of the machine that serves, and is not taken from a browser".to_owned();
+        refuse("form", message, "give the value itself");
+    }
+    let texts = [("url", &draft.url), ("data", &draft.data), ("json", &draft.json), ("user", &draft.user), ("bearer", &draft.bearer)];
+    let texts = texts.into_iter().filter_map(|(setting, text)| Some((setting, text.as_deref()?)));
+    let lists = [("header", &draft.header), ("cookie", &draft.cookie), ("form", &draft.form)];
+    let lists = lists.into_iter().flat_map(|(setting, texts)| texts.iter().map(move |text| (setting, text.as_str())));
+    // A template with a mistake may be one half of another.
+    for (setting, _) in texts.chain(lists).filter(|(_, text)| !draft.no_templates && plan::template::reads_outside(text)) {
+        let message = format!("the template in --{setting} names a variable or a file of the machine that serves, or holds a mistake");
+        refuse(setting, message, "give the value itself, or send {{ as it is with no_templates");
+    }
+    errors.extend(draft.scenario_text.as_deref().map_or_else(Vec::new, scenarios::mistakes_of));
+    errors
+}
+
+/// What is left is looked at too, so that all mistakes are told together, and nothing that is named is touched.
+fn without_refused(draft: Draft) -> Draft {
+    let is_text = |text: &String| !text.starts_with('@');
+    Draft {
+        // A scenario may say where; what is wrong with it has been told.
+        url: draft.url.filter(|url| !scenarios::is_file(url)).or_else(|| draft.scenario_text.map(|_| "http://127.0.0.1/".to_owned())),
+        data: draft.data.filter(is_text),
+        json: draft.json.filter(is_text),
+        form: Vec::new(),
+        scenario_text: None,
+        no_templates: true,
+        ..draft
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_scenario_reads_of_this_machine_is_refused_with_its_place() {
+        let text = "target: http://a.test\nsteps:\n  - get: /{{env HOME}}\n  - post: /\n    body: {file: /etc/shadow}\n  - gte: /\n";
+        let draft = Draft { scenario_text: Some(text.to_owned()), ..Draft::default() };
+        let refused = refused_values(&draft);
+        let places: Vec<&str> = refused.iter().map(|error| error.message.split(": ").next().unwrap()).collect();
+        assert_eq!(places, ["scenario:3:17", "scenario:5:18", "scenario:6:5"]);
+        assert!(refused.iter().all(|error| error.setting == "scenario"));
+    }
+
+    #[test]
+    fn values_that_name_files_or_read_this_machine_are_refused_each_by_name() {
+        let draft: Draft =
+            serde_json::from_value(serde_json::json!({"url": "http://127.0.0.1/", "data": "@/etc/shadow", "json": "@-", "form": ["a=@/etc/shadow;type=text/plain"]}))
+                .unwrap();
+        let settings: Vec<&str> = refused_values(&draft).iter().map(|error| error.setting).collect();
+        assert_eq!(settings, ["data", "json", "form"]);
+        assert!(refused_values(&Draft { data: Some("a=@b {{uuid}}".to_owned()), ..Draft::default() }).is_empty());
+        let draft: Draft = serde_json::from_value(serde_json::json!({
+            "url": "http://127.0.0.1/{{env HOME}}", "header": ["X: {{base64 (file /etc/passwd)}}"], "cookie": ["a={{choice (env", "X)}}"],
+            "form": ["a={{hmac (env KEY) x}}"],
+        }))
+        .unwrap();
+        let settings: Vec<&str> = refused_values(&draft).iter().map(|error| error.setting).collect();
+        assert_eq!(settings, ["url", "header", "cookie", "form"]);
+    }
+}

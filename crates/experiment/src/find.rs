@@ -1,0 +1,355 @@
+//! A search for the highest rate that keeps a promise: what to try next is decided in [`analysis::search`], and here it is tried.
+//!
+//! Between trials the server is watched until it has recovered: a few requests one by one are to take about as long as they did before
+//! the search. A fixed rest, the alternative, is too short for a server with a long queue and wasted on one without.
+
+mod loads;
+mod recovery;
+
+use std::ops::ControlFlow;
+
+use analysis::ceiling::SHARE_MAX;
+use analysis::found::{Found, FoundTrial, Rated, learnt, lost};
+use analysis::gate::Slo;
+use analysis::quantity::four_digits;
+use analysis::search::{Cap, Early, Purpose, Search, Step};
+use analysis::{Level, Stopped, Trial};
+use engine::RunError;
+use measure::{Summary, Tick};
+use plan::{Nanos, Plan, PlanErrors, Rate};
+
+use crate::below;
+use crate::bench::{Bench, Load, Role, to_its_end};
+
+pub use loads::Loads;
+use recovery::Unloaded;
+
+/// A trial is not ended early before this (docs/measurement.md §2.5).
+const EARLY_FROM: Nanos = Nanos::from_secs(3);
+/// A run with a profile takes so many seconds, of which eight tenths are the profile's; with `--quick`, half of them.
+const PROFILED_S: f64 = 10.0;
+/// The seeds of these runs begin so far beyond those of the trials.
+const PROFILED_SEED: u64 = 1 << 32;
+
+/// What happens in a search.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// Higher rates than this are not tried: this machine was not seen to send them.
+    BelowTheCeiling(f64),
+    /// The trials begin.
+    Begin,
+    /// Something was learnt: by a trial, the last of them, or by a rest.
+    Step(Learnt),
+    /// Profiles will be taken at these loads, the last one at the rate found.
+    Profiles(Vec<Level>),
+    /// None will be, since no rate was found.
+    NoProfile,
+    /// A load was measured with a profile: the last of those.
+    Profiled,
+}
+
+/// What a step of a search taught.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Learnt {
+    /// Whether a rate is carried: the last of the trials says it.
+    Trial,
+    /// That the server has recovered, or has not in the time it was given; or nothing, since a trial was broken off.
+    Rest,
+}
+
+/// A search under way.
+pub struct Course<'a> {
+    loads: Loads<'a>,
+    slos: Vec<Slo>,
+    search: Search,
+    unloaded: Unloaded,
+    is_profiled: bool,
+}
+
+impl<'a> Course<'a> {
+    /// Looks at the server before it is loaded, by a few requests one by one. Where the ceiling of this machine is known, by the plan and
+    /// an answer of the server, rates that it cannot be trusted with will not be tried.
+    ///
+    /// # Errors
+    /// If these requests cannot be sent.
+    pub fn begin(
+        mut loads: Loads<'a>,
+        slos: Vec<Slo>,
+        (search, found): (Search, &mut Found),
+        ceiling: &dyn Fn(&Plan, &Summary) -> Option<f64>,
+        is_profiled: bool,
+        bench: &mut dyn Bench,
+        tell: &mut dyn FnMut(&Found, Event),
+    ) -> Result<Self, RunError> {
+        let run = recovery::look(&mut loads, bench)?;
+        let mut course = Self { unloaded: Unloaded::of(run), loads, slos, search, is_profiled };
+        found.unloaded_median = course.unloaded.median();
+        if let Some(rate_max) = course.keep_below_the_ceiling(found, ceiling) {
+            tell(found, Event::BelowTheCeiling(rate_max));
+        }
+        Ok(course)
+    }
+
+    /// Where this machine's ceiling is known, higher rates than it can be trusted with are not tried.
+    fn keep_below_the_ceiling(&mut self, found: &mut Found, ceiling: &dyn Fn(&Plan, &Summary) -> Option<f64>) -> Option<f64> {
+        // What was measured is requests of one kind, and what is searched is journeys.
+        let first = Some(self.loads.first()).filter(|plan| plan.scenario().is_none())?;
+        let rate_max = ceiling(first, self.unloaded.run())? * SHARE_MAX;
+        if rate_max >= found.settings.rate_max || rate_max < found.settings.first_rate {
+            return None;
+        }
+        found.settings.rate_max = rate_max;
+        found.settings.rate_max_by = Cap::Generator;
+        self.search = Search::new(found.settings.clone()).ok()?;
+        Some(rate_max)
+    }
+
+    /// Searches until the answer is known, or something ends it, and takes profiles; `found` holds what is known after each step.
+    ///
+    /// # Errors
+    /// If a trial cannot be carried out.
+    pub fn carry_out(mut self, found: &mut Found, bench: &mut dyn Bench, tell: &mut dyn FnMut(&Found, Event)) -> Result<(), RunError> {
+        tell(found, Event::Begin);
+        let ended = self.search(found, bench, tell);
+        found.answer = self.search.answer();
+        ended?;
+        match found.stopped {
+            None => self.profile(found, bench, tell),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn search(&mut self, found: &mut Found, bench: &mut dyn Bench, tell: &mut dyn FnMut(&Found, Event)) -> Result<(), RunError> {
+        while found.stopped.is_none() {
+            if bench.is_interrupted() {
+                found.stopped = Some(Stopped::interrupted());
+                break;
+            }
+            if let Some(why) = bench.has_run_out() {
+                found.stopped = Some(cut_short(why));
+                break;
+            }
+            let learnt = match self.search.next() {
+                Step::Done(_) => break,
+                Step::Rest { seconds_min, seconds_max } => {
+                    self.rest(found, [seconds_min, seconds_max], bench);
+                    Learnt::Rest
+                }
+                Step::Trial { rate, seconds, purpose, seed } => {
+                    self.trial((rate, seconds, purpose, seed), found, bench).inspect_err(|error| {
+                        found.stopped = Some(cut_short(&error.message));
+                    })?
+                }
+            };
+            found.answer = self.search.answer();
+            tell(found, Event::Step(learnt));
+        }
+        Ok(())
+    }
+
+    /// One trial, learnt and kept. Nothing is learnt of one that the user ended.
+    fn trial(
+        &mut self,
+        (rate, seconds, purpose, seed): (f64, f64, Purpose, u64),
+        found: &mut Found,
+        bench: &mut dyn Bench,
+    ) -> Result<Learnt, RunError> {
+        let plan = self.loads.trial(rate, seconds, purpose, &found.settings, seed).map_err(undecided)?;
+        let load = Load { plan: &plan, title: format!("{}, {}", in_words(rate, found.rated), purpose.name()), role: Role::Trial };
+        let expected = requests_expected(found, rate * seconds);
+        let mut seen: Vec<Tick> = Vec::new();
+        let mut early = None;
+        let begun = bench.now();
+        let slos = &self.slos;
+        let measured = bench.measure(&load, &mut |tick| {
+            seen.push(tick.clone());
+            let may_end = tick.to >= EARLY_FROM && tick.to < plan.end() && early.is_none();
+            if may_end && lost(slos, &seen, expected, purpose) {
+                early = Some(Early::Fail);
+            }
+            if early.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if let Some(rule) = &measured.aborted_by {
+            found.stopped = Some(Stopped::aborted(rule, &in_words(rate, found.rated)));
+            return Ok(Learnt::Rest);
+        }
+        if bench.is_interrupted() {
+            return Ok(Learnt::Rest);
+        }
+        if found.started.is_empty() {
+            found.started.clone_from(&measured.run.started);
+        }
+        let took = bench.now().since(begun);
+        let (result, doubt) = learnt(&self.slos, &measured.run, took.as_secs_f64(), early);
+        self.search.learn(result);
+        let trial = self.search.trials().last().expect("one was learnt just now");
+        found.trials.push(FoundTrial::new(trial, doubt, measured.run));
+        Ok(Learnt::Trial)
+    }
+
+    /// Probes until the server answers as it did before the search.
+    fn rest(&mut self, found: &mut Found, seconds: [f64; 2], bench: &mut dyn Bench) {
+        if let Some(rested) = recovery::wait(&mut self.loads, &self.unloaded, seconds, bench) {
+            self.search.rested(rested);
+            found.rests.push(rested);
+        }
+    }
+
+    /// Two runs more with a profile of each, once the rate is known: at a part of it, where nothing is in short supply yet, and at it.
+    /// They are no part of the search, whose figures a profile would change, nor of its budget.
+    fn profile(&mut self, found: &mut Found, bench: &mut dyn Bench, tell: &mut dyn FnMut(&Found, Event)) -> Result<(), RunError> {
+        if !self.is_profiled || found.trials.is_empty() || bench.is_interrupted() {
+            return Ok(());
+        }
+        let level = match found.rated {
+            Rated::Requests => Level::Offered as fn(Rate) -> Level,
+            Rated::Journeys => Level::Journeys,
+        };
+        let Some(best) = found.answer.carries.and_then(Rate::per_second).map(level) else {
+            tell(found, Event::NoProfile);
+            return Ok(());
+        };
+        let levels: Vec<Level> = below(best).into_iter().chain([best]).collect();
+        tell(found, Event::Profiles(levels.clone()));
+        // A short search has short trials.
+        let seconds = if found.settings.prove_s < PROFILED_S { PROFILED_S / 2.0 } else { PROFILED_S };
+        for (level, seed) in levels.into_iter().zip(found.settings.seed.wrapping_add(PROFILED_SEED)..) {
+            recovery::wait(&mut self.loads, &self.unloaded, [0.0, found.settings.rest_max_s], bench);
+            if bench.is_interrupted() {
+                return Ok(());
+            }
+            let plan = self.loads.trial(level.value(), seconds, Purpose::Soak, &found.settings, seed).map_err(undecided)?;
+            let rate = four_digits(level.value());
+            let load =
+                Load { plan: &plan, title: format!("{rate}/s, with a profile"), role: Role::Profile(format!("at {rate} a second ")) };
+            let run = bench.measure(&load, &mut to_its_end)?.run;
+            if run.requests.due > 0 {
+                found.profiled.push(Trial { level, repetition: 1, summary: run });
+                tell(found, Event::Profiled);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A rate with what it begins.
+fn in_words(rate: f64, rated: Rated) -> String {
+    let rate = four_digits(rate);
+    match rated {
+        Rated::Requests => format!("{rate}/s"),
+        Rated::Journeys => format!("{rate} journeys/s"),
+    }
+}
+
+/// How many requests so many arrivals come to: those of journeys as in the trial in which they came to most, and before there was one it
+/// cannot be told.
+fn requests_expected(found: &Found, arrivals: f64) -> f64 {
+    if found.rated == Rated::Requests {
+        return arrivals;
+    }
+    let each = found.trials.iter().map(|trial| trial.summary.requests.due as f64 / (trial.rate * trial.summary.duration_s).max(1.0));
+    each.reduce(f64::max).map_or(f64::INFINITY, |each| arrivals * each)
+}
+
+/// A trial could not be measured, for the reason given.
+fn cut_short(reason: &str) -> Stopped {
+    Stopped { words: format!("the next trial could not be measured: {reason}"), ..Stopped::cut_short("") }
+}
+
+fn undecided(mistakes: PlanErrors) -> RunError {
+    RunError::run(mistakes.to_string(), "repeat the search")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::time::Duration;
+
+    use analysis::StopRule;
+    use analysis::gate::Check;
+    use analysis::search::{LimitedBy, Settings};
+    use plan::Draft;
+
+    use crate::simulated::{Pool, SimulatedBench, decide};
+
+    struct Searched {
+        found: Found,
+        events: Vec<Event>,
+        ended: Result<(), RunError>,
+    }
+
+    /// Searches on this bench for the rate that keeps `p99 < 50ms`, up to a ceiling of this machine if one is known.
+    fn searched(bench: &mut SimulatedBench, ceiling: Option<f64>, is_profiled: bool) -> Searched {
+        let slos = vec![Slo::try_from("p99 < 50ms".parse::<Check>().unwrap()).unwrap()];
+        let settings = Settings::new(slos.iter().map(Slo::promise).collect(), 100_000.0, 1).quick();
+        let search = Search::new(settings.clone()).unwrap();
+        let mut found = Found::new("pool".to_owned(), &slos, settings.clone(), search.answer());
+        let draft = Draft { timeout: "10s".parse().ok(), ..Draft::default() };
+        let loads = Loads::new(draft, &decide, false, &|_| Nanos::ZERO, &settings).unwrap();
+        let events = RefCell::new(Vec::new());
+        let mut tell = |_: &Found, event| events.borrow_mut().push(event);
+        let ended = Course::begin(loads, slos, (search, &mut found), &|_, _| ceiling, is_profiled, bench, &mut tell)
+            .and_then(|course| course.carry_out(&mut found, bench, &mut tell));
+        Searched { found, events: events.into_inner(), ended }
+    }
+
+    /// Carries 1,000 a second: ten workers, each with a request in hand for 10 ms.
+    fn bench() -> SimulatedBench {
+        SimulatedBench::new(Pool::new(10, Duration::from_millis(10)))
+    }
+
+    #[test]
+    fn the_rate_that_a_pool_carries_is_found_and_profiled() {
+        let mut bench = bench();
+        let Searched { found, events, ended } = searched(&mut bench, None, true);
+        ended.unwrap();
+        let carries = found.answer.carries.unwrap();
+        assert!((700.0..=1_000.0).contains(&carries), "{carries}");
+        assert_eq!((found.answer.limited_by, found.stopped), (LimitedBy::Promise(0), None));
+        assert_eq!(found.unloaded_median.map(|it| it.0 / 1_000_000), Some(10));
+        let trials = events.iter().filter(|event| **event == Event::Step(Learnt::Trial)).count();
+        assert_eq!((trials, found.profiled.len()), (found.trials.len(), 2));
+        assert!(bench.count(|role| *role == Role::Probe) > 1, "the server is watched between trials");
+    }
+
+    #[test]
+    fn no_rate_beyond_the_ceiling_of_the_machine_is_tried() {
+        let Searched { found, events, ended } = searched(&mut bench(), Some(500.0), false);
+        ended.unwrap();
+        let rate_max = 500.0 * SHARE_MAX;
+        assert_eq!(events[0], Event::BelowTheCeiling(rate_max));
+        assert!(found.trials.iter().all(|trial| trial.rate <= rate_max * 1.001));
+        assert_eq!(found.answer.limited_by, LimitedBy::Generator);
+    }
+
+    #[test]
+    fn a_server_that_does_not_recover_is_waited_for_and_no_longer() {
+        let pool = Pool::new(10, Duration::from_millis(10));
+        let mut bench = SimulatedBench::new(pool.clone());
+        let draft = Draft { timeout: "10s".parse().ok(), ..Draft::default() };
+        let settings = Settings::new(Vec::new(), 100.0, 1).quick();
+        let mut loads = Loads::new(draft, &decide, false, &|_| Nanos::ZERO, &settings).unwrap();
+        let unloaded = Unloaded::of(recovery::look(&mut loads, &mut bench).unwrap());
+        let rested = recovery::wait(&mut loads, &unloaded, [0.0, 20.0], &mut bench).unwrap();
+        assert!(rested.recovered && rested.seconds < 1.0, "{rested:?}");
+        pool.slow_down(Duration::from_millis(100));
+        let rested = recovery::wait(&mut loads, &unloaded, [0.0, 20.0], &mut bench).unwrap();
+        assert!(!rested.recovered && (20.0..22.0).contains(&rested.seconds), "{rested:?}");
+    }
+
+    #[test]
+    fn a_search_that_is_ended_or_breaks_off_keeps_its_trials_and_says_why() {
+        let mut ended = bench();
+        ended.interrupted_in = Some(6);
+        let searched_ = searched(&mut ended, None, true);
+        searched_.ended.unwrap();
+        assert_eq!(searched_.found.stopped.map(|it| it.rule), Some(StopRule::Interrupted));
+        assert!(!searched_.found.trials.is_empty() && searched_.found.profiled.is_empty());
+        let mut broken = bench();
+        broken.fails_in = Some(2);
+        let broken = searched(&mut broken, None, true);
+        assert_eq!(broken.ended.unwrap_err().message, "connection refused");
+        assert_eq!(broken.found.stopped.map(|it| it.rule), Some(StopRule::CutShort));
+    }
+}
