@@ -15,7 +15,7 @@ use std::path::Path;
 
 use analysis::compare::{Margins, Need, PAIRS_MIN, PAIRS_MOST, Verdict};
 use analysis::comparison::{Comparison, Subject};
-use analysis::gate::{self, Check, Judgement};
+use analysis::gate::{self, Judgement};
 use analysis::quantity::{counted, percent};
 use clap::Args;
 use engine::{RunError, Runner, Stop, Urgency, machine};
