@@ -8,7 +8,7 @@ mod calibration;
 mod command;
 mod destinations;
 mod detail;
-mod dialect;
+mod dialect_host;
 mod drive;
 mod exit;
 mod exporting;
@@ -41,8 +41,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    if let Some((dialect, words)) = dialect::called(&words) {
-        return (dialect.main)(words);
+    if let Some((dialect, words)) = dialects::called(&words) {
+        return (dialect.main)(words, &dialect_host::Process).into();
     }
     let line = match command::read(&words) {
         Ok(line) => line,

@@ -8,9 +8,10 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::Args;
+use dialects::{DIALECTS, Host as _, Support, Use, script_uses};
 
 use super::print;
-use crate::dialect::{self, DIALECTS, Support, Use, script_uses};
+use crate::dialect_host::Process;
 use crate::exit::{Exit, Failed};
 
 /// What is looked at.
@@ -29,10 +30,12 @@ pub fn carry_out(compat: &Compat) -> Result<Exit, Failed> {
         Some((second, behind)) if first == "loadline" => (second, behind),
         _ => (first, rest),
     };
-    let named = Path::new(first).file_name().and_then(dialect::dialect);
+    let named = Path::new(first).file_name().and_then(dialects::dialect);
     let uses = match named {
-        Some(dialect) => (dialect.uses)(rest),
-        None if Path::new(first).extension().is_some_and(|extension| extension == "lua") => script_uses::of_file(&first.to_string_lossy()),
+        Some(dialect) => (dialect.uses)(rest, &Process),
+        None if Path::new(first).extension().is_some_and(|extension| extension == "lua") => {
+            script_uses::of_file(&first.to_string_lossy(), &*Process.files())
+        }
         None => {
             let known: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
             return Err(Failed::new(

@@ -9,10 +9,10 @@ use std::ffi::{OsStr, OsString};
 
 use clap::error::ErrorKind;
 use clap::{Args, Command, Error};
+use dialects::DIALECTS;
 use plan::template::nearest;
 
 use super::commands;
-use crate::dialect::{self, DIALECTS};
 use crate::exit::{Exit, Failed, MEANINGS};
 
 /// The command to explain.
@@ -294,7 +294,7 @@ enum Length {
 /// # Errors
 /// If there is no such command.
 pub fn carry_out(help: &Help) -> Result<Exit, Failed> {
-    if let Some(name) = help.command.first().filter(|name| dialect::dialect(OsStr::new(name.as_str())).is_some()) {
+    if let Some(name) = help.command.first().filter(|name| dialects::dialect(OsStr::new(name.as_str())).is_some()) {
         return Err(Failed::new(
             Exit::Usage,
             format_args!("'{name}' speaks as the tool of that name, and has its options"),
@@ -420,6 +420,13 @@ mod tests {
             assert_eq!(grouped.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
         assert_eq!(grouped.len(), table.get_subcommands().count());
+    }
+
+    #[test]
+    fn no_command_has_the_name_of_another_tool() {
+        for name in commands().get_subcommands().map(Command::get_name) {
+            assert!(dialects::dialect(OsStr::new(name)).is_none(), "{name}");
+        }
     }
 
     #[test]

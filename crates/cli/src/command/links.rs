@@ -8,9 +8,9 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use clap::Args;
+use dialects::DIALECTS;
 
 use super::print;
-use crate::dialect::DIALECTS;
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 

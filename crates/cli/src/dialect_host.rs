@@ -1,0 +1,138 @@
+//! What the binary lends to other tools' command lines: streams, files and signals of this process, and the history.
+//!
+//! `dialects` touches nothing of the world by itself. Here is the one place where it is given this process, so that a run under another
+//! tool's name is decided, watched and kept like any other. Invariant: nothing here knows a single dialect.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use analysis::Reading;
+use dialects::{Files, Host, Load, Measurement, Verbosity};
+use engine::{RunError, Runner, Stop};
+use history::Kind;
+use jiff::tz::TimeZone;
+use plan::{Draft, Plan, PlanErrors};
+
+use crate::keeping::Keeping;
+use crate::observers::Observers;
+use crate::outputs::whole;
+use crate::scenarios::Scenarios;
+use crate::screen::{Screen, Voice};
+use crate::{inputs, interrupt, saved};
+
+/// This process.
+pub struct Process;
+
+/// The file system.
+struct FileSystem;
+
+impl Host for Process {
+    fn input(&self) -> Box<dyn BufRead + Send> {
+        Box::new(BufReader::new(io::stdin()))
+    }
+
+    fn output(&self) -> Box<dyn Write + Send> {
+        Box::new(io::stdout())
+    }
+
+    fn errors(&self) -> Box<dyn Write + Send> {
+        Box::new(io::stderr())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn time_zone(&self) -> TimeZone {
+        TimeZone::system()
+    }
+
+    fn files(&self) -> Arc<dyn Files> {
+        Arc::new(FileSystem)
+    }
+
+    fn decide(&self, draft: Draft) -> Result<Plan, PlanErrors> {
+        let mut errors = PlanErrors::default();
+        inputs::decide(draft, &Scenarios::default(), &mut errors).filter(|_| errors.is_empty()).ok_or(errors)
+    }
+
+    fn stop(&self, verbosity: Verbosity) -> Result<Stop, RunError> {
+        let voice = match verbosity {
+            Verbosity::Normal => Voice::Talking,
+            Verbosity::Quiet => Voice::Quiet,
+        };
+        let stop = Stop::new();
+        let raised = interrupt::raise_on_signal(&stop, &Screen::new(voice));
+        raised.map(|()| stop).map_err(|failed| {
+            let mistake = failed.in_plan("signals");
+            RunError::run(mistake.message, mistake.help)
+        })
+    }
+
+    fn runner(&self) -> Runner {
+        Runner::threads()
+    }
+
+    fn carry_out(&self, plan: &Plan, stop: &Stop, load: Load<'_>) -> Measurement {
+        let name = saved::suggested(plan);
+        let mut keeper = Keeping::default().decide(Kind::Run, &name, &mut PlanErrors::default());
+        keeper.begin(stop);
+        let run = Observers {
+            screen: None,
+            live: None,
+            // The originals do not look at the server.
+            server: None,
+            profiles: None,
+            journal: Some((&keeper, name)),
+            exports: None,
+            guard: None,
+            judge: None,
+        }
+        .carry_out(plan, stop, load);
+        keeper.load_is_over();
+        let measured = match &run {
+            Ok(summary) => Some(summary),
+            Err(error) => error.measured.as_deref(),
+        };
+        let unsaved = match measured {
+            Some(summary) => keeper.save_or_why(&saved::json(&Reading::new(summary, &[]))).err(),
+            None => {
+                keeper.discard();
+                None
+            }
+        };
+        Measurement { run, unsaved: unsaved.map(|(message, help)| format!("{message}; {help}")) }
+    }
+}
+
+impl Files for FileSystem {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+        Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(path)?)))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Write + Send>> {
+        Ok(Box::new(File::create(path)?))
+    }
+
+    fn ensure_writable(&self, path: &Path) -> io::Result<()> {
+        OpenOptions::new().write(true).create(true).truncate(false).open(path).map(drop)
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        whole(path, bytes)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.exists()
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OpenOptions::new().create(true).append(true).open(path)?.write_all(bytes)
+    }
+
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+}

@@ -1,0 +1,258 @@
+//! What Go's HTTP client does unseen, for tools that are made of it: how it words failures, spells headers and follows redirects.
+//!
+//! vegeta writes its words into results and hey counts by them, and people look for `connection refused` in both. What Go has no
+//! words for is named as loadline names it.
+
+use std::net::IpAddr;
+
+use engine::protocol::http1::Asked as Framing;
+use measure::Failure;
+use plan::Target;
+
+/// The error of a request: `Get "http://h/": dial tcp h:80: connect: connection refused`. A client that was told its own address
+/// names it too.
+#[must_use]
+pub fn error(method: &str, url: &str, own: Option<IpAddr>, target: &Target, failure: Failure) -> String {
+    let (host, port) = (target.host(), target.port());
+    let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+    let dialled = match own {
+        Some(IpAddr::V4(ip)) => format!("{ip}:0->{address}"),
+        Some(IpAddr::V6(ip)) => format!("[{ip}]:0->{address}"),
+        None => address.clone(),
+    };
+    let what = match failure {
+        Failure::DnsNotFound => format!("dial tcp: lookup {host}: no such host"),
+        Failure::ConnectRefused => format!("dial tcp {dialled}: connect: connection refused"),
+        Failure::ConnectReset => format!("dial tcp {dialled}: connect: connection reset by peer"),
+        Failure::ConnectUnreachable => format!("dial tcp {dialled}: connect: no route to host"),
+        Failure::ConnectTimeout => format!("dial tcp {dialled}: i/o timeout"),
+        Failure::ConnectLocalPorts => format!("dial tcp {dialled}: connect: cannot assign requested address"),
+        Failure::ConnectLocalFds => format!("dial tcp {dialled}: socket: too many open files"),
+        Failure::RecvIdleTimeout | Failure::SendTimeout => {
+            "context deadline exceeded (Client.Timeout exceeded while awaiting headers)".to_owned()
+        }
+        Failure::RecvTotalTimeout => {
+            return "context deadline exceeded (Client.Timeout or context cancellation while reading body)".to_owned();
+        }
+        Failure::RecvReset => format!("read tcp {address}: read: connection reset by peer"),
+        Failure::SendReset => format!("write tcp {address}: write: connection reset by peer"),
+        Failure::SendClosed => format!("write tcp {address}: write: broken pipe"),
+        Failure::RecvEofBeforeResponse | Failure::StaleReuse => "EOF".to_owned(),
+        Failure::RecvEofInHead => "unexpected EOF".to_owned(),
+        Failure::RecvEofInBody => return "unexpected EOF".to_owned(),
+        Failure::TlsCertUntrusted => "tls: failed to verify certificate: x509: certificate signed by unknown authority".to_owned(),
+        Failure::TlsCertExpired => "tls: failed to verify certificate: x509: certificate has expired or is not yet valid".to_owned(),
+        Failure::ClientInterrupted => "context canceled".to_owned(),
+        other => format!("{other}: {}", other.about()),
+    };
+    worded(method, url, &what)
+}
+
+/// With the method and the URL before it.
+#[must_use]
+pub fn worded(method: &str, url: &str, what: &str) -> String {
+    format!("{} {url:?}: {what}", canonical(method))
+}
+
+/// A status as Go writes its line: `404 Not Found`.
+#[must_use]
+pub fn status(code: u16) -> String {
+    let words = match code {
+        100 => "Continue",
+        101 => "Switching Protocols",
+        200 => "OK",
+        201 => "Created",
+        202 => "Accepted",
+        203 => "Non-Authoritative Information",
+        204 => "No Content",
+        205 => "Reset Content",
+        206 => "Partial Content",
+        300 => "Multiple Choices",
+        301 => "Moved Permanently",
+        302 => "Found",
+        303 => "See Other",
+        304 => "Not Modified",
+        307 => "Temporary Redirect",
+        308 => "Permanent Redirect",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        402 => "Payment Required",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        406 => "Not Acceptable",
+        407 => "Proxy Authentication Required",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        410 => "Gone",
+        411 => "Length Required",
+        412 => "Precondition Failed",
+        413 => "Request Entity Too Large",
+        414 => "Request URI Too Long",
+        415 => "Unsupported Media Type",
+        416 => "Requested Range Not Satisfiable",
+        417 => "Expectation Failed",
+        418 => "I'm a teapot",
+        421 => "Misdirected Request",
+        422 => "Unprocessable Entity",
+        423 => "Locked",
+        424 => "Failed Dependency",
+        425 => "Too Early",
+        426 => "Upgrade Required",
+        428 => "Precondition Required",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        451 => "Unavailable For Legal Reasons",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        507 => "Insufficient Storage",
+        508 => "Loop Detected",
+        511 => "Network Authentication Required",
+        _ => return code.to_string(),
+    };
+    format!("{code} {words}")
+}
+
+/// As Go spells the name of a header: `x-my-id` is `X-My-Id`.
+#[must_use]
+pub fn canonical(name: &str) -> String {
+    let mut upper = true;
+    let letter = |letter: char| {
+        let spelled = if upper { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
+        upper = letter == '-';
+        spelled
+    };
+    name.chars().map(letter).collect()
+}
+
+/// Where a URL leads; Go takes one without a host for this machine.
+#[must_use]
+pub fn address(url: &str) -> Option<Target> {
+    let (scheme, rest) = url.split_once("://")?;
+    let host = if rest.starts_with([':', '/']) { "localhost" } else { "" };
+    format!("{scheme}://{host}{rest}").parse().ok()
+}
+
+/// The request a redirect leads to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Redirect {
+    /// The whole request.
+    pub bytes: Vec<u8>,
+    /// Where it goes.
+    pub target: Target,
+    /// How its answer ends.
+    pub asked: Framing,
+}
+
+/// Whether Go's client sends a request once more, unseen: one that changes nothing and met a connection that the server had just closed
+/// (`Request.isReplayable` in net/http).
+#[must_use]
+pub fn sends_again(request: &[u8], failure: Failure) -> bool {
+    let method = request.split(|byte| *byte == b' ').next().unwrap_or_default();
+    failure == Failure::StaleReuse && [&b"GET"[..], b"HEAD", b"OPTIONS", b"TRACE"].contains(&method)
+}
+
+/// What follows `request` to `from` that was answered with this status and Location; `None` if it is no redirect.
+///
+/// 301, 302 and 303 turn all but GET and HEAD into GET without a body; 307 and 308 repeat the request. The page before is told. Go's client
+/// goes wherever it is led; here a load stays on the server that was named.
+///
+/// # Errors
+/// If the Location leads nowhere, or to another server.
+pub fn redirected(request: &[u8], from: &Target, status: u16, location: Option<&str>) -> Result<Option<Redirect>, Failure> {
+    let Some(location) = location.filter(|_| matches!(status, 301 | 302 | 303 | 307 | 308)) else { return Ok(None) };
+    let target = from.join(location).map_err(|_| Failure::RedirectTarget)?;
+    if !target.same_server(from) {
+        return Err(Failure::RedirectOutside);
+    }
+    let end = request.windows(4).position(|window| window == b"\r\n\r\n").map_or(request.len(), |at| at + 4);
+    let head = String::from_utf8_lossy(&request[..end]).into_owned();
+    let mut lines = head.split("\r\n");
+    let method = lines.next().and_then(|line| line.split(' ').next()).unwrap_or_default();
+    let becomes_get = matches!(status, 301..=303) && !matches!(method, "GET" | "HEAD");
+    let method = if becomes_get { "GET" } else { method };
+    let mut bytes = format!("{method} {} HTTP/1.1\r\n", target.path_and_query());
+    for line in lines.filter(|line| !line.is_empty()) {
+        let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
+        let about_the_body = matches!(name.as_str(), "content-length" | "transfer-encoding" | "content-type" | "content-encoding");
+        if name == "host" {
+            bytes += &format!("Host: {}\r\n", target.authority());
+        } else if name != "referer" && !(becomes_get && about_the_body) {
+            bytes += line;
+            bytes += "\r\n";
+        }
+    }
+    if !(from.scheme() == plan::Scheme::Https && target.scheme() == plan::Scheme::Http) {
+        bytes += &format!("Referer: {}://{}{}\r\n", from.scheme(), from.authority(), from.path_and_query());
+    }
+    let mut bytes = (bytes + "\r\n").into_bytes();
+    if !becomes_get {
+        bytes.extend_from_slice(&request[end..]);
+    }
+    let asked = if method == "HEAD" { Framing::Head } else { Framing::Other };
+    Ok(Some(Redirect { bytes, target, asked }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_have_go_s_words_or_ours() {
+        let target: Target = "http://[::1]:81/x".parse().unwrap();
+        let said = |failure| error("POST", "http://[::1]:81/x", None, &target, failure);
+        let own = Some(IpAddr::from([0, 0, 0, 0]));
+        let told = error("GET", "u", own, &target, Failure::ConnectRefused);
+        assert_eq!(told, "Get \"u\": dial tcp 0.0.0.0:0->[::1]:81: connect: connection refused");
+        assert_eq!(said(Failure::ConnectRefused), "Post \"http://[::1]:81/x\": dial tcp [::1]:81: connect: connection refused");
+        assert_eq!(said(Failure::RecvEofBeforeResponse), "Post \"http://[::1]:81/x\": EOF");
+        assert_eq!(said(Failure::ProtoChunk), "Post \"http://[::1]:81/x\": proto1.chunk: a malformed chunk");
+        for failure in Failure::ALL {
+            assert!(!said(*failure).is_empty());
+        }
+        assert_eq!((status(404).as_str(), status(599).as_str()), ("404 Not Found", "599"));
+    }
+
+    #[test]
+    fn what_changes_nothing_is_sent_again_on_another_connection() {
+        assert!(sends_again(b"GET / HTTP/1.1\r\n\r\n", Failure::StaleReuse));
+        assert!(!sends_again(b"POST / HTTP/1.1\r\n\r\n", Failure::StaleReuse));
+        assert!(!sends_again(b"GET / HTTP/1.1\r\n\r\n", Failure::RecvEofBeforeResponse));
+    }
+
+    fn led(request: &str, status: u16, location: &str) -> String {
+        let from: Target = "http://h/a/b".parse().unwrap();
+        let led = redirected(request.as_bytes(), &from, status, Some(location)).unwrap().unwrap();
+        format!("{}|{}", led.target.authority(), String::from_utf8(led.bytes).unwrap())
+    }
+
+    #[test]
+    fn a_redirect_is_followed_as_go_follows_it() {
+        let post = "POST /a/b HTTP/1.1\r\nHost: h\r\nCookie: c\r\nContent-Length: 2\r\nX: 1\r\n\r\nhi";
+        assert_eq!(led(post, 302, "c"), "h|GET /a/c HTTP/1.1\r\nHost: h\r\nCookie: c\r\nX: 1\r\nReferer: http://h/a/b\r\n\r\n");
+        assert_eq!(
+            led(post, 307, "https://h/"),
+            "h|POST / HTTP/1.1\r\nHost: h\r\nCookie: c\r\nContent-Length: 2\r\nX: 1\r\nReferer: http://h/a/b\r\n\r\nhi"
+        );
+        assert!(led("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n", 301, "/x").starts_with("h|HEAD /x HTTP/1.1\r\n"));
+        let from: Target = "http://h/".parse().unwrap();
+        assert_eq!(redirected(b"", &from, 200, Some("/x")), Ok(None));
+        assert_eq!(redirected(b"", &from, 302, None), Ok(None));
+        assert_eq!(redirected(b"", &from, 302, Some("ftp://x/")), Err(Failure::RedirectTarget));
+        for location in ["http://i/", "http://h:81/", "//i/"] {
+            assert_eq!(redirected(b"", &from, 302, Some(location)), Err(Failure::RedirectOutside), "{location}");
+        }
+        assert_eq!(canonical("x-my-ID"), "X-My-Id");
+    }
+
+    #[test]
+    fn a_url_without_a_host_is_this_machine() {
+        assert_eq!(address("http://:6060/x").unwrap().host(), "localhost");
+        assert_eq!(address("http:///x").unwrap().port(), 80);
+        assert!(address("ftp://a/").is_none() && address("a/b").is_none());
+    }
+}

@@ -1,0 +1,422 @@
+//! An attack: targets chosen in turn, and a result for every request that ended.
+//!
+//! Results leave the workers in batches over a bounded channel, and one thread writes them. Where the reader of the results is
+//! slower than the attack, workers wait in the end, as vegeta's do; the lag that comes of it is told.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::net::{IpAddr, Ipv4Addr};
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::SystemTime;
+
+use engine::protocol::http1::{Asked as Framing, Header, Observer};
+use engine::{After, Broken, Choice, Program, Stop};
+use measure::{Failure, Outcome};
+use plan::{Draft, Given, Nanos, Scheme, Target, plainly};
+use report::vegeta::Hit;
+
+use super::attack::{Options, Redirects};
+use super::results::{self, Encoding, Writer};
+use super::shot::Shot;
+use super::targets::Targets;
+use super::unwritten;
+use crate::goclient::{self, canonical};
+use crate::host::Host;
+use crate::session::{Session, raise_to_now};
+
+/// Where requests come from.
+#[derive(Clone)]
+enum Source {
+    /// Again and again in turn.
+    Eager(Arc<Vec<Arc<Shot>>>),
+    /// Each once, as they are read.
+    Lazy(Arc<Mutex<Receiver<Shot>>>),
+}
+
+/// What all workers of an attack share.
+struct Shared {
+    source: Source,
+    next: AtomicU64,
+    /// When the load began, in nanoseconds since 1970.
+    began: OnceLock<i128>,
+    name: String,
+    redirects: Redirects,
+    /// The address requests are sent from, for errors.
+    own: IpAddr,
+    body_bytes_max: Option<u64>,
+}
+
+/// One worker's part of an attack.
+struct Attack {
+    shared: Arc<Shared>,
+    out: SyncSender<Vec<Raw>>,
+    batch: RefCell<Vec<Raw>>,
+    stopped: Cell<bool>,
+}
+
+/// A result, its body as it came.
+struct Raw {
+    hit: Hit,
+    /// Whether the body is compressed because we asked for it.
+    compressed: bool,
+}
+
+/// So many results leave a worker together.
+const BATCH: usize = 64;
+/// So many batches may wait for the writer.
+const BATCHES: usize = 1_024;
+/// Results wait no longer than this for others to leave with.
+const FLUSH_EVERY: Nanos = Nanos::from_millis(100);
+
+/// One carrier's request and what is heard of its answer.
+struct User {
+    bytes: Vec<u8>,
+    ear: Ear,
+}
+
+struct Ear {
+    shot: Option<Arc<Shot>>,
+    number: u64,
+    /// Where redirects have led, and how many there were.
+    led: Option<Target>,
+    hops: u8,
+    location: Option<String>,
+    headers: BTreeMap<String, Vec<String>>,
+    body: Vec<u8>,
+    body_bytes_max: u64,
+    compressed: bool,
+}
+
+impl Observer for Ear {
+    fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
+        self.headers.clear();
+        self.body.clear();
+        self.compressed = false;
+        self.location = None;
+        for header in headers {
+            let value = String::from_utf8_lossy(header.value).into_owned();
+            self.compressed |= header.name.eq_ignore_ascii_case("content-encoding") && value.eq_ignore_ascii_case("gzip");
+            if header.name.eq_ignore_ascii_case("location") {
+                self.location = Some(value.clone());
+            }
+            // Go's client takes these away.
+            let closes = header.name.eq_ignore_ascii_case("connection") && value.eq_ignore_ascii_case("close");
+            if !closes && !header.name.eq_ignore_ascii_case("transfer-encoding") {
+                self.headers.entry(canonical(header.name)).or_default().push(value);
+            }
+        }
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        // What is compressed is cut when it is not any more.
+        let max = if self.compressed { UNPACKED_BYTES_MAX } else { self.body_bytes_max };
+        let room = usize::try_from(max.saturating_sub(self.body.len() as u64)).unwrap_or(usize::MAX);
+        self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+/// Nobody reads a body of more than this out of a list of results; a small one can unpack to any size.
+const UNPACKED_BYTES_MAX: u64 = 256 << 20;
+
+impl Attack {
+    fn flush(&self) {
+        let batch = self.batch.take();
+        // Nobody receives any more only when writing failed, and that ends the attack.
+        if !batch.is_empty() && self.out.send(batch).is_err() {
+            self.stopped.set(true);
+        }
+    }
+
+    /// The target of the request with this number.
+    fn shot(&self, number: u64) -> Option<Arc<Shot>> {
+        match &self.shared.source {
+            Source::Eager(shots) => shots.get((number % shots.len() as u64) as usize).cloned(),
+            Source::Lazy(read) => read.lock().unwrap_or_else(PoisonError::into_inner).recv().ok().map(Arc::new),
+        }
+    }
+}
+
+impl Drop for Attack {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+impl Program for Attack {
+    type User = User;
+    type Ear = Ear;
+
+    const OPENS_FIRST: bool = false;
+    const WANDERS: bool = true;
+    const SAMPLES_EVERY: Option<Nanos> = Some(FLUSH_EVERY);
+
+    fn user(&self, _number: u64) -> User {
+        let body_bytes_max = self.shared.body_bytes_max.unwrap_or(u64::MAX);
+        let ear = Ear {
+            shot: None,
+            number: 0,
+            led: None,
+            hops: 0,
+            location: None,
+            headers: BTreeMap::new(),
+            body: Vec::new(),
+            body_bytes_max,
+            compressed: false,
+        };
+        User { bytes: Vec::new(), ear }
+    }
+
+    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
+        let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
+        let Some(shot) = self.shot(number) else {
+            // The list has ended: what is chosen now is not sent any more.
+            self.stopped.set(true);
+            return Ok(Choice { asked: Framing::Other, requests: 1 });
+        };
+        shot.numbered(number, &mut user.bytes);
+        let choice = Choice { asked: shot.framing, requests: 1 };
+        user.ear.headers.clear();
+        user.ear.body.clear();
+        user.ear.number = number;
+        user.ear.shot = Some(shot);
+        (user.ear.led, user.ear.hops, user.ear.location) = (None, 0, None);
+        Ok(choice)
+    }
+
+    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
+        (&user.bytes, &mut user.ear)
+    }
+
+    fn has_stopped(&self) -> bool {
+        self.stopped.get()
+    }
+
+    fn sample(&self, _now: Nanos, _answers: u64) {
+        self.flush();
+    }
+
+    fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
+        user.ear.led.as_ref().or_else(|| user.ear.shot.as_ref().map(|shot| &shot.target))
+    }
+
+    fn after(&self, user: &mut User, result: Result<u16, Failure>) -> After {
+        if let Err(failure) = result
+            && goclient::sends_again(&user.bytes, failure)
+        {
+            let framing = if user.bytes.starts_with(b"HEAD ") { Framing::Head } else { Framing::Other };
+            return After::Answer(Choice { asked: framing, requests: 1 });
+        }
+        let (Ok(status), Redirects::Follow(most)) = (result, self.shared.redirects) else { return After::Nothing };
+        let Some(from) = self.destination(user) else { return After::Nothing };
+        match goclient::redirected(&user.bytes, from, status, user.ear.location.as_deref()) {
+            Ok(None) => After::Nothing,
+            Ok(Some(_)) if user.ear.hops == most => After::Fail(Failure::RedirectLimit),
+            Ok(Some(led)) => {
+                user.bytes = led.bytes;
+                (user.ear.led, user.ear.hops) = (Some(led.target), user.ear.hops + 1);
+                After::Send(Choice { asked: led.asked, requests: 1 })
+            }
+            Err(failure) => After::Fail(failure),
+        }
+    }
+
+    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
+        let Some(shot) = &ear.shot else { return Ok(()) };
+        let began = *self.shared.began.get_or_init(|| {
+            // The first request that ends has ended just now.
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            now.as_nanos() as i128 - i128::from(outcome.done.0)
+        });
+        let answered = outcome.result.is_ok();
+        let code = outcome.result.unwrap_or(0);
+        let error = match outcome.result {
+            Ok(code) if !(200..400).contains(&code) => goclient::status(code),
+            Ok(_) => String::new(),
+            Err(Failure::RedirectLimit) => {
+                let location = ear.location.as_deref().unwrap_or_default();
+                goclient::worded(&shot.method, location, &format!("stopped after {} redirects", ear.hops))
+            }
+            Err(failure) => goclient::error(&shot.method, &shot.url, Some(self.shared.own), &shot.target, failure),
+        };
+        let hit = Hit {
+            attack: self.shared.name.clone(),
+            seq: ear.number,
+            code,
+            timestamp: began + i128::from(outcome.due.0),
+            latency: i64::try_from(outcome.response_time().0).unwrap_or(i64::MAX),
+            bytes_out: shot.body_bytes,
+            // Go's client gives up counting what is cut off.
+            bytes_in: if answered { ear.body.len() as u64 } else { 0 },
+            error,
+            body: std::mem::take(&mut ear.body),
+            method: shot.method.clone(),
+            url: shot.url.clone(),
+            headers: if answered { std::mem::take(&mut ear.headers) } else { BTreeMap::new() },
+        };
+        self.batch.borrow_mut().push(Raw { hit, compressed: ear.compressed });
+        if self.batch.borrow().len() >= BATCH {
+            self.flush();
+        }
+        Ok(())
+    }
+}
+
+/// Unpacks what is compressed, as Go's client does unseen.
+fn unpacked(result: Raw, body_bytes_max: Option<u64>) -> Hit {
+    let Raw { mut hit, compressed } = result;
+    if !compressed {
+        return hit;
+    }
+    let max = body_bytes_max.unwrap_or(u64::MAX).min(UNPACKED_BYTES_MAX);
+    let mut body = Vec::new();
+    if flate2::read::MultiGzDecoder::new(hit.body.as_slice()).take(max).read_to_end(&mut body).is_ok() {
+        hit.bytes_in = body.len() as u64;
+        hit.body = body;
+        hit.headers.remove("Content-Encoding");
+        hit.headers.remove("Content-Length");
+    } else if hit.error.is_empty() {
+        hit.error = "gzip: invalid header".to_owned();
+    }
+    hit
+}
+
+/// Writes results until no worker is left.
+fn write(results: &Receiver<Vec<Raw>>, writer: &mut Writer, body_bytes_max: Option<u64>) -> io::Result<()> {
+    while let Ok(mut batch) = results.recv() {
+        loop {
+            for result in batch {
+                writer.write(&unpacked(result, body_bytes_max))?;
+            }
+            match results.try_recv() {
+                Ok(next) => batch = next,
+                Err(_) => break,
+            }
+        }
+        // Whoever reads along wants to see them now.
+        writer.flush()?;
+    }
+    writer.flush()
+}
+
+/// Carries an attack out.
+///
+/// # Errors
+/// In words.
+pub fn attack(options: &Options, cpus: Option<NonZeroU32>, host: &dyn Host) -> Result<(), String> {
+    let session = Session::new(host, options.verbosity);
+    let files = host.files();
+    let opened = results::open(&options.targets, host).map_err(|why| format!("error opening {}: {why}", options.targets))?;
+    let targets = Targets::new(options.format, options.common(&*files)?, opened, files);
+    let list = List { targets, options: options.clone() };
+    let mistake = Arc::new(Mutex::new(None));
+    let (source, first) = if options.lazy { lazily(list, &mistake)? } else { eagerly(list)? };
+    let draft = Draft { threads: cpus.map(Given::Value), ..options.draft(&first) };
+    let plan = session.decide(draft).map_err(|mistakes| mistakes.to_string())?;
+    let writer = Writer::new(Encoding::Gob, results::create(&options.output, host)?);
+    let stop = session.stop().map_err(|error| error.to_string())?;
+    let (out, writer) = writing(writer, options.body_bytes_max, &stop)?;
+    let shared = Arc::new(Shared {
+        source,
+        next: AtomicU64::new(0),
+        began: OnceLock::new(),
+        name: options.request.name.clone(),
+        redirects: options.redirects,
+        own: options.source_ip.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+        body_bytes_max: options.body_bytes_max,
+    });
+    let runner = host.runner();
+    let measured = session.measure(&plan, None, &stop, None, |watch, stop| {
+        let program = move |_| Attack { shared: shared.clone(), out: out.clone(), batch: RefCell::default(), stopped: Cell::new(false) };
+        runner.prepare(&plan)?.run_with(program, watch, stop)
+    });
+    // All workers have let go of the channel, so the writer ends.
+    let written = writer.join().map_err(|_| "the thread that writes results panicked".to_owned())?;
+    written.map_err(|why| unwritten("the results", &why))?;
+    session.remark(&measured.map_err(|error| error.to_string())?, None);
+    let mistake = mistake.lock().unwrap_or_else(PoisonError::into_inner).take();
+    mistake.map_or(Ok(()), Err)
+}
+
+/// A list of targets made ready.
+struct List {
+    targets: Targets,
+    options: Options,
+}
+
+impl List {
+    /// The next one; `None` at the end.
+    fn next(&mut self) -> Result<Option<Shot>, String> {
+        let at = |line: u64, what: &str| format!("{}, line {line}: {what}", self.options.targets);
+        let Some(target) = self.targets.next().map_err(|mistake| at(mistake.line, &mistake.what))? else { return Ok(None) };
+        let mut shot = Shot::new(&target, &self.options.request).map_err(|why| at(self.targets.line(), &why))?;
+        shot.connect_to(&self.options.connect_to).map_err(|why| at(self.targets.line(), &why))?;
+        Ok(Some(shot))
+    }
+}
+
+/// All targets, to be taken in turn, and the first of them.
+fn eagerly(mut list: List) -> Result<(Source, Target), String> {
+    let mut shots = Vec::new();
+    while let Some(shot) = list.next()? {
+        shots.push(Arc::new(shot));
+    }
+    // TLS is made ready for a plan that needs it.
+    let secure = shots.iter().find(|shot| shot.target.scheme() == Scheme::Https);
+    let first = secure.or(shots.first()).ok_or("no targets to attack")?.target.clone();
+    Ok((Source::Eager(Arc::new(shots)), first))
+}
+
+/// Targets as they are read, by a thread that is a little ahead, and the first of them.
+fn lazily(mut list: List, mistake: &Arc<Mutex<Option<String>>>) -> Result<(Source, Target), String> {
+    /// So many targets are read ahead.
+    const AHEAD: usize = 1_000;
+    let first = list.next()?.ok_or("no targets to attack")?;
+    let target = first.target.clone();
+    let (sender, read) = sync_channel(AHEAD);
+    sender.send(first).map_err(|_| "no targets to attack")?;
+    let mistake = mistake.clone();
+    thread::Builder::new()
+        .name("targets".to_owned())
+        .spawn(move || {
+            loop {
+                match list.next() {
+                    Ok(Some(shot)) => {
+                        if sender.send(shot).is_err() {
+                            return;
+                        }
+                    }
+                    Ok(None) => return,
+                    Err(why) => {
+                        *mistake.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+                        return;
+                    }
+                }
+            }
+        })
+        .map_err(|why| plainly(&why))?;
+    Ok((Source::Lazy(Arc::new(Mutex::new(read))), target))
+}
+
+type WriterThread = JoinHandle<io::Result<()>>;
+
+/// Starts the thread that writes results. If it cannot go on, neither can the attack.
+fn writing(mut writer: Writer, body_bytes_max: Option<u64>, stop: &Stop) -> Result<(SyncSender<Vec<Raw>>, WriterThread), String> {
+    let (out, results) = sync_channel(BATCHES);
+    let stop = stop.clone();
+    let writing = thread::Builder::new()
+        .name("results".to_owned())
+        .spawn(move || {
+            let written = write(&results, &mut writer, body_bytes_max);
+            if written.is_err() {
+                raise_to_now(&stop);
+            }
+            written
+        })
+        .map_err(|why| plainly(&why))?;
+    Ok((out, writing))
+}
