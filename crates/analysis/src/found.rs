@@ -72,6 +72,9 @@ pub struct Found {
     /// Two runs more with profiles of the server, at a part of the rate found and at it; they are no part of the search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiled: Vec<sweep::Trial>,
+    /// What the user should know of the search besides what its trials say, such as a teardown that failed after the last of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// What a rate of a search begins. The promises are about requests in both cases.
@@ -169,6 +172,7 @@ impl Found {
             checks: Vec::new(),
             rated: Rated::Requests,
             profiled: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 

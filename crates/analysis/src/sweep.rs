@@ -50,6 +50,9 @@ pub struct Sweep {
     /// Two runs more with profiles of the server, at a part of the best level and at it; they are no part of the ladder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiled: Vec<Trial>,
+    /// What the user should know of the sweep besides what its trials say, such as a teardown that failed after the last of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// One measured load.
@@ -329,6 +332,7 @@ impl Sweep {
             stopped: None,
             set_aside: Vec::new(),
             profiled: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 

@@ -8,7 +8,7 @@
 //! first nine cut away, and the stall with them. So a cut must begin at the beginning: it ends, at the latest, when points
 //! in a row are like the steady part. A run that starts out like its steady part has no warm-up, whatever happens later.
 
-use measure::Summary;
+use measure::SummaryBuilder;
 use plan::Nanos;
 
 use crate::drift::{mann_kendall, theil_sen};
@@ -37,7 +37,7 @@ pub use measure::{Series, WarmUp};
 
 /// Leaves out the warm-up of a run whose plan asks to find it, and keeps in the run what was found. Of any other run nothing
 /// changes.
-pub fn leave_out(run: &mut Summary) {
+pub fn leave_out(run: &mut SummaryBuilder) {
     if run.plan.finds_warmup() {
         let found = slices(run).map_or(WarmUp::TooShort, |slices| warmup(&slices));
         run.leave_out(found);

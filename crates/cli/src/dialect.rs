@@ -21,6 +21,7 @@ mod wrk;
 mod wrk2;
 mod wrktest;
 
+use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -29,10 +30,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use analysis::quantity::count;
 use analysis::{Reading, Standing, Validity};
-use engine::{RunError, Stop, Urgency};
+use engine::{Stop, Urgency, measured};
 use history::Kind;
-use measure::{Counted, Ending, Example, Failure, FailureCount, Summary, Tick};
+use measure::{Counted, Ending, Summary, SummaryBuilder, Tick};
 use plan::{Draft, Nanos, Plan, PlanErrors};
+use trial::RunError;
 
 use crate::exit::Failed;
 use crate::keeping::{Keeper, Keeping};
@@ -145,9 +147,9 @@ pub fn measure_by(
     manners: Manners,
     stop: &Stop,
     watch: &mut dyn FnMut(&Tick),
-    run: impl FnOnce(&mut dyn FnMut(&Tick, Counted)) -> Result<Summary, RunError>,
+    run: impl FnOnce(&mut dyn FnMut(&Tick, Counted)) -> Result<SummaryBuilder, engine::RunError>,
 ) -> Result<Summary, RunError> {
-    let mut patience = Patience::new(plan, manners.patience);
+    let patience = Patience::new(plan, manners.patience);
     let name = saved::suggested(plan);
     let mut keeper = Keeping::default().decide(Kind::Run, &name, &mut PlanErrors::default());
     keeper.begin(stop);
@@ -156,7 +158,7 @@ pub fn measure_by(
         watch(tick);
         ControlFlow::Continue(())
     };
-    let mut ended = Observers {
+    let ended = Observers {
         screen: None,
         live: None,
         // The originals do not look at the server.
@@ -167,17 +169,14 @@ pub fn measure_by(
         guard: None,
         judge: Some(&mut look),
     }
-    .carry_out(plan, stop, |watch, _| run(watch));
+    .carry_out(plan, stop, |watch, _| {
+        let mut ended = run(watch);
+        measured(&mut ended).into_iter().for_each(|run| patience.settle(run));
+        ended
+    });
     keeper.load_is_over();
-    let summary = match &mut ended {
-        Ok(summary) => Some(summary),
-        Err(error) => error.measured.as_deref_mut(),
-    };
-    match summary {
-        Some(summary) => {
-            patience.settle(summary);
-            keep(&mut keeper, summary, manners.voice);
-        }
+    match ended.as_ref().map_or_else(|error| error.measured.as_deref(), Some) {
+        Some(summary) => keep(&mut keeper, summary, manners.voice),
         None => keeper.discard(),
     }
     ended
@@ -203,55 +202,39 @@ struct Patience {
     limit: Option<Nanos>,
     end: Nanos,
     /// When the interruption was seen.
-    stopped: Option<Nanos>,
+    stopped: Cell<Option<Nanos>>,
     /// Whether it came to an end, and the run with it.
-    ran_out: bool,
+    ran_out: Cell<bool>,
 }
 
 impl Patience {
     fn new(plan: &Plan, limit: Option<Nanos>) -> Self {
-        Self { limit, end: plan.end(), stopped: None, ran_out: false }
+        Self { limit, end: plan.end(), stopped: Cell::default(), ran_out: Cell::default() }
     }
 
-    fn tick(&mut self, tick: &Tick, stop: &Stop) {
+    fn tick(&self, tick: &Tick, stop: &Stop) {
         let Some(limit) = self.limit else { return };
         if stop.urgency() == Urgency::Drain {
-            self.stopped.get_or_insert(tick.to);
+            self.stopped.set(self.stopped.get().or(Some(tick.to)));
         }
-        let ended = self.stopped.unwrap_or(self.end).min(self.end);
+        let ended = self.stopped.get().unwrap_or(self.end).min(self.end);
         if tick.to >= ended.plus(limit) && stop.urgency() < Urgency::Now {
-            self.ran_out = true;
+            self.ran_out.set(true);
             while stop.urgency() < Urgency::Now {
                 stop.raise();
             }
         }
     }
 
-    /// Puts down what was given up as what it is: requests that the server did not answer in the time it was given, recorded
-    /// at the time they were waited for at least.
-    fn settle(&self, summary: &mut Summary) {
-        if !self.ran_out {
+    /// Puts down what was given up as what it is: requests that the server did not answer in the time it was given.
+    fn settle(&self, run: &mut SummaryBuilder) {
+        if !self.ran_out.get() {
             return;
         }
-        if self.stopped.is_none() && summary.ended.how == Ending::Interrupted {
-            summary.ended.how = Ending::Finished;
+        if self.stopped.get().is_none() && run.ended.how == Ending::Interrupted {
+            run.set_ending(Ending::Finished);
         }
-        let Some(at) = summary.failures.iter().position(|failure| failure.class == Failure::ClientInterrupted) else { return };
-        let mut lost = summary.failures.remove(at);
-        let waited = summary.ended.drained_at.since(summary.ended.load_until);
-        summary.service_time.record_many(waited, lost.count);
-        summary.response_time.record_many(waited, lost.count);
-        if let Some(at) = summary.failures.iter().position(|failure| failure.class == Failure::RecvIdleTimeout) {
-            lost.count += summary.failures.remove(at).count;
-        }
-        let example = Example { at: summary.ended.drained_at, text: format!("no answer within {waited} after the end of the load") };
-        summary.failures.push(FailureCount {
-            class: Failure::RecvIdleTimeout,
-            side: Failure::RecvIdleTimeout.side(),
-            count: lost.count,
-            example: Some(example),
-        });
-        summary.failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
+        run.time_out_given_up();
     }
 }
 

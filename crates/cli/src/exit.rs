@@ -165,8 +165,8 @@ impl From<PlanError> for Failed {
     }
 }
 
-impl From<&RunError> for Failed {
-    fn from(error: &RunError) -> Self {
+impl<M> From<&RunError<M>> for Failed {
+    fn from(error: &RunError<M>) -> Self {
         let exit = match error.kind {
             RunErrorKind::Input | RunErrorKind::Refused => Exit::Usage,
             RunErrorKind::Run => Exit::NotCarriedOut,

@@ -8,13 +8,13 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use analysis::server_side::Now;
-use engine::{RunError, Stop};
+use engine::Stop;
 use export::Exports;
-use measure::{Counted, Ending, Summary, Tick};
+use measure::{Counted, Ending, Summary, SummaryBuilder, Tick};
 use plan::Plan;
 use report::page;
 use serve::Live;
-use trial::Observer;
+use trial::{Observer, RunError};
 
 use crate::calibration::note_ceiling;
 use crate::keeping::Keeper;
@@ -55,7 +55,7 @@ impl Observers<'_> {
         self,
         plan: &Plan,
         stop: &Stop,
-        load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<Summary, RunError>,
+        load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<SummaryBuilder, engine::RunError>,
     ) -> Result<Summary, RunError> {
         let now: Rc<Cell<Option<Now>>> = Rc::default();
         let mut server = self.server.map(|watch| ServerSide { watch: Some(watch), profiles: self.profiles, now: now.clone() });
@@ -96,7 +96,7 @@ impl Observer for ServerSide<'_> {
         ControlFlow::Continue(())
     }
 
-    fn end(&mut self, run: &mut Summary) {
+    fn end(&mut self, run: &mut SummaryBuilder) {
         let Some(watch) = self.watch.take() else { return };
         let began = watch.origin();
         watch.close(run);
@@ -177,9 +177,9 @@ impl Observer for Guard {
         if self.tick(tick) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn end(&mut self, run: &mut Summary) {
+    fn end(&mut self, run: &mut SummaryBuilder) {
         if self.came_true().is_some() && run.ended.how != Ending::CutShort {
-            run.ended.how = Ending::Aborted;
+            run.set_ending(Ending::Aborted);
         }
     }
 }
@@ -196,7 +196,7 @@ impl Observer for Judging<'_> {
 struct Ceiling;
 
 impl Observer for Ceiling {
-    fn end(&mut self, run: &mut Summary) {
+    fn end(&mut self, run: &mut SummaryBuilder) {
         note_ceiling(run);
     }
 }

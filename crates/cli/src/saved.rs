@@ -9,7 +9,7 @@ use analysis::quantity::{count, counted, figure, length, nanos};
 use analysis::warmup::leave_out;
 use analysis::{Reading, Standing, StopRule, Stopped, Sweep, Trial, Validity};
 use analysis::{answers, conclusion, promises_kept, scaling};
-use history::{Composed, End, Figures, Header, Journaled, Kept, Kind, Moment, Revision};
+use history::{Composed, End, Figures, Header, Journaled, Kept, Kind, Moment, Revision, UnderWay};
 use measure::{Ending, Histogram, Machine, Summary};
 use plan::{Load, Plan};
 use report::compare::Compared;
@@ -373,18 +373,14 @@ pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
     let Header { kind, name, revision, tags, note, .. } = &journaled.header;
     let read = journaled.result.as_deref().map(Saved::read).transpose()?;
     let saved = match (kind, read, &journaled.under_way) {
-        (Kind::Run, _, Some(under_way)) => {
-            let mut run = under_way.summary.clone();
-            leave_out(&mut run);
-            Saved::Run(Box::new(run), Terms::default())
-        }
+        (Kind::Run, _, Some(under_way)) => Saved::Run(Box::new(closed(under_way)), Terms::default()),
         (Kind::Sweep, None, Some(under_way)) => {
             let mut sweep = Sweep::new(name.clone(), journaled.header.started.to_string(), Vec::new());
-            push(&mut sweep, &under_way.what, &under_way.summary)?;
+            push(&mut sweep, under_way)?;
             Saved::Sweep(Box::new(sweep))
         }
         (Kind::Sweep, Some(Saved::Sweep(mut sweep)), Some(under_way)) => {
-            push(&mut sweep, &under_way.what, &under_way.summary)?;
+            push(&mut sweep, under_way)?;
             Saved::Sweep(sweep)
         }
         (_, Some(saved), _) => saved,
@@ -402,17 +398,22 @@ pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
     Ok(Some(Composed { kept: Kept { started: journaled.header.started, ..kept }, plan: saved.plan(), result }))
 }
 
-/// The level under way, which `what` names as [`level`] wrote it.
-fn push(sweep: &mut Sweep, what: &str, summary: &Summary) -> Result<(), String> {
-    let (level, repetition) = serde_json::from_str(what).map_err(|why| format!("the level under way cannot be told: {why}"))?;
+/// A load under way as far as it had come.
+fn closed(under_way: &UnderWay) -> Summary {
+    let mut run = under_way.run.clone();
+    leave_out(&mut run);
+    run.close()
+}
+
+/// The level under way, which is named as [`level`] wrote it.
+fn push(sweep: &mut Sweep, under_way: &UnderWay) -> Result<(), String> {
+    let (level, repetition) = serde_json::from_str(&under_way.what).map_err(|why| format!("the level under way cannot be told: {why}"))?;
     if !sweep.levels.contains(&level) {
         sweep.levels.push(level);
     }
     // Ended before anything came to its end, it says nothing.
-    if summary.requests.due > 0 {
-        let mut summary = summary.clone();
-        leave_out(&mut summary);
-        sweep.trials.push(Trial { level, repetition, summary });
+    if under_way.run.requests.due > 0 {
+        sweep.trials.push(Trial { level, repetition, summary: closed(under_way) });
     }
     Ok(())
 }

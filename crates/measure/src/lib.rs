@@ -43,7 +43,8 @@ pub use replayed::{Compared, Replayed, RouteReplayed, StatusChange};
 pub use site::Site;
 pub use snapshot::{Closer, Connections, Example, SPEAKS_TLS, Snapshot};
 pub use summary::{
-    Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryError,
+    Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryBuilder,
+    SummaryError, SummaryRecord,
 };
 pub use tally::{CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, TallyRecord};
 pub use tick::{JourneysTick, Tick};

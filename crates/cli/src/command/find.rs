@@ -19,7 +19,7 @@ use analysis::search_words;
 use analysis::{Level, LevelRow, StopRule, Stopped, Trial};
 use clap::{ArgAction, Args};
 use engine::net::Network;
-use engine::{RunError, Stop, Urgency, machine};
+use engine::{Stop, Urgency, machine};
 use export::{Exports, Ready};
 use history::Kind;
 use measure::{Scenario, Summary, Tick};
@@ -27,6 +27,7 @@ use plan::{Draft, Given, Load, Nanos, Plan, PlanError, PlanErrors, Rate, Stage, 
 use report::find::table;
 use report::sweep::table::Counted as Counts;
 use report::{FIND_FORMATS, Style, prose, server_side};
+use trial::RunError;
 
 use super::sweep::{below, limits, profiled};
 use crate::calibration::Calibration;
@@ -636,9 +637,7 @@ impl Course {
     fn tear_down(&mut self) {
         let Some(why) = std::mem::take(&mut self.series).end() else { return };
         self.screen.say(&why);
-        if let Some(last) = self.found.trials.last_mut() {
-            last.summary.warnings.push(why);
-        }
+        self.found.warnings.push(why);
     }
 
     /// Whether a condition of the user ended it.

@@ -16,7 +16,7 @@ use analysis::knee::Best;
 use analysis::{Level, LevelRow, StopRule, Stopped, Trial, climb, conclusion, curve, doubt, promises_kept, scaling};
 use clap::Args;
 use engine::net::Network;
-use engine::{RunError, RunErrorKind, Stop, Urgency, machine};
+use engine::{RunErrorKind, Stop, Urgency, machine};
 use export::{Exports, Ready};
 use history::Kind;
 use measure::Ending;
@@ -24,6 +24,7 @@ use plan::{Choice, Draft, Given, Ladder, LadderDraft, Nanos, Plan, PlanError, Pl
 use report::server_side;
 use report::sweep::table;
 use report::{SWEEP_FORMATS, Style, prose};
+use trial::RunError;
 
 use crate::drive::Series;
 use crate::exit::{self, Exit, Failed};
@@ -554,9 +555,7 @@ impl Ascent<'_> {
 
     fn conclude(mut self) -> Result<Exit, Failed> {
         let is_aborted = self.is_aborted();
-        if let (Some(why), Some(last)) = (std::mem::take(&mut self.series).end(), self.sweep.trials.last_mut()) {
-            last.summary.warnings.push(why);
-        }
+        self.sweep.warnings.extend(std::mem::take(&mut self.series).end());
         self.keeper.load_is_over();
         self.screen.clear();
         exporting::close(&mut self.exports, self.output_args.voice());
@@ -733,6 +732,7 @@ fn journey_warnings(sweep: &analysis::Sweep) -> Vec<&str> {
     for summary in sweep.trials.iter().map(|trial| &trial.summary).filter(|summary| summary.scenario.is_some()) {
         said.extend(summary.warnings.iter().map(String::as_str));
     }
+    said.extend(sweep.warnings.iter().map(String::as_str));
     said.sort_unstable();
     said.dedup();
     said

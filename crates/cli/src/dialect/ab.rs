@@ -23,10 +23,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use engine::protocol::http1::{Asked as Framing, Header, Observer};
-use engine::{Broken, Choice, Program, RunError, Spoken, Stop, Urgency, Wire};
+use engine::{Broken, Choice, Program, Spoken, Stop, Urgency, Wire};
 use measure::{Ending, Failure, Outcome, Summary, Tick};
 use plan::Nanos;
 use report::ab::{self, Failed, Figures, Sample};
+use trial::RunError;
 
 use super::{Dialect, Manners, measure_by, remark, stop_on_signals};
 use crate::inputs::plainly;

@@ -15,12 +15,13 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use engine::Runner;
 use engine::net::Reach;
-use engine::{RunError, Runner};
 use measure::{Failure, Summary};
 use plan::{Draft, Given, Nanos, Plan};
 use report::wrk::{Facts, Formulas, Latency, Samples, SocketErrors, completed, error_statuses, latency, received};
 use script::{DoneArguments, DoneErrors, Globals, Interface, Libraries, Script, Source, Statistics};
+use trial::RunError;
 
 use super::{Dialect, Manners, Support, Use, getopt};
 use crate::outputs::to_stdout;
