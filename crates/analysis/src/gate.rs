@@ -938,7 +938,8 @@ mod tests {
 
     /// `good` answers after 10 ms and `bad` failures after 1 ms.
     fn fast_failures(good: u64, bad: u64) -> Summary {
-        let mut run = run("a_single_request");
+        let mut summary = run("a_single_request");
+        let run = summary.edit_for_test();
         for histogram in [&mut run.response_time, &mut run.response_time_succeeded, &mut run.service_time, &mut run.ttfb] {
             *histogram = Histogram::new();
             (0..good).for_each(|_| histogram.record(Nanos::from_millis(10)));
@@ -950,7 +951,7 @@ mod tests {
         run.status = [(200, good), (503, bad)].into();
         (run.duration_s, run.qps, run.qps_succeeded) = (10.0, (good + bad) as f64 / 10.0, good as f64 / 10.0);
         run.timeline.clear();
-        run
+        summary
     }
 
     #[test]
@@ -1074,8 +1075,9 @@ mod tests {
     fn failures_that_cannot_be_told_apart_leave_a_doubt_only_where_they_decide() {
         let mut run = fast_failures(8_000, 1_000);
         // Of the good ones an eighth took 100 ms: p85 of all due is 10 ms or 100 ms, as the failures are the fast or slow ones.
-        (0..1_000).for_each(|_| run.service_time.record(Nanos::from_millis(100)));
-        (run.requests.due, run.requests.succeeded) = (10_000, 9_000);
+        (0..1_000).for_each(|_| run.edit_for_test().service_time.record(Nanos::from_millis(100)));
+        let record = run.edit_for_test();
+        (record.requests.due, record.requests.succeeded) = (10_000, 9_000);
         assert_eq!(verdict("service_time.p85 < 50ms", &run), Verdict::NotJudgeable { why: Why::FailuresWithin });
         assert_eq!(verdict("service_time.p85 < 200ms", &run), Verdict::Held);
         assert_eq!(verdict("service_time.p50 < 50ms", &run), Verdict::Held);
@@ -1131,7 +1133,7 @@ mod tests {
         for text in ["p99 < 1s", "failed < 1%", "mean < 1s", "tls.p99 < 1s"] {
             assert_eq!(verdict(text, &run), Verdict::NotJudgeable { why: Why::Nothing }, "{text}");
         }
-        run.duration_s = 0.0;
+        run.edit_for_test().duration_s = 0.0;
         assert_eq!(verdict("qps > 1", &run), Verdict::NotJudgeable { why: Why::Nothing });
     }
 

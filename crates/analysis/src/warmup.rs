@@ -242,7 +242,7 @@ mod tests {
 
     /// A run of 30 s at 50/s, measured with `--warmup auto`, whose answers take 2 ms at first and `factor` times as long until
     /// `cold` seconds are over.
-    fn measured(cold: u64, factor: u64) -> Summary {
+    fn measured(cold: u64, factor: u64) -> SummaryBuilder {
         let draft = plan::Draft {
             url: Some("http://a.test/".to_owned()),
             duration: "30s".parse().ok(),

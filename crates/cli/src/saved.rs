@@ -537,11 +537,12 @@ mod tests {
     #[test]
     fn a_server_that_stopped_answering_is_listed_as_that() {
         let mut run = fixture("closed_all_well");
-        for tick in run.timeline.iter_mut().skip(4) {
+        for tick in run.edit_for_test().timeline.iter_mut().skip(4) {
             (tick.failed, tick.answered, tick.succeeded) = (200, 0, 0);
         }
-        run.requests = Requests { due: 49_200, succeeded: 48_000, failed: 1_200, unsent: 0 };
-        run.failures = vec![FailureCount { class: Failure::ConnectRefused, side: Side::Server, count: 1_200, example: None }];
+        run.edit_for_test().requests = Requests { due: 49_200, succeeded: 48_000, failed: 1_200, unsent: 0 };
+        run.edit_for_test().failures =
+            vec![FailureCount { class: Failure::ConnectRefused, side: Side::Server, count: 1_200, example: None }];
         let said = outcome(run, Terms::default());
         assert!(said.starts_with("stopped answering after 4 s, 1") && said.contains("/s before, "), "{said}");
         assert!(said.ends_with("1,200 failed: connection refused"), "{said}");
@@ -550,7 +551,7 @@ mod tests {
     #[test]
     fn redirects_that_nobody_followed_are_listed_as_that() {
         let mut run = fixture("closed_all_well");
-        run.status = [(302, run.requests.due)].into();
+        run.edit_for_test().status = [(302, run.requests.due)].into();
         assert_eq!(outcome(run, Terms::default()), "all 120,000 were redirects (302) that were not followed");
     }
 

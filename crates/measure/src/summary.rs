@@ -2,8 +2,9 @@
 //!
 //! Its JSON form is the result file. It is complete when it is made: what the server's side, the profilers and the history know of a run
 //! goes into a [`SummaryBuilder`], and closing that is the one way to a Summary beside reading a file. Public fields that anybody
-//! completes later, the alternative, left no moment from which on a run could be trusted to be whole. Figures that people and scripts want (rates, quantiles) stand beside the exact
-//! counts and histograms they were made from, so that any later question can be answered without running again.
+//! completes later, the alternative, left no moment from which on a run could be trusted to be whole. Figures that people and scripts
+//! want (rates, quantiles) stand beside the exact counts and histograms they were made from, so that any later question can be
+//! answered without running again.
 //!
 //! Invariant: a Summary that exists does not change.
 

@@ -12,7 +12,7 @@ use report::{DIFF_FORMATS, Style, Two, diff, page};
 
 fn run(name: &str) -> Summary {
     let mut run = fixtures::summaries().into_iter().find(|(known, _)| *known == name).unwrap().1;
-    run.generator.cpu_share_busiest = 0.1;
+    run.edit_for_test().generator.cpu_share_busiest = 0.1;
     run
 }
 
@@ -254,7 +254,7 @@ fn a_search_of_journeys_counts_them_beside_requests() {
     let mut found = found();
     found.rated = analysis::found::Rated::Journeys;
     for trial in &mut found.trials {
-        trial.summary.scenario = fixtures::journeys_of_a_shop().scenario;
+        trial.summary.edit_for_test().scenario = fixtures::journeys_of_a_shop().scenario.clone();
     }
     let head = table::header(&found, &Style::PLAIN);
     assert!(head.starts_with("   begun/s      QPS      TPS"), "{head}");

@@ -754,8 +754,8 @@ mod tests {
     fn trial(users: u32, repetition: u32, qps: f64) -> Trial {
         let mut summary: Summary = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap().1;
         let wobble = [0.003, -0.004, 0.001, 0.005, -0.002][(users + repetition) as usize % 5];
-        summary.qps_succeeded = qps * (1.0 + wobble);
-        summary.qps = summary.qps_succeeded;
+        summary.edit_for_test().qps_succeeded = qps * (1.0 + wobble);
+        summary.edit_for_test().qps = summary.qps_succeeded;
         Trial { level: Level::Users(NonZeroU32::new(users).unwrap()), repetition, summary }
     }
 
@@ -818,7 +818,8 @@ mod tests {
             sweep.trials.push(trial(users, 1, 100.0 * f64::from(users)));
         }
         let last = &mut sweep.trials[2].summary;
-        (last.requests.failed, last.requests.succeeded) = (last.requests.due, 0);
+        let record = last.edit_for_test();
+        (record.requests.failed, record.requests.succeeded) = (record.requests.due, 0);
         assert!(chosen(&sweep, 4096.0, 1).is_none_or(|users| users.get() < 4));
         assert_eq!(chosen(&sweep, 0.0, 1), None);
     }
