@@ -14,9 +14,7 @@ use std::ops::Deref;
 use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Connections, Example, Failure, Gaps, Histogram, Observed, OwnDelay, Profiled, Rates, Replayed, Scenario, Side, StepRow, Tick, WarmUp,
-};
+use crate::{Connections, FailureCount, Gaps, Histogram, Observed, OwnDelay, Profiled, Rates, Replayed, Scenario, StepRow, Tick, WarmUp};
 
 mod builder;
 mod together;
@@ -185,19 +183,6 @@ pub struct Excluded {
     /// What was found, where the warm-up was not given but to be found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<WarmUp>,
-}
-
-/// Failures of one class.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailureCount {
-    /// The class, such as `connect.refused`.
-    pub class: Failure,
-    /// The guilty side.
-    pub side: Side,
-    /// How many requests.
-    pub count: u64,
-    /// The first of them.
-    pub example: Option<Example>,
 }
 
 /// Oddities of one kind.

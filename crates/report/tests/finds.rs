@@ -74,6 +74,17 @@ fn what_was_profiled_reads_back_and_stands_on_the_page() {
 }
 
 #[test]
+fn a_warning_of_the_whole_search_is_kept_and_told_wherever_those_of_its_trials_are() {
+    let mut found = found();
+    found.warnings.push("the teardown failed: status 500".to_owned());
+    let text = String::from_utf8(files(&found).unwrap()[0].bytes.clone()).unwrap();
+    let again = read(&text).unwrap();
+    assert_eq!(again.warnings, found.warnings);
+    assert!(markdown::markdown(&again).contains("- warning: the teardown failed: status 500\n"));
+    assert!(page::find(&again).json().contains("the teardown failed: status 500"));
+}
+
+#[test]
 fn a_check_that_was_broken_opens_the_page_and_its_table() {
     let mut found = found();
     found.answer.carries = Some(found.trials[0].rate);

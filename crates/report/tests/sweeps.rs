@@ -229,6 +229,19 @@ fn a_written_sweep_reads_back() {
 }
 
 #[test]
+fn a_warning_of_the_whole_sweep_is_kept_and_told_wherever_those_of_its_trials_are() {
+    let mut made = made_up();
+    made.warnings.push("the teardown failed: status 500".to_owned());
+    let mut bytes = Vec::new();
+    sweep::write(&made, &mut bytes).unwrap();
+    let read = sweep::read(std::str::from_utf8(&bytes).unwrap()).unwrap();
+    assert_eq!(read.warnings, made.warnings);
+    let markdown = sweep::markdown::markdown(&read, &analysis::scaling(&read));
+    assert!(markdown.contains("- warning: the teardown failed: status 500\n"), "{markdown}");
+    assert!(page::sweep(&read).json().contains("the teardown failed: status 500"));
+}
+
+#[test]
 fn what_is_no_sweep_is_refused_by_name() {
     let said = |text: &str| sweep::read(text).unwrap_err().to_string();
     assert_eq!(said("{\"schema\":\"loadline.run/1\"}"), "it is the result of a single run ('loadline.run/1'), not of a sweep");

@@ -11,11 +11,9 @@ use std::ops::Deref;
 
 use plan::{Load, Nanos, Plan};
 
-use super::{
-    Bytes, End, Ending, Excluded, FailureCount, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryRecord,
-};
+use super::{Bytes, End, Ending, Excluded, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryRecord};
 use crate::warmup::Early;
-use crate::{Example, Failure, Observed, Profiled, Quirk, Replayed, Scenario, Snapshot, StepRow, Tick, WarmUp};
+use crate::{Example, Failure, FailureCount, Observed, Profiled, Quirk, Replayed, Scenario, Snapshot, StepRow, Tick, WarmUp};
 
 /// A measured run that may still be completed; [`close`](Self::close) makes the [`Summary`] of it.
 #[derive(Debug, Clone, PartialEq)]
