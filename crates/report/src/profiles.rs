@@ -453,7 +453,7 @@ mod tests {
     fn two_servers_have_their_profiles_in_two_places() {
         let (mut a, mut b) = (run(), run());
         let named = |run: &mut Summary, host: &str| {
-            run.edit_for_test().profiles.iter_mut().for_each(|it| it.asked = it.asked.replacen("http://", host, 1))
+            run.edit_for_test().profiles.iter_mut().for_each(|it| it.asked = it.asked.replacen("http://", host, 1));
         };
         named(&mut a, "http://old.");
         named(&mut b, "http://new.");
